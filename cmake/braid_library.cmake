@@ -1,0 +1,67 @@
+# The library, compiled once and linked twice:
+#   braid           what users link, shared or static (alias braid::braid);
+#   braid_internal  the same objects as an archive, for tests that reach into src/.
+set(braid_sources)
+foreach(module IN LISTS braid_modules)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${module}/*.cpp)
+    list(APPEND braid_sources ${found})
+endforeach()
+# Code for another operating system stays out of the build.
+if(WIN32)
+    list(FILTER braid_sources EXCLUDE REGEX "/platform/linux/")
+else()
+    list(FILTER braid_sources EXCLUDE REGEX "/platform/windows/")
+endif()
+
+# What every target made of these sources needs, and what reaches its users.
+function(braid_configure target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_include_directories(${target}
+        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+        PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_compile_definitions(${target} PUBLIC $<$<BOOL:${BRAID_CHECKED}>:BRAID_CHECKED=1>)
+    target_link_libraries(${target} PUBLIC Threads::Threads)
+    if(BRAID_HAS_HWLOC)
+        target_link_libraries(${target} PRIVATE Hwloc::Hwloc)
+    endif()
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+if(NOT braid_sources)
+    set(placeholder ${CMAKE_CURRENT_BINARY_DIR}/placeholder.cpp)
+    file(CONFIGURE OUTPUT ${placeholder} CONTENT "")
+    set(braid_sources ${placeholder})
+endif()
+
+add_library(braid_objects OBJECT ${braid_sources})
+braid_configure(braid_objects)
+target_link_libraries(braid_objects PRIVATE $<BUILD_INTERFACE:braid_warnings>)
+target_compile_definitions(braid_objects PRIVATE
+    BRAID_BUILDING
+    $<$<BOOL:${BRAID_HAS_HWLOC}>:BRAID_HAS_HWLOC=1>)
+target_compile_options(braid_objects PRIVATE
+    $<$<BOOL:${BRAID_NO_EXCEPTIONS}>:-fno-exceptions>
+    $<$<BOOL:${BRAID_NO_RTTI}>:-fno-rtti>)
+set_target_properties(braid_objects PROPERTIES
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+if(NOT BUILD_SHARED_LIBS)
+    target_compile_definitions(braid_objects PUBLIC BRAID_STATIC)
+endif()
+
+add_library(braid $<TARGET_OBJECTS:braid_objects>)
+add_library(braid::braid ALIAS braid)
+braid_configure(braid)
+set_target_properties(braid PROPERTIES
+    LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+if(NOT BUILD_SHARED_LIBS)
+    target_compile_definitions(braid PUBLIC BRAID_STATIC)
+endif()
+
+add_library(braid_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:braid_objects>)
+braid_configure(braid_internal)
+set_target_properties(braid_internal PROPERTIES LINKER_LANGUAGE CXX)
+target_include_directories(braid_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(braid_internal INTERFACE BRAID_STATIC)
