@@ -155,8 +155,8 @@ void geometry_part::clip(const view_setup& view, const geometry_item& item,
     constexpr int most = 20;
     clip_vertex polygon[most];
     int count = 0;
-    for (int i = 0; i < 3; ++i) {
-        const skinned_vertex& vertex = item.vertices[item.indices[std::size_t{triangle} * 3 + i]];
+    for (std::size_t corner = 0; corner < 3; ++corner) {
+        const skinned_vertex& vertex = item.vertices[item.indices[std::size_t{triangle} * 3 + corner]];
         const projected p = project(view, vertex.position);
         constexpr float huge = 1e18f;  // products below stay finite
         if (!(std::fabs(p.x) < huge && std::fabs(p.y) < huge && std::fabs(p.depth) < huge)) return;
