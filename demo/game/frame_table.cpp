@@ -1,0 +1,104 @@
+// The frame: which stages there are, what each follows, how many parts it has. Every scheduler
+// runs this one table.
+#include "frame_table.hpp"
+
+#include "game.hpp"
+#include "render/renderer.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace arena {
+namespace {
+
+enum row : std::uint8_t {
+    input,
+    update,
+    grid,
+    steering,
+    collision,
+    animation,
+    lights,
+    culling,
+    lod,
+    ui,
+    commands,
+    poses,
+    skinning,
+    light_bins,
+    lightmap,
+    geometry,
+    raster,
+    resolve,
+    picture_hash,
+    triggers,
+    mixing,
+    mix_end,
+    row_count
+};
+
+std::uint32_t one(const game&) { return 1; }
+
+template <std::uint32_t Size> std::uint32_t blocks(const game& game) {
+    return block_count(game.setup.characters, Size);
+}
+
+std::uint32_t pose_parts(const game& game) { return block_count(game.visible_count, pose_block); }
+std::uint32_t skin_parts(const game& game) { return game.skin_part_count; }
+
+template <render_stage Stage> std::uint32_t render_parts(const game& game) {
+    return game.setup.picture->parts(Stage);
+}
+template <render_stage Stage> void render(game& game, std::uint32_t part) {
+    game.setup.picture->run(Stage, part);
+}
+
+std::uint32_t mix_parts(const game& game) { return game.setup.sound->parts(); }
+void mix(game& game, std::uint32_t part) { game.setup.sound->run(part); }
+void end_mix(game& game, std::uint32_t) { game.setup.sound->finish_frame(); }
+
+template <row... Rows> constexpr std::array<std::uint8_t, sizeof...(Rows)> after{Rows...};
+
+constexpr std::array<stage, row_count> table{{
+    {"input", after<>, one, take_input},
+    {"game update", after<input>, blocks<update_block>, update_characters},
+    {"grid", after<input>, one, build_grid},
+    {"steering", after<update, grid>, blocks<steer_block>, steer},
+    {"collision", after<steering>, blocks<steer_block>, collide},
+    {"animation", after<collision>, blocks<animate_block>, animate},
+    {"lights", after<input>, one, move_lights},
+    {"culling", after<collision>, blocks<sight_block>, cull},
+    {"level of detail", after<culling>, blocks<sight_block>, choose_lod},
+    {"ui text", after<animation, lod>, one, write_ui},
+    {"command buffer", after<ui, lights>, one, write_commands},
+    {"poses", after<commands>, pose_parts, blend_poses},
+    {"skinning", after<poses>, skin_parts, skin},
+    {"light binning", after<commands>, render_parts<render_stage::lights>,
+     render<render_stage::lights>},
+    {"floor lightmap", after<skinning>, render_parts<render_stage::floor>,
+     render<render_stage::floor>},
+    {"geometry bins", after<skinning>, render_parts<render_stage::geometry>,
+     render<render_stage::geometry>},
+    {"raster tiles", after<light_bins, lightmap, geometry>, render_parts<render_stage::tiles>,
+     render<render_stage::tiles>},
+    {"resolve + ui", after<raster>, render_parts<render_stage::resolve>,
+     render<render_stage::resolve>},
+    {"picture hash", after<resolve>, render_parts<render_stage::hash>, render<render_stage::hash>},
+    {"sound triggers", after<animation>, one, trigger_sounds},
+    {"sound mixing", after<triggers>, mix_parts, mix},
+    {"sound end", after<mixing>, one, end_mix},
+}};
+
+constexpr bool follows_only_earlier_rows() {
+    for (std::size_t i = 0; i < table.size(); ++i)
+        for (std::uint8_t earlier : table[i].after)
+            if (earlier >= i) return false;
+    return true;
+}
+static_assert(follows_only_earlier_rows(), "serial runs the table from top to bottom");
+
+} // namespace
+
+std::span<const stage> frame_table() { return table; }
+
+} // namespace arena

@@ -1,0 +1,177 @@
+// The game's state: arrays in the platform's block, and what one stage leaves for the next. Names
+// of stages in the comments tell who writes a field; everybody after it in the table may read it.
+#pragma once
+
+#include "game_api.hpp"
+#include "model.hpp"
+#include "render/scene.hpp"
+#include "sound/mixer.hpp"
+
+#include <glm/glm.hpp>
+
+#include <array>
+
+namespace arena {
+
+inline constexpr std::uint32_t light_count = 64;
+inline constexpr std::uint32_t max_models = 8;
+inline constexpr std::uint32_t max_steps_heard = 96; // sound triggers of one frame
+
+enum class mood : std::uint32_t { rest, walk, run, act };
+
+/// What a character remembers from frame to frame. Four-byte fields only: hashed as bytes.
+struct character {
+    std::uint32_t random;  // state of its own generator
+    std::uint32_t model;
+    std::uint32_t tint;    // rgba8
+    float size;            // 1 = as imported
+    float radius;          // of its disc on the floor, metres
+    glm::vec2 goal;
+    float patience;        // seconds until it makes up its mind again
+    mood wish;             // update
+    mood state;            // animate; a change fades
+    float heading;         // radians about +y, 0 looks along +z
+    std::uint32_t clip, old_clip; // of the model
+    float time, old_time;  // seconds into them
+    float fade;            // 1: only `clip` counts, 0: only `old_clip`
+    float pace;            // seconds of `clip` per second
+    float pressure;        // of neighbours, as collide saw it
+};
+
+struct body_motion {
+    glm::vec2 position, velocity;
+};
+
+/// Uniform grid over the floor: the characters of cell c are sorted[first[c] … first[c + 1]).
+struct crowd_grid {
+    static constexpr std::uint32_t side = 32;
+    static constexpr float cell = 2.0f; // metres; nobody reaches further than one cell
+    std::array<std::uint32_t, side * side + 1> first;
+    std::span<std::uint32_t> sorted;
+};
+
+struct sight {
+    float depth;              // metres from the camera
+    std::uint32_t visible;    // cull
+    std::uint32_t lod;        // lod
+};
+
+/// A visible character on its way to the renderer.
+struct visible_body {
+    std::uint32_t owner;
+    std::uint32_t lod;
+    std::uint32_t first_vertex;  // in game::vertices
+    std::uint32_t first_matrix;  // in game::palette
+};
+
+/// A range of visible bodies whose skinning is one part.
+struct body_range {
+    std::uint32_t first, last;
+};
+
+/// Affine transform as four columns, the fourth component of each unused.
+struct bone_matrix {
+    alignas(16) float columns[4][4];
+};
+
+struct step_event {
+    std::uint32_t owner;
+    sound_kind kind;
+    float gain;
+};
+
+struct view_frustum {
+    glm::mat4 view, projection;
+    glm::vec3 eye;
+    glm::vec4 planes[5]; // left, right, bottom, top, near; inside is positive
+};
+
+struct game {
+    game_setup setup;
+    std::array<model_view, max_models> models;
+    std::uint32_t model_count = 0;
+
+    game_input input;
+    std::uint64_t frame = 0;    // counts begun frames
+    std::uint64_t state_hash = 0;
+
+    std::span<character> characters;
+    std::array<std::span<body_motion>, 2> motion; // [frame & 1] is this frame's, the other last's
+    std::span<glm::vec2> wanted;                  // steer: velocity before collisions
+    crowd_grid grid;                              // grid: of last frame's positions
+    std::span<step_event> steps;                  // animate: at most one per character
+
+    view_frustum eye;                             // input
+    std::array<point_light, light_count> lights;  // lights
+    std::span<sight> sights;                      // cull, lod
+    std::span<visible_body> visible;              // commands
+    std::uint32_t visible_count = 0;
+    std::span<body_range> skin_parts;
+    std::uint32_t skin_part_count = 0;
+    std::span<draw_command> draws;
+    std::span<ground_contact> contacts;
+    std::span<bone_matrix> palette;               // pose
+    std::span<skinned_vertex> vertices;           // skin
+    std::array<sound_trigger, max_steps_heard> triggers; // triggers
+    std::uint32_t trigger_count = 0;
+
+    std::array<char, 256> text;                   // ui
+    std::array<ui_text, 4> texts;
+    std::array<ui_box, 4> boxes;
+    std::uint32_t text_count = 0, box_count = 0;
+
+    std::span<body_motion> now() { return motion[frame & 1]; }
+    std::span<const body_motion> now() const { return motion[frame & 1]; }
+    std::span<const body_motion> before() const { return motion[~frame & 1]; }
+};
+
+/// Characters [first, last) of block `part`.
+struct block {
+    std::uint32_t first, last;
+};
+
+inline std::uint32_t block_count(std::uint32_t items, std::uint32_t size) {
+    return (items + size - 1) / size;
+}
+
+inline block block_of(std::uint32_t part, std::uint32_t items, std::uint32_t size) {
+    const std::uint32_t first = part * size;
+    return {first, first + size < items ? first + size : items};
+}
+
+/// A generator of its own for every character: PCG output of a linear congruence.
+inline std::uint32_t next_random(std::uint32_t& state) {
+    state = state * 747796405u + 2891336453u;
+    const std::uint32_t word = ((state >> ((state >> 28) + 4)) ^ state) * 277803737u;
+    return (word >> 22) ^ word;
+}
+
+inline float next_unit(std::uint32_t& state) {
+    return static_cast<float>(next_random(state) >> 8) * (1.0f / 16777216.0f);
+}
+
+// The stages, in the order of the table (frame_table.cpp). One function runs one part.
+inline constexpr std::uint32_t update_block = 250, steer_block = 50, animate_block = 100,
+                               sight_block = 250, pose_block = 12;
+void take_input(game&, std::uint32_t part);
+void update_characters(game&, std::uint32_t part);
+void build_grid(game&, std::uint32_t part);
+void steer(game&, std::uint32_t part);
+void collide(game&, std::uint32_t part);
+void animate(game&, std::uint32_t part);
+void move_lights(game&, std::uint32_t part);
+void cull(game&, std::uint32_t part);
+void choose_lod(game&, std::uint32_t part);
+void write_ui(game&, std::uint32_t part);
+void write_commands(game&, std::uint32_t part);
+void blend_poses(game&, std::uint32_t part);
+void skin(game&, std::uint32_t part);
+void trigger_sounds(game&, std::uint32_t part);
+
+/// One of the clips of `model` that suit `state` best.
+std::uint32_t choose_clip(const model_view& model, mood state, std::uint32_t random);
+
+/// Places and dresses everybody, before the first frame.
+void populate(game&);
+
+} // namespace arena

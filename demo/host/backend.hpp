@@ -1,0 +1,37 @@
+// Who runs the frame table. All backends run the same stages; they differ in how they order and
+// spread the parts.
+#pragma once
+
+#include "recorder.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace arena::host {
+
+class backend {
+public:
+    virtual ~backend() = default;
+    backend() = default;
+    backend(const backend&) = delete;
+    backend& operator=(const backend&) = delete;
+
+    /// Runs every part of every stage and returns when all are complete. One thread, always the
+    /// one that made the backend.
+    virtual void run_frame(std::span<const stage> table, game& world, recorder& times) = 0;
+};
+
+/// Names that make_backend knows in this build, the default first.
+std::vector<std::string> backend_names();
+
+/// `workers` is the number of threads besides the caller. Null for a name this build lacks.
+std::unique_ptr<backend> make_backend(std::string_view name, unsigned workers);
+
+std::unique_ptr<backend> make_serial_backend();
+std::unique_ptr<backend> make_braid_backend(unsigned workers);
+std::unique_ptr<backend> make_tbb_backend(unsigned workers);
+std::unique_ptr<backend> make_openmp_backend(unsigned workers);
+
+} // namespace arena::host

@@ -1,0 +1,99 @@
+// The platform executable: reads the command line, imports the models, then runs in a window or
+// off screen.
+#include "backend.hpp"
+#include "headless.hpp"
+#include "import/import_model.hpp"
+#include "import/import_process.hpp"
+#include "window.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+namespace arena::host {
+
+unsigned usable_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+namespace {
+
+void describe(CLI::App& app, options& wish, bool& serial) {
+    const std::vector<std::string> names = backend_names();
+    wish.backend = names.front();
+    wish.workers = usable_cores() - 1;
+    wish.models = ARENA_MODELS_DIR;
+    wish.out = "out/demo";
+    app.add_flag("--headless", wish.headless, "Render off screen (the default without a display)");
+    app.add_option("--frames", wish.frames, "Frames to run (off screen: 300)")
+        ->check(CLI::Range(1u, 1'000'000u));
+    app.add_option("--seed", wish.seed, "Seed of everything that is random")->capture_default_str();
+    app.add_option("--workers", wish.workers, "Threads besides the main one")
+        ->check(CLI::Range(0u, 256u))
+        ->capture_default_str();
+    app.add_option("--characters", wish.characters, "How many take part")
+        ->check(CLI::Range(1u, max_characters))
+        ->capture_default_str();
+    app.add_option("--backend", wish.backend, "Who schedules the tasks")
+        ->check(CLI::IsMember(names))
+        ->capture_default_str();
+    app.add_flag("--serial", serial, "Short for --backend serial");
+    app.add_flag("--compare", wish.compare, "Run every backend in turn and print one table");
+    app.add_option("--models", wish.models, "Folder laid out like Debian's assimp-testmodels")
+        ->capture_default_str();
+    app.add_option("--out", wish.out, "Folder for what a run writes")->capture_default_str();
+    app.add_option("--width", wish.width, "Pixels")->check(CLI::Range(64u, 4096u));
+    app.add_option("--height", wish.height, "Pixels")->check(CLI::Range(64u, 4096u));
+    // Not for users: the importer's child process, and faults for tests.
+    app.add_option("--import-model", wish.import_model)->group("");
+    app.add_option("--import-fault", wish.import_fault)->group("");
+    app.add_option("--import-seconds", wish.import_seconds)->group("");
+}
+
+model_blocks load_models(const options& wish) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(wish.models, ignored))
+        throw import::import_error("there is no folder " + wish.models.string() +
+                                   " with models; install assimp-testmodels or name another "
+                                   "folder with --models.");
+    std::vector<std::filesystem::path> files;
+    for (const char* file : import::model_files) files.push_back(wish.models / file);
+    return import::import_models(files, {wish.import_fault, wish.import_seconds});
+}
+
+int run(const options& wish) {
+    if (!wish.import_model.empty())
+        return import::run_import_child(wish.import_model, wish.import_fault, 1);
+    const model_blocks models = load_models(wish);
+    if (!wish.headless && has_display()) return run_window(wish, models);
+    return run_headless(wish, models);
+}
+
+} // namespace
+} // namespace arena::host
+
+int main(int count, char** arguments) {
+    using namespace arena;
+    CLI::App app("A crowd of animated characters, simulated, drawn and heard by one network of "
+                 "tasks per frame.",
+                 "arena");
+    host::options wish;
+    bool serial = false;
+    host::describe(app, wish, serial);
+    try {
+        app.parse(count, arguments);
+        if (serial) wish.backend = "serial";
+        return host::run(wish);
+    } catch (const CLI::CallForHelp& help) {
+        return app.exit(help);
+    } catch (const CLI::ParseError& error) {
+        fmt::print(stderr, "arena: {}.\n", error.what());
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "arena: there is not enough memory for {} characters.\n",
+                   wish.characters);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "arena: {}\n", error.what());
+    }
+    return 2;
+}

@@ -1,0 +1,84 @@
+#include "overlay.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace arena::host {
+namespace {
+
+constexpr float margin = 16, lane_height = 12, graph_height = 70;
+constexpr float target_ms = 1000.0f / 60;
+constexpr rgba8 back = make_rgba(8, 10, 16, 170), grey = make_rgba(190, 198, 210);
+
+rgba8 colour_of(std::uint32_t stage) {
+    const float hue = static_cast<float>(stage) * 2.39996f;
+    const auto channel = [hue](float shift) {
+        return static_cast<unsigned>(150 + 90 * std::cos(hue + shift));
+    };
+    return make_rgba(channel(0), channel(2.1f), channel(4.2f));
+}
+
+} // namespace
+
+void overlay::paint(renderer& picture, std::span<const stage> table, const recorder& frame,
+                    const overlay_state& state) {
+    boxes_.clear();
+    texts_.clear();
+    const auto ms = static_cast<float>(frame.frame_time()) * 1e-6f;
+    history_[frames_++ % history_.size()] = ms;
+    const std::size_t kept = std::min(frames_, history_.size());
+    std::array<float, 180> sorted = history_;
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(kept / 2),
+                     sorted.begin() + static_cast<std::ptrdiff_t>(kept));
+    headline_ = fmt::format("{}, {} worker{}: {:.1f} ms (median {:.1f}), {} tasks in {} stages",
+                            state.backend, state.workers, state.workers == 1 ? "" : "s", ms,
+                            sorted[kept / 2], frame.tasks().size(), table.size());
+    add_lanes(picture, frame);
+    add_graph(picture, ms);
+    const auto top = static_cast<float>(picture.height()) - 150;
+    texts_.push_back({margin + 8, top, 1, make_rgba(255, 226, 170), headline_});
+    texts_.push_back({margin + 8, top + 16, 1, grey,
+                      "0-8 workers   S serial   +/- characters   drag, wheel: camera   Q quit"});
+    picture.paint_overlay(boxes_, texts_);
+}
+
+void overlay::add_lanes(const renderer& picture, const recorder& frame) {
+    const float width = static_cast<float>(picture.width()) * 0.62f;
+    const auto bottom = static_cast<float>(picture.height()) - margin;
+    const float lanes = std::min(static_cast<float>(frame.lanes()), 7.0f);
+    boxes_.push_back({margin, bottom - 140, width + 16, 140, back});
+    const auto total = static_cast<float>(std::max<nanoseconds>(frame.frame_time(), 1));
+    const float top = bottom - 96;
+    for (const task_record& task : frame.tasks()) {
+        if (static_cast<float>(task.lane) >= lanes) continue;
+        const auto from = static_cast<float>(task.begin - frame.frame_begin()) / total;
+        const auto length = static_cast<float>(task.end - task.begin) / total;
+        boxes_.push_back({margin + 8 + from * width,
+                          top + static_cast<float>(task.lane) * (lane_height + 1),
+                          std::max(length * width - 0.5f, 0.5f), lane_height,
+                          colour_of(task.stage)});
+    }
+}
+
+void overlay::add_graph(const renderer& picture, float frame_ms) {
+    const auto right = static_cast<float>(picture.width()) - margin;
+    const auto bottom = static_cast<float>(picture.height()) - margin;
+    const float width = static_cast<float>(history_.size()) * 2;
+    const float left = right - width;
+    const float scale = graph_height / (2 * target_ms);
+    boxes_.push_back({left - 8, bottom - graph_height - 26, width + 16, graph_height + 26, back});
+    for (std::size_t i = 0; i < history_.size(); ++i) {
+        const float ms = history_[(frames_ + i) % history_.size()];
+        const float height = std::min(ms * scale, graph_height);
+        const rgba8 colour =
+            ms > target_ms ? make_rgba(236, 96, 72) : make_rgba(96, 208, 128);
+        boxes_.push_back({left + static_cast<float>(i) * 2, bottom - height, 1.5f, height, colour});
+    }
+    boxes_.push_back({left, bottom - target_ms * scale, width, 1, make_rgba(255, 255, 255, 160)});
+    scale_ = fmt::format("frame {:.1f} ms, line at 16.7", frame_ms);
+    texts_.push_back({left, bottom - graph_height - 20, 1, grey, scale_});
+}
+
+} // namespace arena::host

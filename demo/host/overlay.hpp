@@ -1,0 +1,36 @@
+// What the window paints over the finished picture: lanes of the threads, a graph of frame times.
+#pragma once
+
+#include "recorder.hpp"
+
+#include "../game/render/renderer.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace arena::host {
+
+struct overlay_state {
+    std::string backend;
+    unsigned workers;
+    std::uint32_t characters;
+};
+
+class overlay {
+public:
+    void paint(renderer& picture, std::span<const stage> table, const recorder& frame,
+               const overlay_state& state);
+
+private:
+    void add_lanes(const renderer& picture, const recorder& frame);
+    void add_graph(const renderer& picture, float frame_ms);
+
+    std::vector<ui_box> boxes_;
+    std::vector<ui_text> texts_;
+    std::array<float, 180> history_{}; // milliseconds, a ring
+    std::size_t frames_ = 0;
+    std::string headline_, scale_;
+};
+
+} // namespace arena::host

@@ -1,0 +1,66 @@
+#include "recorder.hpp"
+
+#include <algorithm>
+
+namespace arena::host {
+namespace {
+
+// What the recorder can hold of one frame; parts beyond it run, but are not recorded.
+constexpr std::size_t max_tasks = 1 << 14;
+
+std::atomic<std::uint64_t> recorders{0};
+
+} // namespace
+
+recorder::recorder()
+    : serial_number_(recorders.fetch_add(1, std::memory_order_relaxed) + 1), tasks_(max_tasks) {}
+
+std::uint32_t recorder::lane() {
+    thread_local std::uint64_t owner = 0;
+    thread_local std::uint32_t own = 0;
+    if (owner != serial_number_) {
+        owner = serial_number_;
+        own = next_lane_.fetch_add(1, std::memory_order_relaxed);
+    }
+    return own;
+}
+
+void recorder::begin_frame() {
+    lane();
+    next_task_.store(0, std::memory_order_relaxed);
+    frame_begin_ = now();
+}
+
+void recorder::end_frame() {
+    frame_end_ = now();
+    task_count_ = std::min<std::size_t>(next_task_.load(std::memory_order_relaxed), max_tasks);
+}
+
+std::uint32_t recorder::begin_stage(const stage& row, std::uint32_t index, const game& world) {
+    const std::uint32_t parts = row.parts(world);
+    // Relaxed: the backend orders this before the parts of the stage, and those before end_frame.
+    first_task_[index] = next_task_.fetch_add(parts, std::memory_order_relaxed);
+    return parts;
+}
+
+void recorder::run_part(const stage& row, std::uint32_t index, game& world, std::uint32_t part) {
+    const nanoseconds begin = now();
+    row.run(world, part);
+    const nanoseconds end = now();
+    if (const std::size_t at = first_task_[index] + part; at < max_tasks)
+        tasks_[at] = {index, part, lane(), begin, end};
+}
+
+std::array<stage_record, max_stages> recorder::stages() const {
+    std::array<stage_record, max_stages> out{};
+    for (const task_record& task : tasks()) {
+        stage_record& stage = out[task.stage];
+        stage.begin = stage.parts == 0 ? task.begin : std::min(stage.begin, task.begin);
+        stage.end = std::max(stage.end, task.end);
+        stage.busy += task.end - task.begin;
+        ++stage.parts;
+    }
+    return out;
+}
+
+} // namespace arena::host

@@ -1,0 +1,66 @@
+// Measures a frame: when each part of each stage ran, and on which thread. The backends call it
+// around their parts; nothing is locked and nothing allocated.
+#pragma once
+
+#include "../game/game_api.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace arena::host {
+
+using nanoseconds = std::int64_t;
+
+inline nanoseconds now() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+inline constexpr std::size_t max_stages = 32;
+
+struct task_record {
+    std::uint32_t stage, part, lane;
+    nanoseconds begin, end;
+};
+
+struct stage_record {
+    nanoseconds begin = 0, end = 0; // first part to last part
+    nanoseconds busy = 0;           // summed over parts
+    std::uint32_t parts = 0;
+};
+
+class recorder {
+public:
+    recorder();
+
+    /// Before and after a frame, on the main thread, which is lane 0.
+    void begin_frame();
+    void end_frame();
+
+    /// Asks `stage` for its parts; once per frame, before any part of it runs.
+    std::uint32_t begin_stage(const stage& row, std::uint32_t index, const game& world);
+    void run_part(const stage& row, std::uint32_t index, game& world, std::uint32_t part);
+
+    // Of the last frame, after end_frame.
+    nanoseconds frame_begin() const { return frame_begin_; }
+    nanoseconds frame_time() const { return frame_end_ - frame_begin_; }
+    std::span<const task_record> tasks() const { return {tasks_.data(), task_count_}; }
+    std::array<stage_record, max_stages> stages() const;
+    std::uint32_t lanes() const { return next_lane_.load(std::memory_order_relaxed); }
+
+private:
+    std::uint32_t lane();
+
+    std::uint64_t serial_number_; // tells recorders apart in thread-local memory
+    std::atomic<std::uint32_t> next_lane_{0};
+    std::atomic<std::uint32_t> next_task_{0};
+    std::array<std::uint32_t, max_stages> first_task_{};
+    std::vector<task_record> tasks_;
+    std::size_t task_count_ = 0;
+    nanoseconds frame_begin_ = 0, frame_end_ = 0;
+};
+
+} // namespace arena::host

@@ -1,0 +1,154 @@
+#include "report.hpp"
+
+#include "../game/model.hpp"
+#include "../game/sound/wav.hpp"
+#include "import/import_model.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+
+namespace arena::host {
+namespace {
+
+constexpr const char* ruler = "------------------------------------------------------------------";
+
+void print_row(std::string_view name, double parts, const summary_ms& serial,
+               const summary_ms& parallel, double core_use) {
+    const double ratio = parallel.p50 > 0 ? serial.p50 / parallel.p50 : 0;
+    fmt::print("{:<16}{:>6.0f} |{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f} |{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f} "
+               "|{:>6.2f}{:>6.0f} %\n",
+               name, parts, serial.mean, serial.p50, serial.p99, serial.max, parallel.mean,
+               parallel.p50, parallel.p99, parallel.max, ratio, core_use * 100);
+}
+
+double sum(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+// Share of the time of all threads in which parts ran.
+double core_use(const contender& one) {
+    return one.busy_ms() / (sum(one.frame_ms()) * one.threads());
+}
+
+template <class Value> double median(std::vector<Value> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return static_cast<double>(*middle);
+}
+
+nlohmann::ordered_json times(const contender& one) {
+    const summary_ms ms = summarise(one.frame_ms());
+    return {{"mean", ms.mean}, {"p50", ms.p50}, {"p99", ms.p99}};
+}
+
+// Allocations of a typical frame in the second half, when everything has found its size.
+double steady_allocations(const contender& one) {
+    const auto& all = one.allocations_per_frame();
+    return median(std::vector<std::uint64_t>(
+        all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end()));
+}
+
+void write_summary(const std::filesystem::path& file, const options& wish,
+                   const model_blocks& models, const contenders& all) {
+    const contender &serial = *all.front(), &parallel = *all.back();
+    nlohmann::ordered_json names = nlohmann::ordered_json::array(), clips = names;
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        names.push_back(import::model_files[i]);
+        const model_view model(models[i].data());
+        for (const model_clip& clip : model.clips())
+            clips.push_back(fmt::format("{}: {}", model.name(), clip.name));
+    }
+    const auto hash = [](const contender& one) {
+        return fmt::format("{:016x}", one.hashes().back());
+    };
+    const double speedup = summarise(serial.frame_ms()).p50 / summarise(parallel.frame_ms()).p50;
+    const nlohmann::ordered_json out = {
+        {"characters", wish.characters},
+        {"frames", serial.hashes().size()},
+        {"seed", wish.seed},
+        {"workers", wish.workers},
+        {"serial_ms", times(serial)},
+        {"parallel_ms", times(parallel)},
+        {"speedup", speedup},
+        {"hash_serial", hash(serial)},
+        {"hash_parallel", hash(parallel)},
+        {"hash_equal", first_difference(all) == 0},
+        {"models", names},
+        {"clips", clips},
+        {"tasks_per_frame", median(parallel.tasks_per_frame())},
+        {"allocations_per_frame", steady_allocations(parallel)}};
+    std::ofstream stream(file);
+    stream << out.dump(2) << '\n';
+    if (!stream.flush()) throw std::runtime_error("cannot write " + file.string() + ".");
+}
+
+} // namespace
+
+std::size_t first_difference(const contenders& all) {
+    const auto& reference = all.front()->hashes();
+    for (std::size_t frame = 0; frame < reference.size(); ++frame)
+        for (const auto& other : all)
+            if (other->hashes()[frame] != reference[frame]) return frame + 1;
+    return 0;
+}
+
+void print_stage_table(const contender& serial, const contender& parallel) {
+    fmt::print("\nMilliseconds        serial                            | {} with {} thread{}\n",
+               parallel.name(), parallel.threads(), parallel.threads() == 1 ? "" : "s");
+    fmt::print("{:<16}{:>6} |{:>8}{:>8}{:>8}{:>8} |{:>8}{:>8}{:>8}{:>8} |{:>6}{:>8}\n", "stage",
+               "tasks", "mean", "p50", "p99", "max", "mean", "p50", "p99", "max", "ratio",
+               "cores");
+    fmt::print("{}{}\n", ruler, std::string(45, '-'));
+    const auto stages = parallel.own_world().api().stages;
+    const auto last = parallel.last_frame().stages();
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        const double span = sum(parallel.stage_ms(i));
+        const double use = sum(parallel.stage_busy_ms(i)) / (span * parallel.threads());
+        print_row(stages[i].name, last[i].parts, summarise(serial.stage_ms(i)),
+                  summarise(parallel.stage_ms(i)), use);
+    }
+    fmt::print("{}{}\n", ruler, std::string(45, '-'));
+    print_row("frame", median(parallel.tasks_per_frame()), summarise(serial.frame_ms()),
+              summarise(parallel.frame_ms()), core_use(parallel));
+    fmt::print("\nA stage's time runs from its first to its last task; stages of one frame overlap. "
+               "The median task\ntakes {:.0f} us, {:.0f} allocations per frame.\n",
+               median(parallel.task_us()), steady_allocations(parallel));
+}
+
+void print_backend_table(const contenders& all) {
+    fmt::print("\n{:<10}{:>8} |{:>9}{:>9}{:>9}{:>9} |{:>9}{:>8}{:>8}  {}\n", "backend", "threads",
+               "mean ms", "p50", "p99", "max", "speed-up", "cores", "allocs", "hash");
+    fmt::print("{}{}\n", ruler, std::string(36, '-'));
+    const double serial = summarise(all.front()->frame_ms()).p50;
+    for (const auto& one : all) {
+        const summary_ms ms = summarise(one->frame_ms());
+        fmt::print("{:<10}{:>8} |{:>9.3f}{:>9.3f}{:>9.3f}{:>9.3f} |{:>9.2f}{:>6.0f} %{:>8.0f}  "
+                   "{:016x}\n",
+                   one->name(), one->threads(), ms.mean, ms.p50, ms.p99, ms.max, serial / ms.p50,
+                   core_use(*one) * 100, steady_allocations(*one), one->hashes().back());
+    }
+}
+
+void write_reports(const options& wish, const model_blocks& models, const contenders& all) {
+    std::error_code trouble;
+    std::filesystem::create_directories(wish.out, trouble);
+    if (trouble) throw std::runtime_error("cannot create the folder " + wish.out.string() + ".");
+    contender& parallel = *all.back();
+    write_png(wish.out / "frame.png", parallel.own_world().picture());
+    if (!write_wav(wish.out / "sound.wav", parallel.sound(), sample_rate))
+        throw std::runtime_error("cannot write " + (wish.out / "sound.wav").string() + ".");
+    const kept_frame& frame = parallel.typical_frame();
+    write_timeline(wish.out / "timeline.svg", parallel.own_world().api().stages, frame,
+                   fmt::format("Frame {} of the arena: {} characters, {} with {} threads",
+                               frame.number, wish.characters, parallel.name(),
+                               parallel.threads()));
+    write_summary(wish.out / "summary.json", wish, models, all);
+}
+
+} // namespace arena::host
