@@ -25,6 +25,7 @@ void describe(CLI::App& app, options& wish, bool& serial) {
     wish.workers = usable_cores() - 1;
     wish.models = ARENA_MODELS_DIR;
     wish.out = "out/demo";
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     app.add_flag("--headless", wish.headless, "Render off screen (the default without a display)");
     app.add_option("--frames", wish.frames, "Frames to run (off screen: 300)")
         ->check(CLI::Range(1u, 1'000'000u));

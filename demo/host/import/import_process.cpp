@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 
 namespace arena::import {
 namespace {
@@ -162,14 +163,14 @@ int send_reason(int descriptor, const std::string& reason) {
     return 1;
 }
 
-// Endless work and memory that the optimiser cannot see through.
+// What a hostile file could make a parser do.
 void misbehave(const std::string& fault) {
     if (fault == "crash") std::raise(SIGSEGV);
     if (fault == "hang")
         for (;;) pause();
     if (fault == "memory") {
-        std::vector<std::vector<std::byte>> held;
-        for (;;) held.emplace_back(16u << 20);
+        std::vector<std::unique_ptr<std::byte[]>> held;
+        for (;;) held.emplace_back(new std::byte[16u << 20]);
     }
 }
 

@@ -1,0 +1,36 @@
+"""Runs the arena for the tests beside this file."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ARENA = sys.argv[1]
+DEADLINE = 50  # seconds
+
+
+def run(*arguments):
+    """The finished process of one run; output as text."""
+    return subprocess.run([ARENA, "--headless", *arguments], capture_output=True, text=True,
+                          timeout=DEADLINE, check=False)
+
+
+def small_run(*arguments):
+    """Summary and folder of a short run of a small crowd that must succeed."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="arena-test-"))
+    done = run("--frames", "8", "--characters", "60", "--width", "640", "--height", "360",
+               "--out", str(folder), *arguments)
+    if done.returncode != 0:
+        sys.exit(f"{arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return json.loads((folder / "summary.json").read_text()), folder
+
+
+def backends():
+    """What this build offers, from the program's own help."""
+    text = run("--help").stdout
+    return [name for name in ("braid", "tbb", "openmp", "serial") if name in text]
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit(message)

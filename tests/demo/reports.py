@@ -1,0 +1,41 @@
+"""A run leaves a picture, sound, a timeline and a summary behind, and says what is wrong."""
+import struct
+import xml.etree.ElementTree
+import zlib
+
+from arena_runs import check, run, small_run
+
+KEYS = ["characters", "frames", "seed", "workers", "serial_ms", "parallel_ms", "speedup",
+        "hash_serial", "hash_parallel", "hash_equal", "models", "clips", "tasks_per_frame",
+        "allocations_per_frame"]
+
+summary, folder = small_run("--seed", "7")
+check(list(summary) == KEYS, f"keys: {list(summary)}")
+check(summary["characters"] == 60 and summary["frames"] == 8 and summary["seed"] == 7,
+      f"does not say what was asked for: {summary}")
+for block in ("serial_ms", "parallel_ms"):
+    check(set(summary[block]) == {"mean", "p50", "p99"} and summary[block]["p50"] > 0, block)
+check(len(summary["models"]) == 4 and len(summary["clips"]) >= 6, "models or clips are missing")
+
+png = (folder / "frame.png").read_bytes()
+check(png[:8] == b"\x89PNG\r\n\x1a\n", "frame.png is no PNG")
+check(struct.unpack(">II", png[16:24]) == (640, 360), "frame.png has another size")
+pixels, at = b"", 8
+while at < len(png):
+    length, kind = struct.unpack(">I4s", png[at:at + 8])
+    pixels += png[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+    at += length + 12
+check(len(set(zlib.decompress(pixels))) > 64, "frame.png is a plain surface")
+
+wav = (folder / "sound.wav").read_bytes()
+check(wav[:4] == b"RIFF" and len(wav) == 44 + 8 * 800 * 4, "sound.wav has another length")
+check(any(wav[44:]), "sound.wav is silent")
+
+svg = xml.etree.ElementTree.parse(folder / "timeline.svg").getroot()
+titles = [node for node in svg.iter() if node.tag.endswith("title")]
+check(len(titles) == summary["tasks_per_frame"], "the timeline does not show every task")
+
+for arguments in (("--characters", "0"), ("--backend", "magic"), ("--frames", "many"), ("--nonsense",)):
+    done = run(*arguments)
+    check(done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1,
+          f"{arguments}: exit {done.returncode}\n{done.stderr}")
