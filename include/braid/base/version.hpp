@@ -1,0 +1,27 @@
+#pragma once
+// Semantic versioning: a minor release keeps source compatibility, a patch release binary
+// compatibility as well. The inline namespace names the binary interface, so that two
+// incompatible versions linked into one program fail at link time, not at run time.
+
+#define BRAID_VERSION_MAJOR 0
+#define BRAID_VERSION_MINOR 1
+#define BRAID_VERSION_PATCH 0
+
+#define BRAID_NAMESPACE_BEGIN \
+    namespace braid {         \
+    inline namespace v0 {
+#define BRAID_NAMESPACE_END \
+    }                       \
+    }
+
+BRAID_NAMESPACE_BEGIN
+
+struct version_number {
+    int major, minor, patch;
+};
+
+/// The version of the headers; compare with `library_version()` to notice a stale library.
+inline constexpr version_number header_version{BRAID_VERSION_MAJOR, BRAID_VERSION_MINOR,
+                                               BRAID_VERSION_PATCH};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,13 @@
+#pragma once
+// The whole of Braid's core in one include.
+
+#include "braid/base/version.hpp"
+#include "braid/core/error.hpp"
+#include "braid/core/event.hpp"
+#include "braid/core/future.hpp"
+#include "braid/core/queue.hpp"
+#include "braid/core/resource.hpp"
+#include "braid/core/scheduler.hpp"
+#include "braid/core/scope.hpp"
+#include "braid/core/spawn_batch.hpp"
+#include "braid/core/task_builder.hpp"

@@ -1,0 +1,96 @@
+#pragma once
+// A bounded queue for any number of producers and consumers: one CAS each way, FIFO, no allocation.
+//
+//   cell i:  sequence == position            free for the push of that position
+//            sequence == position + 1        holds the value of that position
+//            sequence == position + capacity free for the push one lap later
+//
+// B1  A push owns a cell from its CAS on `head_` to its release store of the sequence; a pop from
+//     its CAS on `tail_` likewise. Nobody else touches the value meanwhile, so a slot is never
+//     reused before its value has been copied out.
+// B2  Positions are 64-bit and never wrap in practice, so a stale position cannot match again.
+// After D. Vyukov, "Bounded MPMC queue" (2010).
+
+#include "braid/base/policy.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+
+template <class T, class Policy = active_policy>
+class bounded_queue {
+    template <class U>
+    using atomic = typename Policy::template atomic<U>;
+
+public:
+    struct cell {
+        atomic<std::uint64_t> sequence{0};
+        T value{};
+    };
+
+    /// `cells`: `capacity` (a power of two, at least 2) default-constructed cells that outlive the
+    /// queue. `first`: the first position; tests start close to where an index would wrap.
+    bounded_queue(cell* cells, std::size_t capacity, std::uint64_t first = 0)
+        : cells_(cells), mask_(capacity - 1), head_(first), tail_(first) {
+        for (std::size_t i = 0; i < capacity; ++i) {
+            cells_[(first + i) & mask_].sequence.store(first + i, relaxed);
+        }
+    }
+    bounded_queue(const bounded_queue&) = delete;
+    bounded_queue& operator=(const bounded_queue&) = delete;
+
+    /// Any thread. False: full.
+    template <class Write>
+    bool push_with(Write&& write) {
+        std::uint64_t position = head_.load(relaxed);
+        while (true) {
+            cell& c = cells_[position & mask_];
+            // acquire: pairs with the release in pop_with(); the old value has been read.
+            const std::uint64_t sequence = c.sequence.load(acquire);
+            if (sequence == position) {
+                // relaxed: the CAS only shares out positions; the sequence carries the value.
+                if (!head_.compare_exchange_weak(position, position + 1, relaxed, relaxed)) continue;
+                write(c.value);
+                c.sequence.store(position + 1, release);  // pairs with the acquire in pop_with()
+                return true;
+            }
+            if (sequence < position) return false;
+            position = head_.load(relaxed);
+        }
+    }
+
+    /// Any thread. False: empty.
+    template <class Read>
+    bool pop_with(Read&& read) {
+        std::uint64_t position = tail_.load(relaxed);
+        while (true) {
+            cell& c = cells_[position & mask_];
+            const std::uint64_t sequence = c.sequence.load(acquire);  // pairs with push_with()
+            if (sequence == position + 1) {
+                if (!tail_.compare_exchange_weak(position, position + 1, relaxed, relaxed)) continue;
+                read(c.value);
+                c.sequence.store(position + mask_ + 1, release);  // pairs with push_with()
+                return true;
+            }
+            if (sequence < position + 1) return false;
+            position = tail_.load(relaxed);
+        }
+    }
+
+    /// What a snapshot would show; exact at rest.
+    std::size_t size() const {
+        const std::uint64_t tail = tail_.load(relaxed);
+        const std::uint64_t head = head_.load(relaxed);
+        return head > tail ? static_cast<std::size_t>(head - tail) : 0;
+    }
+    std::size_t capacity() const { return mask_ + 1; }
+
+private:
+    cell* cells_;
+    std::size_t mask_;
+    alignas(64) atomic<std::uint64_t> head_;
+    alignas(64) atomic<std::uint64_t> tail_;
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,166 @@
+#pragma once
+// How a callable gets into a task: constructed in the slot when it fits, on the heap otherwise.
+
+#include "braid/base/export.hpp"
+#include "braid/core/task.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+class task_context;
+
+namespace detail {
+
+class runtime;
+struct worker;
+
+inline constexpr std::size_t closure_bytes = 48;
+inline constexpr std::size_t closure_alignment = 64;
+
+/// Runs the callable in `storage` and destroys it. With a null context it only destroys it.
+using closure_fn = void (*)(void* storage, task_context* context);
+
+/// A slot between open_task() and publish_task(): its storage waits for the callable.
+struct draft {
+    void* storage = nullptr;  // null: refused
+    std::uint32_t slot = 0;
+};
+
+enum class draft_kind : std::uint8_t {
+    posted,   // no id leaves: nobody can wait for it, depend on it or add children
+    spawned,
+    built,    // kept open by a builder
+    valued,   // kept by an owning handle (future)
+    shared,   // its closure stays for its children, until it completes
+};
+
+/// `w`: the calling thread's worker when the caller has it at hand, else null.
+BRAID_API draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind);
+BRAID_API task_id publish_task(runtime& rt, worker* w, draft d, closure_fn run);
+/// The callable's constructor threw: the task ends as cancelled.
+BRAID_API void abandon_task(runtime& rt, draft d);
+
+BRAID_API void* allocate_closure(runtime& rt, std::size_t bytes, std::size_t alignment);
+BRAID_API void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignment);
+BRAID_API void fail_task(task_context& context, std::exception_ptr error);
+
+template <class F>
+concept task_callable = std::is_invocable_v<std::decay_t<F>&> ||
+                        std::is_invocable_v<std::decay_t<F>&, task_context&>;
+
+template <class F>
+decltype(auto) call_task(F& f, task_context& context) {
+    if constexpr (std::is_invocable_v<F&, task_context&>) {
+        return f(context);
+    } else {
+        return f();
+    }
+}
+
+/// An object in a slot's storage: itself when it fits, a pointer to it otherwise.
+template <class T, std::size_t Bytes = closure_bytes, std::size_t Alignment = closure_alignment>
+struct stored {
+    static constexpr bool fits = sizeof(T) <= Bytes && alignof(T) <= Alignment;
+    struct box {
+        T* object;
+        runtime* rt;
+    };
+
+    static T& get(void* storage) {
+        if constexpr (fits) {
+            return *std::launder(static_cast<T*>(storage));
+        } else {
+            return *std::launder(static_cast<box*>(storage))->object;
+        }
+    }
+
+    /// False: no memory for a large one.
+    template <class... Arguments>
+    static bool put(runtime& rt, void* storage, Arguments&&... arguments) {
+        if constexpr (fits) {
+            ::new (storage) T(std::forward<Arguments>(arguments)...);
+        } else {
+            struct block {
+                runtime& rt;
+                void* bytes;
+                ~block() {
+                    if (bytes != nullptr) release_closure(rt, bytes, sizeof(T), alignof(T));
+                }
+            } b{rt, allocate_closure(rt, sizeof(T), alignof(T))};
+            if (b.bytes == nullptr) return false;
+            T* object = ::new (b.bytes) T(std::forward<Arguments>(arguments)...);
+            b.bytes = nullptr;
+            ::new (storage) box{object, &rt};
+        }
+        return true;
+    }
+
+    static void destroy(void* storage) {
+        if constexpr (fits) {
+            get(storage).~T();
+        } else {
+            const box b = *std::launder(static_cast<box*>(storage));
+            b.object->~T();
+            release_closure(*b.rt, b.object, sizeof(T), alignof(T));
+        }
+    }
+};
+
+/// Calls `body`; what it throws becomes the task's failure.
+template <class Body>
+void guarded(task_context& context, Body&& body) {
+#if BRAID_HAS_EXCEPTIONS
+    try {
+        body();
+    } catch (...) {
+        fail_task(context, std::current_exception());
+    }
+#else
+    static_cast<void>(context);
+    body();
+#endif
+}
+
+template <class F>
+void run_closure(void* storage, task_context* context) {
+    if (context != nullptr) {
+        guarded(*context, [&] { call_task(stored<F>::get(storage), *context); });
+    }
+    stored<F>::destroy(storage);  // before completion is visible (I4)
+}
+
+/// The whole way of an object into the scheduler: `run` finds it in the slot's storage.
+template <class T, class... Arguments>
+task_id submit_as(runtime& rt, worker* w, const task_options& options, draft_kind kind,
+                  closure_fn run, Arguments&&... arguments) {
+    struct guard {
+        runtime& rt;
+        draft d;
+        ~guard() {
+            if (d.storage != nullptr) abandon_task(rt, d);
+        }
+    } g{rt, open_task(rt, w, options, kind)};
+    if (g.d.storage == nullptr) return {};
+    if (!stored<T>::put(rt, g.d.storage, std::forward<Arguments>(arguments)...)) return {};
+    const draft d = std::exchange(g.d, {});
+    return publish_task(rt, w, d, run);
+}
+
+template <class F>
+task_id submit(runtime& rt, worker* w, const task_options& options, draft_kind kind, F&& f) {
+    using callable = std::decay_t<F>;
+    return submit_as<callable>(rt, w, options, kind, &run_closure<callable>, std::forward<F>(f));
+}
+
+}  // namespace detail
+
+/// A task without work of its own: it is complete when its predecessors and children are.
+struct empty_task {};
+inline constexpr empty_task empty{};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,39 @@
+#pragma once
+// The one place where choices are made. With a chooser installed the scheduler runs one thread at
+// a time and asks at every point where it could go on in more than one way; the same answers
+// give the same run.
+
+#include "braid/base/version.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+
+enum class decision_kind : std::uint8_t {
+    next_thread,  // who goes on: a thread with ready work, or one whose wait is over
+    next_task,    // which ready task it runs
+    preempt,      // 0: the running thread goes on after making work ready; 1: let another one go
+    wake,         // which sleeper is woken
+    time_out,     // which of several waits runs out of time
+};
+
+/// What an alternative is about: a task by (creator, creator's n-th creation), a thread by its
+/// seat. The same in every run; never an address, a thread id or a time.
+struct alternative {
+    std::uint64_t creator = 0;
+    std::uint64_t ordinal = 0;
+};
+
+/// Called by one thread at a time. Must not call into the scheduler.
+class chooser {
+public:
+    /// An index below `count`; `count` is at least 2.
+    virtual std::size_t choose(decision_kind kind, const alternative* alternatives,
+                               std::size_t count) = 0;
+
+protected:
+    ~chooser() = default;
+};
+
+BRAID_NAMESPACE_END

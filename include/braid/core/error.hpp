@@ -1,0 +1,23 @@
+#pragma once
+
+#include "braid/base/export.hpp"
+#include "braid/base/version.hpp"
+
+#include <exception>
+
+BRAID_NAMESPACE_BEGIN
+
+/// Thrown by a wait on a task that never ran because its scope was cancelled or the scheduler
+/// discarded it. (A task cancelled by a predecessor's failure throws that failure instead.)
+class BRAID_API task_cancelled : public std::exception {
+public:
+    const char* what() const noexcept override;
+};
+
+/// Thrown by future::get() when the task ended without a value.
+class BRAID_API broken_promise : public std::exception {
+public:
+    const char* what() const noexcept override;
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,141 @@
+#pragma once
+// The value of a task. No shared state beside the task itself: the value lies in its slot.
+
+#include "braid/core/error.hpp"
+#include "braid/core/scheduler.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// The running task's storage holds a value from now on; `destroy` ends it.
+BRAID_API void keep_value(task_context& context, closure_fn destroy);
+BRAID_API runtime& runtime_of(task_context& context);
+BRAID_API void wait_value(runtime& rt, task_id id);
+/// Rethrows what the task failed with; throws broken_promise when it was discarded. Returns the
+/// storage of the value otherwise.
+BRAID_API void* take_value(runtime& rt, task_id id);
+BRAID_API bool value_ready(runtime& rt, task_id id);
+BRAID_API void release_value(runtime& rt, task_id id);
+
+template <class F>
+using result_of = std::remove_cvref_t<decltype(call_task(std::declval<std::decay_t<F>&>(),
+                                                         std::declval<task_context&>()))>;
+
+template <class F, class T>
+void run_valued(void* storage, task_context* context) {
+    if (context == nullptr) {
+        stored<F>::destroy(storage);
+        return;
+    }
+    bool destroyed = false;
+    guarded(*context, [&] {
+        if constexpr (std::is_void_v<T>) {
+            call_task(stored<F>::get(storage), *context);
+        } else {
+            T value = call_task(stored<F>::get(storage), *context);
+            stored<F>::destroy(storage);
+            destroyed = true;
+            if (stored<T>::put(runtime_of(*context), storage, std::move(value))) {
+                keep_value(*context, [](void* s, task_context*) { stored<T>::destroy(s); });
+            }
+        }
+    });
+    if (!destroyed) stored<F>::destroy(storage);
+}
+
+}  // namespace detail
+
+/// Owns the outcome of a task. Movable; one thread at a time. Dropping it lets the task run on.
+template <class T>
+class future {
+public:
+    future() = default;
+    future(detail::runtime& rt, task_id id) : rt_(&rt), id_(id) {}
+    future(future&& other) noexcept
+        : rt_(std::exchange(other.rt_, nullptr)), id_(std::exchange(other.id_, {})) {}
+    future& operator=(future&& other) noexcept {
+        std::swap(rt_, other.rt_);
+        std::swap(id_, other.id_);
+        return *this;
+    }
+    ~future() {
+        if (id_) detail::release_value(*rt_, id_);
+    }
+
+    /// False: moved from, taken, or the task was refused.
+    bool valid() const { return static_cast<bool>(id_); }
+    task_id id() const { return id_; }
+    bool ready() const { return detail::value_ready(*rt_, id_); }
+    void wait() const { detail::wait_value(*rt_, id_); }
+
+    /// Waits, helping, and gives the value away; once. Rethrows the task's exception; throws
+    /// broken_promise when the task never ran.
+    T get() {
+        if (!id_) throw_broken();
+        future done(std::move(*this));
+        detail::wait_value(*done.rt_, done.id_);
+        void* storage = detail::take_value(*done.rt_, done.id_);
+        if constexpr (!std::is_void_v<T>) {
+            if (storage == nullptr) throw_broken();
+            return std::move(detail::stored<T>::get(storage));
+        }
+    }
+
+    /// A task that runs `f(value)` after this one; cancelled with the same cause if this one
+    /// fails. `options.after_all` is taken by the edge.
+    template <class F>
+    auto then(task_options options, F&& f) &&;
+    template <class F>
+    auto then(F&& f) && {
+        return std::move(*this).then(task_options{}, std::forward<F>(f));
+    }
+
+private:
+    [[noreturn]] static void throw_broken() {
+#if BRAID_HAS_EXCEPTIONS
+        throw broken_promise{};
+#else
+        std::terminate();
+#endif
+    }
+
+    detail::runtime* rt_ = nullptr;
+    task_id id_;
+};
+
+namespace detail {
+
+template <class F>
+auto spawn_valued(runtime& rt, const task_options& options, F&& f) {
+    using callable = std::decay_t<F>;
+    using value = result_of<F>;
+    const task_id id = submit_as<callable>(rt, nullptr, options, draft_kind::valued,
+                                           &run_valued<callable, value>, std::forward<F>(f));
+    return id ? future<value>(rt, id) : future<value>();
+}
+
+}  // namespace detail
+
+template <detail::task_callable F>
+auto scheduler::async(const task_options& options, F&& f) {
+    return detail::spawn_valued(*rt_, options, std::forward<F>(f));
+}
+
+template <class T>
+template <class F>
+auto future<T>::then(task_options options, F&& f) && {
+    detail::runtime& rt = *rt_;
+    const task_id before = id_;
+    options.after_all = task_ids(&before, 1);
+    return detail::spawn_valued(
+        rt, options, [value = std::move(*this), next = std::forward<F>(f)]() mutable {
+            if constexpr (std::is_void_v<T>) {
+                value.get();
+                return next();
+            } else {
+                return next(value.get());
+            }
+        });
+}
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,52 @@
+#pragma once
+// The one place where instruments listen: recorder, access checker, explainer, tests.
+
+#include "braid/core/task.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+
+enum class event_kind : std::uint8_t {
+    spawned,    // task, other = parent (or empty), name
+    edge,       // task waits for other
+    ready,      // task; other = the task whose end released it (or empty)
+    started,    // task runs on seat
+    ended,      // its own work returned (also when it threw)
+    completed,  // own work and all children are over
+    cancelled,  // will not run; `completed` follows
+    failed,     // its own work threw; `ended` follows
+    wait_begin,  // task (or empty: a thread outside tasks) waits; other = awaited (or empty)
+    wait_end,
+    helped,     // other runs on top of the wait of task
+    stolen,     // seat took task from seat_from
+    parked,     // the seat's thread sleeps
+    unparked,
+    event_set,  // object = the event
+    event_taken,
+    acquired,   // task holds object, a resource
+    released,
+};
+
+struct task_event {
+    event_kind kind;
+    std::uint16_t seat = UINT16_MAX;       // whose thread says so
+    std::uint16_t seat_from = UINT16_MAX;
+    task_id task = {};
+    task_id other = {};
+    const char* name = nullptr;
+    const void* object = nullptr;
+};
+
+/// Called on the thread where it happens, from many threads at once, in the order in which the
+/// thread did it. An edge's `ready` comes after the `completed` of the task that released it.
+/// Must not call into the scheduler. Installed at construction (scheduler_options::observer).
+class observer {
+public:
+    virtual void on_event(const task_event& e) = 0;
+
+protected:
+    ~observer() = default;
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,175 @@
+#pragma once
+// The scheduler: threads, tasks, waiting. Everything else in core is named by it.
+
+#include "braid/base/export.hpp"
+#include "braid/base/time.hpp"
+#include "braid/core/closure.hpp"
+#include "braid/core/scheduler_options.hpp"
+#include "braid/core/statistics.hpp"
+#include "braid/core/task_context.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+
+class event;
+class task_builder;
+template <class T>
+class future;
+
+enum class shutdown : std::uint8_t {
+    drain,    // every task runs; tasks may go on spawning
+    discard,  // what has not started is cancelled (after_any tasks still run)
+};
+
+/// The version of the compiled library.
+BRAID_API version_number library_version();
+
+class scheduler {
+public:
+    BRAID_API explicit scheduler(const scheduler_options& options = {});
+    /// Shuts down (drain) unless that was done. From a task of its own: allowed, the rest of the
+    /// teardown then happens on a thread of its own after the task has ended.
+    BRAID_API ~scheduler();
+    scheduler(const scheduler&) = delete;
+    scheduler& operator=(const scheduler&) = delete;
+
+    // ---- making work: any thread ----------------------------------------------------------
+
+    /// Runs `f` once, nobody waits for it. The cheapest way in.
+    template <detail::task_callable F>
+    void post(F&& f) {
+        detail::submit(*rt_, nullptr, {}, detail::draft_kind::posted, std::forward<F>(f));
+    }
+    template <detail::task_callable F>
+    void post(const task_options& options, F&& f) {
+        detail::submit(*rt_, nullptr, options, detail::draft_kind::posted, std::forward<F>(f));
+    }
+    /// As post(), for audio callbacks and the like: bounded, no allocation, no lock, no help.
+    /// False: no room; try again later. `data` must live until the call.
+    BRAID_API bool try_post(void (*function)(void* data), void* data) noexcept;
+
+    /// Empty id: refused (shut down, out of memory, or a caller's mistake; the handlers know).
+    template <detail::task_callable F>
+    task_id spawn(const task_options& options, F&& f) {
+        return detail::submit(*rt_, nullptr, options, detail::draft_kind::spawned,
+                              std::forward<F>(f));
+    }
+    template <detail::task_callable F>
+    task_id spawn(F&& f) {
+        return spawn(task_options{}, std::forward<F>(f));
+    }
+    /// A join: complete when its predecessors and children are.
+    BRAID_API task_id spawn(const task_options& options, empty_task);
+    /// One task whose children are f(0) … f(count − 1); one wake decision for all of them.
+    /// `f` is copied once and shared; it is destroyed when the last has run.
+    template <class F>
+        requires std::is_invocable_v<const std::decay_t<F>&, std::size_t>
+    task_id spawn_batch(const task_options& options, std::size_t count, F&& f);
+
+    /// Two-phase building: the task does not complete before finish(), however fast it runs.
+    template <detail::task_callable F>
+    task_builder begin(const task_options& options, F&& f);
+    BRAID_API task_builder begin(const task_options& options, empty_task);
+
+    /// As spawn(), with the value that `f` returns.
+    template <detail::task_callable F>
+    auto async(const task_options& options, F&& f);
+    template <detail::task_callable F>
+    auto async(F&& f) {
+        return async(task_options{}, std::forward<F>(f));
+    }
+
+    // ---- waiting: any thread; hold no lock that a task may want ------------------------------
+
+    /// Returns when the task is complete, running what it needs meanwhile. Rethrows the task's
+    /// failure when the task completed during the wait; a bare id of a task that completed
+    /// earlier only says "done". A cancelled task throws task_cancelled.
+    BRAID_API void wait(task_id id, help policy = help::needed);
+    /// False: the time is up.
+    BRAID_API bool wait_for(task_id id, nanoseconds timeout, help policy = help::needed);
+    BRAID_API task_state state(task_id id) const;
+    bool done(task_id id) const { return state(id) == task_state::done; }
+
+    /// Works until the event is set (and takes it). False: the time is up.
+    BRAID_API bool do_work_while_waiting_for(event& e, nanoseconds timeout = forever);
+    /// Runs tasks on this thread, as a worker would, until `stop` is set.
+    BRAID_API void work_until(event& stop);
+    /// Runs `f` while another thread stands in for this one. For calls that block.
+    template <class F>
+    decltype(auto) blocking(F&& f) {
+        struct guard {
+            detail::runtime& rt;
+            bool gave;
+            ~guard() { end_blocking(rt, gave); }
+        } g{*rt_, begin_blocking(*rt_)};
+        return std::forward<F>(f)();
+    }
+
+    // ---- threads ---------------------------------------------------------------------------
+
+    BRAID_API unsigned worker_count() const;
+    /// 0..max_workers, while running, from any thread. Nothing is lost.
+    BRAID_API void set_worker_count(unsigned count);
+    BRAID_API thread_ref worker_thread(unsigned index) const;
+    /// The calling thread, if it takes part.
+    BRAID_API thread_ref this_thread() const;
+    /// One more than the highest seat: the size of an array of per-thread scratch.
+    BRAID_API unsigned seat_count() const;
+
+    /// Returns when every worker, reserve and background thread is at rest between two tasks.
+    BRAID_API void freeze();
+    BRAID_API void resume();
+
+    /// Levels for categories 1..255 (index = category). Tasks that are already queued move.
+    BRAID_API void set_priority_table(const priority_level* levels, std::size_t count);
+
+    // ---- the end ---------------------------------------------------------------------------
+
+    /// From any thread; from a task of its own it only begins, the destructor ends it.
+    BRAID_API void shut_down(shutdown how = shutdown::drain);
+
+    // ---- seeing ----------------------------------------------------------------------------
+
+    BRAID_API scheduler_statistics statistics() const;
+    BRAID_API seat_statistics statistics(unsigned seat) const;
+    /// Up to `capacity` rows; returns how many types there are.
+    BRAID_API std::size_t statistics(task_type_statistics* rows, std::size_t capacity) const;
+    BRAID_API std::size_t bytes(memory_tag tag) const;
+    BRAID_API std::uint64_t allocations() const;
+
+    detail::runtime& internals() { return *rt_; }
+
+private:
+    friend class main_thread;
+    BRAID_API static bool begin_blocking(detail::runtime& rt);
+    BRAID_API static void end_blocking(detail::runtime& rt, bool gave);
+
+    detail::runtime* rt_;
+};
+
+/// Registers the calling thread under a name for the life of this object: it can be the target of
+/// task_options::on and keeps its seat between waits. Destroy it on the same thread.
+class main_thread {
+public:
+    BRAID_API main_thread(scheduler& s, const char* name);
+    BRAID_API ~main_thread();
+    main_thread(const main_thread&) = delete;
+    main_thread& operator=(const main_thread&) = delete;
+    thread_ref ref() const { return ref_; }
+
+private:
+    detail::runtime& rt_;
+    thread_ref ref_;
+};
+
+namespace this_task {
+/// Empty outside tasks, and in posted ones.
+BRAID_API task_id id();
+/// "" outside tasks.
+BRAID_API const char* name();
+BRAID_API bool cancelled();
+}  // namespace this_task
+
+BRAID_NAMESPACE_END

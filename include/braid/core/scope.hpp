@@ -1,0 +1,80 @@
+#pragma once
+
+#include "braid/core/closure.hpp"
+#include "braid/base/policy.hpp"
+#include "braid/base/time.hpp"
+
+#include <cstdint>
+#include <exception>
+
+BRAID_NAMESPACE_BEGIN
+
+class scheduler;
+
+enum class on_failure : std::uint8_t {
+    go_on,   // the other tasks of the scope run; wait() reports the first failure
+    cancel,  // the first failure cancels the scope ("fail-fast")
+};
+
+/// What became of the tasks of a scope.
+struct scope_account {
+    std::uint64_t created = 0, executed = 0, failed = 0, cancelled = 0;
+};
+
+/// A set of tasks that are counted, waited for and cancelled together: the cheap way to know
+/// that many posted tasks are done. Tasks spawned by its tasks belong to it too. Any thread may
+/// add and cancel; it must be waited for (or be empty) before it is destroyed.
+class scope {
+public:
+    BRAID_API explicit scope(scheduler& s, on_failure policy = on_failure::go_on,
+                             const task_environment& environment = {});
+    BRAID_API ~scope();
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+
+    template <detail::task_callable F>
+    void post(F&& f) {
+        detail::submit(rt_, nullptr, {.within = this}, detail::draft_kind::posted,
+                       std::forward<F>(f));
+    }
+    template <detail::task_callable F>
+    task_id spawn(task_options options, F&& f) {
+        options.within = this;
+        return detail::submit(rt_, nullptr, options, detail::draft_kind::spawned,
+                              std::forward<F>(f));
+    }
+
+    /// Tasks that have not started are cancelled; running ones see task_context::cancelled().
+    BRAID_API void cancel();
+    bool cancelled() const { return cancelled_.load(acquire); }
+
+    /// Returns when every task of the scope has ended, running them meanwhile. Rethrows the first
+    /// failure, once; the others went to the unobserved-exception handler.
+    BRAID_API void wait(help policy = help::needed);
+    /// False: the time is up; nothing is lost, wait again.
+    BRAID_API bool wait_for(nanoseconds timeout, help policy = help::needed);
+
+    /// Exact once wait() has returned.
+    BRAID_API scope_account account() const;
+
+private:
+    friend class detail::runtime;
+    // Each seat counts in its own shard, so that posting shares no line between threads.
+    // "Done" is: all `ended` read first, all `created` read after, and the sums are equal.
+    struct alignas(64) shard {
+        atomic<std::uint64_t> created{0};
+        atomic<std::uint64_t> ended{0};  // bit 63: somebody waits, tell them
+        atomic<std::uint64_t> failed{0}, cancelled{0};
+    };
+    static constexpr unsigned shards = 16;
+    static constexpr std::uint64_t waited_bit = std::uint64_t{1} << 63;
+
+    detail::runtime& rt_;
+    on_failure policy_;
+    atomic<bool> cancelled_{false};
+    task_environment environment_;
+    std::exception_ptr first_failure_;  // guarded by the runtime's failure lock
+    shard shard_[shards];
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,115 @@
+#pragma once
+// What a task is told at its birth: its id, and the options it is spawned with.
+
+#include "braid/base/version.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+BRAID_NAMESPACE_BEGIN
+
+class scope;
+class resource;
+struct task_environment;
+
+/// Names one task for ever: generation and slot. Ids are never reused; an id of a task that is
+/// long complete still reads as done. Plain data, copy it anywhere, compare it, hash `value`.
+struct task_id {
+    std::uint64_t value = 0;
+
+    /// False for the empty id, which a refused spawn returns.
+    constexpr explicit operator bool() const { return value != 0; }
+    friend constexpr auto operator<=>(task_id, task_id) = default;
+};
+
+/// Ids that live in an array: `{.after_all = ids}` for any contiguous container of task_id.
+/// Viewed during the call only.
+struct task_ids {
+    const task_id* data = nullptr;
+    std::size_t size = 0;
+
+    constexpr task_ids() = default;
+    constexpr task_ids(const task_id* first, std::size_t count) : data(first), size(count) {}
+    template <class Container>
+        requires requires(const Container& c) {
+            static_cast<const task_id*>(c.data());
+            c.size();
+        }
+    constexpr task_ids(const Container& c) : data(c.data()), size(c.size()) {}
+};
+
+enum class priority_level : std::uint8_t { low, normal, high };
+
+/// One thread that takes part: a worker, or a registered main thread. From
+/// scheduler::worker_thread(i) or main_thread::ref().
+struct thread_ref {
+    std::uint16_t seat = UINT16_MAX;
+    constexpr explicit operator bool() const { return seat != UINT16_MAX; }
+    friend constexpr bool operator==(thread_ref, thread_ref) = default;
+};
+
+/// Which class of threads runs a task.
+enum class task_class : std::uint8_t {
+    frame,       // workers, main threads in a wait, reserves
+    background,  // the background threads only; never delays frame work
+};
+
+/// Everything a task can be given. Defaults cost nothing.
+struct task_options {
+    /// For messages, statistics and profiles. A string literal, or text that outlives the task.
+    const char* name = nullptr;
+
+    /// Start only when these have succeeded; if one fails or is cancelled, this task is cancelled
+    /// with the same cause. Finished and empty ids are skipped.
+    std::initializer_list<task_id> after = {};
+    task_ids after_all = {};
+    /// Start when these are over, however they ended ("finally").
+    std::initializer_list<task_id> after_any = {};
+
+    /// This task's completion is part of the parent's. The parent must be open.
+    task_id parent = {};
+
+    priority_level priority = priority_level::normal;
+    /// 1..255: the level is looked up in the scheduler's priority table instead of `priority`.
+    std::uint8_t category = 0;
+
+    task_class runs_as = task_class::frame;
+    /// Run on this thread and nowhere else.
+    thread_ref on = {};
+    /// Run on one of these workers only (bit i = worker i, of the first 64). 0: any.
+    std::uint64_t workers = 0;
+
+    /// Hold these from start to end of the task's own work. At most 8.
+    std::initializer_list<resource*> uses = {};
+
+    /// Count and cancel with this scope. Default: the scope of the task that spawns.
+    scope* within = nullptr;
+    /// Allocator, trace id and scope for this task and all it spawns. Must outlive them.
+    const task_environment* environment = nullptr;
+
+    /// A promise that the task never waits: any waiter may run it (help::any).
+    bool never_waits = false;
+    /// No long-task warning.
+    bool may_be_long = false;
+    /// Module tag: a reloadable module counts its live tasks by it.
+    std::uint8_t module = 0;
+};
+
+/// What the tasks below a task share (C39). User-owned; must outlive the tasks that use it.
+struct task_environment {
+    scope* within = nullptr;
+    void* allocator = nullptr;   // yours; Braid only hands it down
+    std::uint64_t trace_id = 0;  // yours
+};
+
+/// What a waiter may run on top of its wait.
+enum class help : std::uint8_t {
+    needed,  // only work that the awaited task needs: cannot deadlock, latency stays bounded
+    any,     // also tasks that promised `never_waits`
+    none,    // nothing; park at once
+};
+
+enum class task_state : std::uint8_t { open, done, unknown };
+
+BRAID_NAMESPACE_END

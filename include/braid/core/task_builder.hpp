@@ -1,0 +1,46 @@
+#pragma once
+
+#include "braid/core/scheduler.hpp"
+
+BRAID_NAMESPACE_BEGIN
+
+/// A task that is being built. Its own work is queued at once (when it waits for nothing); it
+/// cannot complete before finish(). One thread builds.
+class task_builder {
+public:
+    task_builder(detail::runtime& rt, task_id id) : rt_(&rt), id_(id) {}
+    task_builder(task_builder&& other) noexcept : rt_(other.rt_), id_(std::exchange(other.id_, {})) {}
+    task_builder& operator=(task_builder&&) = delete;
+    /// Not finished: cancels the task if it has not started, and lets it complete.
+    BRAID_API ~task_builder();
+
+    task_id id() const { return id_; }
+
+    template <detail::task_callable F>
+    task_id add_child(task_options options, F&& f) {
+        options.parent = id_;
+        return detail::submit(*rt_, nullptr, options, detail::draft_kind::spawned,
+                              std::forward<F>(f));
+    }
+    template <detail::task_callable F>
+    task_id add_child(F&& f) {
+        return add_child(task_options{}, std::forward<F>(f));
+    }
+    /// Only for tasks begun `empty` or with predecessors that are still open: the task must not
+    /// have become ready. False: too late.
+    BRAID_API bool add_dependency(task_id predecessor);
+
+    BRAID_API task_id finish();
+
+private:
+    detail::runtime* rt_;
+    task_id id_;
+};
+
+template <detail::task_callable F>
+task_builder scheduler::begin(const task_options& options, F&& f) {
+    return {*rt_, detail::submit(*rt_, nullptr, options, detail::draft_kind::built,
+                                 std::forward<F>(f))};
+}
+
+BRAID_NAMESPACE_END

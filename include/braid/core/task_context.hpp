@@ -1,0 +1,60 @@
+#pragma once
+// What a running task is handed: `[](braid::task_context& task) { … }`. Cheaper than the
+// scheduler's own functions, which look the thread up first.
+
+#include "braid/core/closure.hpp"
+
+BRAID_NAMESPACE_BEGIN
+
+class scheduler;
+
+/// Lives as long as the task's own work runs, on its thread; never keep it.
+class task_context {
+public:
+    task_context(detail::runtime& rt, detail::worker& w, task_id id) : rt_(rt), worker_(&w), id_(id) {}
+    task_context(const task_context&) = delete;
+    task_context& operator=(const task_context&) = delete;
+
+    /// Empty for a posted task.
+    task_id id() const { return id_; }
+    BRAID_API const char* name() const;
+    BRAID_API task_environment environment() const;
+    /// The seat of the running thread, below scheduler::seat_count(): an index for per-thread
+    /// scratch. May be another one after a wait.
+    BRAID_API unsigned seat() const;
+
+    /// The scope was cancelled, or a discarding shutdown began: return soon.
+    BRAID_API bool cancelled() const;
+
+    template <detail::task_callable F>
+    void post(F&& f) {
+        detail::submit(rt_, worker_, {}, detail::draft_kind::posted, std::forward<F>(f));
+    }
+    template <detail::task_callable F>
+    task_id spawn(const task_options& options, F&& f) {
+        return detail::submit(rt_, worker_, options, detail::draft_kind::spawned,
+                              std::forward<F>(f));
+    }
+    template <detail::task_callable F>
+    task_id spawn(F&& f) {
+        return spawn(task_options{}, std::forward<F>(f));
+    }
+    /// A child of this task: this task is not complete before it.
+    template <detail::task_callable F>
+    task_id spawn_child(F&& f) {
+        return spawn(task_options{.parent = id_}, std::forward<F>(f));
+    }
+
+    BRAID_API void wait(task_id id, help policy = help::needed);
+
+    /// Runs one ready task of a higher level than this one, if there is any. For long tasks.
+    BRAID_API bool yield_to_higher();
+
+private:
+    friend class detail::runtime;
+    detail::runtime& rt_;
+    detail::worker* worker_;
+    task_id id_;
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,58 @@
+#include "base/accounted_memory.hpp"
+
+#include <new>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+const char* text(memory_tag tag) {
+    constexpr const char* names[] = {"runtime", "worker", "slot", "edge",
+                                     "detail",  "closure", "queue"};
+    return names[static_cast<std::size_t>(tag)];
+}
+
+}  // namespace
+
+accounted_memory::accounted_memory(const memory_hooks& hooks, std::size_t budget,
+                                   const out_of_memory_handler& handler)
+    : hooks_(hooks), handler_(handler), budget_(budget) {}
+
+bool accounted_memory::reserve(std::size_t bytes) {
+    const std::size_t before = total_.fetch_add(bytes, relaxed);
+    if (budget_ == 0 || before + bytes <= budget_) return true;
+    total_.fetch_sub(bytes, relaxed);
+    return false;
+}
+
+void* accounted_memory::allocate(std::size_t bytes, std::size_t alignment, memory_tag tag) {
+    void* pointer = nullptr;
+    if (reserve(bytes)) {
+        pointer = hooks_.allocate != nullptr
+                      ? hooks_.allocate(hooks_.user, bytes, alignment, tag)
+                      : ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+        if (pointer == nullptr) total_.fetch_sub(bytes, relaxed);
+    }
+    if (pointer == nullptr) {
+        if (handler_.function != nullptr) handler_.function(handler_.user, bytes, text(tag));
+        return nullptr;
+    }
+    allocations_.fetch_add(1, relaxed);
+    used_[static_cast<std::size_t>(tag)].fetch_add(bytes, relaxed);
+    return pointer;
+}
+
+void accounted_memory::release(void* pointer, std::size_t bytes, std::size_t alignment,
+                               memory_tag tag) {
+    if (pointer == nullptr) return;
+    total_.fetch_sub(bytes, relaxed);
+    used_[static_cast<std::size_t>(tag)].fetch_sub(bytes, relaxed);
+    if (hooks_.release != nullptr) {
+        hooks_.release(hooks_.user, pointer, bytes, alignment, tag);
+    } else {
+        ::operator delete(pointer, std::align_val_t{alignment});
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,41 @@
+#pragma once
+// The user's allocator with bookkeeping: bytes by tag, a byte budget, one place that fails.
+
+#include "braid/base/handlers.hpp"
+#include "braid/base/memory.hpp"
+#include "braid/base/policy.hpp"
+
+#include <cstddef>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class accounted_memory {
+public:
+    accounted_memory(const memory_hooks& hooks, std::size_t budget,
+                     const out_of_memory_handler& handler);
+
+    /// Null when the hook has no memory or the budget is spent, after telling the handler.
+    void* allocate(std::size_t bytes, std::size_t alignment, memory_tag tag);
+    void release(void* pointer, std::size_t bytes, std::size_t alignment, memory_tag tag);
+
+    std::size_t bytes(memory_tag tag) const {
+        return static_cast<std::size_t>(used_[static_cast<std::size_t>(tag)].load(relaxed));
+    }
+    /// Calls of allocate() so far: what a test of "no allocation in steady state" compares.
+    std::uint64_t allocations() const { return allocations_.load(relaxed); }
+
+private:
+    bool reserve(std::size_t bytes);
+
+    memory_hooks hooks_;
+    out_of_memory_handler handler_;
+    std::size_t budget_;
+    // relaxed throughout: these are counts, nothing is published by them.
+    atomic<std::size_t> total_{0};
+    atomic<std::uint64_t> allocations_{0};
+    atomic<std::size_t> used_[static_cast<std::size_t>(memory_tag::count)]{};
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

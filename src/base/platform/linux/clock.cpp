@@ -1,0 +1,30 @@
+#include "base/platform/platform.hpp"
+
+#include <ctime>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace braid::platform {
+namespace {
+
+std::int64_t read(clockid_t clock) noexcept {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+std::int64_t monotonic_ns() noexcept { return read(CLOCK_MONOTONIC); }
+std::int64_t coarse_monotonic_ns() noexcept { return read(CLOCK_MONOTONIC_COARSE); }
+
+void cpu_relax() noexcept {
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    asm("yield");
+#endif
+}
+
+}  // namespace braid::platform

@@ -1,0 +1,128 @@
+// How many cores this process may really use: containers say so in the affinity mask and in the
+// cgroup CPU quota, never in the core count.
+#include "base/platform/platform.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sched.h>
+#include <unistd.h>
+
+namespace braid::platform {
+namespace {
+
+constexpr std::size_t path_limit = 1024;
+
+bool read_line(const char* path, char* line, std::size_t size) noexcept {
+    std::FILE* file = std::fopen(path, "re");
+    if (file == nullptr) return false;
+    const bool ok = std::fgets(line, static_cast<int>(size), file) != nullptr;
+    std::fclose(file);
+    if (ok) line[std::strcspn(line, "\n")] = '\0';
+    return ok;
+}
+
+unsigned cores(double quota, double period) noexcept {
+    if (quota <= 0 || period <= 0) return 0;
+    const double value = quota / period;
+    const auto whole = static_cast<unsigned>(value);
+    return std::max(1U, whole + (value > whole ? 1U : 0U));
+}
+
+unsigned tighter(unsigned a, unsigned b) noexcept {
+    if (a == 0 || b == 0) return a + b;
+    return std::min(a, b);
+}
+
+unsigned v2_limit(const char* folder) noexcept {
+    char path[path_limit];
+    char line[128];
+    std::snprintf(path, sizeof path, "%s/cpu.max", folder);
+    if (!read_line(path, line, sizeof line)) return 0;
+    char quota[64];
+    double period = 100'000;
+    if (std::sscanf(line, "%63s %lf", quota, &period) < 1 || std::strcmp(quota, "max") == 0) {
+        return 0;
+    }
+    return cores(std::strtod(quota, nullptr), period);
+}
+
+unsigned v1_limit(const char* folder) noexcept {
+    char path[path_limit];
+    char quota[64];
+    char period[64];
+    std::snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
+    if (!read_line(path, quota, sizeof quota)) return 0;
+    std::snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
+    if (!read_line(path, period, sizeof period)) return 0;
+    return cores(std::strtod(quota, nullptr), std::strtod(period, nullptr));
+}
+
+// A limit set on any folder between the process's own and the mount counts, so walk upwards.
+unsigned walk(const char* mount, const char* group, unsigned (*limit)(const char*)) noexcept {
+    char folder[path_limit];
+    std::snprintf(folder, sizeof folder, "%s%s", mount, group);
+    const std::size_t mount_length = std::strlen(mount);
+    unsigned result = 0;
+    while (true) {
+        result = tighter(result, limit(folder));
+        char* slash = std::strrchr(folder, '/');
+        if (slash == nullptr || static_cast<std::size_t>(slash - folder) < mount_length) break;
+        *slash = '\0';
+    }
+    return result;
+}
+
+bool names_cpu_controller(const char* controllers) noexcept {
+    for (const char* at = controllers; at != nullptr && *at != '\0';) {
+        const std::size_t length = std::strcspn(at, ",");
+        if (length == 3 && std::strncmp(at, "cpu", 3) == 0) return true;
+        at += length;
+        if (*at == ',') ++at;
+    }
+    return false;
+}
+
+}  // namespace
+
+unsigned quota_cores(const char* root) noexcept {
+    char path[path_limit];
+    std::snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    std::FILE* file = std::fopen(path, "re");
+    if (file == nullptr) return 0;
+    unsigned result = 0;
+    char line[path_limit];
+    while (std::fgets(line, sizeof line, file) != nullptr) {
+        // hierarchy-id:controllers:path, with an empty controller list for version 2
+        line[std::strcspn(line, "\n")] = '\0';
+        char* first = std::strchr(line, ':');
+        char* second = first != nullptr ? std::strchr(first + 1, ':') : nullptr;
+        if (second == nullptr) continue;
+        *second = '\0';
+        const char* group = std::strcmp(second + 1, "/") == 0 ? "" : second + 1;
+        char mount[path_limit / 2];
+        if (first[1] == '\0') {
+            std::snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
+            result = tighter(result, walk(mount, group, v2_limit));
+        } else if (names_cpu_controller(first + 1)) {
+            std::snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/cpu", root);
+            result = tighter(result, walk(mount, group, v1_limit));
+        }
+    }
+    std::fclose(file);
+    return result;
+}
+
+unsigned usable_cores(const char* root) noexcept {
+    unsigned count = 0;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        count = static_cast<unsigned>(CPU_COUNT(&set));
+    }
+    if (count == 0) count = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    return std::max(1U, tighter(count, quota_cores(root)));
+}
+
+}  // namespace braid::platform

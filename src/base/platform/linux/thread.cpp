@@ -1,0 +1,109 @@
+#include "base/platform/platform.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace braid::platform {
+namespace {
+
+void apply(const thread_request& request) noexcept {
+    if (request.name != nullptr) {
+        char name[16] = {};
+        std::strncpy(name, request.name, sizeof name - 1);
+        pthread_setname_np(pthread_self(), name);
+    }
+    if (request.scheduling == thread_class::idle) {
+        sched_param parameter{};
+        if (pthread_setschedparam(pthread_self(), SCHED_IDLE, &parameter) != 0) {
+            setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 19);
+        }
+    } else if (request.nice != 0) {
+        setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), request.nice);
+    }
+    if (request.pin_to_cpu >= 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(static_cast<unsigned>(request.pin_to_cpu), &set);
+        pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    }
+}
+
+void* enter(void* argument) {
+    const thread_request& request = *static_cast<const thread_request*>(argument);
+    apply(request);
+    request.entry(request.argument);
+    return nullptr;
+}
+
+}  // namespace
+
+thread_handle start_thread(const thread_request& request) noexcept {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (request.stack_bytes != 0) pthread_attr_setstacksize(&attributes, request.stack_bytes);
+
+    // Threads of the library take no signals: those belong to the program.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread{};
+    const int error = pthread_create(&thread, &attributes, enter,
+                                     const_cast<thread_request*>(&request));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+    return error == 0 ? static_cast<thread_handle>(thread) : 0;
+}
+
+void join_thread(thread_handle thread) noexcept {
+    pthread_join(static_cast<pthread_t>(thread), nullptr);
+}
+
+void detach_thread(thread_handle thread) noexcept { pthread_detach(static_cast<pthread_t>(thread)); }
+
+bool is_current(thread_handle thread) noexcept {
+    return thread != 0 && pthread_equal(static_cast<pthread_t>(thread), pthread_self()) != 0;
+}
+
+stack_bounds current_stack() noexcept {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+    void* low = nullptr;
+    std::size_t bytes = 0;
+    pthread_attr_getstack(&attributes, &low, &bytes);
+    pthread_attr_destroy(&attributes);
+    const auto bottom = reinterpret_cast<std::uintptr_t>(low);
+    return {bottom, bottom + bytes};
+}
+
+std::uint64_t float_control() noexcept {
+#if defined(__x86_64__)
+    return _mm_getcsr() & ~0x3fU;  // without the sticky exception flags
+#elif defined(__aarch64__)
+    std::uint64_t bits;
+    asm("mrs %0, fpcr" : "=r"(bits));
+    return bits;
+#else
+    return 0;
+#endif
+}
+
+void set_float_control([[maybe_unused]] std::uint64_t bits) noexcept {
+#if defined(__x86_64__)
+    _mm_setcsr(static_cast<unsigned>(bits));
+#elif defined(__aarch64__)
+    asm("msr fpcr, %0" ::"r"(bits));
+#endif
+}
+
+std::uint32_t process_id() noexcept { return static_cast<std::uint32_t>(getpid()); }
+
+}  // namespace braid::platform

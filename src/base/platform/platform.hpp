@@ -1,0 +1,70 @@
+#pragma once
+// Everything that Braid asks of an operating system. One implementation per folder beside this
+// file; no POSIX or Win32 header is included anywhere else.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace braid::platform {
+
+/// Sleeps while `*word == expected`, at most until `deadline_ns` (monotonic; INT64_MAX: forever).
+/// May return early. The caller looks again.
+void futex_wait(const void* word, std::uint32_t expected, std::int64_t deadline_ns) noexcept;
+void futex_wake_one(const void* word) noexcept;
+
+/// CLOCK_MONOTONIC in ns; 36 ns a call. The coarse one costs 5 ns and ticks every 1-4 ms.
+std::int64_t monotonic_ns() noexcept;
+std::int64_t coarse_monotonic_ns() noexcept;
+
+void cpu_relax() noexcept;
+
+// ---- threads ------------------------------------------------------------------------------
+
+enum class thread_class : std::uint8_t {
+    normal,
+    idle,  // runs only when nothing else wants the core (SCHED_IDLE, or nice 19)
+};
+
+struct thread_request {
+    const char* name = nullptr;  // cut to 15 characters by Linux
+    std::size_t stack_bytes = 0;  // 0: the system's default
+    thread_class scheduling = thread_class::normal;
+    int nice = 0;            // -20 (most favoured) .. 19
+    int pin_to_cpu = -1;     // -1: not pinned
+    void (*entry)(void* argument) = nullptr;
+    void* argument = nullptr;
+};
+
+/// Opaque; 0 means "no thread".
+using thread_handle = std::uintptr_t;
+
+/// 0 when the system refuses; the request's extras (name, nice, pin) are best effort.
+/// `request` is read by the new thread and must stay until `entry` has been called.
+thread_handle start_thread(const thread_request& request) noexcept;
+void join_thread(thread_handle thread) noexcept;
+void detach_thread(thread_handle thread) noexcept;
+bool is_current(thread_handle thread) noexcept;
+
+/// The bounds of the calling thread's stack: [low, high). Both 0 when unknown.
+struct stack_bounds {
+    std::uintptr_t low = 0, high = 0;
+};
+stack_bounds current_stack() noexcept;
+
+/// Control bits of the floating-point unit (rounding, flush-to-zero): read from the creator of
+/// a scheduler, applied to its threads so that results do not depend on who runs a task.
+std::uint64_t float_control() noexcept;
+void set_float_control(std::uint64_t bits) noexcept;
+
+// ---- machine ------------------------------------------------------------------------------
+
+/// Cores that this process may use: the smaller of the affinity mask and the cgroup CPU quota
+/// (rounded up), at least 1. `root` stands before /proc and /sys; "" is the real system.
+unsigned usable_cores(const char* root = "") noexcept;
+
+/// The quota alone, in cores rounded up; 0: no limit. Reads cgroup v2 and v1.
+unsigned quota_cores(const char* root) noexcept;
+
+std::uint32_t process_id() noexcept;
+
+}  // namespace braid::platform

@@ -1,0 +1,68 @@
+// The background class: threads of its own that run only when nothing else wants the core, so it
+// never delays frame work. Long and blocking by nature, so one lock serves it well.
+#include "core/runtime.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+void runtime::enqueue_background(std::uint32_t index) {
+    worker* sleeper = nullptr;
+    {
+        const std::lock_guard lock(background_mutex);
+        append(background[level_of(slots[index])], index);
+        if (background_idle_count != 0) sleeper = background_idle[--background_idle_count];
+    }
+    if (sleeper != nullptr) {
+        notify(sleeper->index);
+    } else {
+        start_background();
+    }
+}
+
+/// One thread more, if the class may have one: a background thread that waits does not count,
+/// for it may wait for the very task that is queued.
+void runtime::start_background() {
+    unsigned number = 0;
+    {
+        const std::lock_guard lock(background_mutex);
+        const unsigned allowed =
+            static_cast<unsigned>(std::max(1, options.background_threads)) + background_waiting;
+        if (background_threads >= allowed) return;
+        number = background_threads++;
+    }
+    worker* w = add_seat(seat_kind::background, number, "background");
+    if (w != nullptr && start(*w)) return;
+    const std::lock_guard lock(background_mutex);
+    --background_threads;
+}
+
+void runtime::background_main(worker& w) {
+    enter_thread(w);
+    while (state.load(acquire) != life::closed) {
+        rest_if_frozen(w);
+        task_id id;
+        {
+            const std::lock_guard lock(background_mutex);
+            id = take_background([](auto) { return true; });
+            // Nobody hands over work to a thread that is not in this list, so a notification
+            // that comes before sleep() is for it.
+            if (!id) background_idle[background_idle_count++] = &w;
+        }
+        if (id) {
+            w.stamp = active_policy::coarse_now();
+            run(w, id);
+            continue;
+        }
+        sleep(w, INT64_MAX);
+        const std::lock_guard lock(background_mutex);
+        worker** end = background_idle + background_idle_count;
+        background_idle_count = static_cast<unsigned>(
+            std::remove(background_idle, end, &w) - background_idle);
+    }
+    leave_thread(w);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

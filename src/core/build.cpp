@@ -1,0 +1,418 @@
+// A task comes to be: a slot, its predecessors, its parent, and the moment it may start.
+#include "braid/core/scope.hpp"
+#include "braid/core/spawn_batch.hpp"
+#include "core/runtime.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind) {
+    return rt.open(*seat_lease(rt, w), options, kind);
+}
+task_id publish_task(runtime& rt, worker* w, draft d, closure_fn body) {
+    return rt.publish(*seat_lease(rt, w), d, body);
+}
+void abandon_task(runtime& rt, draft d) { rt.abandon(*seat_lease(rt, nullptr), d); }
+
+void* allocate_closure(runtime& rt, std::size_t bytes, std::size_t alignment) {
+    return rt.memory.allocate(bytes, alignment, memory_tag::closure);
+}
+void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignment) {
+    rt.memory.release(p, bytes, alignment, memory_tag::closure);
+}
+
+namespace {
+
+/// One more piece of open work, if the task is still open. A CAS that checks the generation (I3).
+bool add_open_work(slot& s, std::uint32_t generation) {
+    std::uint64_t seen = s.open.load(relaxed);
+    do {
+        if (generation_of(seen) != generation || index_of(seen) == 0) return false;
+        // relaxed: the count orders nothing by itself; the last decrement does.
+    } while (!s.open.compare_exchange_weak(seen, seen + 1, relaxed, relaxed));
+    return true;
+}
+
+/// The skew-binary jump pointer of Myers (1983): O(1) to make, O(log depth) to climb.
+void link_parent(const runtime& rt, slot& child, std::uint32_t parent_index) {
+    const slot& parent = rt.slots[parent_index];
+    const std::uint32_t jump = parent.jump.load(relaxed);
+    std::uint32_t target = parent_index;
+    if (jump != no_index) {
+        const slot& far = rt.slots[jump];
+        const std::uint32_t farther = far.jump.load(relaxed);
+        if (farther != no_index) {
+            const int near_step = parent.depth.load(relaxed) - far.depth.load(relaxed);
+            const int far_step = far.depth.load(relaxed) - rt.slots[farther].depth.load(relaxed);
+            if (near_step == far_step) target = farther;
+        }
+    }
+    child.parent.store(parent_index, relaxed);
+    child.jump.store(target, relaxed);
+    child.depth.store(static_cast<std::uint16_t>(parent.depth.load(relaxed) + 1), relaxed);
+}
+
+std::uint32_t next_birth(runtime& rt, worker& w, std::uint32_t parent) {
+    if (w.top != nullptr && w.top->slot == parent) {
+        atomic<std::uint32_t>& births = rt.slots[parent].births;
+        const std::uint32_t n = births.load(relaxed) + 1;
+        births.store(n, relaxed);
+        return n;
+    }
+    return rt.slots[parent].births.fetch_add(1, relaxed) + 1;
+}
+
+/// Links `successor` behind `predecessor`; false when that one is complete already.
+bool link_edge(runtime& rt, worker& w, std::uint32_t successor, task_id predecessor,
+               bool any_outcome) {
+    slot& to = rt.slots[successor];
+    slot& from = rt.slots[index_of(predecessor.value)];
+    const std::uint32_t generation = generation_of(predecessor.value);
+    std::uint64_t head = from.permissions.load(acquire);
+    if (generation_of(head) != generation || is_closed(head)) return false;
+    const std::uint32_t index = rt.edges.take(w.edges);
+    if (index == no_index) return false;
+    edge& e = rt.edges[index];
+    e.any_outcome = any_outcome;
+    e.from.store(predecessor.value, relaxed);
+    e.to.store(rt.id_of(successor).value, relaxed);
+    // Counted before it is visible: the predecessor may complete at once.
+    to.waits_for.fetch_add(1, relaxed);
+    do {
+        if (generation_of(head) != generation || is_closed(head)) {
+            to.waits_for.fetch_sub(1, relaxed);  // the builder's own count keeps it above 0
+            rt.edges.give(w.edges, index);
+            return false;
+        }
+        e.next.store(first_edge(head), relaxed);
+        // release: pairs with the acquire exchange in complete(); it sees the whole edge.
+    } while (!from.permissions.compare_exchange_weak(
+        head, join_word(generation, index | (static_cast<std::uint32_t>(head) & waited_bit)),
+        release, acquire));
+    e.next_predecessor.store(to.predecessors.load(relaxed), relaxed);
+    to.predecessors.store(index, release);  // pairs with the searcher's acquire
+    return true;
+}
+
+}  // namespace
+
+task_state runtime::state_of(task_id id) const {
+    const std::uint32_t index = index_of(id.value);
+    const std::uint32_t generation = generation_of(id.value);
+    if (generation == 0 || !slots.contains(index)) return task_state::unknown;
+    const slot& s = slots[index];
+    // acquire: pairs with the release in complete(); "done" shows what the task wrote (I2).
+    const std::uint64_t head = s.permissions.load(acquire);
+    if (generation > generation_of(head)) return task_state::unknown;
+    return generation == generation_of(head) && !is_closed(head) ? task_state::open
+                                                                : task_state::done;
+}
+
+detail_block* runtime::make_detail(worker& w, slot& s) {
+    if (detail_block* d = detail_of(s)) return d;
+    const std::uint32_t index = details.take(w.details);
+    if (index == no_index) return nullptr;
+    detail_block& d = details[index];
+    d.holders.store(0, relaxed);
+    d.seat = UINT16_MAX;
+    d.resource_count = d.resources_held = 0;
+    d.workers = 0;
+    d.result = nullptr;
+    d.result_ordinal = 0;
+    d.creator = d.creation = 0;
+    s.detail.store(index, release);  // pairs with detail_of()
+    return &d;
+}
+
+draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
+    const assertion_handler& misuse = options.assertion;
+    const life now = state.load(acquire);
+    if (now != life::running && (w.top == nullptr || now != life::draining)) {
+        refused.fetch_add(1, relaxed);
+        log(log_level::error, "%s: task '%s' refused, the scheduler is shut down", options.name,
+            o.name != nullptr ? o.name : "");
+        return {};
+    }
+    if (!BRAID_EXPECT(misuse, o.uses.size() <= detail_block::max_resources,
+                      "a task may use at most 8 resources") ||
+        !BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count.load(acquire),
+                      "`on` must come from worker_thread() or a registered main_thread") ||
+        !BRAID_EXPECT(misuse, !o.on || !seats[o.on.seat].load(acquire)->gone.load(acquire),
+                      "the thread that `on` names has left; keep its main_thread alive") ||
+        !BRAID_EXPECT(misuse, !o.parent || state_of(o.parent) == task_state::open,
+                      "add children only to a task that is open: while it runs, while another "
+                      "child is open, or before finish()")) {
+        return {};
+    }
+
+    const std::uint32_t index = slots.take(w.slots);
+    if (index == no_index) return {};
+    slot& s = slots[index];
+    const std::uint32_t generation = s.generation() + 1;
+    const task_id id{join_word(generation, index)};
+
+    std::uint16_t flags = 0;
+    if (kind == draft_kind::posted) flags |= flag_posted;
+    if (kind == draft_kind::valued) flags |= flag_held;
+    if (kind == draft_kind::built) flags |= flag_built;
+    if (kind == draft_kind::shared) flags |= flag_shared;
+    if (o.never_waits) flags |= flag_never_waits;
+    if (o.may_be_long) flags |= flag_quiet;
+    if (o.runs_as == task_class::background) flags |= flag_background;
+    if (o.category != 0) flags |= flag_category;
+    if (o.on || o.workers != 0) flags |= flag_direct;
+    if (o.uses.size() != 0) flags |= flag_resources;
+
+    s.name = o.name;
+    s.module = o.module;
+    s.flags.store(flags, relaxed);
+    s.level.store(o.category != 0 ? o.category : static_cast<std::uint8_t>(o.priority), relaxed);
+    s.predecessors.store(no_edge, relaxed);
+    s.births.store(0, relaxed);
+    s.detail.store(no_index, relaxed);
+    s.runner.store(UINT16_MAX, relaxed);
+    s.waits_for.store(1, relaxed);  // the builder's, until publish()
+    s.open.store(join_word(generation, kind == draft_kind::built ? 2 : 1), relaxed);
+    s.permissions.store(join_word(generation, no_edge), release);
+
+    const task_environment* environment = o.environment;
+    if (o.within != nullptr) {
+        environment = &o.within->environment_;
+    } else if (environment == nullptr && w.top != nullptr) {
+        environment = slots[w.top->slot].environment.load(relaxed);
+    }
+    s.environment.store(environment, relaxed);
+
+    s.parent.store(no_index, relaxed);
+    s.jump.store(no_index, relaxed);
+    s.depth.store(0, relaxed);
+    bool ok = true;
+    if (o.parent) {
+        const std::uint32_t parent = index_of(o.parent.value);
+        ok = add_open_work(slots[parent], generation_of(o.parent.value));
+        if (!ok) {
+            BRAID_EXPECT(misuse, ok, "the parent completed before its child was added");
+        } else {
+            s.ordinal.store(next_birth(*this, w, parent), relaxed);
+            link_parent(*this, s, parent);
+        }
+    }
+    const bool needs_detail = (flags & (flag_held | flag_direct | flag_resources)) != 0 || turn;
+    if (ok && needs_detail) {
+        detail_block* d = make_detail(w, s);
+        ok = d != nullptr;
+        if (ok) {
+            d->holders.store(kind == draft_kind::valued ? 2 : 1, relaxed);
+            d->seat = o.on.seat;
+            d->workers = o.workers;
+            for (resource* r : o.uses) d->resources[d->resource_count++] = r;
+            d->creator = w.top != nullptr ? id_of(w.top->slot).value : w.index;
+            d->creation = w.top != nullptr ? next_birth(*this, w, w.top->slot) : ++w.root_births;
+        }
+    }
+    if (!ok) {
+        s.permissions.store(join_word(generation, list_closed), release);
+        slots.give(w.slots, index);
+        return {};
+    }
+    seat_counters::add(w.counters.created);
+    if (environment != nullptr && environment->within != nullptr) {
+        // release: pairs with the acquire in the sums of a scope's wait.
+        environment->within->shard_[w.index % scope::shards].created.fetch_add(1, release);
+    }
+    if (options.observer != nullptr) tell(w, event_kind::spawned, id, o.parent, o.name);
+
+    const auto depend = [&](task_id predecessor, bool any_outcome) {
+        if (!predecessor) return;
+        if (!BRAID_EXPECT(misuse, state_of(predecessor) != task_state::unknown,
+                          "`after` holds an id that this scheduler never issued")) {
+            return;
+        }
+        if (!link_edge(*this, w, index, predecessor, any_outcome)) return;
+        if (options.observer != nullptr) tell(w, event_kind::edge, id, predecessor);
+        boost(w, predecessor, level_of(s));
+    };
+    for (const task_id p : o.after) depend(p, false);
+    for (std::size_t i = 0; i < o.after_all.size; ++i) depend(o.after_all.data[i], false);
+    for (const task_id p : o.after_any) depend(p, true);
+    if (o.after_any.size() != 0 && o.after.size() + o.after_all.size == 0) {
+        s.flags.fetch_or(flag_finally, relaxed);
+    }
+    return {s.storage, index};
+}
+
+task_id runtime::publish(worker& w, draft d, closure_fn body) {
+    slot& s = slots[d.slot];
+    const task_id id = id_of(d.slot);
+    s.invoke = body;
+    if (body == nullptr) {
+        s.flags.fetch_or(flag_empty, relaxed);
+        if (s.has(flag_built)) return id;  // predecessors may be added until finish()
+    }
+    if (s.predecessors.load(relaxed) == no_edge) {
+        s.waits_for.store(0, relaxed);
+        make_ready(w, d.slot, {});
+    } else if (s.waits_for.fetch_sub(1, acq_rel) == 1) {
+        // acq_rel: pairs with the decrements in complete(): the last one sees every predecessor.
+        make_ready(w, d.slot, {});
+    }
+    return id;
+}
+
+void runtime::abandon(worker& w, draft d) {
+    slot& s = slots[d.slot];
+    s.flags.fetch_or(flag_cancel | flag_empty, relaxed);
+    s.invoke = nullptr;
+    if (s.waits_for.fetch_sub(1, acq_rel) == 1) make_ready(w, d.slot, {});
+}
+
+std::uint32_t runtime::prepare_post(worker& w) noexcept {
+    if (state.load(acquire) != life::running) return no_index;
+    const std::uint32_t index = slots.take(w.slots, false);
+    if (index == no_index) return no_index;
+    slot& s = slots[index];
+    const std::uint32_t generation = s.generation() + 1;
+    s.name = nullptr;
+    s.module = 0;
+    s.flags.store(flag_posted, relaxed);
+    s.level.store(static_cast<std::uint8_t>(priority_level::normal), relaxed);
+    s.predecessors.store(no_edge, relaxed);
+    s.births.store(0, relaxed);
+    s.detail.store(no_index, relaxed);
+    s.runner.store(UINT16_MAX, relaxed);
+    s.waits_for.store(0, relaxed);
+    s.environment.store(nullptr, relaxed);
+    s.parent.store(no_index, relaxed);
+    s.jump.store(no_index, relaxed);
+    s.depth.store(0, relaxed);
+    s.open.store(join_word(generation, 1), relaxed);
+    s.permissions.store(join_word(generation, no_edge), relaxed);
+    return index;
+}
+
+bool runtime::push_posted(worker& w, std::uint32_t index, closure_fn body) noexcept {
+    slot& s = slots[index];
+    s.invoke = body;
+    seat_counters::add(w.counters.created);
+    if (!w.ready[s.level.load(relaxed)].push(id_of(index).value)) {
+        seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
+        s.permissions.store(join_word(s.generation(), list_closed), relaxed);
+        slots.give(w.slots, index);
+        return false;
+    }
+    if (asleep.should_wake()) wake_one();
+    return true;
+}
+
+void runtime::spawn_members(worker& w, std::size_t count, closure_fn body, void* shared) {
+    const std::uint32_t parent = w.top->slot;
+    slot& p = slots[parent];
+    constexpr std::size_t chunk = 64;
+    std::uint64_t ids[chunk];
+    const std::uint8_t level = level_of(p);
+    const scope* in = nullptr;
+    const task_environment* environment = p.environment.load(relaxed);
+    if (environment != nullptr) in = environment->within;
+    const bool plain = !turn && !p.has(flag_background | flag_direct | flag_category) &&
+                       level != static_cast<std::uint8_t>(priority_level::high) && in == nullptr &&
+                       options.observer == nullptr;
+    for (std::size_t at = 0; at < count;) {
+        const std::size_t size = std::min(chunk, count - at);
+        std::size_t made = 0;
+        for (; plain && made < size; ++made) {
+            const std::uint32_t index = slots.take(w.slots);
+            if (index == no_index) break;
+            slot& s = slots[index];
+            const std::uint32_t generation = s.generation() + 1;
+            s.invoke = body;
+            s.name = p.name;
+            s.module = p.module;
+            ::new (static_cast<void*>(s.storage)) batch_member{shared, at + made};
+            s.flags.store(flag_posted | (p.flags.load(relaxed) & (flag_never_waits | flag_quiet)),
+                          relaxed);
+            s.level.store(level, relaxed);
+            s.predecessors.store(no_edge, relaxed);
+            s.births.store(0, relaxed);
+            s.detail.store(no_index, relaxed);
+            s.runner.store(UINT16_MAX, relaxed);
+            s.waits_for.store(0, relaxed);
+            s.environment.store(environment, relaxed);
+            s.ordinal.store(static_cast<std::uint32_t>(at + made + 1), relaxed);
+            link_parent(*this, s, parent);
+            s.open.store(join_word(generation, 1), relaxed);
+            s.permissions.store(join_word(generation, no_edge), relaxed);
+            ids[made] = join_word(generation, index);
+        }
+        if (plain) {
+            // The running task holds its own share, so its count cannot reach 0 meanwhile.
+            p.open.fetch_add(made, relaxed);
+            seat_counters::add(w.counters.created, made);
+            for (std::size_t i = w.ready[level].push_many(ids, made); i < made; ++i) {
+                seat_counters::add(w.counters.spilled);
+                const std::lock_guard lock(spilled[level].mutex);
+                append(spilled[level], index_of(ids[i]));
+            }
+            if (made < size) return;  // out of memory; the handler was told
+        } else {
+            for (; made < size; ++made) {
+                const draft d = open(w, member_options(parent), draft_kind::posted);
+                if (d.storage == nullptr) return;
+                ::new (d.storage) batch_member{shared, at + made};
+                publish(w, d, body);
+            }
+        }
+        at += size;
+    }
+    // One decision for all; who wakes finds more work than it takes and wakes the next.
+    if (plain && asleep.should_wake()) wake_one();
+}
+
+task_options runtime::member_options(std::uint32_t parent) const {
+    const slot& p = slots[parent];
+    task_options o{.name = p.name, .parent = id_of(parent)};
+    const std::uint8_t level = p.level.load(relaxed);
+    o.priority = static_cast<priority_level>(level_of(p));
+    o.category = p.has(flag_category) ? level : std::uint8_t{0};
+    o.runs_as = p.has(flag_background) ? task_class::background : task_class::frame;
+    if (const detail_block* d = detail_of(p); d != nullptr && p.has(flag_direct)) {
+        o.on = {d->seat};
+        o.workers = d->workers;
+    }
+    o.environment = p.environment.load(relaxed);
+    o.never_waits = p.has(flag_never_waits);
+    o.may_be_long = p.has(flag_quiet);
+    o.module = p.module;
+    return o;
+}
+
+void runtime::finish_building(worker& w, task_id id, bool cancel) {
+    const std::uint32_t index = index_of(id.value);
+    slot& s = slots[index];
+    if (cancel) s.flags.fetch_or(flag_cancel, relaxed);
+    const bool empty = s.has(flag_empty);
+    if (empty && s.waits_for.fetch_sub(1, acq_rel) == 1) make_ready(w, index, {});
+    own_work_done(w, index);  // the builder's share
+}
+
+bool runtime::add_dependency(worker& w, task_id id, task_id predecessor) {
+    const std::uint32_t index = index_of(id.value);
+    if (!BRAID_EXPECT(options.assertion, slots[index].has(flag_empty),
+                      "give predecessors in begin(); only an empty task takes them later")) {
+        return false;
+    }
+    if (!BRAID_EXPECT(options.assertion, predecessor != id, "a task cannot wait for itself") ||
+        !BRAID_EXPECT(options.assertion, state_of(predecessor) != task_state::unknown,
+                      "the predecessor's id was never issued by this scheduler")) {
+        return false;
+    }
+    if (link_edge(*this, w, index, predecessor, false)) {
+        if (options.observer != nullptr) tell(w, event_kind::edge, id, predecessor);
+        boost(w, predecessor, level_of(slots[index]));
+    }
+    return true;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

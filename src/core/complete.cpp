@@ -1,0 +1,141 @@
+// A task is over: its permissions are walked, its parent counts down, its slot goes back.
+#include "braid/core/scope.hpp"
+#include "core/runtime.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+void runtime::own_work_done(worker& w, std::uint32_t index) {
+    slot& s = slots[index];
+    // acq_rel: release what this share wrote; the last share acquires all others (I2, I3).
+    // A posted task has no other shares: nobody knows its id.
+    if (s.has(flag_posted) || index_of(s.open.fetch_sub(1, acq_rel)) == 1) complete(w, index);
+}
+
+// Completing one task may complete others without end (parents, joins, cancelled successors): they
+// go through this one list, so that a chain of any length needs no stack (I9).
+void runtime::complete(worker& w, std::uint32_t index) {
+    slots[index].next.store(w.to_complete, relaxed);
+    w.to_complete = index;
+    if (w.completing) return;
+    w.completing = true;
+    while (w.to_complete != no_index) {
+        const std::uint32_t at = w.to_complete;
+        w.to_complete = slots[at].next.load(relaxed);
+        complete_one(w, at);
+    }
+    w.completing = false;
+}
+
+void runtime::complete_one(worker& w, std::uint32_t index) {
+    slot& s = slots[index];
+    const task_id id = id_of(index);
+    const std::uint32_t generation = generation_of(id.value);
+    const std::uint32_t parent = s.parent.load(relaxed);
+    if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
+    outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
+    if (options.observer != nullptr) tell(w, event_kind::completed, id, {}, s.name);
+
+    // acq_rel: release pairs with the acquire in state_of(): who reads "done" sees what the task
+    // wrote; acquire pairs with link_edge(): the edges are seen whole.
+    const std::uint64_t head = s.permissions.exchange(join_word(generation, list_closed), acq_rel);
+    for (std::uint32_t e = first_edge(head); e != no_edge;) {
+        // Read before the count goes down: whoever makes the successor ready frees its edges.
+        const std::uint32_t next = edges[e].next.load(relaxed);
+        const std::uint32_t successor = index_of(edges[e].to.load(relaxed));
+        slot& to = slots[successor];
+        if (result != nullptr && !edges[e].any_outcome) {
+            to.flags.fetch_or(flag_cancel, relaxed);
+            adopt(w, successor, keep(result), 0);
+        }
+        // acq_rel: the last predecessor to arrive has seen all of them (I2).
+        if (to.waits_for.fetch_sub(1, acq_rel) == 1) make_ready(w, successor, id);
+        e = next;
+    }
+
+    bool received = s.has(flag_held);
+    if ((static_cast<std::uint32_t>(head) & waited_bit) != 0) {
+        const unsigned woken = lot.wake(
+            id.value, UINT32_MAX,
+            [&](wait_record& r) {
+                if (result != nullptr) r.result = keep(result);
+                return true;
+            },
+            [this](unsigned seat) { notify(seat); });
+        received = received || woken != 0;
+    }
+    if (result != nullptr && !received) pass_on(w, s, result, parent);
+    count_end(w, s);
+    recycle(w, index);
+    if (parent != no_index) own_work_done(w, parent);
+}
+
+void runtime::count_end(worker& w, const slot& s) {
+    const task_environment* environment = s.environment.load(relaxed);
+    if (environment == nullptr || environment->within == nullptr) return;
+    scope* in = environment->within;
+    scope::shard& shard = in->shard_[w.index % scope::shards];
+    const std::uint16_t flags = s.flags.load(relaxed);
+    if ((flags & flag_cancel) != 0) {
+        shard.cancelled.fetch_add(1, relaxed);
+    } else if ((flags & flag_failed) != 0) {
+        shard.failed.fetch_add(1, relaxed);
+    }
+    // acq_rel: release pairs with the sums of a wait. From here on the scope may be gone.
+    if ((shard.ended.fetch_add(1, acq_rel) & scope::waited_bit) == 0) return;
+    if (w.scope_to_tell != in) tell_scope(w);
+    w.scope_to_tell = in;
+    // A worker between two tasks tells when it leaves the scope; anybody else has no later moment.
+    const bool between_tasks = w.top == nullptr && (w.kind == seat_kind::worker ||
+                                                    w.kind == seat_kind::reserve);
+    if (!between_tasks) tell_scope(w);
+}
+
+void runtime::tell_scope(worker& w) {
+    scope* maybe_gone = w.scope_to_tell;
+    if (maybe_gone == nullptr) return;
+    w.scope_to_tell = nullptr;
+    // Looked at only while a waiter's record is in the bucket: then the scope is alive.
+    lot.wake(
+        reinterpret_cast<std::uint64_t>(maybe_gone), UINT32_MAX,
+        [&](wait_record&) { return scope_done(*maybe_gone); },
+        [this](unsigned seat) { notify(seat); });
+}
+
+bool runtime::scope_done(const scope& s) {
+    std::uint64_t ended = 0;
+    std::uint64_t created = 0;
+    // acquire: pairs with the release in count_end() and open(). Ended before created: every
+    // task that is counted as ended is counted as created, and so are those that it created.
+    for (const scope::shard& shard : s.shard_) {
+        ended += shard.ended.load(acquire) & ~scope::waited_bit;
+    }
+    for (const scope::shard& shard : s.shard_) created += shard.created.load(acquire);
+    return ended == created;
+}
+
+void runtime::recycle(worker& w, std::uint32_t index) {
+    slot& s = slots[index];
+    // acq_rel: the last holder sees what the others did with the slot.
+    if (s.has(flag_held) && detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
+    if (s.has(flag_value)) s.invoke(s.storage, nullptr);
+    const std::uint32_t d = s.detail.load(relaxed);
+    if (d != no_index) {
+        if (s.has(flag_failed)) {
+            drop(details[d].result);
+            details[d].result = nullptr;
+        }
+        s.detail.store(no_index, relaxed);
+        details.give(w.details, d);
+    }
+    if (s.has(flag_posted)) {
+        // relaxed: nobody has the id; the next generation's ids are published with their own order.
+        s.permissions.store(join_word(s.generation(), list_closed), relaxed);
+    }
+    if (s.generation() != last_generation) slots.give(w.slots, index);
+}
+
+void runtime::release_holder(worker& w, task_id id) { recycle(w, index_of(id.value)); }
+
+}  // namespace detail
+BRAID_NAMESPACE_END

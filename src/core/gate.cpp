@@ -1,0 +1,97 @@
+#include "core/gate.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+void gate::add(unsigned seat) {
+    const std::lock_guard lock(mutex_);
+    state_[seat] = state::runnable;
+    notified_[seat] = false;
+    if (running_ == capacity) pass_turn();
+}
+
+void gate::await_turn(unsigned seat) {
+    while (true) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (running_ == seat) return;
+        }
+        turn_[seat].park();
+    }
+}
+
+void gate::leave(unsigned seat) {
+    const std::lock_guard lock(mutex_);
+    state_[seat] = state::absent;
+    if (running_ == seat) pass_turn();
+}
+
+bool gate::block(unsigned seat, bool may_time_out) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (notified_[seat]) {
+            notified_[seat] = false;
+            return true;
+        }
+        timed_out_[seat] = false;
+        state_[seat] = may_time_out ? state::blocked_with_deadline : state::blocked;
+        pass_turn();
+    }
+    await_turn(seat);
+    const std::lock_guard lock(mutex_);
+    notified_[seat] = false;
+    return !timed_out_[seat];
+}
+
+void gate::unblock(unsigned seat) {
+    const std::lock_guard lock(mutex_);
+    if (state_[seat] == state::blocked || state_[seat] == state::blocked_with_deadline) {
+        state_[seat] = state::runnable;
+        if (running_ == capacity) pass_turn();
+    } else {
+        notified_[seat] = true;
+    }
+}
+
+void gate::preempt(unsigned seat) {
+    {
+        const std::lock_guard lock(mutex_);
+        bool others = false;
+        for (unsigned i = 0; i < capacity; ++i) others |= state_[i] == state::runnable;
+        constexpr alternative stay_or_go[2] = {{0, 0}, {1, 0}};
+        if (!others || choose(decision_kind::preempt, stay_or_go, 2) == 0) return;
+        state_[seat] = state::runnable;
+        pass_turn();
+    }
+    await_turn(seat);
+}
+
+std::size_t gate::pick(decision_kind kind, state wanted, unsigned& seat) {
+    alternative list[capacity];
+    std::size_t count = 0;
+    for (unsigned i = 0; i < capacity; ++i) {
+        if (state_[i] == wanted) list[count++] = {i, 0};
+    }
+    if (count != 0) seat = static_cast<unsigned>(list[choose(kind, list, count)].creator);
+    return count;
+}
+
+void gate::pass_turn() {
+    running_ = capacity;
+    unsigned seat = 0;
+    if (pick(decision_kind::next_thread, state::runnable, seat) == 0) {
+        // Nobody can go on: time passes until the first wait runs out of it.
+        if (pick(decision_kind::time_out, state::blocked_with_deadline, seat) == 0) return;
+        timed_out_[seat] = true;
+    }
+    grant(seat);
+}
+
+void gate::grant(unsigned seat) {
+    running_ = seat;
+    state_[seat] = state::running;
+    turn_[seat].notify();
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,57 @@
+#pragma once
+// One thread at a time: with a chooser installed, a participating thread runs only while it holds
+// the turn, and gives it up where it would sleep or where the chooser says so.
+
+#include "base/parker.hpp"
+#include "braid/core/decision.hpp"
+
+#include <cstdint>
+#include <mutex>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class gate {
+public:
+    static constexpr unsigned capacity = 256;
+
+    explicit gate(chooser& c) : chooser_(c) {}
+
+    /// The seat takes part from now on and can be given the turn (its thread may still be on its
+    /// way). Any thread.
+    void add(unsigned seat);
+    /// The seat's thread: waits for the turn.
+    void await_turn(unsigned seat);
+    /// The seat's thread: takes no part any more; somebody else goes on.
+    void leave(unsigned seat);
+
+    /// In place of parker::park(). False: chosen to run out of time.
+    bool block(unsigned seat, bool may_time_out);
+    /// In place of parker::notify(). Any thread.
+    void unblock(unsigned seat);
+    /// The running thread lets another one go, if the chooser wants that.
+    void preempt(unsigned seat);
+
+    /// The choice itself; the caller holds the turn.
+    std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
+        return count < 2 ? 0 : chooser_.choose(kind, list, count);
+    }
+
+private:
+    enum class state : std::uint8_t { absent, runnable, running, blocked, blocked_with_deadline };
+
+    void pass_turn();
+    std::size_t pick(decision_kind kind, state wanted, unsigned& seat);
+    void grant(unsigned seat);
+
+    chooser& chooser_;
+    std::mutex mutex_;
+    unsigned running_ = capacity;  // capacity: nobody
+    state state_[capacity]{};
+    bool notified_[capacity]{};
+    bool timed_out_[capacity]{};
+    basic_parker<active_policy> turn_[capacity];
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

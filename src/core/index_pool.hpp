@@ -1,0 +1,158 @@
+#pragma once
+// Objects addressed by a 32-bit index, never moved and never given back before the pool ends, so
+// that a reader with a stale index reads an object of the same type (it checks a generation).
+// Each thread takes from a cache of its own; caches trade batches with the pool under a lock.
+//
+// Segment k holds 256 << k objects, so 24 pointers cover 2^32 objects and growing copies nothing.
+// Object needs: a member `atomic<uint32_t> next` that the pool may use while it is free.
+
+#include "base/accounted_memory.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+inline constexpr std::uint32_t no_index = UINT32_MAX;
+
+/// One thread's free objects. Plain: only its thread touches it.
+struct pool_cache {
+    std::uint32_t head = no_index;
+    std::uint32_t count = 0;
+    std::uint32_t fresh = 0;      // objects never used before: [fresh, fresh_end)
+    std::uint32_t fresh_end = 0;
+};
+
+template <class Object>
+class index_pool {
+public:
+    index_pool(accounted_memory& memory, memory_tag tag) : memory_(memory), tag_(tag) {}
+    index_pool(const index_pool&) = delete;
+    index_pool& operator=(const index_pool&) = delete;
+    ~index_pool() {
+        for (unsigned k = 0; k < segments; ++k) {
+            Object* segment = segment_[k].load(relaxed);
+            if (segment == nullptr) continue;
+            for (std::uint32_t i = 0; i < length(k); ++i) segment[i].~Object();
+            memory_.release(segment, length(k) * sizeof(Object), alignof(Object), tag_);
+        }
+    }
+
+    Object& operator[](std::uint32_t index) const {
+        const std::uint32_t shifted = index + first;
+        const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
+        // acquire: pairs with the release in grow(); an index from a cell or id arrives with its
+        // own ordering, an index made up by a caller does not.
+        return segment_[k].load(acquire)[shifted - (first << k)];
+    }
+
+    /// True when `index` was ever handed out, so that operator[] may be used with it.
+    bool contains(std::uint32_t index) const { return index < end_.load(acquire); }
+
+    /// no_index: out of memory (the handler was told). With `may_block` off it neither allocates
+    /// nor waits for the lock, and fails where it would have to.
+    std::uint32_t take(pool_cache& cache, bool may_block = true) {
+        if (cache.head != no_index) {
+            const std::uint32_t index = cache.head;
+            cache.head = (*this)[index].next.load(relaxed);
+            --cache.count;
+            return index;
+        }
+        if (cache.fresh != cache.fresh_end) return cache.fresh++;
+        return refill(cache, may_block) ? take(cache) : no_index;
+    }
+
+    void give(pool_cache& cache, std::uint32_t index) {
+        (*this)[index].next.store(cache.head, relaxed);
+        cache.head = index;
+        if (++cache.count >= 2 * batch) give_back(cache);
+    }
+
+    /// Allocates room for `count` objects in all.
+    bool reserve(std::uint32_t count) {
+        const std::lock_guard lock(mutex_);
+        for (std::uint32_t i = 0; i < count; i += first) {
+            if (!grow(i, true)) return false;
+        }
+        return true;
+    }
+
+    /// Objects ever handed out; an upper bound for whoever walks the pool.
+    std::uint32_t size() const { return end_.load(acquire); }
+
+private:
+    static constexpr std::uint32_t batch = 32;
+    static constexpr std::uint32_t first = 256;
+    static constexpr unsigned first_bits = 9;  // bit_width(first)
+    static constexpr unsigned segments = 24;
+    static std::uint32_t length(unsigned k) { return first << k; }
+
+    // The `count` objects from `head` on, as (last object of them, what follows it).
+    std::pair<std::uint32_t, std::uint32_t> walk(std::uint32_t head, std::uint32_t count) const {
+        std::uint32_t last = head;
+        while (--count != 0) last = (*this)[last].next.load(relaxed);
+        return {last, (*this)[last].next.load(relaxed)};
+    }
+
+    bool refill(pool_cache& cache, bool may_block) {
+        std::unique_lock lock(mutex_, std::defer_lock);
+        if (may_block) {
+            lock.lock();
+        } else if (!lock.try_lock()) {
+            return false;
+        }
+        if (free_count_ >= batch) {
+            const auto [last, rest] = walk(free_, batch);
+            (*this)[last].next.store(no_index, relaxed);
+            cache.head = free_;
+            cache.count = batch;
+            free_ = rest;
+            free_count_ -= batch;
+            return true;
+        }
+        const std::uint32_t begin = end_.load(relaxed);
+        if (begin > UINT32_MAX - 2 * first || !grow(begin + batch - 1, may_block)) return false;
+        cache.fresh = begin;
+        cache.fresh_end = begin + batch;
+        end_.store(cache.fresh_end, release);  // pairs with contains()
+        return true;
+    }
+
+    void give_back(pool_cache& cache) {
+        const auto [last, rest] = walk(cache.head, batch);
+        const std::lock_guard lock(mutex_);
+        (*this)[last].next.store(free_, relaxed);
+        free_ = cache.head;
+        free_count_ += batch;
+        cache.head = rest;
+        cache.count -= batch;
+    }
+
+    bool grow(std::uint32_t index, bool may_allocate) {
+        const std::uint32_t shifted = index + first;
+        const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
+        if (segment_[k].load(relaxed) != nullptr) return true;
+        if (!may_allocate) return false;
+        void* bytes = memory_.allocate(length(k) * sizeof(Object), alignof(Object), tag_);
+        if (bytes == nullptr) return false;
+        auto* objects = static_cast<Object*>(bytes);
+        for (std::uint32_t i = 0; i < length(k); ++i) ::new (static_cast<void*>(objects + i)) Object;
+        segment_[k].store(objects, release);  // pairs with operator[]
+        return true;
+    }
+
+    accounted_memory& memory_;
+    memory_tag tag_;
+    mutable std::mutex mutex_;
+    std::uint32_t free_ = no_index;
+    std::uint32_t free_count_ = 0;
+    atomic<std::uint32_t> end_{0};
+    atomic<Object*> segment_[segments]{};
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

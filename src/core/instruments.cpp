@@ -1,0 +1,152 @@
+// What the scheduler says about itself: events, log, durations, counts; and the chooser's choice.
+#include "core/runtime.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+void runtime::tell(worker& w, event_kind kind, task_id task, task_id other, const char* name,
+                   const void* object) {
+    options.observer->on_event({.kind = kind,
+                                .seat = w.index,
+                                .task = task,
+                                .other = other,
+                                .name = name,
+                                .object = object});
+}
+
+void runtime::log(log_level level, const char* format, ...) {
+    if (options.log.function == nullptr) return;
+    char text[512];
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    options.log.function(options.log.user, level, text);
+}
+
+void runtime::note_duration(worker& w, const char* name, bool quiet, std::int64_t started) {
+    const std::int64_t now = options.statistics ? active_policy::now() : active_policy::coarse_now();
+    const std::int64_t took = now - started;
+    if (options.statistics) {
+        seat_counters::add(w.counters.busy_ns, static_cast<std::uint64_t>(took));
+        note_type(w, name, took);
+    }
+    w.stamp = now;
+    if (quiet || options.long_task.value <= 0 || took < options.long_task.value) return;
+    if (w.kind == seat_kind::background) return;
+    seat_counters::add(w.counters.long_tasks);
+    log(log_level::warning, "%s: task '%s' took %.1f ms on %s; split it, or say may_be_long",
+        options.name, name != nullptr ? name : "", static_cast<double>(took) * 1e-6, w.name);
+}
+
+/// Rows are found by the address of the name first: equal texts are merged when they are read.
+void runtime::note_type(worker& w, const char* name, std::int64_t ns) {
+    const std::lock_guard lock(w.types_mutex);
+    if (w.types == nullptr) {
+        void* bytes =
+            memory.allocate(sizeof(type_row) * type_rows, alignof(type_row), memory_tag::worker);
+        if (bytes == nullptr) return;
+        w.types = ::new (bytes) type_row[type_rows]{};
+    }
+    if (name == nullptr) name = "";
+    const std::size_t start = (reinterpret_cast<std::uintptr_t>(name) >> 3) % type_rows;
+    for (std::size_t n = 0; n < type_rows; ++n) {
+        type_row& row = w.types[(start + n) % type_rows];
+        if (row.name != nullptr && row.name != name) continue;
+        row.name = name;
+        ++row.count;
+        row.total_ns += static_cast<std::uint64_t>(ns);
+        row.longest_ns = std::max(row.longest_ns, static_cast<std::uint64_t>(ns));
+        return;
+    }
+}
+
+scheduler_statistics runtime::totals() const {
+    scheduler_statistics sum;
+    const unsigned count = seat_count.load(acquire);
+    // Ends first, then beginnings: see seat_counters.
+    for (unsigned i = 0; i < count; ++i) {
+        const seat_counters& c = seats[i].load(acquire)->counters;
+        sum.executed += c.executed.load(acquire);
+        sum.failed += c.failed.load(acquire);
+        sum.cancelled += c.cancelled.load(acquire);
+    }
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        const seat_counters& c = seats[i].load(acquire)->counters;
+        sum.created += c.created.load(acquire);
+        sum.stolen += c.stolen.load(relaxed);
+        sum.helped += c.helped.load(relaxed);
+        sum.parks += c.parks.load(relaxed);
+        sum.wakes += c.wakes.load(relaxed);
+        sum.spilled += c.spilled.load(relaxed);
+        sum.long_tasks += c.long_tasks.load(relaxed);
+    }
+    sum.refused = refused.load(relaxed);
+    sum.reserves_started = reserves_started.load(relaxed);
+    sum.reserves_refused = reserves_refused.load(relaxed);
+    sum.unobserved_exceptions = unobserved.load(relaxed);
+    return sum;
+}
+
+alternative runtime::identity(task_id id) const {
+    const detail_block* d = detail_of(slots[index_of(id.value)]);
+    return d == nullptr ? alternative{} : alternative{d->creator, d->creation};
+}
+
+/// Every ready task that the seat may run, the chooser's pick of them. One thread runs at a time,
+/// so what is listed is still there when it is claimed.
+task_id runtime::choose_ready(worker& w) {
+    constexpr unsigned limit = 256;
+    task_id list[limit];
+    alternative names[limit];
+    unsigned count = 0;
+    const auto add = [&](task_id id) {
+        if (count == limit) return;
+        list[count] = id;
+        names[count++] = identity(id);
+    };
+    const auto listed_in = [&](inbox& tasks) {
+        const std::lock_guard lock(tasks.mutex);
+        for (std::uint32_t i = tasks.first; i != no_index; i = slots[i].next.load(relaxed)) {
+            if (&tasks != &w.box || may_run_on(slots[i], w)) add(id_of(i));
+        }
+    };
+    listed_in(w.box);
+    for (unsigned level = level_count; level-- != 0 && count == 0;) {
+        for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+            seats[i].load(acquire)->ready[level].claim_oldest_if(
+                [&](std::uint64_t entry) {
+                    add({entry});
+                    return false;
+                },
+                limit);
+        }
+        listed_in(spilled[level]);
+    }
+    if (count == 0) return {};
+    const task_id chosen = list[turn->choose(decision_kind::next_task, names, count)];
+
+    const auto is_it = [&](std::uint64_t entry) { return entry == chosen.value; };
+    const auto in_list = [&](inbox& tasks) {
+        const std::lock_guard lock(tasks.mutex);
+        return take_first(tasks, [&](std::uint32_t i) { return id_of(i) == chosen; }) != no_index;
+    };
+    if (in_list(w.box)) return chosen;
+    for (unsigned level = level_count; level-- != 0;) {
+        bool claimed = in_list(spilled[level]);
+        for (unsigned i = 0; !claimed && i < seat_count.load(acquire); ++i) {
+            claimed = seats[i].load(acquire)->ready[level].claim_oldest_if(is_it, SIZE_MAX) != 0;
+        }
+        if (!claimed) continue;
+        if (level == static_cast<unsigned>(priority_level::high)) high_ready.fetch_sub(1, relaxed);
+        return chosen;
+    }
+    return {};
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,397 @@
+// Seats and threads: how they come, whom they belong to, and how everything ends.
+#include "core/runtime.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+constexpr unsigned max_bindings = 8;
+#if defined(__GNUC__) && defined(__linux__)
+#define BRAID_THREAD_LOCAL thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define BRAID_THREAD_LOCAL thread_local
+#endif
+BRAID_THREAD_LOCAL seat_binding bindings[max_bindings];
+BRAID_THREAD_LOCAL running_task* innermost = nullptr;
+
+atomic<std::uint64_t> next_serial{1};
+
+constexpr std::uint32_t guest_ring = 256;
+
+}  // namespace
+
+void bind_seat(worker& w) {
+    for (seat_binding& b : bindings) {
+        if (b.w != nullptr && b.rt != &w.rt) continue;
+        b = {&w.rt, w.rt.serial, &w};
+        return;
+    }
+    // A thread in more schedulers than that goes on as a foreign one in the oldest of them.
+    std::copy(bindings + 1, bindings + max_bindings, bindings);
+    bindings[max_bindings - 1] = {&w.rt, w.rt.serial, &w};
+}
+
+void unbind_seat(const worker& w) {
+    for (seat_binding& b : bindings) {
+        if (b.w == &w) b = {};
+    }
+}
+
+worker* runtime::bound() const {
+    for (const seat_binding& b : bindings) {
+        if (b.rt == this && b.serial == serial) return b.w;
+    }
+    return nullptr;
+}
+
+running_task* current_task() { return innermost; }
+void set_current_task(running_task* task) { innermost = task; }
+
+// ---- construction ------------------------------------------------------------------------------
+
+runtime::runtime(const scheduler_options& o)
+    : options(o),
+      memory(o.memory, o.memory_budget_bytes, o.out_of_memory),
+      slots(memory, memory_tag::slot),
+      edges(memory, memory_tag::edge),
+      details(memory, memory_tag::detail),
+      lot(memory) {}
+
+runtime* runtime::create(const scheduler_options& o) {
+    accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
+    void* bytes = door.allocate(sizeof(runtime), alignof(runtime), memory_tag::runtime);
+    if (bytes == nullptr) std::terminate();  // the handler was told; there is nothing to return
+    auto* rt = ::new (bytes) runtime(o);
+    rt->serial = next_serial.fetch_add(1, relaxed);
+    rt->process = platform::process_id();
+    rt->float_control = platform::float_control();
+    rt->ring = std::bit_ceil(std::max<std::uint32_t>(o.ring, 2));
+    if (o.chooser != nullptr) rt->turn = std::make_unique<gate>(*o.chooser);
+
+    const int cores = static_cast<int>(platform::usable_cores(o.system_root));
+    const int workers = o.workers >= 0 ? o.workers : std::max(0, cores - o.main_threads);
+    rt->max_workers = static_cast<unsigned>(
+        std::clamp(o.max_workers >= 0 ? o.max_workers : std::max(workers, cores), workers, 128));
+
+    if (o.main_thread != nullptr) rt->add_main(o.main_thread);
+    if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
+    rt->slots.reserve(256 + 64 * static_cast<std::uint32_t>(workers));
+    rt->set_worker_count(static_cast<unsigned>(workers));
+    return rt;
+}
+
+worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
+    const std::lock_guard lock(seat_mutex);
+    const std::uint32_t index = seat_count.load(relaxed);
+    if (index == sleepers::capacity) {
+        log(log_level::error, "%s: all %u seats are taken; lower max_workers, guests or "
+            "max_reserves", options.name, sleepers::capacity);
+        return nullptr;
+    }
+    const std::uint32_t cells = kind == seat_kind::guest ? std::min(ring, guest_ring) : ring;
+    const std::size_t cell_bytes = sizeof(ready_queue::cell) * cells * level_count;
+    void* bytes = memory.allocate(sizeof(worker), alignof(worker), memory_tag::worker);
+    void* ring_bytes = memory.allocate(cell_bytes, 64, memory_tag::worker);
+    if (bytes == nullptr || ring_bytes == nullptr) {
+        memory.release(bytes, sizeof(worker), alignof(worker), memory_tag::worker);
+        memory.release(ring_bytes, cell_bytes, 64, memory_tag::worker);
+        return nullptr;
+    }
+    auto* w = ::new (bytes) worker(*this, static_cast<std::uint16_t>(index), kind);
+    w->number = static_cast<std::uint16_t>(number);
+    w->ring = cells;
+    w->cells = static_cast<ready_queue::cell*>(ring_bytes);
+    for (std::uint32_t i = 0; i < cells * level_count; ++i) ::new (w->cells + i) ready_queue::cell{0};
+    for (unsigned level = 0; level < level_count; ++level) {
+        w->ready[level].attach(w->cells + cells * level, cells);
+    }
+    std::snprintf(w->name, sizeof w->name, kind == seat_kind::main ? "%s" : "%s %u", name, number);
+    seats[index].store(w, release);
+    seat_count.store(index + 1, release);
+    return w;
+}
+
+bool runtime::start(worker& w) {
+    const thread_options& t = options.worker_threads;
+    w.request = {.name = w.name,
+                 .stack_bytes = t.stack_bytes,
+                 .nice = t.nice,
+                 .pin_to_cpu = t.pin && w.kind == seat_kind::worker ? t.first_cpu + w.number : -1,
+                 .entry = nullptr,
+                 .argument = &w};
+    if (w.kind == seat_kind::background) {
+        w.request.scheduling = platform::thread_class::idle;
+        w.request.entry = [](void* p) {
+            auto& self = *static_cast<worker*>(p);
+            self.rt.background_main(self);
+        };
+    } else {
+        w.request.entry = [](void* p) {
+            auto& self = *static_cast<worker*>(p);
+            self.rt.thread_main(self);
+        };
+    }
+    if (turn) turn->add(w.index);
+    w.thread = platform::start_thread(w.request);
+    if (w.thread == 0) {
+        if (turn) turn->leave(w.index);
+        log(log_level::error, "%s: the system refused to start thread '%s'; going on without it",
+            options.name, w.name);
+    }
+    return w.thread != 0;
+}
+
+void runtime::set_worker_count(unsigned count) {
+    const std::lock_guard lock(thread_mutex);
+    if (state.load(acquire) == life::closed) return;
+    count = std::min(count, max_workers);
+    unsigned ready_threads = 0;
+    for (; ready_threads < count; ++ready_threads) {
+        if (ready_threads < started_workers) continue;
+        worker* w = add_seat(seat_kind::worker, ready_threads, options.worker_threads.name);
+        if (w == nullptr) break;
+        worker_seats[ready_threads] = w->index;
+        // Counted before the thread looks, or it would think itself surplus.
+        active_workers.store(std::max(active_workers.load(relaxed), ready_threads + 1), release);
+        if (!start(*w)) break;
+        ++started_workers;
+    }
+    active_workers.store(ready_threads, release);
+    for (unsigned i = 0; i < started_workers; ++i) wake_seat(worker_seats[i]);
+}
+
+// ---- the program's own threads -------------------------------------------------------------------
+
+worker* runtime::add_main(const char* name) {
+    if (!BRAID_EXPECT(options.assertion, bound() == nullptr,
+                      "this thread takes part in the scheduler already")) {
+        return nullptr;
+    }
+    worker* w = add_seat(seat_kind::main, 0, name);
+    if (w == nullptr) return nullptr;
+    w->at_rest.store(false, relaxed);
+    enter_turn(*w);
+    return w;
+}
+
+void runtime::remove_main(worker& w) {
+    // A thread that leaves with work for it alone would never run it: run it now.
+    while (const task_id id = own_inbox_task(w)) run(w, id);
+    leave_search(w);
+    tell_scope(w);
+    if (turn) turn->leave(w.index);
+    unbind_seat(w);
+    w.gone.store(true, release);  // pairs with the check of `on` in open()
+}
+
+void runtime::enter_turn(worker& w) {
+    bind_seat(w);
+    if (!turn) return;
+    turn->add(w.index);
+    turn->await_turn(w.index);
+}
+
+// ---- foreign threads ---------------------------------------------------------------------------
+
+worker* runtime::lease_guest(bool may_block) {
+    std::unique_lock lock(guest_mutex, std::defer_lock);
+    if (may_block) {
+        lock.lock();
+    } else if (!lock.try_lock()) {
+        return nullptr;
+    }
+    while (true) {
+        unsigned guests = 0;
+        for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+            worker* w = seats[i].load(acquire);
+            if (w == nullptr || w->kind != seat_kind::guest) continue;
+            ++guests;
+            if (w->leased) continue;
+            w->leased = true;
+            w->stack_low = 0;
+            lock.unlock();
+            enter_turn(*w);
+            return w;
+        }
+        if (!may_block) return nullptr;
+        if (guests < static_cast<unsigned>(std::max(1, options.guests)) &&
+            add_seat(seat_kind::guest, guests, "guest") != nullptr) {
+            continue;
+        }
+        guest_returned.wait(lock);
+    }
+}
+
+void runtime::return_guest(worker& w) {
+    tell_scope(w);
+    if (turn) turn->leave(w.index);
+    unbind_seat(w);
+    {
+        const std::lock_guard lock(guest_mutex);
+        w.leased = false;
+    }
+    guest_returned.notify_one();
+}
+
+// ---- reserves ----------------------------------------------------------------------------------
+
+bool runtime::start_reserve() {
+    worker* chosen = nullptr;
+    {
+        const std::lock_guard lock(reserve_mutex);
+        if (reserves.load(relaxed) >= handed_over.load(seq_cst)) return true;
+        if (idle_reserve_count != 0) {
+            chosen = idle_reserves[--idle_reserve_count];
+            reserves.fetch_add(1, relaxed);
+        } else if (reserve_threads < static_cast<unsigned>(std::max(0, options.max_reserves))) {
+            chosen = add_seat(seat_kind::reserve, reserve_threads, "reserve");
+            if (chosen != nullptr) {
+                reserves.fetch_add(1, relaxed);
+                if (start(*chosen)) {
+                    ++reserve_threads;
+                    reserves_started.fetch_add(1, relaxed);
+                    return true;
+                }
+                reserves.fetch_sub(1, relaxed);
+            }
+            chosen = nullptr;
+        }
+    }
+    if (chosen != nullptr) {
+        notify(chosen->index);
+        return true;
+    }
+    reserves_refused.fetch_add(1, relaxed);
+    if (!warned_of_reserves.exchange(true, relaxed)) {
+        log(log_level::warning, "%s: no reserve thread can stand in for a wait any more, so waits "
+            "run whatever is ready; raise max_reserves", options.name);
+    }
+    return false;
+}
+
+bool runtime::retire_reserve(worker& w) {
+    const std::lock_guard lock(reserve_mutex);
+    if (std::find(idle_reserves, idle_reserves + idle_reserve_count, &w) !=
+        idle_reserves + idle_reserve_count) {
+        return true;  // woken for nothing while it was retired
+    }
+    if (reserves.load(relaxed) <= handed_over.load(seq_cst)) return false;
+    reserves.fetch_sub(1, relaxed);
+    idle_reserves[idle_reserve_count++] = &w;
+    return true;
+}
+
+// ---- rest and end ------------------------------------------------------------------------------
+
+void runtime::freeze() {
+    frozen.store(true, seq_cst);
+    const worker* self = bound();
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        const worker* w = seats[i].load(acquire);
+        const bool rests = w->kind == seat_kind::worker || w->kind == seat_kind::reserve ||
+                           w->kind == seat_kind::background;
+        parker here;
+        while (rests && w != self && w->thread != 0 && !w->at_rest.load(seq_cst)) {
+            here.park(active_policy::now() + 50'000);
+        }
+    }
+}
+
+void runtime::resume() {
+    frozen.store(false, seq_cst);
+    lot.wake(
+        reinterpret_cast<std::uint64_t>(&frozen), UINT32_MAX, [](wait_record&) { return true; },
+        [this](unsigned seat) { notify(seat); });
+}
+
+bool runtime::everything_ended() const {
+    const scheduler_statistics ended_first = totals();
+    return ended_first.ended() == totals().created;
+}
+
+void runtime::shut_down(shutdown how) {
+    const life wanted = how == shutdown::drain ? life::draining : life::discarding;
+    life seen = state.load(acquire);
+    while (seen < wanted && !state.compare_exchange_weak(seen, wanted, seq_cst, acquire)) {
+    }
+    const worker* self = bound();
+    if (self != nullptr && self->top != nullptr) return;  // begun; the destructor ends it
+    if (frozen.load(seq_cst)) resume();
+
+    const seat_lease seat(*this, nullptr);
+    const auto key = reinterpret_cast<std::uint64_t>(&state);
+    while (!everything_ended()) {
+        if (const task_id id = next_task(*seat)) {
+            leave_search(*seat);
+            run(*seat, id);
+            continue;
+        }
+        tell_scope(*seat);
+        const std::uint32_t record =
+            lot.enter(seat->records, key, seat->index, [&] { return !everything_ended(); });
+        if (record == no_index) continue;
+        // Threads that go to sleep tell; a task that ends on a thread outside does not, hence
+        // the time-out.
+        if (turn) {
+            turn->block(seat->index, true);
+        } else {
+            seat->park.park(active_policy::now() + 200'000);
+        }
+        lot.leave(seat->records, record);
+    }
+}
+
+void runtime::destroy(runtime* rt) {
+    if (platform::process_id() != rt->process) return;  // forked: the threads are the parent's
+    worker* self = rt->bound();
+    if (self != nullptr && self->top != nullptr) {
+        // From a task of its own: a thread cannot join itself, so another one ends it.
+        rt->shut_down(shutdown::drain);
+        rt->last_request = {.name = "braid end",
+                            .entry = [](void* p) { destroy(static_cast<runtime*>(p)); },
+                            .argument = rt};
+        platform::detach_thread(platform::start_thread(rt->last_request));
+        return;
+    }
+    rt->shut_down(shutdown::drain);
+    {
+        const std::lock_guard lock(rt->thread_mutex);
+        rt->state.store(life::closed, seq_cst);
+    }
+    for (unsigned i = 0; i < rt->seat_count.load(acquire); ++i) rt->wake_seat(i);
+    if (rt->turn && self != nullptr) rt->turn->leave(self->index);
+    for (unsigned i = 0; i < rt->seat_count.load(acquire); ++i) {
+        worker* w = rt->seats[i].load(acquire);
+        if (w->thread != 0) platform::join_thread(w->thread);
+    }
+    if (self != nullptr) unbind_seat(*self);
+    const memory_hooks hooks = rt->options.memory;
+    rt->~runtime();
+    if (hooks.release != nullptr) {
+        hooks.release(hooks.user, rt, sizeof(runtime), alignof(runtime), memory_tag::runtime);
+    } else {
+        ::operator delete(static_cast<void*>(rt), std::align_val_t{alignof(runtime)});
+    }
+}
+
+runtime::~runtime() {
+    for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
+        worker* w = seats[i].load(relaxed);
+        memory.release(w->cells, sizeof(ready_queue::cell) * w->ring * level_count, 64,
+                       memory_tag::worker);
+        if (w->types != nullptr) {
+            memory.release(w->types, sizeof(type_row) * type_rows, alignof(type_row),
+                           memory_tag::worker);
+        }
+        w->~worker();
+        memory.release(w, sizeof(worker), alignof(worker), memory_tag::worker);
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

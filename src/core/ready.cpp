@@ -1,0 +1,247 @@
+// A task may start: where it goes, who finds it, who is woken.
+#include "core/runtime.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+constexpr auto high = static_cast<unsigned>(priority_level::high);
+
+}  // namespace
+
+std::uint8_t runtime::level_of(const slot& s) const {
+    const std::uint8_t level = s.level.load(relaxed);
+    return s.has(flag_category) ? priority_table[level].load(relaxed) : level;
+}
+
+void runtime::append(inbox& list, std::uint32_t index) {
+    slots[index].next.store(no_index, relaxed);
+    if (list.last == no_index) {
+        list.first = index;
+    } else {
+        slots[list.last].next.store(index, relaxed);
+    }
+    list.last = index;
+    // seq_cst: pairs with the look of a thread that has announced its sleep (I5).
+    list.size.fetch_add(1, seq_cst);
+}
+
+bool runtime::may_run_on(const slot& s, const worker& w) const {
+    const detail_block& d = *detail_of(s);
+    if (d.seat != UINT16_MAX) return d.seat == w.index;
+    return w.kind == seat_kind::worker && w.number < 64 && (d.workers >> w.number & 1) != 0;
+}
+
+void runtime::make_ready(worker& w, std::uint32_t index, task_id released_by) {
+    slot& s = slots[index];
+    for (std::uint32_t e = s.predecessors.load(relaxed); e != no_edge;) {
+        const std::uint32_t next = edges[e].next_predecessor.load(relaxed);
+        edges.give(w.edges, e);
+        e = next;
+    }
+    s.predecessors.store(no_edge, relaxed);
+    if (options.observer != nullptr) tell(w, event_kind::ready, id_of(index), released_by);
+    if ((s.flags.load(relaxed) & (flag_empty | flag_cancel)) != 0) {
+        end_without_running(w, index);
+        return;
+    }
+    if (s.has(flag_resources) && !acquire_resources(w, index)) return;
+    enqueue(w, index);
+}
+
+void runtime::enqueue(worker& w, std::uint32_t index) {
+    slot& s = slots[index];
+    if (s.has(flag_background)) {
+        enqueue_background(index);
+        return;
+    }
+    if (s.has(flag_direct)) {
+        const detail_block& d = *detail_of(s);
+        unsigned seat = d.seat;
+        if (seat == UINT16_MAX) {
+            // Any of the mask may take it out of any inbox; prefer one that sleeps.
+            for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+                const worker* candidate = seats[i].load(acquire);
+                if (candidate == nullptr || !may_run_on(s, *candidate)) continue;
+                if (seat == UINT16_MAX || asleep.asleep(i)) seat = i;
+            }
+            if (!BRAID_EXPECT(options.assertion, seat != UINT16_MAX,
+                              "no worker of the mask `workers` exists")) {
+                seat = 0;
+            }
+        }
+        worker& target = *seats[seat].load(acquire);
+        {
+            const std::lock_guard lock(target.box.mutex);
+            append(target.box, index);
+        }
+        wake_seat(seat);
+        return;
+    }
+    const std::uint8_t level = level_of(s);
+    if (level == high) high_ready.fetch_add(1, relaxed);
+    if (!w.ready[level].push(id_of(index).value)) {
+        seat_counters::add(w.counters.spilled);
+        const std::lock_guard lock(spilled[level].mutex);
+        append(spilled[level], index);
+    }
+    if (asleep.should_wake()) wake_one();
+    if (turn) turn->preempt(w.index);
+}
+
+task_id runtime::own_inbox_task(worker& w) {
+    if (w.box.size.load(relaxed) == 0) return {};
+    const std::lock_guard lock(w.box.mutex);
+    std::uint8_t best = 0;
+    for (std::uint32_t i = w.box.first; i != no_index; i = slots[i].next.load(relaxed)) {
+        if (may_run_on(slots[i], w)) best = std::max(best, level_of(slots[i]));
+    }
+    const std::uint32_t index = take_first(w.box, [&](std::uint32_t i) {
+        return may_run_on(slots[i], w) && level_of(slots[i]) == best;
+    });
+    return index == no_index ? task_id{} : id_of(index);
+}
+
+task_id runtime::next_task(worker& w) {
+    if (turn) return choose_ready(w);
+    if (const task_id id = own_inbox_task(w)) return id;
+    const unsigned count = seat_count.load(acquire);
+    for (unsigned level = level_count; level-- != 0;) {
+        if (level == high && high_ready.load(relaxed) <= 0) continue;
+        std::uint64_t id = w.ready[level].pop();
+        for (unsigned n = 0; id == 0 && n < count; ++n) {
+            if (++w.victim >= count) w.victim = 0;
+            worker* victim = seats[w.victim].load(acquire);
+            if (victim == nullptr || victim == &w) continue;
+            id = victim->ready[level].steal();
+            if (id == 0) continue;
+            seat_counters::add(w.counters.stolen);
+            if (options.observer != nullptr) {
+                options.observer->on_event({.kind = event_kind::stolen,
+                                            .seat = w.index,
+                                            .seat_from = victim->index,
+                                            .task = {id}});
+            }
+        }
+        if (id == 0 && spilled[level].size.load(relaxed) != 0) {
+            const std::lock_guard lock(spilled[level].mutex);
+            const std::uint32_t i = take_first(spilled[level], [](auto) { return true; });
+            if (i != no_index) id = id_of(i).value;
+        }
+        if (id != 0) {
+            if (level == high) high_ready.fetch_sub(1, relaxed);
+            return {id};
+        }
+    }
+    // Tasks for a mask of workers may lie in the inbox of another member.
+    for (unsigned i = 0; w.kind == seat_kind::worker && i < count; ++i) {
+        worker* other = seats[i].load(acquire);
+        if (other == nullptr || other == &w || other->box.size.load(relaxed) == 0) continue;
+        const std::lock_guard lock(other->box.mutex);
+        const std::uint32_t index = take_first(other->box, [&](std::uint32_t t) {
+            return may_run_on(slots[t], w);
+        });
+        if (index != no_index) return id_of(index);
+    }
+    return {};
+}
+
+bool runtime::work_visible() const {
+    for (const inbox& list : spilled) {
+        if (list.size.load(seq_cst) != 0) return true;
+    }
+    const unsigned count = seat_count.load(acquire);
+    for (unsigned i = 0; i < count; ++i) {
+        const worker* w = seats[i].load(acquire);
+        if (w == nullptr) continue;
+        for (const ready_queue& queue : w->ready) {
+            if (queue.maybe_work()) return true;
+        }
+    }
+    return false;
+}
+
+void runtime::wake_one() {
+    const unsigned count = seat_count.load(acquire);
+    unsigned candidates[sleepers::capacity];
+    unsigned found = 0;
+    // Workers first, then waiters and reserves: a worker can run anything. Seats are laid out so.
+    for (unsigned i = 0; i < count; ++i) {
+        if (!asleep.asleep(i)) continue;
+        candidates[found++] = i;
+        if (!turn) break;
+    }
+    if (found == 0) return;
+    unsigned choice = 0;
+    if (turn) {
+        alternative list[sleepers::capacity];
+        for (unsigned i = 0; i < found; ++i) list[i] = {candidates[i], 0};
+        choice = static_cast<unsigned>(turn->choose(decision_kind::wake, list, found));
+    }
+    if (asleep.take(candidates[choice])) notify(candidates[choice]);
+}
+
+void runtime::wake_seat(unsigned seat) {
+    // A seat that is awake looks at its inbox before it sleeps; one that waits with its seat
+    // handed over is not in the mask, so it is notified in any case.
+    asleep.take(seat);
+    notify(seat);
+}
+
+void runtime::boost(worker& w, task_id id, std::uint8_t level) {
+    // The predecessors of a more important task inherit its level, and theirs in turn. Bounded:
+    // beyond 64 tasks inheritance is a help, not a promise.
+    constexpr unsigned limit = 64;
+    task_id list[limit] = {id};
+    unsigned count = 1;
+    while (count != 0) {
+        const task_id at = list[--count];
+        if (!is_open(at)) continue;
+        slot& s = slots[index_of(at.value)];
+        const std::uint8_t before = level_of(s);
+        if (before >= level) continue;
+        s.flags.fetch_and(static_cast<std::uint16_t>(~flag_category), relaxed);
+        s.level.store(level, relaxed);
+        if (s.waits_for.load(relaxed) == 0) {
+            // Ready perhaps: move it up from the queue where it lies.
+            for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+                worker* owner = seats[i].load(acquire);
+                if (owner == nullptr) continue;
+                const std::uint64_t claimed = owner->ready[before].claim_oldest_if(
+                    [&](std::uint64_t entry) { return entry == at.value; }, SIZE_MAX);
+                if (claimed != 0) {
+                    enqueue(w, index_of(claimed));
+                    break;
+                }
+            }
+            continue;
+        }
+        for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge && count < limit;) {
+            const task_id from{edges[e].from.load(relaxed)};
+            e = edges[e].next_predecessor.load(relaxed);
+            if (s.waits_for.load(acquire) == 0) break;  // the list is being taken apart
+            list[count++] = from;
+        }
+    }
+}
+
+void runtime::requeue_by_table(worker& w) {
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        worker* owner = seats[i].load(acquire);
+        for (unsigned level = 0; owner != nullptr && level < level_count; ++level) {
+            const auto moved = [&](std::uint64_t entry) {
+                const slot& s = slots[index_of(entry)];
+                return s.has(flag_category) && level_of(s) != level;
+            };
+            while (const std::uint64_t id = owner->ready[level].claim_oldest_if(moved, SIZE_MAX)) {
+                if (level == high) high_ready.fetch_sub(1, relaxed);
+                enqueue(w, index_of(id));
+            }
+        }
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,174 @@
+#pragma once
+// The ready tasks of one thread at one priority: popped newest first by the owner, stolen oldest
+// first by others, and claimable by anybody from the middle (a waiter takes what it needs).
+//
+//      top_ (owner)        hint_ (thieves)             bottom_ (owner)
+//        │                   │                           │
+//   … [ 0 ][ 0 ][ id ][ 0 ][ id ][ id ][ 0 ][ id ] …     ▼ next push
+//             oldest ──────────────────────► newest
+//
+// Roles: one owner; any number of thieves.
+// Q1  A cell holds the id of a ready task, or 0. Whoever turns an id into 0 by CAS owns the task:
+//     every claim, the owner's too, is that CAS. Ids carry a generation, so a thief that was
+//     asleep for a whole lap of the ring either claims a task that is ready now or fails.
+// Q2  All ids lie in [top_, bottom_). Only the owner moves either end. top_ passes only empty
+//     cells; bottom_ goes down only over cells that the owner saw empty.
+// Q3  No lost push: push() publishes bottom_ with a seq_cst exchange and its caller then looks
+//     for sleepers; a thread that wants to sleep announces itself (seq_cst) and then calls
+//     maybe_work(). One of the two sees the other.
+// The index words are hints for finding cells; safety rests on the cells alone. That is what
+// Chase and Lev's deque (SPAA 2005) cannot offer: claims from the middle, no wrap, no fence.
+
+#include "braid/base/policy.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+template <class Policy>
+class basic_ready_queue {
+    template <class T>
+    using atomic = typename Policy::template atomic<T>;
+
+public:
+    using cell = atomic<std::uint64_t>;
+
+    /// `cells`: a power of two of zeroed cells, owned by the caller for the life of the queue.
+    void attach(cell* cells, std::size_t count) {
+        cells_ = cells;
+        mask_ = count - 1;
+    }
+
+    /// Owner. False: full; the caller spills. Cost: one exchange.
+    bool push(std::uint64_t id) {
+        const std::uint64_t bottom = bottom_.load(relaxed);  // own word
+        if (!room_at(bottom)) return false;
+        // release: pairs with the acquire CAS in claim(); the claimer sees the built task (I2).
+        at(bottom).store(id, release);
+        // seq_cst: Q3, pairs with the load in maybe_work().
+        bottom_.exchange(bottom + 1, seq_cst);
+        return true;
+    }
+
+    /// Owner. Pushes `count` ids, the first of them oldest; returns how many found room.
+    std::size_t push_many(const std::uint64_t* ids, std::size_t count) {
+        const std::uint64_t bottom = bottom_.load(relaxed);
+        std::size_t pushed = 0;
+        while (pushed < count && room_at(bottom + pushed)) {
+            at(bottom + pushed).store(ids[pushed], release);  // as in push()
+            ++pushed;
+        }
+        if (pushed != 0) bottom_.exchange(bottom + pushed, seq_cst);  // as in push()
+        return pushed;
+    }
+
+    /// Owner. The newest task, or 0.
+    std::uint64_t pop() {
+        std::uint64_t bottom = bottom_.load(relaxed);
+        const std::uint64_t top = top_.load(relaxed);  // own word
+        std::uint64_t id = 0;
+        while (bottom != top && id == 0) {
+            --bottom;
+            id = claim(bottom, at(bottom).load(relaxed));
+        }
+        // relaxed: only a hint for thieves (Q2); no push is announced by it.
+        bottom_.store(bottom, relaxed);
+        return id;
+    }
+
+    /// Any thread. The oldest task, or 0 when none was seen.
+    std::uint64_t steal() {
+        const std::uint64_t bottom = bottom_.load(acquire);
+        const std::uint64_t top = top_.load(acquire);
+        std::uint64_t start = hint_.load(relaxed);
+        if (start < top || start > bottom) start = top;
+        if (const std::uint64_t id = steal_between(start, bottom)) return id;
+        return start == top ? 0 : steal_between(top, start);
+    }
+
+    /// Any thread. Calls `wanted(id)` on up to `limit` ids, newest first, and claims the first
+    /// that it accepts. 0: none.
+    template <class Wanted>
+    std::uint64_t claim_newest_if(Wanted&& wanted, std::size_t limit) {
+        const std::uint64_t top = top_.load(acquire);
+        for (std::uint64_t i = bottom_.load(acquire); i > top && limit != 0; --i) {
+            const std::uint64_t seen = at(i - 1).load(acquire);
+            if (seen == 0) continue;
+            --limit;
+            if (!wanted(seen)) continue;
+            if (const std::uint64_t id = claim(i - 1, seen)) return id;
+        }
+        return 0;
+    }
+
+    /// Any thread. Oldest first, otherwise as claim_newest_if().
+    template <class Wanted>
+    std::uint64_t claim_oldest_if(Wanted&& wanted, std::size_t limit) {
+        const std::uint64_t bottom = bottom_.load(acquire);
+        for (std::uint64_t i = top_.load(acquire); i < bottom && limit != 0; ++i) {
+            const std::uint64_t seen = at(i).load(acquire);
+            if (seen == 0) continue;
+            --limit;
+            if (!wanted(seen)) continue;
+            if (const std::uint64_t id = claim(i, seen)) return id;
+        }
+        return 0;
+    }
+
+    /// Any thread, after it has announced that it wants to sleep (Q3).
+    bool maybe_work() const {
+        // seq_cst: pairs with the exchange in push(). bottom_ before top_: a stale top_ only
+        // makes the range larger.
+        const std::uint64_t bottom = bottom_.load(seq_cst);
+        for (std::uint64_t i = top_.load(relaxed); i < bottom; ++i) {
+            if (at(i).load(relaxed) != 0) return true;
+        }
+        return false;
+    }
+
+private:
+    cell& at(std::uint64_t i) const { return cells_[i & mask_]; }
+
+    /// Owner. A cell that still holds an id of the lap before is room only once it is claimed.
+    bool room_at(std::uint64_t i) {
+        std::uint64_t top = top_.load(relaxed);
+        if (i - top <= mask_ / 2) return true;
+        // relaxed: an empty cell stays empty until the owner writes it again.
+        while (top != i && at(top).load(relaxed) == 0) ++top;
+        // release: pairs with the acquire loads of thieves, so that none starts behind a cell
+        // that it has not been shown.
+        top_.store(top, release);
+        return i - top <= mask_;
+    }
+
+    std::uint64_t claim(std::uint64_t i, std::uint64_t seen) {
+        // acquire: pairs with the release store in push().
+        if (seen != 0 && at(i).compare_exchange_strong(seen, 0, acquire, relaxed)) return seen;
+        return 0;
+    }
+
+    std::uint64_t steal_between(std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i) {
+            if (const std::uint64_t id = claim(i, at(i).load(relaxed))) {
+                hint_.store(i + 1, relaxed);  // a wrong hint costs a scan, never a task
+                return id;
+            }
+        }
+        return 0;
+    }
+
+    // The owner's line.
+    alignas(64) cell* cells_ = nullptr;
+    std::uint64_t mask_ = 0;
+    atomic<std::uint64_t> bottom_{0};
+    atomic<std::uint64_t> top_{0};
+    // The thieves' line.
+    alignas(64) atomic<std::uint64_t> hint_{0};
+};
+
+using ready_queue = basic_ready_queue<active_policy>;
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,204 @@
+// The loop of a thread, and the body of a task.
+#include "braid/core/scope.hpp"
+#include "core/runtime.hpp"
+
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+unsigned looks_before_sleep(parking p) {
+    switch (p) {
+        case parking::latency: return 256;
+        case parking::balanced: return 48;
+        case parking::power: return 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+void runtime::enter_thread(worker& w) {
+    bind_seat(w);
+    platform::set_float_control(float_control);
+    w.stack_low = platform::current_stack().low;
+    if (turn) turn->await_turn(w.index);
+    if (options.threads.started != nullptr) options.threads.started(options.threads.user, w.name);
+    w.at_rest.store(false, seq_cst);  // as in sleep()
+}
+
+void runtime::leave_thread(worker& w) {
+    leave_search(w);
+    tell_scope(w);
+    w.at_rest.store(true, seq_cst);
+    if (options.threads.stopping != nullptr) {
+        options.threads.stopping(options.threads.user, w.name);
+    }
+    if (turn) turn->leave(w.index);
+    unbind_seat(w);
+}
+
+void runtime::thread_main(worker& w) {
+    enter_thread(w);
+    while (state.load(acquire) != life::closed) {
+        rest_if_frozen(w);
+        const bool surplus = w.kind == seat_kind::worker
+                                 ? w.number >= active_workers.load(acquire)
+                                 : retire_reserve(w);
+        if (surplus) {
+            leave_search(w);
+            sleep(w, INT64_MAX);  // until the count goes up, or the end
+            continue;
+        }
+        const task_id id = next_task(w);
+        if (!id) {
+            idle(w);
+            continue;
+        }
+        leave_search(w);
+        run(w, id);
+    }
+    leave_thread(w);
+}
+
+void runtime::leave_search(worker& w) {
+    if (!w.searching) return;
+    w.searching = false;
+    if (asleep.end_search() && work_visible()) wake_one();
+}
+
+void runtime::idle(worker& w) {
+    tell_scope(w);
+    if (!w.searching) {
+        asleep.begin_search();
+        w.searching = true;
+    }
+    const unsigned looks = turn ? 0 : looks_before_sleep(options.idle);
+    for (unsigned i = 0; i < looks; ++i) {
+        for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+        if (const task_id id = next_task(w)) {
+            leave_search(w);
+            run(w, id);
+            return;
+        }
+    }
+    w.searching = false;
+    asleep.announce(w.index, true);
+    // The look after the announcement (I5). Everything that could want this thread is looked at.
+    const bool wanted = work_visible() || w.box.size.load(seq_cst) != 0 ||
+                        state.load(seq_cst) == life::closed;
+    if (!wanted) sleep(w, INT64_MAX);
+    if (!asleep.withdraw(w.index)) w.searching = true;
+    w.stamp = active_policy::coarse_now();
+}
+
+void runtime::rest_if_frozen(worker& w) {
+    if (!frozen.load(seq_cst)) return;
+    leave_search(w);
+    tell_scope(w);
+    const auto key = reinterpret_cast<std::uint64_t>(&frozen);
+    while (true) {
+        const std::uint32_t record =
+            lot.enter(w.records, key, w.index, [&] { return frozen.load(seq_cst); });
+        if (record == no_index) break;
+        w.at_rest.store(true, seq_cst);
+        while (!lot[record].done.load(acquire)) {
+            turn ? turn->block(w.index, false) : w.park.park();
+        }
+        w.at_rest.store(false, seq_cst);
+        lot.leave(w.records, record);
+    }
+}
+
+void runtime::run(worker& w, task_id id) {
+    const std::uint32_t index = index_of(id.value);
+    slot& s = slots[index];
+    const std::uint16_t flags = s.flags.load(relaxed);
+    const bool discarded =
+        state.load(relaxed) == life::discarding && (flags & flag_finally) == 0;
+    const task_environment* environment = s.environment.load(relaxed);
+    if (w.scope_to_tell != nullptr &&
+        (environment == nullptr || environment->within != w.scope_to_tell)) {
+        tell_scope(w);
+    }
+    if ((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) {
+        end_without_running(w, index);
+        return;
+    }
+
+    const std::int64_t started = options.statistics ? active_policy::now() : w.stamp;
+    const char* name = s.name;
+    running_task body{index, w.top, {},
+                      task_context(*this, w, (flags & flag_posted) != 0 ? task_id{} : id)};
+    running_task* outer = current_task();
+    w.top = &body;
+    set_current_task(&body);
+    if (w.depth < worker::shown_depth) {
+        shown_frame& frame = w.frames[w.depth];
+        frame.awaited.store(0, relaxed);
+        frame.task.store(id.value, relaxed);
+    }
+    // release: pairs with a searcher's acquire; the frames below `shown` are filled in.
+    w.shown.store(++w.depth, release);
+    s.runner.store(w.index, relaxed);
+    if (options.observer != nullptr) tell(w, event_kind::started, id, {}, name);
+
+    s.invoke(s.storage, &body.context);
+
+    w.shown.store(--w.depth, release);
+    w.top = body.below;
+    set_current_task(outer);
+    const bool failed = body.error != nullptr;
+    if (options.observer != nullptr) {
+        if (failed) tell(w, event_kind::failed, id, {}, name);
+        tell(w, event_kind::ended, id, {}, name);
+    }
+    if ((flags & flag_resources) != 0) release_resources(w, index);
+    if (options.long_task.value > 0 || options.statistics) {
+        note_duration(w, name, (flags & flag_quiet) != 0, started);
+    }
+    if (failed) {
+        seat_counters::add(w.counters.failed);
+        record_failure(w, index, std::move(body.error), 0);
+    } else {
+        seat_counters::add(w.counters.executed);
+    }
+    own_work_done(w, index);
+}
+
+bool runtime::yield_to_higher(worker& w) {
+    const unsigned own = w.top != nullptr ? level_of(slots[w.top->slot]) : 0;
+    const unsigned count = seat_count.load(acquire);
+    for (unsigned level = level_count; level-- != own + 1;) {
+        std::uint64_t id = w.ready[level].pop();
+        for (unsigned i = 0; id == 0 && i < count; ++i) {
+            id = seats[i].load(acquire)->ready[level].steal();
+        }
+        if (id == 0) continue;
+        if (level == static_cast<unsigned>(priority_level::high)) high_ready.fetch_sub(1, relaxed);
+        run(w, {id});
+        return true;
+    }
+    return false;
+}
+
+void runtime::end_without_running(worker& w, std::uint32_t index) {
+    slot& s = slots[index];
+    const bool empty = s.has(flag_empty);
+    const bool cancelled = s.has(flag_cancel) || !empty;
+    if (!empty && s.invoke != nullptr) s.invoke(s.storage, nullptr);
+    s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
+    if (s.has(flag_resources)) release_resources(w, index);
+    if (cancelled) {
+        s.flags.fetch_or(flag_cancel, relaxed);
+        seat_counters::add(w.counters.cancelled);
+        if (options.observer != nullptr) tell(w, event_kind::cancelled, id_of(index), {}, s.name);
+        if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
+    } else {
+        seat_counters::add(w.counters.executed);
+    }
+    own_work_done(w, index);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,316 @@
+#pragma once
+// The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
+//   build.cpp     open, edges, publish          ready.cpp     queues, inboxes, stealing, waking
+//   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
+//   wait.cpp      helping, parking, reserves    failure.cpp   outcomes and who receives them
+//   lifecycle.cpp threads, seats, shutdown      background.cpp, resource.cpp, instruments.cpp
+
+#include "base/accounted_memory.hpp"
+#include "braid/base/assert.hpp"
+#include "braid/core/observer.hpp"
+#include "braid/core/resource.hpp"
+#include "braid/core/scheduler.hpp"
+#include "core/gate.hpp"
+#include "core/parking_lot.hpp"
+#include "core/sleepers.hpp"
+#include "core/worker.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <new>
+
+BRAID_NAMESPACE_BEGIN
+
+class event;
+class scope;
+
+namespace detail {
+
+enum class life : std::uint8_t { running, draining, discarding, closed };
+
+/// What a wait is for. Exactly one of the three.
+struct wait_target {
+    task_id task = {};
+    event* signal = nullptr;
+    scope* all_of = nullptr;
+    bool run_everything = false;  // as a worker would (work_until)
+    bool give_up_seat = true;     // may a reserve stand in?
+};
+
+class runtime {
+public:
+    static runtime* create(const scheduler_options& options);
+    /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
+    static void destroy(runtime* rt);
+
+    // ---- build.cpp
+    draft open(worker& w, const task_options& options, draft_kind kind);
+    task_id publish(worker& w, draft d, closure_fn body);
+    void abandon(worker& w, draft d);
+    void finish_building(worker& w, task_id id, bool cancel);
+    bool add_dependency(worker& w, task_id id, task_id predecessor);
+    void spawn_members(worker& w, std::size_t count, closure_fn body, void* shared);
+    /// Neither allocates nor waits. `put` constructs in the storage.
+    template <class Put>
+    bool try_post(worker& w, closure_fn body, Put&& put) noexcept {
+        const std::uint32_t index = prepare_post(w);
+        if (index == no_index) return false;
+        put(slots[index].storage);
+        return push_posted(w, index, body);
+    }
+    std::uint32_t prepare_post(worker& w) noexcept;
+    bool push_posted(worker& w, std::uint32_t index, closure_fn body) noexcept;
+    task_state state_of(task_id id) const;
+    task_id id_of(std::uint32_t index) const {
+        return {join_word(slots[index].generation(), index)};
+    }
+
+    // ---- ready.cpp
+    void make_ready(worker& w, std::uint32_t index, task_id released_by);
+    void enqueue(worker& w, std::uint32_t index);
+    task_id next_task(worker& w);
+    task_id own_inbox_task(worker& w);
+    bool work_visible() const;
+    void wake_one();
+    void wake_seat(unsigned seat);
+    void boost(worker& w, task_id id, std::uint8_t level);
+    void requeue_by_table(worker& w);
+    std::uint8_t level_of(const slot& s) const;
+    bool may_run_on(const slot& s, const worker& w) const;
+    /// Both under the list's lock; take_first: the oldest that fits, or no_index.
+    void append(inbox& list, std::uint32_t index);
+    template <class Fits>
+    std::uint32_t take_first(inbox& list, Fits&& fits) {
+        std::uint32_t previous = no_index;
+        for (std::uint32_t i = list.first; i != no_index; i = slots[i].next.load(relaxed)) {
+            if (!fits(i)) {
+                previous = i;
+                continue;
+            }
+            const std::uint32_t next = slots[i].next.load(relaxed);
+            if (previous == no_index) {
+                list.first = next;
+            } else {
+                slots[previous].next.store(next, relaxed);
+            }
+            if (list.last == i) list.last = previous;
+            list.size.fetch_sub(1, relaxed);
+            return i;
+        }
+        return no_index;
+    }
+
+    // ---- run.cpp
+    void thread_main(worker& w);
+    void enter_thread(worker& w);
+    void leave_thread(worker& w);
+    void run(worker& w, task_id id);
+    bool yield_to_higher(worker& w);
+    void end_without_running(worker& w, std::uint32_t index);
+    void idle(worker& w);
+    void rest_if_frozen(worker& w);
+    void leave_search(worker& w);
+
+    // ---- complete.cpp
+    void own_work_done(worker& w, std::uint32_t index);
+    void complete(worker& w, std::uint32_t index);
+    void release_holder(worker& w, task_id id);
+    void tell_scope(worker& w);
+    static bool scope_done(const scope& s);
+
+    // ---- wait.cpp
+    /// True: over; false: out of time. `received` gets the awaited task's outcome.
+    bool wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
+              outcome** received);
+    /// False: no thread could be had to stand in.
+    bool hand_over(worker& w);
+    void take_back(worker& w);
+    bool sleep(worker& w, std::int64_t deadline);
+    void notify(unsigned seat);
+
+    // ---- failure.cpp
+    void record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
+                        std::uint32_t ordinal);
+    void adopt(worker& w, std::uint32_t index, outcome* result, std::uint32_t ordinal);
+    outcome* new_outcome(std::exception_ptr error, const char* task);
+    outcome* keep(outcome* result);
+    void drop(outcome* result);
+    outcome* outcome_of(const slot& s);
+    /// The owner of the value will hear of it.
+    void forget(outcome* result);
+    /// Rethrows what a wait received; drops it.
+    void raise(outcome* result);
+    bool scope_cancelled(const slot& s) const;
+    bool wait_scope(scope& s, nanoseconds timeout, help policy);
+
+    // ---- lifecycle.cpp
+    worker* add_seat(seat_kind kind, unsigned number, const char* name);
+    bool start(worker& w);
+    worker* bound() const;
+    worker* add_main(const char* name);
+    void remove_main(worker& w);
+    worker* lease_guest(bool may_block);
+    void return_guest(worker& w);
+    void shut_down(shutdown how);
+    bool everything_ended() const;
+    void set_worker_count(unsigned count);
+    bool start_reserve();
+    bool retire_reserve(worker& w);
+    void freeze();
+    void resume();
+
+    // ---- background.cpp
+    void enqueue_background(std::uint32_t index);
+    void start_background();
+    void background_main(worker& w);
+    /// Under background_mutex: the oldest of the highest level that is wanted.
+    template <class Wanted>
+    task_id take_background(Wanted&& wanted) {
+        for (unsigned level = level_count; level-- != 0;) {
+            const std::uint32_t i = take_first(background[level], wanted);
+            if (i != no_index) return id_of(i);
+        }
+        return {};
+    }
+
+    // ---- resource.cpp
+    bool acquire_resources(worker& w, std::uint32_t index);
+    void release_resources(worker& w, std::uint32_t index);
+
+    // ---- instruments.cpp
+    void tell(worker& w, event_kind kind, task_id task, task_id other = {},
+              const char* name = nullptr, const void* object = nullptr);
+    void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
+    void note_duration(worker& w, const char* name, bool quiet, std::int64_t started);
+    void note_type(worker& w, const char* name, std::int64_t ns);
+    scheduler_statistics totals() const;
+    task_id choose_ready(worker& w);
+    alternative identity(task_id id) const;
+
+    static runtime& of(task_context& context) { return context.rt_; }
+    static void fail(task_context& context, std::exception_ptr error) {
+        context.worker_->top->error = std::move(error);
+    }
+    static void keep_value(task_context& context, closure_fn destroy) {
+        slot& s = context.rt_.slots[context.worker_->top->slot];
+        s.invoke = destroy;
+        s.flags.fetch_or(flag_value, relaxed);
+    }
+
+    detail_block* detail_of(const slot& s) const {
+        const std::uint32_t d = s.detail.load(acquire);
+        return d == no_index ? nullptr : &details[d];
+    }
+    detail_block* make_detail(worker& w, slot& s);
+    bool is_open(task_id id) const { return state_of(id) == task_state::open; }
+
+    scheduler_options options;
+    accounted_memory memory;
+    index_pool<slot> slots;
+    index_pool<edge> edges;
+    index_pool<detail_block> details;
+    parking_lot lot;
+    sleepers asleep;
+    std::unique_ptr<gate> turn;  // with a chooser only
+
+    // Read-mostly line.
+    alignas(64) atomic<std::uint32_t> seat_count{0};
+    atomic<worker*> seats[sleepers::capacity]{};
+    atomic<unsigned> active_workers{0};
+    atomic<life> state{life::running};
+    atomic<bool> frozen{false};
+    atomic<std::uint8_t> priority_table[256]{};
+    std::uint64_t serial = 0;  // tells schedulers at one address apart
+    std::uint64_t float_control = 0;
+    std::uint32_t ring = 0;
+    std::uint32_t process = 0;
+    unsigned max_workers = 0;
+
+    // Tasks of the high level that lie in queues: others look for them before their own.
+    alignas(64) atomic<std::int32_t> high_ready{0};
+    inbox spilled[level_count];
+
+    // Waiters that gave up their seat, and reserves that stand in for them.
+    alignas(64) atomic<std::uint32_t> handed_over{0};
+    atomic<std::uint32_t> reserves{0};
+    std::mutex reserve_mutex;
+    std::uint32_t reserve_threads = 0;                        // guarded by reserve_mutex
+    worker* idle_reserves[sleepers::capacity] = {};           // guarded by reserve_mutex
+    std::uint32_t idle_reserve_count = 0;                     // guarded by reserve_mutex
+    atomic<std::uint64_t> reserves_started{0}, reserves_refused{0};
+
+    std::mutex background_mutex;
+    inbox background[level_count];                        // guarded by background_mutex
+    unsigned background_threads = 0;                      // guarded by background_mutex
+    unsigned background_waiting = 0;                      // guarded by background_mutex
+    worker* background_idle[sleepers::capacity] = {};     // guarded by background_mutex
+    unsigned background_idle_count = 0;                   // guarded by background_mutex
+
+    std::mutex guest_mutex;
+    std::condition_variable guest_returned;
+
+    std::mutex failure_mutex;
+    std::mutex seat_mutex;    // adding a seat
+    std::mutex thread_mutex;  // starting, stopping and counting workers
+    unsigned started_workers = 0;                           // guarded by thread_mutex
+    std::uint16_t worker_seats[sleepers::capacity] = {};    // guarded by thread_mutex
+    platform::thread_request last_request{};
+    atomic<std::uint64_t> refused{0}, unobserved{0};
+    atomic<std::uint32_t> next_resource{0};
+    atomic<bool> warned_of_reserves{false}, warned_of_parking{false};
+
+private:
+    explicit runtime(const scheduler_options& o);
+    ~runtime();
+    task_options member_options(std::uint32_t parent) const;
+    void enter_turn(worker& w);
+    void complete_one(worker& w, std::uint32_t index);
+    void count_end(worker& w, const slot& s);
+    void recycle(worker& w, std::uint32_t index);
+    void pass_on(worker& w, slot& s, outcome* result, std::uint32_t parent);
+    bool enter_wait(worker& w, const wait_target& target, std::uint32_t& record);
+    task_id find_work(worker& w, const wait_target& target, help policy);
+    bool enough_stack(worker& w) const;
+    void ask_pinned_threads(const worker& w);
+    void count_background_waiter(int change);
+};
+
+/// The calling thread's seat for one operation: its own, or a guest's leased for the duration.
+class seat_lease {
+public:
+    seat_lease(runtime& rt, worker* known) : rt_(rt), worker_(known) {
+        if (worker_ == nullptr) worker_ = rt.bound();
+        if (worker_ == nullptr) {
+            worker_ = rt.lease_guest(true);
+            leased_ = true;
+        }
+    }
+    ~seat_lease() {
+        if (leased_) rt_.return_guest(*worker_);
+    }
+    seat_lease(const seat_lease&) = delete;
+    seat_lease& operator=(const seat_lease&) = delete;
+    worker& operator*() const { return *worker_; }
+    worker* operator->() const { return worker_; }
+
+private:
+    runtime& rt_;
+    worker* worker_;
+    bool leased_ = false;
+};
+
+/// Which seats the calling thread has (several schedulers may share a thread).
+struct seat_binding {
+    const runtime* rt = nullptr;
+    std::uint64_t serial = 0;
+    worker* w = nullptr;
+};
+void bind_seat(worker& w);
+void unbind_seat(const worker& w);
+/// The innermost task that the calling thread runs, of any scheduler.
+running_task* current_task();
+void set_current_task(running_task* task);
+
+}  // namespace detail
+BRAID_NAMESPACE_END

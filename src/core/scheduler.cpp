@@ -1,0 +1,277 @@
+// braid::scheduler: finds the caller's seat, then hands over to the runtime.
+#include "braid/core/scheduler.hpp"
+
+#include "braid/core/error.hpp"
+#include "braid/core/future.hpp"
+#include "braid/core/scope.hpp"
+#include "braid/core/spawn_batch.hpp"
+#include "braid/core/task_builder.hpp"
+#include "core/runtime.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+BRAID_NAMESPACE_BEGIN
+
+version_number library_version() { return header_version; }
+
+using detail::running_task;
+using detail::seat_lease;
+using detail::worker;
+
+scheduler::scheduler(const scheduler_options& options) : rt_(detail::runtime::create(options)) {}
+scheduler::~scheduler() { detail::runtime::destroy(rt_); }
+
+task_id scheduler::spawn(const task_options& options, empty_task) {
+    const seat_lease seat(*rt_, nullptr);
+    const detail::draft d = rt_->open(*seat, options, detail::draft_kind::spawned);
+    return d.storage == nullptr ? task_id{} : rt_->publish(*seat, d, nullptr);
+}
+
+task_builder scheduler::begin(const task_options& options, empty_task) {
+    const seat_lease seat(*rt_, nullptr);
+    const detail::draft d = rt_->open(*seat, options, detail::draft_kind::built);
+    return {*rt_, d.storage == nullptr ? task_id{} : rt_->publish(*seat, d, nullptr)};
+}
+
+bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
+    struct call {
+        void (*function)(void*);
+        void* data;
+        static void run(void* storage, task_context* context) {
+            const call c = *std::launder(static_cast<call*>(storage));
+            if (context != nullptr) detail::guarded(*context, [&] { c.function(c.data); });
+        }
+    };
+    worker* own = rt_->bound();
+    worker* w = own != nullptr ? own : rt_->lease_guest(false);
+    if (w == nullptr) return false;
+    const bool done = rt_->try_post(*w, &call::run, [&](void* storage) {
+        ::new (storage) call{function, data};
+    });
+    if (own == nullptr) rt_->return_guest(*w);
+    return done;
+}
+
+// ---- waiting -----------------------------------------------------------------------------------
+
+void scheduler::wait(task_id id, help policy) { wait_for(id, forever, policy); }
+
+bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
+    if (!BRAID_EXPECT(rt_->options.assertion, rt_->state_of(id) != task_state::unknown,
+                      "wait only for ids that this scheduler has issued")) {
+        return true;
+    }
+    const seat_lease seat(*rt_, nullptr);
+    for (const running_task* t = seat->top; t != nullptr; t = t->below) {
+        if (!BRAID_EXPECT(rt_->options.assertion, rt_->id_of(t->slot) != id,
+                          "a task cannot wait for itself, nor for one that its wait is buried "
+                          "under")) {
+            return false;
+        }
+    }
+    detail::outcome* received = nullptr;
+    const bool over = rt_->wait(*seat, {.task = id}, timeout, policy, &received);
+    rt_->raise(received);
+    return over;
+}
+
+task_state scheduler::state(task_id id) const { return rt_->state_of(id); }
+
+bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
+    const seat_lease seat(*rt_, nullptr);
+    return rt_->wait(*seat, {.signal = &e}, timeout, help::any, nullptr);
+}
+
+void scheduler::work_until(event& stop) {
+    const seat_lease seat(*rt_, nullptr);
+    rt_->wait(*seat, {.signal = &stop, .run_everything = true, .give_up_seat = false}, forever,
+              help::any, nullptr);
+}
+
+bool scheduler::begin_blocking(detail::runtime& rt) {
+    worker* w = rt.bound();
+    if (w == nullptr || w->handed_over || w->kind == detail::seat_kind::background) return false;
+    rt.tell_scope(*w);
+    return rt.hand_over(*w);
+}
+void scheduler::end_blocking(detail::runtime& rt, bool gave) {
+    if (gave) rt.take_back(*rt.bound());
+}
+
+// ---- threads -----------------------------------------------------------------------------------
+
+unsigned scheduler::worker_count() const { return rt_->active_workers.load(acquire); }
+void scheduler::set_worker_count(unsigned count) { rt_->set_worker_count(count); }
+
+thread_ref scheduler::worker_thread(unsigned index) const {
+    const std::lock_guard lock(rt_->thread_mutex);
+    if (!BRAID_EXPECT(rt_->options.assertion, index < rt_->started_workers,
+                      "worker_thread(i) needs i < worker_count()")) {
+        return {};
+    }
+    return {rt_->worker_seats[index]};
+}
+
+thread_ref scheduler::this_thread() const {
+    const worker* w = rt_->bound();
+    return w == nullptr ? thread_ref{} : thread_ref{w->index};
+}
+
+unsigned scheduler::seat_count() const { return detail::sleepers::capacity; }
+void scheduler::freeze() { rt_->freeze(); }
+void scheduler::resume() { rt_->resume(); }
+
+void scheduler::set_priority_table(const priority_level* levels, std::size_t count) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, 256); ++i) {
+        rt_->priority_table[i].store(static_cast<std::uint8_t>(levels[i]), relaxed);
+    }
+    const seat_lease seat(*rt_, nullptr);
+    rt_->requeue_by_table(*seat);
+}
+
+void scheduler::shut_down(shutdown how) { rt_->shut_down(how); }
+
+main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
+    worker* w = rt_.add_main(name);
+    if (w != nullptr) ref_ = {w->index};
+}
+main_thread::~main_thread() {
+    if (ref_) rt_.remove_main(*rt_.seats[ref_.seat].load(acquire));
+}
+
+// ---- seeing ------------------------------------------------------------------------------------
+
+scheduler_statistics scheduler::statistics() const { return rt_->totals(); }
+
+seat_statistics scheduler::statistics(unsigned seat) const {
+    seat_statistics row;
+    if (seat >= rt_->seat_count.load(acquire)) return row;
+    const worker& w = *rt_->seats[seat].load(acquire);
+    row.name = w.name;
+    row.executed = w.counters.executed.load(acquire);
+    row.stolen = w.counters.stolen.load(relaxed);
+    row.helped = w.counters.helped.load(relaxed);
+    row.parks = w.counters.parks.load(relaxed);
+    row.busy_ns = w.counters.busy_ns.load(relaxed);
+    return row;
+}
+
+std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capacity) const {
+    std::size_t types = 0;
+    for (unsigned i = 0; i < rt_->seat_count.load(acquire); ++i) {
+        worker& w = *rt_->seats[i].load(acquire);
+        const std::lock_guard lock(w.types_mutex);
+        for (unsigned r = 0; w.types != nullptr && r < detail::type_rows; ++r) {
+            const detail::type_row& from = w.types[r];
+            if (from.name == nullptr) continue;
+            std::size_t at = 0;
+            while (at < std::min(types, capacity) && std::strcmp(rows[at].name, from.name) != 0) {
+                ++at;
+            }
+            if (at == types || at == capacity) {
+                if (types++ >= capacity) continue;
+                rows[at] = {.name = from.name};
+            }
+            rows[at].count += from.count;
+            rows[at].total_ns += from.total_ns;
+            rows[at].longest_ns = std::max(rows[at].longest_ns, from.longest_ns);
+        }
+    }
+    return types;
+}
+
+std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory.bytes(tag); }
+std::uint64_t scheduler::allocations() const { return rt_->memory.allocations(); }
+
+// ---- inside a task -----------------------------------------------------------------------------
+
+const char* task_context::name() const {
+    const char* text = rt_.slots[worker_->top->slot].name;
+    return text != nullptr ? text : "";
+}
+task_environment task_context::environment() const {
+    const task_environment* e = rt_.slots[worker_->top->slot].environment.load(relaxed);
+    return e != nullptr ? *e : task_environment{};
+}
+unsigned task_context::seat() const { return worker_->index; }
+bool task_context::cancelled() const {
+    return rt_.state.load(relaxed) == detail::life::discarding ||
+           rt_.scope_cancelled(rt_.slots[worker_->top->slot]);
+}
+void task_context::wait(task_id id, help policy) {
+    detail::outcome* received = nullptr;
+    rt_.wait(*worker_, {.task = id}, forever, policy, &received);
+    rt_.raise(received);
+}
+bool task_context::yield_to_higher() { return rt_.yield_to_higher(*worker_); }
+
+namespace this_task {
+
+task_id id() {
+    const running_task* t = detail::current_task();
+    return t == nullptr ? task_id{} : t->context.id();
+}
+const char* name() {
+    const running_task* t = detail::current_task();
+    return t == nullptr ? "" : t->context.name();
+}
+bool cancelled() {
+    const running_task* t = detail::current_task();
+    return t != nullptr && t->context.cancelled();
+}
+
+}  // namespace this_task
+
+// ---- builders and values -----------------------------------------------------------------------
+
+task_builder::~task_builder() {
+    if (id_) rt_->finish_building(*seat_lease(*rt_, nullptr), id_, true);
+}
+bool task_builder::add_dependency(task_id predecessor) {
+    return id_ && rt_->add_dependency(*seat_lease(*rt_, nullptr), id_, predecessor);
+}
+task_id task_builder::finish() {
+    const task_id id = std::exchange(id_, {});
+    if (id) rt_->finish_building(*seat_lease(*rt_, nullptr), id, false);
+    return id;
+}
+
+namespace detail {
+
+void spawn_members(task_context& context, std::size_t count, closure_fn run, void* shared) {
+    runtime& rt = runtime_of(context);
+    rt.spawn_members(*rt.bound(), count, run, shared);
+}
+
+runtime& runtime_of(task_context& context) { return runtime::of(context); }
+
+void keep_value(task_context& context, closure_fn destroy) { runtime::keep_value(context, destroy); }
+
+void wait_value(runtime& rt, task_id id) {
+    const seat_lease seat(rt, nullptr);
+    outcome* received = nullptr;
+    rt.wait(*seat, {.task = id}, forever, help::needed, &received);
+    if (received != nullptr) rt.forget(received);
+}
+
+void* take_value(runtime& rt, task_id id) {
+    slot& s = rt.slots[index_of(id.value)];
+    if (s.has(flag_value)) return s.storage;
+    if (s.has(flag_failed)) {
+        outcome* result = rt.outcome_of(s);
+        if (result != nullptr && result->error != nullptr) rt.raise(rt.keep(result));
+    }
+#if BRAID_HAS_EXCEPTIONS
+    if (s.has(flag_cancel)) throw broken_promise{};
+#endif
+    return nullptr;
+}
+
+bool value_ready(runtime& rt, task_id id) { return rt.state_of(id) == task_state::done; }
+
+void release_value(runtime& rt, task_id id) { rt.release_holder(*seat_lease(rt, nullptr), id); }
+
+}  // namespace detail
+
+BRAID_NAMESPACE_END

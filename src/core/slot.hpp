@@ -1,0 +1,121 @@
+#pragma once
+// One task in two cache lines. States and who may touch what when: docs/design/slot.md.
+
+#include "braid/base/policy.hpp"
+#include "braid/core/closure.hpp"
+#include "braid/core/task.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+// ---- ids: generation in the upper half, slot index in the lower ------------------------------
+
+constexpr std::uint32_t index_of(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
+constexpr std::uint32_t generation_of(std::uint64_t id) {
+    return static_cast<std::uint32_t>(id >> 32);
+}
+constexpr std::uint64_t join_word(std::uint32_t generation, std::uint32_t low) {
+    return std::uint64_t{generation} << 32 | low;
+}
+/// A slot that has spent this generation is retired, never wrapped (I3).
+inline constexpr std::uint32_t last_generation = UINT32_MAX;
+
+// ---- permission head: {generation, waited bit, index of the first edge} ----------------------
+
+inline constexpr std::uint32_t no_edge = 0x7fff'fffe;
+inline constexpr std::uint32_t list_closed = 0x7fff'ffff;
+inline constexpr std::uint32_t waited_bit = 0x8000'0000;
+constexpr std::uint32_t first_edge(std::uint64_t head) {
+    return static_cast<std::uint32_t>(head) & ~waited_bit;
+}
+constexpr bool is_closed(std::uint64_t head) { return first_edge(head) == list_closed; }
+
+enum slot_flag : std::uint16_t {
+    flag_posted = 1 << 0,      // no id was handed out
+    flag_held = 1 << 1,        // an owning handle exists; see detail_block::holders
+    flag_empty = 1 << 2,       // no work of its own
+    flag_never_waits = 1 << 3,
+    flag_quiet = 1 << 4,       // no long-task warning
+    flag_background = 1 << 5,
+    flag_cancel = 1 << 6,      // a predecessor failed, or the builder gave up: do not run
+    flag_failed = 1 << 7,      // outcome is set
+    flag_finally = 1 << 8,     // has after_any edges only: runs in a discarding shutdown too
+    flag_category = 1 << 9,    // level is a category, looked up in the table
+    flag_value = 1 << 10,      // storage holds the value; `invoke` destroys it
+    flag_direct = 1 << 11,     // goes to an inbox: `on` or `workers` is given
+    flag_resources = 1 << 12,
+    flag_built = 1 << 13,      // has, or had, a builder
+    flag_shared = 1 << 14,     // the closure stays for the children, until completion
+};
+
+struct alignas(64) slot {
+    // The runner's line: written while the task is built, read by whoever runs it.
+    std::byte storage[closure_bytes];
+    closure_fn invoke = nullptr;
+    const char* name = nullptr;
+
+    // The others' line. All atomic: a searcher with a stale id may read any of them at any time;
+    // it believes what it read only after it has claimed the task by an id with its generation.
+    alignas(64) atomic<std::uint64_t> open{0};  // {generation, open work}
+    atomic<std::uint64_t> permissions{join_word(0, list_closed)};
+    atomic<const task_environment*> environment{nullptr};
+    atomic<std::uint32_t> waits_for{0};
+    atomic<std::uint32_t> parent{UINT32_MAX};
+    atomic<std::uint32_t> predecessors{no_edge};  // edges into this task
+    atomic<std::uint32_t> next{0};                // link of whatever list the slot is in
+    atomic<std::uint32_t> jump{UINT32_MAX};       // an ancestor; makes climbing O(log depth)
+    atomic<std::uint32_t> ordinal{0};             // creation order below the parent
+    atomic<std::uint32_t> births{0};              // tasks that this one has created
+    atomic<std::uint32_t> detail{UINT32_MAX};     // what only few tasks have: a detail_block
+    atomic<std::uint16_t> depth{0};
+    atomic<std::uint16_t> runner{UINT16_MAX};     // seat
+    atomic<std::uint16_t> flags{0};
+    atomic<std::uint8_t> level{0};
+    std::uint8_t module = 0;
+
+    std::uint32_t generation() const { return generation_of(open.load(relaxed)); }
+    bool has(std::uint16_t flag) const { return (flags.load(relaxed) & flag) != 0; }
+};
+static_assert(sizeof(slot) == 128, "a task is two cache lines");
+static_assert(offsetof(slot, open) == 64, "the runner's line and the others' line are apart");
+
+/// successor waits for predecessor. In two lists: the predecessor's permissions (closed and
+/// walked once) and the successor's predecessors (for helping, inheritance and explanations).
+/// Freed by whoever makes the successor ready.
+struct edge {
+    atomic<std::uint32_t> next{0};  // in the permission list, and the free list of the pool
+    atomic<std::uint32_t> next_predecessor{no_edge};
+    atomic<std::uint64_t> from{0}, to{0};
+    bool any_outcome = false;  // after_any
+};
+
+/// The outcome of a task that failed or was cancelled by a failure. Counted references; the last
+/// one to go hands an error that nobody has seen to the handler.
+struct outcome {
+    std::uint32_t references = 1;  // guarded by the runtime's failure lock, as all of this
+    bool observed = false;
+    std::exception_ptr error;  // null: cancelled without an error
+    const char* task = nullptr;
+};
+
+/// What few tasks need: affinity, resources, an owner, a failure, an identity for the chooser.
+struct detail_block {
+    static constexpr unsigned max_resources = 8;
+
+    atomic<std::uint32_t> next{0};
+    // One for completion, one for each owning handle; the last one recycles the slot.
+    atomic<std::uint32_t> holders{0};
+    std::uint16_t seat = UINT16_MAX;
+    std::uint8_t resource_count = 0, resources_held = 0;
+    std::uint64_t workers = 0;
+    resource* resources[max_resources] = {};
+    detail::outcome* result = nullptr;  // guarded by the runtime's failure lock
+    std::uint32_t result_ordinal = 0;
+    std::uint64_t creator = 0, creation = 0;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

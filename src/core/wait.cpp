@@ -1,0 +1,396 @@
+// Waiting without making a deadlock that the program does not have (I6): only needed work runs on
+// top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
+#include "braid/core/event.hpp"
+#include "braid/core/scope.hpp"
+#include "core/runtime.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+std::uint64_t key_of(const wait_target& target) {
+    if (target.task) return target.task.value;
+    return target.signal != nullptr ? reinterpret_cast<std::uint64_t>(target.signal)
+                                    : reinterpret_cast<std::uint64_t>(target.all_of);
+}
+
+/// The tasks that an awaited task is known to need: itself, its open predecessors, and what
+/// running members wait for. An entry is needed when it is one of them, below one of them, or
+/// must end before one of those can start.
+class needed_work {
+public:
+    needed_work(const runtime& rt, task_id awaited) : rt_(rt) {
+        add(awaited);
+        for (unsigned i = 0; i < count_; ++i) add_predecessors(list_[i]);
+        // What running members wait for may bring further members in.
+        for (unsigned before = 0; before != count_;) {
+            const unsigned from = before;
+            before = count_;
+            add_awaited_by_members();
+            for (unsigned i = from; i < count_; ++i) add_predecessors(list_[i]);
+        }
+    }
+
+    bool contains(std::uint64_t entry, unsigned reach = 2) const {
+        for (unsigned i = 0; i < count_; ++i) {
+            if (entry == list_[i].value || below(entry, list_[i])) return true;
+        }
+        if (reach == 0) return false;
+        // Upwards: does somebody needed wait for this one?
+        const slot& s = rt_.slots[index_of(entry)];
+        std::uint32_t e = first_edge(s.permissions.load(acquire));
+        for (unsigned n = 0; n < width && e < no_edge && rt_.edges.contains(e); ++n) {
+            if (contains(rt_.edges[e].to.load(relaxed), reach - 1)) return true;
+            e = rt_.edges[e].next.load(relaxed);
+        }
+        const std::uint32_t parent = s.parent.load(relaxed);
+        return parent != no_index && rt_.slots.contains(parent) &&
+               contains(rt_.id_of(parent).value, reach - 1);
+    }
+
+private:
+    static constexpr unsigned limit = 32, width = 4;
+
+    void add(task_id id) {
+        if (!id || count_ == limit) return;
+        for (unsigned i = 0; i < count_; ++i) {
+            if (list_[i] == id) return;
+        }
+        list_[count_++] = id;
+    }
+
+    void add_predecessors(task_id id) {
+        const slot& s = rt_.slots[index_of(id.value)];
+        std::uint32_t e = s.predecessors.load(acquire);
+        for (unsigned n = 0; n < limit && e != no_edge; ++n) {
+            const task_id from{rt_.edges[e].from.load(relaxed)};
+            const std::uint32_t next = rt_.edges[e].next_predecessor.load(relaxed);
+            // The edge was still in the list when it was read: then it says the truth.
+            if (s.waits_for.load(acquire) == 0 || !rt_.is_open(id)) return;
+            if (rt_.is_open(from)) add(from);
+            e = next;
+        }
+    }
+
+    void add_awaited_by_members() {
+        const unsigned seats = rt_.seat_count.load(acquire);
+        for (unsigned i = 0; i < seats; ++i) {
+            const worker* w = rt_.seats[i].load(acquire);
+            if (w == nullptr) continue;
+            const unsigned shown = std::min<unsigned>(w->shown.load(acquire), worker::shown_depth);
+            bool member = false;
+            for (unsigned f = 0; f < shown; ++f) {
+                // Whatever lies on top of a member must end before the member goes on.
+                member = member || contains(w->frames[f].task.load(relaxed), 0);
+                if (member) add(task_id{w->frames[f].awaited.load(relaxed)});
+            }
+        }
+    }
+
+    bool below(std::uint64_t entry, task_id ancestor) const {
+        const slot& top = rt_.slots[index_of(ancestor.value)];
+        const unsigned depth = top.depth.load(relaxed);
+        std::uint32_t at = index_of(entry);
+        for (unsigned steps = 0; steps < 64; ++steps) {
+            const slot& s = rt_.slots[at];
+            if (s.depth.load(relaxed) <= depth) break;
+            const std::uint32_t jump = s.jump.load(relaxed);
+            const bool far = jump != no_index && rt_.slots.contains(jump) &&
+                             rt_.slots[jump].depth.load(relaxed) >= depth;
+            at = far ? jump : s.parent.load(relaxed);
+            if (at == no_index || !rt_.slots.contains(at)) return false;
+        }
+        return rt_.id_of(at) == ancestor;
+    }
+
+    const runtime& rt_;
+    task_id list_[limit];
+    unsigned count_ = 0;
+};
+
+}  // namespace
+
+bool runtime::enough_stack(worker& w) const {
+    if (w.depth < 16) return true;
+    if (w.stack_low == 0) w.stack_low = platform::current_stack().low;
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    return here - w.stack_low > options.stack_reserve_bytes;
+}
+
+task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
+    if (policy == help::none || !enough_stack(w)) return {};
+    if (target.run_everything) return next_task(w);
+
+    const needed_work needed(*this, target.task);
+    const auto wanted = [&](std::uint64_t entry) {
+        const slot& s = slots[index_of(entry)];
+        if (policy == help::any && s.has(flag_never_waits)) return true;
+        if (target.task) return needed.contains(entry);
+        if (target.all_of == nullptr) return false;
+        const task_environment* environment = s.environment.load(relaxed);
+        return environment != nullptr && environment->within == target.all_of;
+    };
+    if (w.kind == seat_kind::background) {
+        const std::lock_guard lock(background_mutex);
+        return take_background([&](std::uint32_t i) { return wanted(id_of(i).value); });
+    }
+    if (w.box.size.load(relaxed) != 0) {
+        // A thread that waits for an event serves its whole inbox.
+        const std::lock_guard lock(w.box.mutex);
+        const std::uint32_t index = take_first(w.box, [&](std::uint32_t i) {
+            return may_run_on(slots[i], w) &&
+                   (target.signal != nullptr || wanted(id_of(i).value));
+        });
+        if (index != no_index) return id_of(index);
+    }
+    if (target.signal != nullptr && policy != help::any) return {};
+
+    constexpr std::size_t look_at = 64;
+    const unsigned count = seat_count.load(acquire);
+    for (unsigned level = level_count; level-- != 0;) {
+        std::uint64_t id = w.ready[level].claim_newest_if(wanted, look_at);
+        for (unsigned n = 0; id == 0 && n < count; ++n) {
+            worker* victim = seats[(w.index + 1 + n) % count].load(acquire);
+            if (victim == nullptr || victim == &w) continue;
+            id = victim->ready[level].claim_oldest_if(wanted, look_at);
+        }
+        if (id == 0 && spilled[level].size.load(relaxed) != 0) {
+            const std::lock_guard lock(spilled[level].mutex);
+            const std::uint32_t i = take_first(
+                spilled[level], [&](std::uint32_t t) { return wanted(id_of(t).value); });
+            if (i != no_index) id = id_of(i).value;
+        }
+        if (id == 0) continue;
+        if (level == static_cast<unsigned>(priority_level::high)) high_ready.fetch_sub(1, relaxed);
+        return {id};
+    }
+    return {};
+}
+
+bool runtime::enter_wait(worker& w, const wait_target& target, std::uint32_t& record) {
+    record = lot.enter(w.records, key_of(target), w.index, [&] {
+        if (target.task) {
+            slot& s = slots[index_of(target.task.value)];
+            const std::uint32_t generation = generation_of(target.task.value);
+            // acquire: pairs with the release in complete_one(); "done" shows what it wrote.
+            std::uint64_t head = s.permissions.load(acquire);
+            do {
+                if (generation_of(head) != generation || is_closed(head)) return false;
+            } while (!s.permissions.compare_exchange_weak(head, head | waited_bit, relaxed,
+                                                          acquire));
+            return true;
+        }
+        if (target.signal != nullptr) return !target.signal->take_or_mark();
+        for (scope::shard& shard : target.all_of->shard_) {
+            // A read-modify-write of the word that count_end() counts in: it sees the bit, or
+            // the sums below see its count. acquire: what the ended tasks wrote.
+            shard.ended.fetch_or(scope::waited_bit, acquire);
+        }
+        return !scope_done(*target.all_of);
+    });
+    return record != no_index;
+}
+
+bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
+                   outcome** received) {
+    std::uint32_t record = no_index;
+    if (!enter_wait(w, target, record)) return true;
+
+    const std::int64_t deadline =
+        timeout == forever || turn ? (timeout == forever ? INT64_MAX : 0)
+                                   : active_policy::now() + timeout.value;
+    const bool shows = w.depth != 0 && w.depth <= worker::shown_depth;
+    if (shows) w.frames[w.depth - 1].awaited.store(target.task.value, release);
+    if (options.observer != nullptr) {
+        tell(w, event_kind::wait_begin, w.top != nullptr ? id_of(w.top->slot) : task_id{},
+             target.task);
+    }
+    if (target.task && w.top != nullptr) boost(w, target.task, level_of(slots[w.top->slot]));
+    w.stamp = active_policy::coarse_now();
+
+    if (w.kind == seat_kind::background) count_background_waiter(+1);
+    bool in_time = true;
+    bool asked = false;
+    bool desperate = false;  // nobody can stand in: run whatever is there
+    unsigned looks = turn || options.idle == parking::power ? 0 : 24;
+    while (true) {
+        // acquire: pairs with the release in parking_lot::wake().
+        if (lot[record].done.load(acquire)) {
+            if (target.signal == nullptr || target.signal->try_take()) break;
+            lot.leave(w.records, record);  // somebody else was quicker: wait for the next set()
+            if (!enter_wait(w, target, record)) break;
+        }
+        task_id id = find_work(w, target, policy);
+        if (!id && desperate) id = next_task(w);
+        if (id) {
+            leave_search(w);
+            seat_counters::add(w.counters.helped);
+            if (options.observer != nullptr) {
+                tell(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
+            }
+            run(w, id);
+            continue;
+        }
+        if (looks != 0) {
+            --looks;
+            for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+            continue;
+        }
+        tell_scope(w);
+        if (!asked) {
+            asked = true;
+            ask_pinned_threads(w);
+        }
+        if (options.warn_when_wait_parks && w.kind == seat_kind::worker &&
+            !warned_of_parking.exchange(true, relaxed)) {
+            log(log_level::warning, "%s: a wait in task '%s' parks %s; give the work that "
+                "follows to a task with `after` instead", options.name,
+                w.top != nullptr && slots[w.top->slot].name != nullptr ? slots[w.top->slot].name
+                                                                       : "", w.name);
+        }
+        if (!in_time || (deadline != INT64_MAX && !turn && active_policy::now() >= deadline)) {
+            in_time = lot[record].done.load(acquire);
+            if (!in_time || target.signal == nullptr || target.signal->try_take()) break;
+        }
+        if (w.handed_over || w.kind == seat_kind::background) {
+            in_time = sleep(w, deadline);
+            continue;
+        }
+        asleep.announce(w.index, w.searching);
+        w.searching = false;
+        if (!work_visible()) {
+            // Its own inbox: enqueue() appends (seq_cst) and then notifies in any case.
+            in_time = sleep(w, deadline);
+            if (!asleep.withdraw(w.index)) w.searching = true;
+            continue;
+        }
+        if (!asleep.withdraw(w.index)) w.searching = true;
+        id = find_work(w, target, policy);
+        leave_search(w);
+        if (id) {
+            seat_counters::add(w.counters.helped);
+            run(w, id);
+        } else if (target.give_up_seat && (turn || !asleep.anybody_searching())) {
+            desperate = !hand_over(w);
+        } else {
+            active_policy::relax();
+        }
+    }
+    if (w.handed_over) take_back(w);
+    if (w.kind == seat_kind::background) count_background_waiter(-1);
+    leave_search(w);
+    tell_scope(w);
+    if (received != nullptr && lot[record].done.load(acquire)) *received = lot[record].result;
+    lot.leave(w.records, record);
+    if (shows) w.frames[w.depth - 1].awaited.store(0, relaxed);
+    if (options.observer != nullptr) {
+        tell(w, event_kind::wait_end, w.top != nullptr ? id_of(w.top->slot) : task_id{},
+             target.task);
+    }
+    return in_time;
+}
+
+/// Pinned work that is needed here may lie with a thread that sleeps in a wait of its own and
+/// did not need it when it came: it looks again.
+void runtime::ask_pinned_threads(const worker& w) {
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        const worker* other = seats[i].load(acquire);
+        if (other != nullptr && other != &w && other->box.size.load(seq_cst) != 0) wake_seat(i);
+    }
+}
+
+bool runtime::wait_scope(scope& s, nanoseconds timeout, help policy) {
+    const seat_lease seat(*this, nullptr);
+    return wait(*seat, {.all_of = &s}, timeout, policy, nullptr);
+}
+
+bool runtime::sleep(worker& w, std::int64_t deadline) {
+    seat_counters::add(w.counters.parks);
+    if (options.observer != nullptr) tell(w, event_kind::parked, {});
+    // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
+    w.at_rest.store(true, seq_cst);
+    if (state.load(seq_cst) != life::running) {
+        lot.wake(reinterpret_cast<std::uint64_t>(&state), UINT32_MAX,
+                 [](wait_record&) { return true; }, [this](unsigned seat) { notify(seat); });
+    }
+    const bool in_time = turn ? turn->block(w.index, deadline != INT64_MAX) : w.park.park(deadline);
+    w.at_rest.store(false, seq_cst);
+    rest_if_frozen(w);
+    if (options.observer != nullptr) tell(w, event_kind::unparked, {});
+    return in_time;
+}
+
+void runtime::notify(unsigned seat) {
+    worker& w = *seats[seat].load(acquire);
+    if (turn) {
+        turn->unblock(seat);
+    } else {
+        w.park.notify();
+    }
+}
+
+void runtime::count_background_waiter(int change) {
+    bool queued = false;
+    {
+        const std::lock_guard lock(background_mutex);
+        background_waiting += static_cast<unsigned>(change);
+        for (const inbox& list : background) queued = queued || list.first != no_index;
+    }
+    if (queued && change > 0) start_background();
+}
+
+bool runtime::hand_over(worker& w) {
+    w.handed_over = true;
+    handed_over.fetch_add(1, seq_cst);
+    if (start_reserve()) return true;
+    take_back(w);
+    return false;
+}
+
+void runtime::take_back(worker& w) {
+    w.handed_over = false;
+    handed_over.fetch_sub(1, seq_cst);
+}
+
+}  // namespace detail
+
+// ---- event -------------------------------------------------------------------------------------
+
+event::event(scheduler& s, reset mode) : rt_(s.internals()), mode_(mode) {}
+
+void event::set() {
+    detail::runtime& rt = rt_;
+    const unsigned how_many = mode_ == reset::automatic ? 1 : UINT32_MAX;
+    // acq_rel: release pairs with the acquire in try_take(). Last touch of *this: a waiter may
+    // have destroyed it by the time the address is woken.
+    if ((state_.fetch_or(set_bit, acq_rel) & waited_bit) == 0) return;
+    rt.lot.wake(
+        reinterpret_cast<std::uint64_t>(this), how_many, [](detail::wait_record&) { return true; },
+        [&](unsigned seat) { rt.notify(seat); });
+}
+
+void event::clear() { state_.fetch_and(~set_bit, acq_rel); }
+
+bool event::try_take() {
+    std::uint32_t seen = state_.load(acquire);
+    if (mode_ == reset::manual) return (seen & set_bit) != 0;
+    while ((seen & set_bit) != 0) {
+        // acquire: pairs with set(); what the setter wrote before is visible.
+        if (state_.compare_exchange_weak(seen, seen & ~set_bit, acquire, acquire)) return true;
+    }
+    return false;
+}
+
+bool event::take_or_mark() {
+    std::uint32_t seen = state_.load(acquire);
+    while (true) {
+        const bool take = (seen & set_bit) != 0;
+        if (take && mode_ == reset::manual) return true;
+        const std::uint32_t wanted = take ? seen & ~set_bit : seen | waited_bit;
+        if (state_.compare_exchange_weak(seen, wanted, acquire, acquire)) return take;
+    }
+}
+
+BRAID_NAMESPACE_END

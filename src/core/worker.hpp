@@ -1,0 +1,107 @@
+#pragma once
+// A seat: what one participating thread owns. The name `worker` covers all kinds of seats; each
+// is used by one thread at a time and is never freed before the scheduler.
+
+#include "base/parker.hpp"
+#include "base/platform/platform.hpp"
+#include "braid/core/statistics.hpp"
+#include "braid/core/task_context.hpp"
+#include "core/index_pool.hpp"
+#include "core/ready_queue.hpp"
+#include "core/slot.hpp"
+
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background };
+
+inline constexpr unsigned level_count = 3;
+
+/// A task on the stack of the thread that runs it.
+struct running_task {
+    std::uint32_t slot;
+    running_task* below;
+    std::exception_ptr error;
+    task_context context;
+};
+
+/// What a seat shows to searchers: its tasks from the outermost to the innermost, and what each
+/// waits for. Deeper frames than these are not shown (their work goes to a reserve).
+struct shown_frame {
+    atomic<std::uint64_t> task{0}, awaited{0};
+};
+
+/// Tasks for this seat alone (`on`), or for any of a mask of workers; under a lock, in order.
+struct inbox {
+    std::mutex mutex;
+    atomic<std::uint32_t> size{0};
+    std::uint32_t first = no_index, last = no_index;
+};
+
+/// Single writer: the seat's thread. Written with release, summed with acquire: a sum that has
+/// counted the end of a task has counted what that task created (see everything_ended()).
+struct seat_counters {
+    using count = atomic<std::uint64_t>;
+    count created{0}, executed{0}, failed{0}, cancelled{0}, stolen{0}, helped{0}, parks{0},
+        wakes{0}, spilled{0}, long_tasks{0}, busy_ns{0};
+    static void add(count& c, std::uint64_t n = 1) {
+        c.store(c.load(relaxed) + n, release);
+    }
+};
+
+struct type_row {
+    const char* name = nullptr;
+    std::uint64_t count = 0, total_ns = 0, longest_ns = 0;
+};
+
+inline constexpr unsigned type_rows = 256;
+
+struct alignas(64) worker {
+    worker(runtime& owner, std::uint16_t seat, seat_kind k) : rt(owner), index(seat), kind(k) {}
+
+    static constexpr unsigned shown_depth = 64;
+
+    runtime& rt;
+    const std::uint16_t index;
+    const seat_kind kind;
+    std::uint16_t number = 0;  // among its kind
+    bool leased = false;       // guest seats; guarded by the runtime's guest lock
+    char name[32] = {};
+    platform::thread_request request{};
+    platform::thread_handle thread = 0;
+    std::uintptr_t stack_low = 0;
+    ready_queue::cell* cells = nullptr;
+    std::uint32_t ring = 0;
+
+    // ---- the seat's thread only ----
+    ready_queue ready[level_count];
+    pool_cache slots, edges, details, records;
+    running_task* top = nullptr;
+    unsigned depth = 0;
+    std::uint32_t victim = 0;
+    std::uint32_t root_births = 0;
+    std::int64_t stamp = 0;  // coarse clock at the end of the last task
+    bool searching = false;
+    bool handed_over = false;
+    bool completing = false;
+    std::uint32_t to_complete = no_index;  // slots whose open work is over, newest first
+    scope* scope_to_tell = nullptr;        // maybe gone: an address until proven alive
+    std::mutex types_mutex;  // its thread writes, statistics() reads
+    type_row* types = nullptr;
+    seat_counters counters;
+
+    // ---- anybody ----
+    alignas(64) basic_parker<active_policy> park;
+    inbox box;
+    atomic<bool> at_rest{true};
+    atomic<bool> gone{false};  // a main thread that has left
+    atomic<std::uint32_t> shown{0};
+    shown_frame frames[shown_depth];
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END
