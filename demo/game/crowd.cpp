@@ -80,10 +80,10 @@ glm::vec2 avoid_obstacles(glm::vec2 at, glm::vec2 velocity, float radius) {
 
 void populate(game& game) {
     auto seed = static_cast<std::uint32_t>(game.setup.seed * 0x9e3779b97f4a7c15ull >> 32) | 1u;
-    constexpr std::uint32_t tints[] = {make_rgba(214, 72, 58),  make_rgba(58, 118, 214),
-                                       make_rgba(238, 190, 66), make_rgba(86, 176, 92),
-                                       make_rgba(172, 88, 190), make_rgba(232, 236, 240),
-                                       make_rgba(70, 190, 190), make_rgba(240, 132, 52)};
+    constexpr rgba8 tints[] = {make_rgba(178, 54, 44),  make_rgba(44, 88, 158),
+                               make_rgba(206, 158, 52), make_rgba(66, 124, 70),
+                               make_rgba(112, 62, 128), make_rgba(206, 204, 196),
+                               make_rgba(46, 118, 122), make_rgba(198, 104, 44)};
     for (std::uint32_t i = 0; i < game.characters.size(); ++i) {
         character& who = game.characters[i];
         who.random = next_random(seed) ^ static_cast<std::uint32_t>(game.setup.seed >> 32);

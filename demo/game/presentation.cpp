@@ -16,7 +16,7 @@ namespace {
 constexpr float two_pi = 2 * std::numbers::pi_v<float>;
 constexpr float field_of_view = 0.85f; // vertical, radians
 // Above how many pixels of height a character gets level 0, 1, 2.
-constexpr float lod_pixels[lod_count - 1] = {190, 80, 36};
+constexpr float lod_pixels[lod_count - 1] = {270, 120, 54};
 constexpr std::uint32_t vertices_per_skin_part = 6000;
 
 glm::vec4 row(const glm::mat4& m, int r) { return {m[0][r], m[1][r], m[2][r], m[3][r]}; }
@@ -62,7 +62,6 @@ draw_command draw_of(const game& game, const visible_body& body) {
     draw.indices = model.indices().subspan(lod.first_index, lod.index_count);
     draw.triangle_colors = model.colours().subspan(lod.first_index / 3, lod.index_count / 3);
     draw.tint = who.tint;
-    draw.material = who.model == 0 ? surface::armor : surface::cloth;
     draw.center = body_center(game, body.owner);
     draw.radius = body_radius(game, who);
     return draw;
@@ -117,13 +116,13 @@ void move_lights(game& game, std::uint32_t) {
         const float pace = (0.15f + 0.25f * next_unit(random)) * (i % 2 ? 1.0f : -1.0f);
         const float angle = next_unit(random) * two_pi + time * pace;
         const float hue = next_unit(random) * two_pi;
-        const glm::vec3 colour = 0.55f + 0.45f * glm::vec3{std::cos(hue), std::cos(hue - two_pi / 3),
-                                                           std::cos(hue + two_pi / 3)};
+        const glm::vec3 colour = 0.5f + 0.5f * glm::vec3{std::cos(hue), std::cos(hue - two_pi / 3),
+                                                         std::cos(hue + two_pi / 3)};
         game.lights[i] = {{std::sin(angle) * ring,
                            1.9f + 0.9f * std::sin(time * 0.9f + hue * 3),
                            std::cos(angle * 1.1f) * ring},
-                          5.0f + 2.5f * next_unit(random),
-                          colour * 2.2f};
+                          4.0f + 2.0f * next_unit(random),
+                          colour * 1.5f};
     }
 }
 

@@ -133,14 +133,23 @@ void paint_human(const model_source& model, mesh& body) {
 }
 
 void paint_beast(const model_source& model, mesh& body) {
-    paint(model, body, [](glm::vec3 at, glm::vec3 normal, const std::string& joint) {
+    float top = 0;
+    for (const model_vertex& vertex : body.vertices) top = std::max(top, vertex.position[1]);
+    paint(model, body, [top](glm::vec3 at, glm::vec3 normal, const std::string& joint) {
         const auto has = [&](const char* part) { return joint.find(part) != std::string::npos; };
-        const float stripe = 0.5f + 0.5f * std::sin(at.z * 14.0f);
-        if (has("ear")) return pack({0.75f, 0.45f, 0.35f}, 0.3f);
-        if (has("_04") || has("_05")) return pack({0.2f, 0.18f, 0.15f}, 0.1f);
-        const glm::vec3 belly{0.86f, 0.78f, 0.6f}, back{0.8f, 0.85f, 0.75f};
-        if (normal.y < -0.25f) return pack(belly, 0.15f);
-        return pack(back * (0.72f + 0.28f * stripe), 1);
+        const float height = at.y / top;
+        // A saddle cloth in the colour of its owner, with a pale border.
+        const float cloth = std::fabs(at.z + 0.25f);
+        if (cloth < 0.44f && height > 0.52f && !has("leg"))
+            return cloth > 0.37f || height < 0.58f ? pack({0.93f, 0.86f, 0.68f}, 0)
+                                                   : pack({1, 1, 1}, 1);
+        if (has("_05") || has("leg_l_04") || has("leg_r_04")) return pack({0.17f, 0.13f, 0.11f}, 0);
+        if (has("ear") || has("mouth")) return pack({0.36f, 0.25f, 0.19f}, 0);
+        const bool mane = has("neck") || has("spine_front05") || has("foreleg");
+        const glm::vec3 fur = mane ? glm::vec3{0.3f, 0.19f, 0.13f} : glm::vec3{0.5f, 0.34f, 0.22f};
+        const float shade = 0.95f + 0.05f * std::sin(at.z * 19.0f) * std::sin(at.y * 23.0f);
+        const float belly = normal.y < -0.25f ? 1.35f : 1.0f;
+        return pack(fur * shade * belly, 0);
     });
 }
 
