@@ -25,6 +25,17 @@ outcome* runtime::new_outcome(std::exception_ptr error, const char* task) {
     return result;
 }
 
+void runtime::report_unobserved(const char* task, std::exception_ptr error) {
+    unobserved.fetch_add(1, relaxed);
+    if (options.unobserved_exception.function != nullptr) {
+        options.unobserved_exception.function(options.unobserved_exception.user, task,
+                                              std::move(error));
+    } else {
+        log(log_level::error, "%s: task '%s' threw and nobody was left to receive it",
+            options.name, task);
+    }
+}
+
 outcome* runtime::keep(outcome* result) {
     const std::lock_guard lock(failure_mutex);
     ++result->references;
@@ -38,14 +49,7 @@ void runtime::drop(outcome* result) {
         if (--result->references != 0) return;
     }
     if (result->error != nullptr && !result->observed) {
-        unobserved.fetch_add(1, relaxed);
-        if (options.unobserved_exception.function != nullptr) {
-            options.unobserved_exception.function(options.unobserved_exception.user, result->task,
-                                                  result->error);
-        } else {
-            log(log_level::error, "%s: task '%s' threw and nobody was left to receive it",
-                options.name, result->task);
-        }
+        report_unobserved(result->task, result->error);
     }
     result->~outcome();
     memory.release(result, sizeof(outcome), alignof(outcome), memory_tag::detail);
@@ -152,10 +156,7 @@ scope::scope(scheduler& s, on_failure policy, const task_environment& environmen
 scope::~scope() {
     BRAID_EXPECT(rt_.options.assertion, detail::runtime::scope_done(*this),
                  "wait for a scope before it is destroyed");
-    if (first_failure_ != nullptr && rt_.options.unobserved_exception.function != nullptr) {
-        rt_.options.unobserved_exception.function(rt_.options.unobserved_exception.user, "scope",
-                                                  first_failure_);
-    }
+    if (first_failure_ != nullptr) rt_.report_unobserved("scope", first_failure_);
 }
 
 void scope::cancel() { cancelled_.store(true, release); }

@@ -136,6 +136,7 @@ public:
     outcome* new_outcome(std::exception_ptr error, const char* task);
     outcome* keep(outcome* result);
     void drop(outcome* result);
+    void report_unobserved(const char* task, std::exception_ptr error);
     outcome* outcome_of(const slot& s);
     /// The owner of the value will hear of it.
     void forget(outcome* result);

@@ -100,6 +100,16 @@ struct stored {
         return true;
     }
 
+    /// Leaves nothing behind in `from`.
+    static void move(void* to, void* from) noexcept {
+        if constexpr (fits) {
+            ::new (to) T(std::move(get(from)));
+            get(from).~T();
+        } else {
+            ::new (to) box(*std::launder(static_cast<box*>(from)));
+        }
+    }
+
     static void destroy(void* storage) {
         if constexpr (fits) {
             get(storage).~T();

@@ -52,17 +52,12 @@ public:
         requires(std::is_invocable_v<std::decay_t<F>&> ||
                  std::is_invocable_v<std::decay_t<F>&, queue&>)
     bool push(F&& f) {
-        using callable = std::decay_t<F>;
         item work;
-        if (!detail::stored<callable, item_bytes, alignof(void*)>::put(
-                runtime_(), work.bytes, std::forward<F>(f))) {
-            return false;
-        }
-        work.run = &run_item<callable>;
-        return push_item(work);
+        return work.template emplace<std::decay_t<F>>(runtime_(), std::forward<F>(f)) &&
+               push_item(work);
     }
     /// The raw form.
-    BRAID_API bool push(void (*function)(queue& q, void* data), void* data);
+    bool push(void (*function)(queue& q, void* data), void* data);
 
     /// Helps until everything pushed so far has run. The queue goes on afterwards.
     BRAID_API void drain();
@@ -74,30 +69,60 @@ public:
     BRAID_API queue_statistics statistics() const;
 
 private:
-    static constexpr std::size_t item_bytes = 40;
-    struct item {
-        alignas(8) std::byte bytes[item_bytes];
-        void (*run)(queue& q, void* storage, bool call) = nullptr;
+    /// A callable that can move: in the ring, in the list behind it, onto the stack of its runner.
+    class item {
+    public:
+        item() = default;
+        item(item&& other) noexcept { take(other); }
+        item& operator=(item&& other) noexcept {
+            reset();
+            take(other);
+            return *this;
+        }
+        ~item() { reset(); }
+
+        template <class F, class... Arguments>
+        bool emplace(detail::runtime& rt, Arguments&&... arguments) {
+            // What may throw while it moves stays where it is, behind a pointer.
+            constexpr std::size_t room = std::is_nothrow_move_constructible_v<F> ? inline_bytes : 0;
+            using place = detail::stored<F, room, alignof(void*)>;
+            if (!place::put(rt, bytes_, std::forward<Arguments>(arguments)...)) return false;
+            manage_ = [](action what, item& self, item* to, queue* q) {
+                if (what == action::call) {
+                    if constexpr (std::is_invocable_v<F&, queue&>) {
+                        place::get(self.bytes_)(*q);
+                    } else {
+                        place::get(self.bytes_)();
+                    }
+                    return;
+                }
+                if (what == action::move) place::move(to->bytes_, self.bytes_);
+                if (what == action::destroy) place::destroy(self.bytes_);
+            };
+            return true;
+        }
+        void call(queue& q) { manage_(action::call, *this, nullptr, &q); }
+        void reset() {
+            if (manage_ != nullptr) manage_(action::destroy, *this, nullptr, nullptr);
+            manage_ = nullptr;
+        }
+
+    private:
+        enum class action { call, move, destroy };
+        static constexpr std::size_t inline_bytes = 40;
+
+        void take(item& other) {
+            manage_ = std::exchange(other.manage_, nullptr);
+            if (manage_ != nullptr) manage_(action::move, other, this, nullptr);
+        }
+
+        alignas(void*) std::byte bytes_[inline_bytes];
+        void (*manage_)(action what, item& self, item* to, queue* q) = nullptr;
     };
     struct state;
 
-    template <class F>
-    static void run_item(queue& q, void* storage, bool call) {
-        using place = detail::stored<F, item_bytes, alignof(void*)>;
-        struct cleanup {
-            void* storage;
-            ~cleanup() { place::destroy(storage); }
-        } c{storage};
-        if (!call) return;
-        if constexpr (std::is_invocable_v<F&, queue&>) {
-            place::get(storage)(q);
-        } else {
-            place::get(storage)();
-        }
-    }
-
     BRAID_API detail::runtime& runtime_() const;
-    BRAID_API bool push_item(const item& work);
+    BRAID_API bool push_item(item& work);
 
     std::unique_ptr<state> state_;
 };

@@ -1,0 +1,227 @@
+#include "braid/core/queue.hpp"
+
+#include "braid/core/bounded_queue.hpp"
+#include "braid/core/scheduler.hpp"
+#include "core/runtime.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <mutex>
+
+BRAID_NAMESPACE_BEGIN
+
+// Work lies in the ring; under when_full::grow later work lies in `overflow` once the ring was
+// full, and all work goes there until the list is empty, so that the order of starting stays.
+struct queue::state {
+    using ring = bounded_queue<item>;
+
+    state(queue& q, detail::runtime& runtime, const queue_options& o)
+        : rt(runtime),
+          options(o),
+          cells(new ring::cell[std::bit_ceil(std::max<std::uint32_t>(o.capacity, 2))]),
+          work(cells.get(), std::bit_ceil(std::max<std::uint32_t>(o.capacity, 2))),
+          owner(q) {}
+
+    bool try_push(item& it);
+    bool try_pop(item& it);
+    void run_one(item& it);
+    bool run_oldest(atomic<std::uint64_t>& count);
+    void thread_main();
+    void tell();
+
+    detail::runtime& rt;
+    queue_options options;
+    std::unique_ptr<ring::cell[]> cells;
+    ring work;
+    queue& owner;
+
+    std::mutex mutex;
+    std::condition_variable changed;          // work came, room came, or a piece ended
+    std::deque<item> overflow;                // guarded by mutex
+    bool stopping = false;                    // guarded by mutex
+    atomic<bool> overflowing{false};          // overflow is not empty
+    atomic<std::uint32_t> sleepers{0};        // threads in a wait for `changed`
+    atomic<std::uint64_t> pushed{0}, ended{0}, dropped{0};
+    atomic<std::uint64_t> refused{0}, helped{0}, grown{0}, blocked{0};
+    std::unique_ptr<platform::thread_handle[]> threads;
+    std::unique_ptr<platform::thread_request> request;
+};
+
+/// Whoever changed the world looks for sleepers after it (seq_cst); whoever wants to sleep says so
+/// (seq_cst) and looks at the world again under the lock: one of the two sees the other.
+void queue::state::tell() {
+    if (sleepers.load(seq_cst) == 0) return;
+    {
+        const std::lock_guard lock(mutex);
+    }
+    changed.notify_all();
+}
+
+bool queue::state::try_push(item& it) {
+    if (options.full == when_full::grow) {
+        const std::lock_guard lock(mutex);
+        if (overflow.empty() && work.push_with([&](item& to) { to = std::move(it); })) return true;
+        overflow.push_back(std::move(it));
+        overflowing.store(true, release);
+        grown.fetch_add(1, relaxed);
+        return true;
+    }
+    return work.push_with([&](item& to) { to = std::move(it); });
+}
+
+bool queue::state::try_pop(item& it) {
+    if (work.pop_with([&](item& from) { it = std::move(from); })) return true;
+    if (!overflowing.load(acquire)) return false;
+    const std::lock_guard lock(mutex);
+    if (work.pop_with([&](item& from) { it = std::move(from); })) return true;
+    if (overflow.empty()) return false;
+    it = std::move(overflow.front());
+    overflow.pop_front();
+    overflowing.store(!overflow.empty(), release);
+    return true;
+}
+
+void queue::state::run_one(item& it) {
+#if BRAID_HAS_EXCEPTIONS
+    try {
+        it.call(owner);
+    } catch (...) {
+        rt.report_unobserved(options.name, std::current_exception());
+    }
+#else
+    it.call(owner);
+#endif
+    it.reset();  // captures are gone before drain() can return (I4)
+    ended.fetch_add(1, seq_cst);  // seq_cst: as tell() says
+    tell();
+}
+
+bool queue::state::run_oldest(atomic<std::uint64_t>& count) {
+    item it;
+    if (!try_pop(it)) return false;
+    count.fetch_add(1, relaxed);
+    run_one(it);
+    return true;
+}
+
+void queue::state::thread_main() {
+    platform::set_float_control(rt.float_control);
+    item it;
+    while (true) {
+        while (try_pop(it)) run_one(it);
+        std::unique_lock lock(mutex);
+        sleepers.fetch_add(1, seq_cst);  // as tell() says
+        const bool more = work.size() != 0 || !overflow.empty();
+        if (!more && stopping) {
+            sleepers.fetch_sub(1, relaxed);
+            return;
+        }
+        if (!more) changed.wait(lock);
+        sleepers.fetch_sub(1, relaxed);
+    }
+}
+
+queue::queue(scheduler& s, const queue_options& options)
+    : state_(std::make_unique<state>(*this, s.internals(), options)) {
+    state_->threads = std::make_unique<platform::thread_handle[]>(options.threads);
+    state_->request = std::make_unique<platform::thread_request>(platform::thread_request{
+        .name = options.name,
+        .stack_bytes = options.stack_bytes,
+        .nice = options.nice,
+        .entry = [](void* p) { static_cast<state*>(p)->thread_main(); },
+        .argument = state_.get()});
+    for (unsigned i = 0; i < options.threads; ++i) {
+        state_->threads[i] = platform::start_thread(*state_->request);
+        if (state_->threads[i] == 0) {
+            state_->rt.log(log_level::error,
+                           "%s: the system refused a thread for queue '%s'; going on without it",
+                           state_->rt.options.name, options.name);
+        }
+    }
+}
+
+queue::~queue() {
+    drain();
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->stopping = true;
+    }
+    state_->changed.notify_all();
+    for (unsigned i = 0; i < state_->options.threads; ++i) {
+        if (state_->threads[i] != 0) platform::join_thread(state_->threads[i]);
+    }
+}
+
+bool queue::push_item(item& work) {
+    state& q = *state_;
+    while (true) {
+        // Counted first: drain() must never see a piece ended that it has not seen pushed.
+        q.pushed.fetch_add(1, seq_cst);
+        if (q.try_push(work)) {
+            q.tell();
+            return true;
+        }
+        q.pushed.fetch_sub(1, seq_cst);
+        if (q.options.full == when_full::fail) {
+            q.refused.fetch_add(1, relaxed);
+            return false;
+        }
+        if (q.options.full == when_full::help) {
+            q.run_oldest(q.helped);
+            continue;
+        }
+        q.blocked.fetch_add(1, relaxed);
+        std::unique_lock lock(q.mutex);
+        q.sleepers.fetch_add(1, seq_cst);  // as tell() says
+        if (q.work.size() >= q.work.capacity()) q.changed.wait(lock);
+        q.sleepers.fetch_sub(1, relaxed);
+    }
+}
+
+void queue::drain() {
+    state& q = *state_;
+    // Ended first: a piece counted as ended is counted as pushed, and so is what it pushed.
+    const auto done = [&] {
+        const std::uint64_t ended = q.ended.load(seq_cst) + q.dropped.load(seq_cst);
+        return ended >= q.pushed.load(seq_cst);
+    };
+    while (!done()) {
+        if (q.run_oldest(q.helped)) continue;
+        std::unique_lock lock(q.mutex);
+        q.sleepers.fetch_add(1, seq_cst);  // as tell() says
+        if (!done() && q.work.size() == 0 && q.overflow.empty()) q.changed.wait(lock);
+        q.sleepers.fetch_sub(1, relaxed);
+    }
+}
+
+std::size_t queue::discard() {
+    std::size_t count = 0;
+    for (item it; state_->try_pop(it); ++count) {
+        it.reset();
+        state_->dropped.fetch_add(1, seq_cst);
+        state_->tell();
+    }
+    return count;
+}
+
+std::size_t queue::size() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->work.size() + state_->overflow.size();
+}
+const char* queue::name() const { return state_->options.name; }
+detail::runtime& queue::runtime_() const { return state_->rt; }
+
+queue_statistics queue::statistics() const {
+    const state& q = *state_;
+    return {.pushed = q.pushed.load(acquire),
+            .executed = q.ended.load(acquire),
+            .refused = q.refused.load(relaxed),
+            .helped = q.helped.load(relaxed),
+            .grown = q.grown.load(relaxed),
+            .blocked = q.blocked.load(relaxed)};
+}
+
+BRAID_NAMESPACE_END
