@@ -10,6 +10,9 @@ using f32x4 = float __attribute__((vector_size(16)));
 /// Nearer than this is clipped away; metres.
 constexpr float near_depth = 0.1f;
 
+/// Farther than this is taken for nonsense; keeps products finite.
+constexpr float far_depth = 1e9f;
+
 /// Triangles are clipped only when they reach farther than this beyond the picture, in pixels. With
 /// pictures of at most 4096 pixels coordinates stay below 2^13 pixels: see edge_function.
 constexpr float guard_band = 2048.0f;
@@ -29,7 +32,7 @@ inline bool inside_guard_band(const view_setup& view, const projected& p) {
     const float right = (static_cast<float>(view.width) + guard_band) * p.depth;
     const float bottom = (static_cast<float>(view.height) + guard_band) * p.depth;
     const float left = -guard_band * p.depth;
-    return p.depth >= near_depth && p.x >= left && p.x <= right && p.y >= left && p.y <= bottom;
+    return p.depth >= near_depth && p.depth <= far_depth && p.x >= left && p.x <= right && p.y >= left && p.y <= bottom;
 }
 
 inline std::int32_t to_subpixels(float pixels) {
@@ -52,6 +55,19 @@ struct clip_vertex {
     projected position;
     glm::vec3 normal;
 };
+
+/// Rounding may leave a clipped corner a little outside, and that of a triangle of astronomical size
+/// anywhere: puts it back to the border.
+projected pulled_in(const view_setup& view, const projected& p) {
+    const auto clamped = [](float value, float low, float high) {
+        if (!(value > low)) return low;
+        return value < high ? value : high;
+    };
+    const float depth = clamped(p.depth, near_depth, far_depth);
+    const float left = -guard_band * depth;
+    return {clamped(p.x, left, (static_cast<float>(view.width) + guard_band) * depth),
+            clamped(p.y, left, (static_cast<float>(view.height) + guard_band) * depth), depth};
+}
 
 inline clip_vertex between(const clip_vertex& a, const clip_vertex& b, float t) {
     const projected &p = a.position, &q = b.position;
@@ -158,8 +174,9 @@ void geometry_part::clip(const view_setup& view, const geometry_item& item,
     for (std::size_t corner = 0; corner < 3; ++corner) {
         const skinned_vertex& vertex = item.vertices[item.indices[std::size_t{triangle} * 3 + corner]];
         const projected p = project(view, vertex.position);
-        constexpr float huge = 1e18f;  // products below stay finite
-        if (!(std::fabs(p.x) < huge && std::fabs(p.y) < huge && std::fabs(p.depth) < huge)) return;
+        constexpr float huge = far_depth * 1e4f;
+        if (!(std::fabs(p.x) < huge && std::fabs(p.y) < huge && std::fabs(p.depth) < far_depth))
+            return;
         polygon[count++] = {p, vertex.normal};
     }
     const float right = static_cast<float>(view.width) + guard_band;
@@ -191,7 +208,7 @@ void geometry_part::clip(const view_setup& view, const geometry_item& item,
     if (count < 3) return;
     const std::uint32_t first = vertex_count();
     for (int i = 0; i < count; ++i)
-        vertices_.push(to_screen(polygon[i].position, polygon[i].normal));
+        vertices_.push(to_screen(pulled_in(view, polygon[i].position), polygon[i].normal));
     for (std::uint32_t i = 1; i + 1 < static_cast<std::uint32_t>(count); ++i)
         bin(view, item, triangle, {first, first + i, first + i + 1});
 }

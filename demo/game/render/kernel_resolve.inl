@@ -15,7 +15,7 @@ inline lanes_i magnitude(lanes_i a) { return maximum_of(a, -a); }
 
 /// Mean of the bytes of two vectors of pixels, rounded down.
 inline lanes_i mean_bytes(lanes_i a, lanes_i b) {
-    return (a & b) + logical_shift_right((a ^ b) & static_cast<std::int32_t>(0xfefefefeu), 1);
+    return as_signed(as_unsigned(a & b) + ((as_unsigned(a ^ b) & 0xfefefefeu) >> 1));
 }
 
 /// Where brightness jumps, a pixel takes some of its neighbours along the jump: half a blur along
@@ -51,11 +51,11 @@ inline lanes_i smooth_pixels(const rgba8* at, std::int32_t stride) {
     return select(edge, quarter, here);
 }
 
-void smooth_edges(const resolve_input& in) {
+void resolve_rows(const resolve_input& in) {
     constexpr std::int32_t opaque = static_cast<std::int32_t>(0xff000000u);
     for (std::int32_t row = in.first_row; row < in.end_row; ++row) {
         const std::int64_t first = std::int64_t{row} * in.width;
-        const bool inner = row > 0 && row + 1 < in.height;
+        const bool inner = in.smooth && row > 0 && row + 1 < in.height;
         std::int32_t column = 0;
         // The border keeps its pixels; the last vector of a row overlaps the one before.
         if (inner) {

@@ -92,10 +92,10 @@ inline lanes_3 floor_albedo(const fragment& f, float pixel_angle) {
     const lanes_f per_footprint = 1.0f / footprint;
 
     const lanes_f cell_x = floor_of(x * 0.5f), cell_z = floor_of(z * 0.5f);
-    lanes_i hash = truncate(cell_x) * 374761393 + truncate(cell_z) * 668265263;
-    hash = (hash ^ logical_shift_right(hash, 13)) * 1274126177;
-    const lanes_f tone =
-        0.80f + to_float(logical_shift_right(hash, 24)) * (0.34f / 255.0f);
+    lanes_u hash = as_unsigned(truncate(cell_x)) * 374761393u +
+                   as_unsigned(truncate(cell_z)) * 668265263u;
+    hash = (hash ^ (hash >> 13)) * 1274126177u;
+    const lanes_f tone = 0.80f + to_float(as_signed(hash >> 24)) * (0.34f / 255.0f);
     const lanes_f in_x = x - cell_x * 2.0f, in_z = z - cell_z * 2.0f;
     const lanes_f seam = minimum(minimum(in_x, 2.0f - in_x), minimum(in_z, 2.0f - in_z));
     const lanes_f joint = coverage(0.022f - seam, per_footprint) *

@@ -110,12 +110,13 @@ struct resolve_input {
     rgba8* target;
     std::int32_t width, height;
     std::int32_t first_row, end_row;
+    bool smooth;  ///< otherwise only copies
 };
 
 struct kernel_table {
     void (*draw_tile)(const tile_input&);
     void (*light_floor)(const floor_input&);
-    void (*smooth_edges)(const resolve_input&);
+    void (*resolve_rows)(const resolve_input&);
 };
 
 extern const kernel_table portable_kernels;

@@ -5,6 +5,6 @@
 
 namespace arena {
 
-const kernel_table portable_kernels{draw_tile, light_floor, smooth_edges};
+const kernel_table portable_kernels{draw_tile, light_floor, resolve_rows};
 
 }  // namespace arena

@@ -43,8 +43,10 @@ inline lanes_i truncate(lanes_f value) { return __builtin_convertvector(value, l
 /// The bits as another type of vector.
 inline lanes_f as_float(lanes_i value) { return reinterpret_cast<lanes_f>(value); }
 inline lanes_i as_int(lanes_f value) { return reinterpret_cast<lanes_i>(value); }
+inline lanes_u as_unsigned(lanes_i value) { return reinterpret_cast<lanes_u>(value); }
+inline lanes_i as_signed(lanes_u value) { return reinterpret_cast<lanes_i>(value); }
 inline lanes_i logical_shift_right(lanes_i value, int bits) {
-    return reinterpret_cast<lanes_i>(reinterpret_cast<lanes_u>(value) >> bits);
+    return as_signed(as_unsigned(value) >> bits);
 }
 
 template <typename Lanes>

@@ -109,6 +109,7 @@ struct renderer::state {
     explicit state(const renderer_options& options)
         : width(static_cast<std::int32_t>(options.width))
         , height(static_cast<std::int32_t>(options.height))
+        , smooth(options.smooth_edges)
         , kernels(options.portable_kernels ? &portable_kernels : &best_kernels()) {
         const std::size_t pixels = std::size_t{options.width} * options.height;
         shaded.resize(pixels);
@@ -135,6 +136,7 @@ struct renderer::state {
     std::span<const light_source> lights() const { return {placed_lights.data(), light_count}; }
 
     std::int32_t width, height;
+    bool smooth;
     const kernel_table* kernels;
     view_setup view;
     frame_input input;
@@ -283,7 +285,7 @@ void renderer::state::run_tile(std::uint32_t part) {
 void renderer::state::run_resolve(std::uint32_t part) {
     const std::int32_t first = static_cast<std::int32_t>(part) * strip_rows;
     const std::int32_t end = std::min(first + strip_rows, height);
-    kernels->smooth_edges({shaded.data(), picture.data(), width, height, first, end});
+    kernels->resolve_rows({shaded.data(), picture.data(), width, height, first, end, smooth});
     ui.paint(picture.data(), width, first, end);
 }
 

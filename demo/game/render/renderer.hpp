@@ -36,6 +36,7 @@ struct renderer_options {
     std::uint32_t height = 720;  ///< 64 … 4096
     /// Draw floor, walls and props of the arena; without it only what frame_input lists.
     bool draw_arena = true;
+    bool smooth_edges = true;
     /// Use the plain kernels even where the machine has AVX2. The picture is the same.
     bool portable_kernels = false;
 };
