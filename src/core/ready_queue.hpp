@@ -49,7 +49,16 @@ public:
         at(bottom).store(id, release);
         // seq_cst: Q3, pairs with the load in maybe_work().
         bottom_.exchange(bottom + 1, seq_cst);
+        raise_top(bottom, 2);
         return true;
+    }
+
+    /// Owner. Forgets empty cells at the newest end, which claims from the middle leave behind.
+    void trim() {
+        std::uint64_t bottom = bottom_.load(relaxed);
+        const std::uint64_t top = top_.load(relaxed);
+        while (bottom != top && at(bottom - 1).load(relaxed) == 0) --bottom;
+        bottom_.store(bottom, relaxed);  // as in pop()
     }
 
     /// Owner. Pushes `count` ids, the first of them oldest; returns how many found room.
@@ -61,6 +70,7 @@ public:
             ++pushed;
         }
         if (pushed != 0) bottom_.exchange(bottom + pushed, seq_cst);  // as in push()
+        raise_top(bottom, pushed + 1);
         return pushed;
     }
 
@@ -133,14 +143,21 @@ private:
 
     /// Owner. A cell that still holds an id of the lap before is room only once it is claimed.
     bool room_at(std::uint64_t i) {
-        std::uint64_t top = top_.load(relaxed);
-        if (i - top <= mask_ / 2) return true;
+        if (i - top_.load(relaxed) <= mask_) return true;
+        raise_top(i, mask_ + 1);
+        return i - top_.load(relaxed) <= mask_;
+    }
+
+    /// Owner. Moves top_ over up to `steps` empty cells below `end`; a few at each push, so that
+    /// whoever looks at the whole range looks at few dead cells.
+    void raise_top(std::uint64_t end, std::uint64_t steps) {
+        const std::uint64_t before = top_.load(relaxed);
+        std::uint64_t top = before;
         // relaxed: an empty cell stays empty until the owner writes it again.
-        while (top != i && at(top).load(relaxed) == 0) ++top;
+        while (top != end && steps-- != 0 && at(top).load(relaxed) == 0) ++top;
         // release: pairs with the acquire loads of thieves, so that none starts behind a cell
         // that it has not been shown.
-        top_.store(top, release);
-        return i - top <= mask_;
+        if (top != before) top_.store(top, release);
     }
 
     std::uint64_t claim(std::uint64_t i, std::uint64_t seen) {

@@ -272,6 +272,7 @@ private:
     void pass_on(worker& w, slot& s, outcome* result, std::uint32_t parent);
     bool enter_wait(worker& w, const wait_target& target, std::uint32_t& record);
     task_id find_work(worker& w, const wait_target& target, help policy);
+    task_id claim_needed(worker& w, const wait_target& target, help policy);
     bool enough_stack(worker& w) const;
     void ask_pinned_threads(const worker& w);
     void count_background_waiter(int change);

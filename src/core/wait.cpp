@@ -19,9 +19,15 @@ std::uint64_t key_of(const wait_target& target) {
 /// The tasks that an awaited task is known to need: itself, its open predecessors, and what
 /// running members wait for. An entry is needed when it is one of them, below one of them, or
 /// must end before one of those can start.
+///
+/// The list is kept with the seat and used again for the next task of the same wait: ids carry
+/// generations, so a member that is over by then just matches nothing.
 class needed_work {
 public:
-    needed_work(const runtime& rt, task_id awaited) : rt_(rt) {
+    needed_work(const runtime& rt, worker& w) : rt_(rt), list_(w.needed), count_(w.needed_count) {}
+
+    void find(task_id awaited) {
+        count_ = 0;
         add(awaited);
         for (unsigned i = 0; i < count_; ++i) add_predecessors(list_[i]);
         // What running members wait for may bring further members in.
@@ -51,7 +57,7 @@ public:
     }
 
 private:
-    static constexpr unsigned limit = 32, width = 4;
+    static constexpr unsigned limit = std::size(decltype(worker::needed){}), width = 4;
 
     void add(task_id id) {
         if (!id || count_ == limit) return;
@@ -106,8 +112,8 @@ private:
     }
 
     const runtime& rt_;
-    task_id list_[limit];
-    unsigned count_ = 0;
+    task_id* list_;
+    unsigned& count_;
 };
 
 }  // namespace
@@ -122,8 +128,16 @@ bool runtime::enough_stack(worker& w) const {
 task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
     if (policy == help::none || !enough_stack(w)) return {};
     if (target.run_everything) return next_task(w);
+    if (target.task && w.needed_for == target.task) {
+        if (const task_id id = claim_needed(w, target, policy)) return id;
+    }
+    needed_work(*this, w).find(target.task);
+    w.needed_for = target.task;
+    return claim_needed(w, target, policy);
+}
 
-    const needed_work needed(*this, target.task);
+task_id runtime::claim_needed(worker& w, const wait_target& target, help policy) {
+    const needed_work needed(*this, w);
     const auto wanted = [&](std::uint64_t entry) {
         const slot& s = slots[index_of(entry)];
         if (policy == help::any && s.has(flag_never_waits)) return true;
@@ -150,6 +164,7 @@ task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
     constexpr std::size_t look_at = 64;
     const unsigned count = seat_count.load(acquire);
     for (unsigned level = level_count; level-- != 0;) {
+        w.ready[level].trim();
         std::uint64_t id = w.ready[level].claim_newest_if(wanted, look_at);
         for (unsigned n = 0; id == 0 && n < count; ++n) {
             worker* victim = seats[(w.index + 1 + n) % count].load(acquire);

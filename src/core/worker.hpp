@@ -89,6 +89,9 @@ struct alignas(64) worker {
     bool handed_over = false;
     bool completing = false;
     std::uint32_t to_complete = no_index;  // slots whose open work is over, newest first
+    task_id needed_for;                    // whose needs `needed` lists; see needed_work
+    task_id needed[32];
+    unsigned needed_count = 0;
     scope* scope_to_tell = nullptr;        // maybe gone: an address until proven alive
     std::mutex types_mutex;  // its thread writes, statistics() reads
     type_row* types = nullptr;
