@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -57,6 +58,42 @@ TEST_P(Robustness, ClippingMovesNoEdge) {
     for (std::uint32_t x = 0; x < side; ++x) {
         EXPECT_EQ(at(x, side / 2 - 1), '.') << x;
         EXPECT_EQ(at(x, side / 2), 'r') << x;
+    }
+}
+
+TEST_P(Robustness, HugeTrianglesCoverWhatGeometrySays) {
+    std::mt19937 random(5);
+    std::uniform_real_distribution<float> angle(0.0f, 6.2831853f), shift(-40.0f, 40.0f);
+    std::uniform_real_distribution<float> size(200.0f, 60000.0f);
+    for (int round = 0; round < 60; ++round) {
+        // Corners on circles of different size around a point near the picture's middle.
+        glm::dvec2 corner[3];
+        const float turn = angle(random);
+        const glm::dvec2 middle(64.0f + shift(random), 64.0f + shift(random));
+        for (int i = 0; i < 3; ++i) {
+            const double a = static_cast<double>(turn) - 2.0944 * i;
+            corner[i] = middle + glm::dvec2(std::cos(a), std::sin(a)) *
+                                     static_cast<double>(i == round % 3 ? 60.0f : size(random));
+        }
+        mesh m;
+        const auto place = [&](int i) {
+            return at_pixel(static_cast<float>(corner[i].x), static_cast<float>(corner[i].y));
+        };
+        m.triangle(place(0), place(1), place(2), red);
+        draw(m);
+        for (std::uint32_t y = 0; y < side; ++y) {
+            for (std::uint32_t x = 0; x < side; ++x) {
+                double nearest = 1e30;  // signed distance to the nearest edge, > 0 inside
+                for (int i = 0; i < 3; ++i) {
+                    const glm::dvec2 edge = corner[(i + 1) % 3] - corner[i];
+                    const glm::dvec2 to = glm::dvec2(x + 0.5, y + 0.5) - corner[i];
+                    nearest = std::min(nearest, (edge.y * to.x - edge.x * to.y) / glm::length(edge));
+                }
+                if (std::fabs(nearest) < 0.25) continue;  // coordinates are rounded
+                ASSERT_EQ(at(x, y), nearest > 0.0 ? 'r' : '.')
+                    << "round " << round << " pixel " << x << ' ' << y << " off by " << nearest;
+            }
+        }
     }
 }
 
