@@ -8,7 +8,7 @@
 namespace arena::host {
 namespace {
 
-constexpr float margin = 16, lane_height = 12, graph_height = 70;
+constexpr float margin = 16, lanes_height = 88, graph_height = 70;
 constexpr float target_ms = 1000.0f / 60;
 constexpr rgba8 back = make_rgba(8, 10, 16, 170), grey = make_rgba(190, 198, 210);
 
@@ -47,17 +47,17 @@ void overlay::paint(renderer& picture, std::span<const stage> table, const recor
 void overlay::add_lanes(const renderer& picture, const recorder& frame) {
     const float width = static_cast<float>(picture.width()) * 0.62f;
     const auto bottom = static_cast<float>(picture.height()) - margin;
-    const float lanes = std::min(static_cast<float>(frame.lanes()), 7.0f);
+    const auto lanes = static_cast<float>(std::max(frame.lanes(), 1u));
+    const float lane = std::min(lanes_height / lanes, 30.0f);
     boxes_.push_back({margin, bottom - 140, width + 16, 140, back});
     const auto total = static_cast<float>(std::max<nanoseconds>(frame.frame_time(), 1));
     const float top = bottom - 96;
     for (const task_record& task : frame.tasks()) {
-        if (static_cast<float>(task.lane) >= lanes) continue;
         const auto from = static_cast<float>(task.begin - frame.frame_begin()) / total;
         const auto length = static_cast<float>(task.end - task.begin) / total;
         boxes_.push_back({margin + 8 + from * width,
-                          top + static_cast<float>(task.lane) * (lane_height + 1),
-                          std::max(length * width - 0.5f, 0.5f), lane_height,
+                          top + static_cast<float>(task.lane) * lane,
+                          std::max(length * width - 0.5f, 0.5f), lane - 1,
                           colour_of(task.stage)});
     }
 }

@@ -81,7 +81,7 @@ void write_summary(const std::filesystem::path& file, const options& wish,
         {"hash_equal", first_difference(all) == 0},
         {"models", names},
         {"clips", clips},
-        {"tasks_per_frame", median(parallel.tasks_per_frame())},
+        {"tasks_per_frame", static_cast<int>(median(parallel.tasks_per_frame()))},
         {"allocations_per_frame", steady_allocations(parallel)}};
     std::ofstream stream(file);
     stream << out.dump(2) << '\n';

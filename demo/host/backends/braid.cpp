@@ -1,6 +1,7 @@
 // Braid: the whole frame goes in as one network. Each stage is a task after the stages that it
 // follows; a stage of many parts gives birth to a child for each, and is complete with the last of
-// them. The main thread waits once, for the task that follows all.
+// them. The main thread waits once, for the task that follows all, and runs whatever is
+// ready meanwhile: every task promises never to wait.
 #include "../backend.hpp"
 
 #include <braid/braid.hpp>
@@ -26,11 +27,14 @@ public:
             std::transform(after.begin(), after.end(), earlier.begin(),
                            [&](std::uint8_t row) { return ids[row]; });
             ids[i] = scheduler_.spawn(
-                {.name = table[i].name, .after_all = {earlier.data(), after.size()}},
+                {.name = table[i].name,
+                 .after_all = {earlier.data(), after.size()},
+                 .never_waits = true},
                 [this, i](braid::task_context& task) { run_stage(task, i); });
         }
-        scheduler_.wait(scheduler_.spawn(
-            {.name = "frame", .after_all = {ids.data(), table.size()}}, braid::empty));
+        const braid::task_id frame = scheduler_.spawn(
+            {.name = "frame", .after_all = {ids.data(), table.size()}}, braid::empty);
+        scheduler_.wait(frame, braid::help::any);
     }
 
 private:
@@ -38,7 +42,7 @@ private:
         const std::uint32_t parts = times_->begin_stage(table_[i], i, *world_);
         if (parts == 1) return times_->run_part(table_[i], i, *world_, 0);
         for (std::uint32_t part = 0; part < parts; ++part)
-            task.spawn({.name = table_[i].name, .parent = task.id()},
+            task.spawn({.name = table_[i].name, .parent = task.id(), .never_waits = true},
                        [this, i, part] { times_->run_part(table_[i], i, *world_, part); });
     }
 

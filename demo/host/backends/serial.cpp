@@ -21,9 +21,7 @@ std::unique_ptr<backend> make_serial_backend() { return std::make_unique<serial_
 
 std::vector<std::string> backend_names() {
     return {
-#ifdef ARENA_HAS_BRAID
         "braid",
-#endif
 #ifdef ARENA_HAS_TBB
         "tbb",
 #endif
@@ -34,10 +32,7 @@ std::vector<std::string> backend_names() {
 }
 
 std::unique_ptr<backend> make_backend(std::string_view name, unsigned workers) {
-    static_cast<void>(workers); // unused when only serial is built
-#ifdef ARENA_HAS_BRAID
     if (name == "braid") return make_braid_backend(workers);
-#endif
 #ifdef ARENA_HAS_TBB
     if (name == "tbb") return make_tbb_backend(workers);
 #endif
