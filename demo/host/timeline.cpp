@@ -26,21 +26,25 @@ std::string colour_of(std::size_t stage) {
 
 class drawing {
 public:
-    drawing(std::span<const stage> table, const kept_frame& frame) : table_(table), frame_(frame) {
-        for (const task_record& task : frame.tasks) {
+    drawing(std::span<const stage> table, const kept_frame& frame)
+        : table_(table), frame_(frame), tasks_(frame.tasks) {
+        std::sort(tasks_.begin(), tasks_.end(), [](const task_record& a, const task_record& b) {
+            return a.lane != b.lane ? a.lane < b.lane : a.begin < b.begin;
+        });
+        for (const task_record& task : tasks_) {
             stage_span& span = spans_[task.stage];
             span.begin = span.parts == 0 ? task.begin : std::min(span.begin, task.begin);
             span.end = std::max(span.end, task.end);
             span.busy += task.end - task.begin;
             ++span.parts;
-            lanes_ = std::max(lanes_, task.lane + 1);
+            lane_of(task.lane);
         }
         mark_critical();
     }
 
     std::string text(const std::string& title) {
         const double height =
-            top + lanes_ * lane_height + 60 + static_cast<double>(table_.size()) * row_height + 40;
+            top + lanes_height() + 60 + static_cast<double>(table_.size()) * row_height + 40;
         out_ = fmt::format(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
             "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
@@ -89,29 +93,53 @@ private:
         }
     }
 
-    void draw_lanes() {
-        for (std::uint32_t lane = 0; lane < lanes_; ++lane)
-            out_ += fmt::format(
-                "<text x=\"{}\" y=\"{}\" fill=\"#dde\" text-anchor=\"end\">{}</text>\n", left - 10,
-                top + lane * lane_height + 30, lane == 0 ? "main" : fmt::format("thread {}", lane));
-        for (const task_record& task : frame_.tasks) {
-            const double from = x(task.begin), to = x(task.end), y = top + task.lane * lane_height;
-            const char* name = table_[task.stage].name;
-            out_ += fmt::format(
-                "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\">"
-                "<title>{} {}: {:.0f} us</title></rect>\n",
-                from, y + 4, std::max(to - from - 0.3, 0.4), lane_height - 12,
-                colour_of(task.stage), name, task.part,
-                static_cast<double>(task.end - task.begin) * 1e-3);
-            if (to - from > 7.5 * static_cast<double>(std::string_view(name).size()))
-                out_ += fmt::format("<text x=\"{:.1f}\" y=\"{}\" fill=\"#111\" font-size=\"11\" "
-                                    "pointer-events=\"none\">{}</text>\n",
-                                    from + 3, y + 28, name);
-        }
+    // Threads that ran nothing in this frame have no lane.
+    std::size_t lane_of(std::uint32_t thread) {
+        const auto found = std::find(threads_.begin(), threads_.end(), thread);
+        const auto at = static_cast<std::size_t>(found - threads_.begin());
+        if (found == threads_.end()) threads_.push_back(thread);
+        return at;
     }
 
+    void draw_lanes() {
+        for (std::size_t lane = 0; lane < threads_.size(); ++lane)
+            out_ += fmt::format(
+                "<text x=\"{}\" y=\"{}\" fill=\"#dde\" text-anchor=\"end\">{}</text>\n", left - 10,
+                top + static_cast<double>(lane) * lane_height + 30,
+                threads_[lane] == 0 ? "main" : fmt::format("thread {}", threads_[lane]));
+        for (const task_record& task : tasks_) {
+            const double from = x(task.begin), length = x(task.end) - from;
+            out_ += fmt::format("<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" "
+                                "fill=\"{}\"><title>{} {}: {:.0f} us</title></rect>\n",
+                                from, lane_top(task) + 4, std::max(length - 0.3, 0.4),
+                                lane_height - 12, colour_of(task.stage), table_[task.stage].name,
+                                task.part, static_cast<double>(task.end - task.begin) * 1e-3);
+        }
+        for (std::size_t first = 0; first < tasks_.size();) first = name_run(first);
+    }
+
+    // Writes the name of a stage over its tasks that follow one another; the task behind them.
+    std::size_t name_run(std::size_t first) {
+        std::size_t last = first;
+        while (last + 1 < tasks_.size() && tasks_[last + 1].stage == tasks_[first].stage &&
+               tasks_[last + 1].lane == tasks_[first].lane)
+            ++last;
+        const std::string_view name = table_[tasks_[first].stage].name;
+        const double from = x(tasks_[first].begin), to = x(tasks_[last].end);
+        if (to - from > 7.5 * static_cast<double>(name.size()))
+            out_ += fmt::format("<text x=\"{:.1f}\" y=\"{}\" fill=\"#111\" font-size=\"12\" "
+                                "font-weight=\"bold\" pointer-events=\"none\">{}</text>\n",
+                                from + 4, lane_top(tasks_[first]) + 29, name);
+        return last + 1;
+    }
+
+    double lane_top(const task_record& task) {
+        return top + static_cast<double>(lane_of(task.lane)) * lane_height;
+    }
+    double lanes_height() const { return static_cast<double>(threads_.size()) * lane_height; }
+
     void draw_stages() {
-        double y = top + lanes_ * lane_height + 40;
+        double y = top + lanes_height() + 40;
         for (std::size_t i = 0; i < table_.size(); ++i, y += row_height) {
             const stage_span& span = spans_[i];
             if (span.parts == 0) continue;
@@ -133,8 +161,9 @@ private:
 
     std::span<const stage> table_;
     const kept_frame& frame_;
+    std::vector<task_record> tasks_; // by lane, then by time
     std::array<stage_span, max_stages> spans_{};
-    std::uint32_t lanes_ = 1;
+    std::vector<std::uint32_t> threads_; // of the lanes, top to bottom
     std::string out_;
 };
 

@@ -41,9 +41,11 @@ private:
     void run_stage(braid::task_context& task, std::uint32_t i) {
         const std::uint32_t parts = times_->begin_stage(table_[i], i, *world_);
         if (parts == 1) return times_->run_part(table_[i], i, *world_, 0);
-        for (std::uint32_t part = 0; part < parts; ++part)
-            task.spawn({.name = table_[i].name, .parent = task.id(), .never_waits = true},
-                       [this, i, part] { times_->run_part(table_[i], i, *world_, part); });
+        scheduler_.spawn_batch({.name = table_[i].name, .parent = task.id(), .never_waits = true},
+                               parts, [this, i](std::size_t part) {
+                                   times_->run_part(table_[i], i, *world_,
+                                                    static_cast<std::uint32_t>(part));
+                               });
     }
 
     braid::scheduler scheduler_;
