@@ -23,7 +23,9 @@ struct projected {
 };
 
 inline projected project(const view_setup& view, const glm::vec3& p) {
-    const auto row = [&](const float(&m)[4]) { return m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3]; };
+    const auto row = [&](const float(&m)[4]) {
+        return m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3];
+    };
     return {row(view.to_pixel[0]), row(view.to_pixel[1]), row(view.to_pixel[2])};
 }
 
@@ -32,23 +34,37 @@ inline bool inside_guard_band(const view_setup& view, const projected& p) {
     const float right = (static_cast<float>(view.width) + guard_band) * p.depth;
     const float bottom = (static_cast<float>(view.height) + guard_band) * p.depth;
     const float left = -guard_band * p.depth;
-    return p.depth >= near_depth && p.depth <= far_depth && p.x >= left && p.x <= right && p.y >= left && p.y <= bottom;
+    return p.depth >= near_depth && p.depth <= far_depth && p.x >= left && p.x <= right &&
+           p.y >= left && p.y <= bottom;
 }
 
-inline std::int32_t to_subpixels(float pixels) {
-    // Rounds half up; the offset makes truncation round down.
-    constexpr float offset = guard_band + 64.0f;
-    constexpr auto scale = static_cast<float>(subpixels);
-    return static_cast<std::int32_t>((pixels + offset) * scale + 0.5f) -
-           static_cast<std::int32_t>(offset) * subpixels;
-}
+/// Rounds half up; the offset makes truncation round down.
+constexpr float subpixel_offset = guard_band + 64.0f;
+
+/// The columns of view_setup::to_pixel: a position becomes pixel x * depth, pixel y * depth, depth.
+struct pixel_columns {
+    f32x4 x, y, z, constant;
+
+    explicit pixel_columns(const view_setup& view) {
+        const auto& m = view.to_pixel;
+        x = f32x4{m[0][0], m[1][0], m[2][0], 0.0f};
+        y = f32x4{m[0][1], m[1][1], m[2][1], 0.0f};
+        z = f32x4{m[0][2], m[1][2], m[2][2], 0.0f};
+        constant = f32x4{m[0][3], m[1][3], m[2][3], 0.0f};
+    }
+};
 
 inline screen_vertex to_screen(const projected& p, const glm::vec3& normal) {
     const float inverse = 1.0f / p.depth;
+    const auto subpixel = [&](float at) {
+        constexpr auto scale = static_cast<float>(subpixels);
+        return static_cast<std::int32_t>((at * inverse + subpixel_offset) * scale + 0.5f) -
+               static_cast<std::int32_t>(subpixel_offset) * subpixels;
+    };
     return {{normal.x * inverse, normal.y * inverse, normal.z * inverse},
             inverse,
-            to_subpixels(p.x * inverse),
-            to_subpixels(p.y * inverse)};
+            subpixel(p.x),
+            subpixel(p.y)};
 }
 
 struct clip_vertex {
@@ -97,7 +113,37 @@ inline std::int32_t greatest(std::int32_t a, std::int32_t b, std::int32_t c) {
     return ab > c ? ab : c;
 }
 
+/// And, without branches: each condition alone is hard to predict.
+template <typename... Conditions>
+inline bool together(Conditions... conditions) {
+    return (static_cast<unsigned>(conditions) & ...) != 0;
+}
+
+/// Counter-clockwise in the world is clockwise where y points down: negative.
+inline bool faces_eye(const screen_vertex& a, const screen_vertex& b, const screen_vertex& c) {
+    return std::int64_t{b.x - a.x} * (c.y - a.y) < std::int64_t{c.x - a.x} * (b.y - a.y);
+}
+
 }  // namespace
+
+/// The pixels whose centres the bounding box of a triangle holds: small ones often hold none.
+struct geometry_part::pixel_box {
+    std::int32_t left, right, top, bottom;
+
+    pixel_box(const screen_vertex& a, const screen_vertex& b, const screen_vertex& c)
+        : left((least(a.x, b.x, c.x) + half - 1) >> subpixel_bits)
+        , right((greatest(a.x, b.x, c.x) - half) >> subpixel_bits)
+        , top((least(a.y, b.y, c.y) + half - 1) >> subpixel_bits)
+        , bottom((greatest(a.y, b.y, c.y) - half) >> subpixel_bits) {}
+
+    bool visible(const view_setup& view) const {
+        return together(left <= right, top <= bottom, right >= 0, bottom >= 0, left < view.width,
+                        top < view.height);
+    }
+
+private:
+    static constexpr std::int32_t half = subpixels / 2;
+};
 
 void geometry_part::run(const view_setup& view, std::span<const geometry_item> items) {
     vertices_.clear();
@@ -112,53 +158,51 @@ geometry_output geometry_part::output() const {
 }
 
 void geometry_part::draw(const view_setup& view, const geometry_item& item) {
+    const pixel_columns columns(view);
     const std::uint32_t base = vertex_count();
+    bool all_inside = true;
     screen_vertex* transformed = vertices_.append(item.vertex_count);
     for (std::uint32_t i = 0; i < item.vertex_count; ++i) {
-        const projected p = project(view, item.vertices[i].position);
-        if (inside_guard_band(view, p))
+        const glm::vec3& position = item.vertices[i].position;
+        const f32x4 at = columns.x * position.x + columns.y * position.y +
+                         columns.z * position.z + columns.constant;
+        const projected p{at[0], at[1], at[2]};
+        if (inside_guard_band(view, p)) {
             transformed[i] = to_screen(p, item.vertices[i].normal);
-        else
+        } else {
             transformed[i].inverse_depth = 0.0f;
+            all_inside = false;
+        }
     }
+    const screen_vertex* vertices = vertices_.data();  // moves when clipping adds vertices
     for (std::uint32_t i = 0; i < item.triangle_count; ++i) {
         const std::uint32_t* corners = item.indices + std::size_t{i} * 3;
         const std::uint32_t vertex[3] = {base + corners[0], base + corners[1], base + corners[2]};
-        if (vertices_[vertex[0]].inverse_depth == 0.0f ||
-            vertices_[vertex[1]].inverse_depth == 0.0f ||
-            vertices_[vertex[2]].inverse_depth == 0.0f)
+        const screen_vertex& a = vertices[vertex[0]];
+        const screen_vertex& b = vertices[vertex[1]];
+        const screen_vertex& c = vertices[vertex[2]];
+        if (!all_inside &&
+            (a.inverse_depth == 0.0f || b.inverse_depth == 0.0f || c.inverse_depth == 0.0f)) {
             clip(view, item, i);
-        else
-            bin(view, item, i, vertex);
+            vertices = vertices_.data();
+            continue;
+        }
+        const pixel_box box(a, b, c);
+        if (together(box.visible(view), faces_eye(a, b, c))) bin(view, item, i, vertex, box);
     }
 }
 
 void geometry_part::bin(const view_setup& view, const geometry_item& item, std::uint32_t triangle,
-                        const std::uint32_t (&vertex)[3]) {
-    const screen_vertex& a = vertices_[vertex[0]];
-    const screen_vertex& b = vertices_[vertex[1]];
-    const screen_vertex& c = vertices_[vertex[2]];
-    // The pixels whose centres the bounding box holds: small triangles often hold none.
-    constexpr std::int32_t half = subpixels / 2;
-    const std::int32_t left = (least(a.x, b.x, c.x) + half - 1) >> subpixel_bits;
-    const std::int32_t right = (greatest(a.x, b.x, c.x) - half) >> subpixel_bits;
-    const std::int32_t top = (least(a.y, b.y, c.y) + half - 1) >> subpixel_bits;
-    const std::int32_t bottom = (greatest(a.y, b.y, c.y) - half) >> subpixel_bits;
-    if (left > right || top > bottom || right < 0 || bottom < 0 || left >= view.width ||
-        top >= view.height)
-        return;
-    // Counter-clockwise in the world is clockwise where y points down: negative.
-    const std::int64_t area = std::int64_t{b.x - a.x} * (c.y - a.y) -
-                              std::int64_t{c.x - a.x} * (b.y - a.y);
-    if (area >= 0) return;
-
+                        const std::uint32_t (&vertex)[3], const pixel_box& box) {
     const rgba8 color = item.colors ? item.colors[triangle] : make_rgba(255, 255, 255);
     const std::uint32_t index = triangle_count();
     triangles_.push({{vertex[0], vertex[2], vertex[1]}, tinted(color, item.tint, item.kind)});
-    const std::int32_t first_x = left > 0 ? left / tile_size : 0;
-    const std::int32_t first_y = top > 0 ? top / tile_size : 0;
-    const std::int32_t last_x = right < view.width ? right / tile_size : view.tiles_x - 1;
-    const std::int32_t last_y = bottom < view.height ? bottom / tile_size : view.tiles_y - 1;
+    const std::int32_t first_x = box.left > 0 ? box.left / tile_size : 0;
+    const std::int32_t first_y = box.top > 0 ? box.top / tile_size : 0;
+    const std::int32_t last_x =
+        box.right < view.width ? box.right / tile_size : view.tiles_x - 1;
+    const std::int32_t last_y =
+        box.bottom < view.height ? box.bottom / tile_size : view.tiles_y - 1;
     for (std::int32_t y = first_y; y <= last_y; ++y)
         for (std::int32_t x = first_x; x <= last_x; ++x)
             found_.push({static_cast<std::uint32_t>(y * view.tiles_x + x), index});
@@ -209,8 +253,14 @@ void geometry_part::clip(const view_setup& view, const geometry_item& item,
     const std::uint32_t first = vertex_count();
     for (int i = 0; i < count; ++i)
         vertices_.push(to_screen(pulled_in(view, polygon[i].position), polygon[i].normal));
-    for (std::uint32_t i = 1; i + 1 < static_cast<std::uint32_t>(count); ++i)
-        bin(view, item, triangle, {first, first + i, first + i + 1});
+    for (std::uint32_t i = 1; i + 1 < static_cast<std::uint32_t>(count); ++i) {
+        const screen_vertex& a = vertices_[first];
+        const screen_vertex& b = vertices_[first + i];
+        const screen_vertex& c = vertices_[first + i + 1];
+        const pixel_box box(a, b, c);
+        if (box.visible(view) && faces_eye(a, b, c))
+            bin(view, item, triangle, {first, first + i, first + i + 1}, box);
+    }
 }
 
 void geometry_part::sort_bins(const view_setup& view) {

@@ -39,9 +39,11 @@ private:
         std::uint32_t triangle;
     };
 
+    struct pixel_box;
+
     void draw(const view_setup& view, const geometry_item& item);
     void bin(const view_setup& view, const geometry_item& item, std::uint32_t triangle,
-             const std::uint32_t (&vertex)[3]);
+             const std::uint32_t (&vertex)[3], const pixel_box& box);
     void clip(const view_setup& view, const geometry_item& item, std::uint32_t triangle);
     void sort_bins(const view_setup& view);
 

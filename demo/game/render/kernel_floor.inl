@@ -20,13 +20,13 @@ struct floor_scratch {
     float texel;
 };
 
-/// Each vertex leaves its weight on the four texels around its shadow point.
+/// Vertices leave their weight on the four texels around their shadow points.
 inline void splat_shadow(floor_scratch& tile, const shadow_caster& caster) {
     const float texels_per_metre = 1.0f / tile.texel;
     const float slope_x = look::sun_direction[0] / look::sun_direction[1];
     const float slope_z = look::sun_direction[2] / look::sun_direction[1];
     constexpr float limit = floor_scratch::side - 1;
-    for (std::uint32_t i = 0; i < caster.count; ++i) {
+    for (std::uint32_t i = 0; i < caster.count; i += caster.step) {
         const skinned_vertex& vertex = caster.vertices[i];
         const float height = vertex.position.y > 0.0f ? vertex.position.y : 0.0f;
         const float u =

@@ -84,7 +84,29 @@ inline lanes_f coverage(lanes_f inside, lanes_f per_footprint) {
     return saturate(inside * per_footprint + 0.5f);
 }
 
-/// Slabs of stone, painted rings and a compass rose.
+constexpr float rose_radius = 7.5f;
+
+/// The compass rose in the arena's middle, on a disc of slate.
+inline lanes_3 rose(lanes_3 albedo, lanes_f& paint, lanes_f x, lanes_f z, lanes_f radius,
+                    lanes_f per_footprint) {
+    const lanes_f along = maximum(absolute(x), absolute(z));
+    const lanes_f across = minimum(absolute(x), absolute(z));
+    const lanes_f star = coverage(5.6f - along - across * 4.0f, per_footprint * 0.24f);
+    const lanes_f diagonal = (along + across) * 0.70711f, off = (along - across) * 0.70711f;
+    const lanes_f small_star = coverage(3.9f - diagonal - off * 4.0f, per_footprint * 0.24f);
+    lanes_f lines = maximum(star, coverage(0.16f - absolute(radius - 7.0f), per_footprint));
+    lines = maximum(lines, coverage(0.07f - absolute(radius - 6.4f), per_footprint));
+    // Outside of it nothing changes, whichever pixels share the vector.
+    paint = select(radius < rose_radius, maximum(paint, lines), paint);
+    constexpr float slate[3] = {0.095f, 0.11f, 0.145f};
+    constexpr float ochre[3] = {0.40f, 0.19f, 0.07f};
+    lanes_3 painted =
+        mix(albedo, scaled(slate, splat(1.0f)), coverage(6.9f - radius, per_footprint));
+    painted = mix(painted, scaled(ochre, splat(1.0f)), small_star);
+    return select(radius < rose_radius, painted, albedo);
+}
+
+/// Slabs of stone, painted rings, the rose.
 inline lanes_3 floor_albedo(const fragment& f, float pixel_angle) {
     const lanes_f x = f.position.x, z = f.position.z;
     const lanes_f footprint =
@@ -103,23 +125,13 @@ inline lanes_3 floor_albedo(const fragment& f, float pixel_angle) {
 
     const lanes_f radius = square_root(x * x + z * z);
     const lanes_f along = maximum(absolute(x), absolute(z));
-    const lanes_f across = minimum(absolute(x), absolute(z));
-    const lanes_f star = coverage(5.6f - along - across * 4.0f, per_footprint * 0.24f);
-    const lanes_f diagonal = (along + across) * 0.70711f, off = (along - across) * 0.70711f;
-    const lanes_f small_star = coverage(3.9f - diagonal - off * 4.0f, per_footprint * 0.24f);
-    lanes_f paint = coverage(0.16f - absolute(radius - 7.0f), per_footprint);
-    paint = maximum(paint, coverage(0.07f - absolute(radius - 6.4f), per_footprint));
-    paint = maximum(paint, coverage(0.10f - absolute(radius - 17.0f), per_footprint));
-    paint = maximum(paint, coverage(0.22f - absolute(along - 28.5f), per_footprint));
-    const lanes_f disc = coverage(6.9f - radius, per_footprint);
-
-    constexpr float stone[3] = {0.30f, 0.275f, 0.25f};
-    constexpr float slate[3] = {0.155f, 0.17f, 0.20f};
-    constexpr float ivory[3] = {0.52f, 0.48f, 0.40f};
-    constexpr float ochre[3] = {0.42f, 0.23f, 0.11f};
-    lanes_3 albedo = mix(stone, slate, disc);
-    albedo = mix(albedo, scaled(ochre, splat(1.0f)), small_star);
-    albedo = mix(albedo, scaled(ivory, splat(1.0f)), maximum(star, paint));
+    lanes_f paint = maximum(coverage(0.10f - absolute(radius - 17.0f), per_footprint),
+                            coverage(0.22f - absolute(along - 28.5f), per_footprint));
+    constexpr float stone[3] = {0.225f, 0.20f, 0.18f};
+    constexpr float ivory[3] = {0.46f, 0.41f, 0.33f};
+    lanes_3 albedo = scaled(stone, splat(1.0f));
+    if (any(radius < rose_radius)) albedo = rose(albedo, paint, x, z, radius, per_footprint);
+    albedo = mix(albedo, scaled(ivory, splat(1.0f)), paint);
     return albedo * (tone * (1.0f - joint * 0.55f));
 }
 
@@ -250,11 +262,21 @@ inline lanes_3 halos(lanes_3 color, const fragment& f, lanes_f x, float y, std::
     return color;
 }
 
-/// Filmic curve, then gamma 2; 0 … 255 before rounding.
-inline lanes_f to_display(lanes_f light) {
-    const lanes_f x = light * look::exposure;
-    const lanes_f curve = (x * (2.51f * x + 0.03f)) / (x * (2.43f * x + 0.59f) + 0.14f);
-    return square_root(saturate(curve)) * 255.0f;
+/// Filmic curve, then gamma 2; 0 … 255 before rounding. One division serves three channels.
+inline lanes_3 to_display(lanes_3 light) {
+    const auto exposed = [](lanes_f channel) {
+        return minimum(maximum(channel * look::exposure, splat(0.0f)), splat(64.0f));
+    };
+    const auto above = [](lanes_f x) { return x * (2.51f * x + 0.03f); };
+    const auto below = [](lanes_f x) { return x * (2.43f * x + 0.59f) + 0.14f; };
+    const lanes_3 x{exposed(light.x), exposed(light.y), exposed(light.z)};
+    const lanes_3 divisor{below(x.x), below(x.y), below(x.z)};
+    const lanes_f xy = divisor.x * divisor.y;
+    const lanes_f inverse = (255.0f * 255.0f) / (xy * divisor.z);
+    const lanes_f inverse_z = inverse * divisor.z;
+    return {square_root(above(x.x) * divisor.y * inverse_z),
+            square_root(above(x.y) * divisor.x * inverse_z),
+            square_root(above(x.z) * xy * inverse)};
 }
 
 /// Thresholds of an 8 × 8 ordered dither, against bands in sky and fog.
@@ -267,9 +289,10 @@ constexpr float dither_rows[8][8] = {
 /// 8 bits per channel; alpha is the brightness, for the resolve stage.
 inline lanes_i to_pixels(lanes_3 color, std::int32_t x, std::int32_t y) {
     const lanes_f dither = load_f(&dither_rows[y & 7][x & 7]) * (1.0f / 64.0f);
-    const lanes_i r = truncate(minimum(to_display(color.x) + dither, splat(255.0f)));
-    const lanes_i g = truncate(minimum(to_display(color.y) + dither, splat(255.0f)));
-    const lanes_i b = truncate(minimum(to_display(color.z) + dither, splat(255.0f)));
+    const lanes_3 display = to_display(color);
+    const lanes_i r = truncate(minimum(display.x + dither, splat(255.0f)));
+    const lanes_i g = truncate(minimum(display.y + dither, splat(255.0f)));
+    const lanes_i b = truncate(minimum(display.z + dither, splat(255.0f)));
     return r | g << 8 | b << 16 | (r * 77 + g * 150 + b * 29) >> 8 << 24;
 }
 

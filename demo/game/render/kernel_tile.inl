@@ -110,7 +110,6 @@ void draw_triangle(tile_buffer& tile, const screen_vertex& a, const screen_verte
             inside_bc += bc.dy;
             inside_ca += ca.dy;
             const lanes_i draw = ~(outside >> 31) & (depth > nearest);
-            if (!any(draw)) continue;
             store(tile.depth + at, select(draw, depth, nearest));
             store(tile.normal_x + at, select(draw, normal_x + row[0], load_f(tile.normal_x + at)));
             store(tile.normal_y + at, select(draw, normal_y + row[1], load_f(tile.normal_y + at)));
@@ -132,6 +131,9 @@ void draw_tile(const tile_input& in) {
         const std::uint32_t end = part.offsets[in.tile + 1];
         for (std::uint32_t i = part.offsets[in.tile]; i < end; ++i) {
             const binned_triangle& triangle = part.triangles[part.entries[i]];
+            if (i + 3 < end)
+                __builtin_prefetch(
+                    part.vertices + part.triangles[part.entries[i + 3]].vertex[0]);
             draw_triangle(tile, part.vertices[triangle.vertex[0]],
                           part.vertices[triangle.vertex[1]], part.vertices[triangle.vertex[2]],
                           triangle.color);

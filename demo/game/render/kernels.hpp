@@ -90,7 +90,8 @@ struct tile_input {
 struct shadow_caster {
     const skinned_vertex* vertices;
     std::uint32_t count;
-    float weight;  ///< of one vertex, in 1 / 256 of full shadow
+    std::uint32_t step;  ///< every step-th vertex casts
+    float weight;        ///< of one vertex; floor_scratch::full_shadow darkens a texel fully
     float min_x, max_x, min_z, max_z;  ///< of the shadow on the floor
 };
 

@@ -28,6 +28,9 @@ constexpr std::uint32_t most_geometry_parts = 96;
 constexpr std::uint64_t least_part_cost = 600;  ///< vertices + triangles that are worth a part
 constexpr std::int32_t strip_rows = 24;         ///< rows of a part of resolve and hash
 
+/// More vertices than this make no better shadow.
+constexpr std::uint32_t enough_shadow_vertices = 150;
+
 /// Vertices of a whole character cover its shadow about this often: below 1 the shadow has holes.
 constexpr float shadow_overlap = 2.2f;
 
@@ -183,10 +186,12 @@ void renderer::state::add_caster(const draw_command& draw) {
     // A person's shadow: half a bounding sphere wide, and longer the lower the sun.
     const float area = 0.9f * draw.radius * draw.radius / look::sun_direction[1];
     const float texels = area * floor.texels_per_metre * floor.texels_per_metre;
-    const float weight = 4096.0f * std::min(
-        1.0f, texels * shadow_overlap / static_cast<float>(draw.vertices.size()));
-    casters.push_back({draw.vertices.data(), static_cast<std::uint32_t>(draw.vertices.size()),
-                       weight, draw.center.x - draw.radius - std::max(shift_x, 0.0f),
+    const auto count = static_cast<std::uint32_t>(draw.vertices.size());
+    const std::uint32_t step = 1 + count / enough_shadow_vertices;
+    const float weight =
+        4096.0f * std::min(1.0f, texels * shadow_overlap * static_cast<float>(step) /
+                                     static_cast<float>(count));
+    casters.push_back({draw.vertices.data(), count, step, weight, draw.center.x - draw.radius - std::max(shift_x, 0.0f),
                        draw.center.x + draw.radius - std::min(shift_x, 0.0f),
                        draw.center.z - draw.radius - std::max(shift_z, 0.0f),
                        draw.center.z + draw.radius - std::min(shift_z, 0.0f)});
