@@ -20,10 +20,12 @@ public:
     /// (monotonic ns), or early; the caller looks again in each case. False: the deadline passed.
     bool park(std::int64_t deadline_ns = INT64_MAX) {
         std::uint32_t expected = empty;
-        // acquire on both outcomes: pairs with the release in notify(). What the waker wrote
-        // before it notified is visible after park() returns.
-        if (!state_.compare_exchange_strong(expected, parked, acquire, acquire)) {
-            state_.store(empty, relaxed);
+        if (!state_.compare_exchange_strong(expected, parked, relaxed, relaxed)) {
+            // acquire: pairs with the release in notify(). What the wakers wrote before they
+            // notified is visible after park() returns. An exchange, not a store: the caller
+            // would look at the world before the store is done, and a second notify() that came
+            // in between would be overwritten unseen.
+            state_.exchange(empty, acquire);
             return true;
         }
         bool in_time = true;
