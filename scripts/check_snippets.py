@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Compiles and runs the C++ of the documentation.
+
+Every block ```cpp of README.md, CONTRIBUTING.md and docs/**/*.md must be one of two things: a
+program (it has `int main`), which is compiled, linked and run; or marked ```cpp snippet, which is
+compiled inside a function that begins with `braid::scheduler scheduler;`.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+BLOCK = re.compile(r"^( *)```cpp([^\n]*)\n(.*?)^\1```", re.M | re.S)
+INCLUDE = re.compile(r"^#include[^\n]*\n", re.M)
+SNIPPET = """#include <braid/braid.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+{includes}
+void snippet() {{
+    braid::scheduler scheduler;
+#line {line} "{page}"
+{text}
+}}
+"""
+TIME_LIMIT_S = 30
+
+
+def blocks(root):
+    """(page relative to root, line of the first code line, mark, text) of each block."""
+    pages = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
+    for page in pages:
+        if not page.is_file():
+            continue
+        text = page.read_text(encoding="utf-8")
+        for found in BLOCK.finditer(text):
+            line = text.count("\n", 0, found.start()) + 2
+            yield page.relative_to(root), line, found.group(2).strip(), found.group(3)
+
+
+def source_of(page, line, mark, text):
+    """The translation unit and whether it is a program; None when the block is neither."""
+    if mark == "snippet":
+        includes = "".join(INCLUDE.findall(text))
+        body = INCLUDE.sub("\n", text)
+        return SNIPPET.format(includes=includes, line=line, page=page, text=body), False
+    if mark == "" and re.search(r"\bint\s+main\s*\(", text):
+        return f'#line {line} "{page}"\n{text}', True
+    return None
+
+
+def run(command, **options):
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, **options
+    )
+
+
+def check_block(block, compiler, link, folder):
+    """What is wrong with the block, or None."""
+    page, line, mark, text = block
+    where = f"{page}:{line}"
+    source = source_of(page, line, mark, text)
+    if source is None:
+        return (
+            f"{where}: neither a program nor marked ```cpp snippet, so nobody knows whether it"
+            " compiles."
+        )
+    unit, is_program = source
+    stem = folder / re.sub(r"\W+", "_", f"{page}_{line}")
+    stem.with_suffix(".cpp").write_text(unit, encoding="utf-8")
+    command = [*compiler, "-o", str(stem), str(stem.with_suffix(".cpp"))]
+    compiled = run([*command, *link] if is_program else [*command, "-c"])
+    if compiled.returncode != 0:
+        return f"{where}: does not compile:\n{compiled.stderr}"
+    if not is_program:
+        return None
+    try:
+        ran = subprocess.run(
+            [str(stem)], capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"{where}: ran longer than {TIME_LIMIT_S} s."
+    if ran.returncode != 0:
+        return f"{where}: ended with {ran.returncode}:\n{ran.stderr}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flag", action="append", default=[], help="for compiling and linking")
+    parser.add_argument("--link", action="append", default=[], help="library or linker flag")
+    arguments = parser.parse_args()
+    root = arguments.root.resolve()
+    compiler = [arguments.compiler, "-std=c++20", "-Wall", "-Wextra", f"-I{root}/include"]
+    compiler += arguments.flag
+
+    found = list(blocks(root))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(
+            lambda block: check_block(block, compiler, arguments.link, Path(folder)), found
+        )
+        problems = [problem for problem in results if problem]
+    for problem in problems:
+        print(problem)
+    if problems:
+        print(f"{len(problems)} of {len(found)} documentation snippets are wrong.")
+        return 1
+    print(f"{len(found)} documentation snippets compile and run.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

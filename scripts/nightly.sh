@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Long campaigns: scripts/nightly.sh [SCALE]. Stress tests and models SCALE times as long (20),
+# the stress tests again under both sanitizers, clang-tidy, a second compiler.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scale=${1:-20}
+if ! [[ $scale =~ ^[1-9][0-9]*$ ]]; then
+    echo "nightly.sh: the scale is a whole number from 1, not '$scale'." >&2
+    exit 2
+fi
+
+source scripts/build.sh
+scripts/setup.sh build test demo bench lint
+export BRAID_STRESS_SCALE=$scale
+
+for preset in ci asan tsan; do
+    build_preset "$preset"
+    # The limits of CTest are for the usual length.
+    ctest --preset "$preset" -L '^(stress|model)$' --timeout $((scale * 120)) --no-tests=ignore
+done
+scripts/tidy.sh
+build_preset clang
+ctest --preset clang -L '^(unit|sample)$'

@@ -1,0 +1,14 @@
+#include <braid/braid.hpp>
+
+#include <cstdio>
+
+int main() {
+    int value = 0;
+    braid::scheduler scheduler;
+    const auto task = scheduler.spawn({.name = "answer"}, [&value] { value = 42; });
+    scheduler.wait(task);
+
+    const braid::version_number version = braid::library_version();
+    std::printf("braid %d.%d.%d says %d\n", version.major, version.minor, version.patch, value);
+    return value == 42 && version.minor == BRAID_VERSION_MINOR ? 0 : 1;
+}

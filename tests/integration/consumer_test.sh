@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Other people's projects build against Braid: consumer_test.sh COMPILER
+# Installed as a shared and as a static library, each found by find_package after the install was
+# moved, and as a folder inside the project. Works in a temporary folder.
+set -euo pipefail
+
+compiler=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export CMAKE_GENERATOR=Ninja
+
+run() {
+    if ! "$@" >"$work/log" 2>&1; then
+        cat "$work/log"
+        echo "failed: $*"
+        exit 1
+    fi
+}
+
+consume() { # NAME, then arguments for the consumer's configure step
+    local name=$1
+    shift
+    run cmake -S "$here/consumer" -B "$work/consumer-$name" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_CXX_COMPILER="$compiler" "$@"
+    run cmake --build "$work/consumer-$name"
+    run timeout 60 "$work/consumer-$name/consumer"
+    echo "$name: $(cat "$work/log")"
+}
+
+for kind in shared static; do
+    [[ $kind == shared ]] && shared=ON || shared=OFF
+    run cmake -S "$root" -B "$work/$kind" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared \
+        -DCMAKE_CXX_COMPILER="$compiler" -DBRAID_BUILD_TESTS=OFF -DBRAID_BUILD_SAMPLES=OFF \
+        -DBRAID_BUILD_DEMO=OFF -DBRAID_BUILD_BENCH=OFF
+    run cmake --build "$work/$kind"
+    run cmake --install "$work/$kind" --prefix "$work/first-$kind"
+    # Nothing may lean on the place of building or of installing.
+    rm -rf "${work:?}/$kind"
+    mv "$work/first-$kind" "$work/prefix-$kind"
+    if grep -rlE "$work|$root" "$work/prefix-$kind" --include='*.cmake'; then
+        echo "The installed package names a folder of the machine that built it."
+        exit 1
+    fi
+    consume "$kind" -DCMAKE_PREFIX_PATH="$work/prefix-$kind"
+done
+consume folder -DBRAID_SOURCE="$root"
+if [[ -e $work/consumer-folder/braid/tests || -e $work/consumer-folder/braid/demo ]]; then
+    echo "As a folder of another project, Braid built more than its library."
+    exit 1
+fi

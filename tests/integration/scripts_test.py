@@ -1,0 +1,86 @@
+"""What the scripts at top level say to wrong arguments and to strange machines."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*command, **environment):
+    return subprocess.run(
+        [str(ROOT / command[0]), *command[1:]],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd="/",
+        env={**os.environ, "BRAID_SKIP_SETUP": "", **environment},
+    )
+
+
+class scripts(unittest.TestCase):
+    def expect_refusal(self, result, word):
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertIn(word, result.stderr)
+
+    def test_wrong_arguments_get_one_sentence(self):
+        self.expect_refusal(run("test.sh", "--quik"), "--quik")
+        self.expect_refusal(run("test.sh", "--filter"), "regular expression")
+        self.expect_refusal(run("scripts/setup.sh", "tests"), "no group 'tests'")
+        self.expect_refusal(run("scripts/nightly.sh", "0"), "whole number")
+        self.expect_refusal(run("scripts/check_format.sh", "--all"), "--all")
+
+    def test_help_lists_what_there_is(self):
+        result = run("test.sh", "--help")
+        self.assertEqual(result.returncode, 0)
+        for option in ("--quick", "--filter", "-- ARGUMENTS"):
+            self.assertIn(option, result.stdout)
+
+    def test_setup_is_silent_and_quick_when_all_is_there(self):
+        result = run("scripts/setup.sh", "build", "test")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+
+    def test_every_package_has_a_known_group_and_a_reason(self):
+        for line in (ROOT / "scripts/packages.txt").read_text().splitlines():
+            if not line.startswith("#"):
+                group, package, *why = line.split()
+                self.assertIn(group, ("build", "test", "demo", "bench", "lint"))
+                self.assertRegex(package, r"^[a-z0-9.+-]+$")
+                self.assertTrue(why, package)
+
+    def machine(self, *tools):
+        """A PATH with the given tools only."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for name, text in {"env": None, "bash": None, "dirname": None, "grep": None, "awk": None,
+                           "sort": None, "xargs": None, "comm": None, "echo": None,
+                           **dict(tools)}.items():  # fmt: skip
+            path = Path(folder.name) / name
+            if text is None:
+                path.symlink_to(subprocess.check_output(["which", name], text=True).strip())
+            else:
+                path.write_text(f"#!/bin/sh\n{text}\n")
+                path.chmod(0o755)
+        return folder.name
+
+    def test_a_machine_without_apt_is_told_what_to_do(self):
+        result = run("scripts/setup.sh", PATH=self.machine())
+        self.expect_refusal(result, "no Debian-like machine")
+
+    def test_a_user_without_sudo_is_told_the_command(self):
+        tools = (("dpkg-query", "exit 1"), ("apt-get", "exit 1"), ("id", "echo 1000"))
+        result = run("scripts/setup.sh", "bench", PATH=self.machine(*tools))
+        self.expect_refusal(result, "apt-get install --no-install-recommends")
+        self.assertIn("libbenchmark-dev", result.stderr)
+
+    def test_setup_can_be_skipped(self):
+        result = run("scripts/setup.sh", PATH=self.machine(), BRAID_SKIP_SETUP="1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
