@@ -1,0 +1,18 @@
+#include "loops/loops.hpp"
+
+namespace bench::loops {
+
+void add_openmp(suite& s) {
+    for (const shape& shape : shapes) {
+        s.at(shape.name).add("openmp", [&shape] {
+            return [&shape] {
+                return over_ideal(shape, 2, [&](trace& t) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(2)
+                    for (std::size_t i = 0; i < shape.bodies; ++i) t.body(shape, i);
+                });
+            };
+        });
+    }
+}
+
+}  // namespace bench::loops

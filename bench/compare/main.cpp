@@ -1,0 +1,97 @@
+// compare [--filter REGEX] [--quick] [--list] [--out FILE]: runs the comparisons and writes all
+// samples as JSON. bench/run.py calls it and prints the table.
+#include "driver.hpp"
+#include "graph/graph.hpp"
+#include "loops/loops.hpp"
+#include "machine/machine.hpp"
+#include "seeds/seeds.hpp"
+#include "tasks/tasks.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string_view>
+
+namespace {
+
+struct arguments {
+    std::string filter = ".";
+    std::string out;
+    bool quick = false;
+    bool list = false;
+};
+
+/// Throws std::invalid_argument with one sentence.
+arguments parse(int count, char** values) {
+    arguments a;
+    for (int i = 1; i < count; ++i) {
+        const std::string_view flag = values[i];
+        if (flag == "--quick") {
+            a.quick = true;
+        } else if (flag == "--list") {
+            a.list = true;
+        } else if ((flag == "--filter" || flag == "--out") && i + 1 < count) {
+            (flag == "--filter" ? a.filter : a.out) = values[++i];
+        } else {
+            throw std::invalid_argument("'" + std::string(flag) + "' is unknown or lacks a value.");
+        }
+    }
+    return a;
+}
+
+nlohmann::json to_json(const bench::suite& s) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const bench::row& r : s.rows()) {
+        nlohmann::json rivals = nlohmann::json::array();
+        for (const bench::rival& who : r.rivals) {
+            rivals.push_back({{"system", who.system},
+                              {"median", bench::median(who.samples)},
+                              {"samples", who.samples}});
+        }
+        rows.push_back(
+            {{"name", r.name}, {"unit", r.unit}, {"about", r.about}, {"rivals", rivals}});
+    }
+    return rows;
+}
+
+int run(int count, char** values) {
+    const arguments a = parse(count, values);
+    bench::suite s;
+    bench::machine::add(s);
+    bench::tasks::add(s);
+    bench::graph::add(s);
+    bench::loops::add(s);
+    bench::seeds::add(s);
+    if (a.list) {
+        for (const bench::row& r : s.rows()) std::cout << r.name << '\n';
+        return 0;
+    }
+    s.run(std::regex(a.filter), a.quick ? 3 : 9);
+    if (a.out.empty()) {
+        std::cout << to_json(s).dump(2) << '\n';
+        return 0;
+    }
+    std::ofstream file(a.out);
+    file << to_json(s).dump(2) << '\n';
+    if (!file.flush()) throw std::invalid_argument("'" + a.out + "' cannot be written.");
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+    try {
+        return run(count, values);
+    } catch (const bench::wrong_answer& e) {
+        std::fprintf(stderr, "\ncompare: %s\n", e.what());
+        return 1;
+    } catch (const std::regex_error&) {
+        std::fprintf(stderr, "compare: the --filter is no regular expression.\n");
+        return 2;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "compare: %s\n", e.what());
+        return 2;
+    }
+}

@@ -1,0 +1,7 @@
+#include "seeds/seeds.hpp"
+
+namespace bench::seeds {
+
+void add(suite&) {}
+
+}  // namespace bench::seeds

@@ -1,0 +1,47 @@
+#include "tasks/tasks.hpp"
+
+namespace bench::tasks {
+namespace {
+
+void run(std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+#pragma omp task
+        count_one();
+    }
+#pragma omp taskwait
+}
+
+void batch(std::size_t n) {
+#pragma omp taskloop grainsize(1)
+    for (std::size_t i = 0; i < n; ++i) count_one();
+}
+
+std::function<measure()> rounds(unsigned threads, std::size_t size, void (*round)(std::size_t)) {
+    return [=] {
+        return [=] {
+            double ns = 0;
+            std::exception_ptr error;  // must not leave a parallel region
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+            try {
+                ns = in_rounds_of(size, round);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            if (error) std::rethrow_exception(error);
+            return ns;
+        };
+    };
+}
+
+}  // namespace
+
+void add_openmp(suite& s) {
+    for (unsigned threads = 1; threads <= 2; ++threads) {
+        s.at(with_threads("tasks.post", threads)).add("openmp", rounds(threads, live, run));
+        s.at(with_threads("tasks.flood", threads)).add("openmp", rounds(threads, total, run));
+        s.at(with_threads("tasks.batch", threads)).add("openmp", rounds(threads, total, batch));
+    }
+}
+
+}  // namespace bench::tasks

@@ -1,0 +1,53 @@
+#include "tasks/tasks.hpp"
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+
+#include <memory>
+
+namespace bench::tasks {
+namespace {
+
+struct state {
+    explicit state(unsigned threads)
+        : limit(tbb::global_control::max_allowed_parallelism, threads)
+        , arena(static_cast<int>(threads)) {}
+    tbb::global_control limit;
+    tbb::task_arena arena;
+};
+
+void run(std::size_t n) {
+    tbb::task_group group;
+    for (std::size_t i = 0; i < n; ++i) group.run([] { count_one(); });
+    group.wait();
+}
+
+void batch(std::size_t n) {
+    // Grain 1 and no merging: one task per element.
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, n, 1), [](const auto&) { count_one(); },
+        tbb::simple_partitioner());
+}
+
+std::function<measure()> rounds(unsigned threads, std::size_t size, void (*round)(std::size_t)) {
+    return [=] {
+        return [=, s = std::make_shared<state>(threads)] {
+            return s->arena.execute([&] { return in_rounds_of(size, round); });
+        };
+    };
+}
+
+}  // namespace
+
+void add_tbb(suite& s) {
+    for (unsigned threads = 1; threads <= 2; ++threads) {
+        s.at(with_threads("tasks.post", threads)).add("tbb", rounds(threads, live, run));
+        s.at(with_threads("tasks.spawn", threads)).add("tbb", rounds(threads, live, run));
+        s.at(with_threads("tasks.flood", threads)).add("tbb", rounds(threads, total, run));
+        s.at(with_threads("tasks.batch", threads)).add("tbb", rounds(threads, total, batch));
+    }
+}
+
+}  // namespace bench::tasks
