@@ -318,7 +318,6 @@ inline lanes_i shade(const tile_buffer& tile, const shading& s, std::int32_t col
                      f.ray * f.depth;
         const lanes_i packed = load_i(tile.color + at);
         f.material_id = logical_shift_right(packed, 24);
-        f.albedo = albedo_of(packed);
         const lanes_i floor = is(f, material::floor) & covered;
         if (any(floor))
             color = floor_albedo(f, view.pixel_angle) * floor_light(f, s.in.floor);
@@ -326,6 +325,7 @@ inline lanes_i shade(const tile_buffer& tile, const shading& s, std::int32_t col
             lanes_3 normal{load_f(tile.normal_x + at), load_f(tile.normal_y + at),
                            load_f(tile.normal_z + at)};
             normal = normal * inverse_root(dot(normal, normal) + 1e-30f);
+            f.albedo = albedo_of(packed);
             color = select(floor, color, surface_light(f, normal, s));
         }
         const lanes_f far = saturate((f.depth - look::fog_start) * (1.0f / look::fog_length));

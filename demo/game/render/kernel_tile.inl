@@ -10,34 +10,52 @@
 namespace arena {
 namespace {
 
-/// An edge function at pixel centres: >= 0 inside. Exact: integers, and pixel centres that lie on
-/// an edge belong to the triangle whose top or left edge it is.
-struct edge_function {
-    std::int32_t start;  ///< at the first pixel
-    std::int32_t dx, dy;
+/// Edge functions ab, bc and ca at pixel centres: >= 0 inside. Exact: integers, and pixel centres
+/// that lie on an edge belong to the triangle whose top or left edge it is. The fourth lane is idle.
+struct edge_functions {
+    i32x4 start;  ///< at the first pixel
+    i32x4 dx, dy;
+    float area;   ///< twice, in subpixels; not 0
 
-    static edge_function between(const screen_vertex& from, const screen_vertex& to,
-                                 std::int32_t first_x, std::int32_t first_y) {
-        const std::int32_t dx = from.y - to.y;
-        const std::int32_t dy = to.x - from.x;
-        const bool owns_edge = dx > 0 || (dx == 0 && dy > 0);
-        const std::int64_t value = std::int64_t{dx} * (first_x - from.x) +
-                                   std::int64_t{dy} * (first_y - from.y) - (owns_edge ? 0 : 1);
+    /// Nothing inside of one edge among `width` × `height` pixels (counted from the first).
+    bool miss(std::int32_t width, std::int32_t height) const {
+        const i32x4 most = start + (dx & (dx > 0)) * width + (dy & (dy > 0)) * height;
+        return (most[0] | most[1] | most[2]) < 0;
+    }
+};
+
+inline edge_functions edges_of(const screen_vertex& a, const screen_vertex& b,
+                               const screen_vertex& c, std::int32_t first_x, std::int32_t first_y,
+                               bool small) {
+    const i32x4 x{a.x, b.x, c.x, 0}, y{a.y, b.y, c.y, 0};
+    const i32x4 next_x{b.x, c.x, a.x, 0}, next_y{b.y, c.y, a.y, 0};
+    edge_functions edges;
+    edges.dx = y - next_y;
+    edges.dy = next_x - x;
+    const i32x4 owned = (edges.dx > 0) | ((edges.dx == 0) & (edges.dy > 0));  // -1 where true
+    if (small) {
+        // Up to a tile's size all products fit into 31 bits.
+        const i32x4 value = edges.dx * (first_x - x) + edges.dy * (first_y - y) - 1 - owned;
+        edges.start = value >> subpixel_bits;
+        edges.area = static_cast<float>(edges.dy[0] * edges.dx[2] - edges.dy[2] * edges.dx[0]);
+        return edges;
+    }
+    edges.start = i32x4{};
+    for (int i = 0; i < 3; ++i) {
+        const std::int64_t value = std::int64_t{edges.dx[i]} * (first_x - x[i]) +
+                                   std::int64_t{edges.dy[i]} * (first_y - y[i]) - 1 - owned[i];
         // Rounding down keeps the sign; steps inside of a tile stay below 2^29, so that the clamp
         // keeps it, too.
         constexpr std::int64_t limit = std::int64_t{1} << 30;
         const std::int64_t scaled = value >> subpixel_bits;
-        return {static_cast<std::int32_t>(scaled > limit    ? limit
-                                          : scaled < -limit ? -limit
-                                                            : scaled),
-                dx, dy};
+        edges.start[i] = static_cast<std::int32_t>(scaled > limit    ? limit
+                                                   : scaled < -limit ? -limit
+                                                                     : scaled);
     }
-
-    /// Nothing inside among `width` × `height` pixels (counted from the first).
-    bool misses(std::int32_t width, std::int32_t height) const {
-        return start + (dx > 0 ? dx * width : 0) + (dy > 0 ? dy * height : 0) < 0;
-    }
-};
+    edges.area = static_cast<float>(std::int64_t{edges.dy[0]} * edges.dx[2] -
+                                    std::int64_t{edges.dy[2]} * edges.dx[0]);
+    return edges;
+}
 
 inline std::int32_t least(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
 inline std::int32_t greatest(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
@@ -48,19 +66,17 @@ struct attribute_plane {
 };
 
 inline attribute_plane plane_of(const screen_vertex& a, const screen_vertex& b,
-                                const screen_vertex& c, std::int32_t first_x,
-                                std::int32_t first_y) {
-    const std::int64_t area = std::int64_t{b.x - a.x} * (c.y - a.y) -
-                              std::int64_t{c.x - a.x} * (b.y - a.y);  // exact, hence not 0
-    const float per_area = static_cast<float>(subpixels) / static_cast<float>(area);
-    const auto to_b_x = static_cast<float>(b.x - a.x), to_b_y = static_cast<float>(b.y - a.y);
-    const auto to_c_x = static_cast<float>(c.x - a.x), to_c_y = static_cast<float>(c.y - a.y);
+                                const screen_vertex& c, const edge_functions& edges,
+                                std::int32_t first_x, std::int32_t first_y) {
+    const float per_area = static_cast<float>(subpixels) / edges.area;
     const f32x4 at_a = load<f32x4>(a.normal);
-    const f32x4 to_b = load<f32x4>(b.normal) - at_a;
-    const f32x4 to_c = load<f32x4>(c.normal) - at_a;
+    const f32x4 to_b = (load<f32x4>(b.normal) - at_a) * per_area;
+    const f32x4 to_c = (load<f32x4>(c.normal) - at_a) * per_area;
+    const f32x4 edge_dx = __builtin_convertvector(edges.dx, f32x4);
+    const f32x4 edge_dy = __builtin_convertvector(edges.dy, f32x4);
     attribute_plane plane;
-    plane.dx = (to_b * to_c_y - to_c * to_b_y) * per_area;
-    plane.dy = (to_c * to_b_x - to_b * to_c_x) * per_area;
+    plane.dx = to_b * edge_dx[2] + to_c * edge_dx[0];
+    plane.dy = to_b * edge_dy[2] + to_c * edge_dy[0];
     constexpr float per_pixel = 1.0f / static_cast<float>(subpixels);
     plane.start = at_a + plane.dx * (static_cast<float>(first_x - a.x) * per_pixel) +
                   plane.dy * (static_cast<float>(first_y - a.y) * per_pixel);
@@ -81,21 +97,20 @@ void draw_triangle(tile_buffer& tile, const screen_vertex& a, const screen_verte
 
     const std::int32_t first_x = (tile.x + x0) * subpixels + half;
     const std::int32_t first_y = (tile.y + y0) * subpixels + half;
-    const edge_function ab = edge_function::between(a, b, first_x, first_y);
-    const edge_function bc = edge_function::between(b, c, first_x, first_y);
-    const edge_function ca = edge_function::between(c, a, first_x, first_y);
-    if (ab.misses(x1 - x0, y1 - y0) || bc.misses(x1 - x0, y1 - y0) || ca.misses(x1 - x0, y1 - y0))
-        return;
-    const attribute_plane plane = plane_of(a, b, c, first_x, first_y);
+    constexpr std::int32_t small = tile_size * subpixels;
+    const edge_functions edges = edges_of(a, b, c, first_x, first_y,
+                                          right - left <= small && bottom - top <= small);
+    if (edges.miss(x1 - x0, y1 - y0)) return;
+    const attribute_plane plane = plane_of(a, b, c, edges, first_x, first_y);
 
     const lanes_i lane = lane_numbers();
     const lanes_i color_lanes = splat(static_cast<std::int32_t>(color));
     for (std::int32_t x = x0; x <= x1; x += lane_count) {
         const lanes_i column = lane + (x - x0);
         const lanes_f fx = to_float(column);
-        lanes_i inside_ab = column * ab.dx + ab.start;
-        lanes_i inside_bc = column * bc.dx + bc.start;
-        lanes_i inside_ca = column * ca.dx + ca.start;
+        lanes_i inside_ab = column * edges.dx[0] + edges.start[0];
+        lanes_i inside_bc = column * edges.dx[1] + edges.start[1];
+        lanes_i inside_ca = column * edges.dx[2] + edges.start[2];
         const lanes_f depth_x = fx * plane.dx[3];
         const lanes_f normal_x = fx * plane.dx[0];
         const lanes_f normal_y = fx * plane.dx[1];
@@ -106,9 +121,9 @@ void draw_triangle(tile_buffer& tile, const screen_vertex& a, const screen_verte
             const lanes_f depth = depth_x + row[3];
             const lanes_f nearest = load_f(tile.depth + at);
             const lanes_i outside = inside_ab | inside_bc | inside_ca;
-            inside_ab += ab.dy;
-            inside_bc += bc.dy;
-            inside_ca += ca.dy;
+            inside_ab += edges.dy[0];
+            inside_bc += edges.dy[1];
+            inside_ca += edges.dy[2];
             const lanes_i draw = ~(outside >> 31) & (depth > nearest);
             store(tile.depth + at, select(draw, depth, nearest));
             store(tile.normal_x + at, select(draw, normal_x + row[0], load_f(tile.normal_x + at)));
