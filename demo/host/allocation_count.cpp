@@ -11,7 +11,7 @@ std::atomic<bool> counting{false};
 std::atomic<std::uint64_t> allocations{0};
 
 // Relaxed: only a count, read when the frame is over.
-void* allocate(std::size_t bytes, std::size_t alignment) {
+[[maybe_unused]] void* allocate(std::size_t bytes, std::size_t alignment) {
     if (counting.load(std::memory_order_relaxed))
         allocations.fetch_add(1, std::memory_order_relaxed);
     if (bytes == 0) bytes = 1;
@@ -24,7 +24,9 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 } // namespace
 
-// The array and nothrow forms of the library call these.
+// The array and nothrow forms of the library call these. Sanitizers bring operators of their own
+// that know each form apart: there nothing is counted.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void* operator new(std::size_t bytes) { return allocate(bytes, 1); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
     return allocate(bytes, static_cast<std::size_t>(alignment));
@@ -33,6 +35,7 @@ void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
+#endif
 
 namespace arena::host {
 

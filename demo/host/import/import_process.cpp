@@ -46,8 +46,9 @@ void limit(__rlimit_resource what, rlim_t value) {
     const auto seconds = static_cast<rlim_t>(options.seconds);
     limit(RLIMIT_CPU, seconds);
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    // Sanitizers map terabytes and write files of their own.
+    limit(RLIMIT_FSIZE, 0);
     limit(RLIMIT_AS, max_memory);
 #endif
     const int null = open("/dev/null", O_RDWR);
