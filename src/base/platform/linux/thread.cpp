@@ -1,12 +1,12 @@
 #include "base/platform/platform.hpp"
 
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -56,8 +56,8 @@ thread_handle start_thread(const thread_request& request) noexcept {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread{};
-    const int error = pthread_create(&thread, &attributes, enter,
-                                     const_cast<thread_request*>(&request));
+    const int error =
+        pthread_create(&thread, &attributes, enter, const_cast<thread_request*>(&request));
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_attr_destroy(&attributes);
     return error == 0 ? static_cast<thread_handle>(thread) : 0;
@@ -67,7 +67,9 @@ void join_thread(thread_handle thread) noexcept {
     pthread_join(static_cast<pthread_t>(thread), nullptr);
 }
 
-void detach_thread(thread_handle thread) noexcept { pthread_detach(static_cast<pthread_t>(thread)); }
+void detach_thread(thread_handle thread) noexcept {
+    pthread_detach(static_cast<pthread_t>(thread));
+}
 
 bool is_current(thread_handle thread) noexcept {
     return thread != 0 && pthread_equal(static_cast<pthread_t>(thread), pthread_self()) != 0;
@@ -86,7 +88,11 @@ stack_bounds current_stack() noexcept {
 
 std::uint64_t float_control() noexcept {
 #if defined(__x86_64__)
-    return _mm_getcsr() & ~0x3fU;  // without the sticky exception flags
+    // MXCSR without the sticky exception flags; above it the control word of the x87 unit, which
+    // computes `long double`.
+    std::uint16_t x87 = 0;
+    asm("fnstcw %0" : "=m"(x87));
+    return std::uint64_t{x87} << 32 | (_mm_getcsr() & ~0x3fU);
 #elif defined(__aarch64__)
     std::uint64_t bits;
     asm("mrs %0, fpcr" : "=r"(bits));
@@ -98,6 +104,8 @@ std::uint64_t float_control() noexcept {
 
 void set_float_control([[maybe_unused]] std::uint64_t bits) noexcept {
 #if defined(__x86_64__)
+    const auto x87 = static_cast<std::uint16_t>(bits >> 32);
+    asm volatile("fldcw %0" : : "m"(x87));
     _mm_setcsr(static_cast<unsigned>(bits));
 #elif defined(__aarch64__)
     asm("msr fpcr, %0" ::"r"(bits));
