@@ -13,6 +13,7 @@ if(BRAID_SANITIZE)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_CXX_EXTENSIONS OFF)
     find_program(BRAID_CCACHE ccache)
     mark_as_advanced(BRAID_CCACHE)
     if(BRAID_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

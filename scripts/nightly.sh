@@ -12,7 +12,7 @@ fi
 
 source scripts/build.sh
 scripts/setup.sh build test demo bench lint
-export BRAID_STRESS_SCALE=$scale
+export BRAID_STRESS_SCALE=$scale BRAID_MODEL_SCALE=$scale
 
 for preset in ci asan tsan; do
     build_preset "$preset"
