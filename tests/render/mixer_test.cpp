@@ -34,7 +34,8 @@ std::vector<sound_trigger> random_triggers(std::mt19937& random, std::uint32_t c
         const float gain = unit(random), pan = unit(random) * 2.0f - 1.0f;
         const float pitch = 0.5f + unit(random);
         triggers.push_back({static_cast<sound_kind>(random() % arena::sound_kinds), gain, pan,
-                            pitch, static_cast<std::uint32_t>(random() % arena::samples_per_frame)});
+                            pitch,
+                            static_cast<std::uint32_t>(random() % arena::samples_per_frame)});
     }
     return triggers;
 }
@@ -176,12 +177,11 @@ TEST(Mixer, FullMixerPrefersWhatIsLouder) {
 TEST(Mixer, NonsenseInTriggersIsHarmless) {
     arena::mixer mixer({.ambience = false});
     const float nan = std::nanf("");
-    const std::vector<sound_trigger> triggers{
-        {sound_kind::hit, nan, 0.0f, 1.0f, 0},
-        {sound_kind::hit, 1e30f, nan, nan, 4000000000u},
-        {sound_kind::hit, -1.0f, 5.0f, -3.0f, 0},
-        {static_cast<sound_kind>(200), 1.0f, 0.0f, 1.0f, 0},
-        {sound_kind::hit, 1.0f, 1e30f, 1e30f, 799}};
+    const std::vector<sound_trigger> triggers{{sound_kind::hit, nan, 0.0f, 1.0f, 0},
+                                              {sound_kind::hit, 1e30f, nan, nan, 4000000000u},
+                                              {sound_kind::hit, -1.0f, 5.0f, -3.0f, 0},
+                                              {static_cast<sound_kind>(200), 1.0f, 0.0f, 1.0f, 0},
+                                              {sound_kind::hit, 1.0f, 1e30f, 1e30f, 799}};
     for (int frame = 0; frame < 4; ++frame) mix(mixer, triggers);
     EXPECT_LT(loudest(mixer.samples()), 32767);
 }

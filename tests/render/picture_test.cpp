@@ -93,7 +93,8 @@ TEST_F(FloorFromAbove, ShadowFallsAwayFromTheSun) {
 
 TEST(Picture, TintAppliesAsFarAsTheColourLetsIt) {
     mesh m;
-    m.triangle(at_pixel(10, 10), at_pixel(10, 110), at_pixel(110, 60), arena::make_rgba(255, 255, 255));
+    m.triangle(at_pixel(10, 10), at_pixel(10, 110), at_pixel(110, 60),
+               arena::make_rgba(255, 255, 255));
     m.colors[0] = arena::make_rgba(255, 255, 255, 255);
     arena::draw_command command = m.command(0);
     command.tint = arena::make_rgba(255, 0, 0);
@@ -110,7 +111,8 @@ TEST(Picture, TintAppliesAsFarAsTheColourLetsIt) {
 
 TEST(Picture, LightsBrightenCharactersInTheirReachOnly) {
     mesh m;
-    m.triangle(at_pixel(10, 10), at_pixel(10, 110), at_pixel(110, 60), arena::make_rgba(90, 90, 90));
+    m.triangle(at_pixel(10, 10), at_pixel(10, 110), at_pixel(110, 60),
+               arena::make_rgba(90, 90, 90));
     arena::draw_command command = m.command(0);
     command.material = arena::surface::cloth;
     arena::frame_input input;
@@ -136,7 +138,8 @@ TEST(Arena, ObstaclesStandInsideAndApart) {
         EXPECT_LT(std::fabs(all[i].center.x) + all[i].radius, arena::arena_half_extent);
         EXPECT_LT(std::fabs(all[i].center.y) + all[i].radius, arena::arena_half_extent);
         for (std::size_t k = 0; k < i; ++k)
-            EXPECT_GT(glm::distance(all[i].center, all[k].center), all[i].radius + all[k].radius - 0.05f);
+            EXPECT_GT(glm::distance(all[i].center, all[k].center),
+                      all[i].radius + all[k].radius - 0.05f);
     }
 }
 

@@ -24,9 +24,7 @@ protected:
         render(renderer, input);
     }
 
-    char at(std::uint32_t x, std::uint32_t y) const {
-        return hue(renderer.pixels()[y * side + x]);
-    }
+    char at(std::uint32_t x, std::uint32_t y) const { return hue(renderer.pixels()[y * side + x]); }
 
     std::uint32_t count(char color) const {
         std::uint32_t pixels = 0;
@@ -132,8 +130,8 @@ TEST_P(Raster, SharedEdgesBelongToExactlyOneTriangle) {
         // Whole picture as a fan around a random point; corners on and off pixel centres.
         glm::vec2 middle(place(random), place(random));
         if (round % 2 == 1) middle = glm::floor(middle) + 0.5f;
-        const std::vector<glm::vec2> rim{{-40, -40},     {-40, 60.5f}, {-40, 168},   {33.25f, 168},
-                                         {168, 168},     {168, 17.5f}, {168, -40}, {64.5f, -40}};
+        const std::vector<glm::vec2> rim{{-40, -40}, {-40, 60.5f}, {-40, 168}, {33.25f, 168},
+                                         {168, 168}, {168, 17.5f}, {168, -40}, {64.5f, -40}};
         std::array<int, side * side> covered{};
         for (std::size_t i = 0; i < rim.size(); ++i) {
             mesh m;
@@ -144,7 +142,8 @@ TEST_P(Raster, SharedEdgesBelongToExactlyOneTriangle) {
                 covered[k] += hue(renderer.pixels()[k]) == 'r' ? 1 : 0;
         }
         for (std::size_t k = 0; k < covered.size(); ++k)
-            ASSERT_EQ(covered[k], 1) << "pixel " << k % side << ' ' << k / side << " round " << round;
+            ASSERT_EQ(covered[k], 1)
+                << "pixel " << k % side << ' ' << k / side << " round " << round;
     }
 }
 

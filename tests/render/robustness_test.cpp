@@ -23,9 +23,7 @@ protected:
         input.draws = {&command, 1};
         render(renderer, input);
     }
-    char at(std::uint32_t x, std::uint32_t y) const {
-        return hue(renderer.pixels()[y * side + x]);
-    }
+    char at(std::uint32_t x, std::uint32_t y) const { return hue(renderer.pixels()[y * side + x]); }
     std::uint32_t count(char color) const {
         std::uint32_t pixels = 0;
         for (const arena::rgba8 pixel : renderer.pixels()) pixels += hue(pixel) == color ? 1u : 0u;
@@ -39,9 +37,10 @@ protected:
                               .portable_kernels = GetParam()}};
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Robustness, ::testing::Values(false, true), [](const auto& kernels) {
-    return std::string(kernels.param ? "Portable" : "Best");
-});
+INSTANTIATE_TEST_SUITE_P(Kernels, Robustness, ::testing::Values(false, true),
+                         [](const auto& kernels) {
+                             return std::string(kernels.param ? "Portable" : "Best");
+                         });
 
 TEST_P(Robustness, HugeTrianglesAreClippedToThePicture) {
     mesh m;
@@ -87,7 +86,8 @@ TEST_P(Robustness, HugeTrianglesCoverWhatGeometrySays) {
                 for (int i = 0; i < 3; ++i) {
                     const glm::dvec2 edge = corner[(i + 1) % 3] - corner[i];
                     const glm::dvec2 to = glm::dvec2(x + 0.5, y + 0.5) - corner[i];
-                    nearest = std::min(nearest, (edge.y * to.x - edge.x * to.y) / glm::length(edge));
+                    nearest =
+                        std::min(nearest, (edge.y * to.x - edge.x * to.y) / glm::length(edge));
                 }
                 if (std::fabs(nearest) < 0.25) continue;  // coordinates are rounded
                 ASSERT_EQ(at(x, y), nearest > 0.0 ? 'r' : '.')

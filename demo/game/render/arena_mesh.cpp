@@ -28,8 +28,8 @@ constexpr rgba8 banners[] = {make_rgba(150, 38, 44, 0), make_rgba(34, 84, 132, 0
 
 /// Between low and high, the same for the same place.
 float varied(int a, int b, float low, float high) {
-    std::uint32_t hash = static_cast<std::uint32_t>(a) * 374761393u +
-                         static_cast<std::uint32_t>(b) * 668265263u;
+    std::uint32_t hash =
+        static_cast<std::uint32_t>(a) * 374761393u + static_cast<std::uint32_t>(b) * 668265263u;
     hash = (hash ^ (hash >> 13)) * 1274126177u;
     return low + (high - low) * static_cast<float>(hash >> 24) / 255.0f;
 }
@@ -165,8 +165,8 @@ void add_pillar(mesh_builder& builder, const obstacle& o, const glm::vec3& foot)
     const float capital = o.height - 0.7f;
     builder.cone(foot + glm::vec3(0.0f, capital, 0.0f), 0.4f, o.radius * 0.62f, o.radius * 0.95f,
                  24, shade_of(marble, 0.95f), marble);
-    builder.box(foot + glm::vec3(0.0f, capital + 0.55f, 0.0f),
-                {o.radius, 0.15f, o.radius}, 0.0f, shade_of(marble, 0.9f), marble);
+    builder.box(foot + glm::vec3(0.0f, capital + 0.55f, 0.0f), {o.radius, 0.15f, o.radius}, 0.0f,
+                shade_of(marble, 0.9f), marble);
 }
 
 void add_brazier(mesh_builder& builder, const obstacle& o, const glm::vec3& foot) {
@@ -203,23 +203,27 @@ void add_props(std::vector<arena_piece>& pieces) {
         mesh_builder builder(material::stone);
         const glm::vec3 foot(o.center.x, 0.0f, o.center.y);
         switch (o.kind) {
-        case prop_kind::pillar: add_pillar(builder, o, foot); break;
-        case prop_kind::brazier:
-            add_brazier(builder, o, foot);
-            embers.sphere(foot + glm::vec3(0.0f, o.height - 0.12f, 0.0f), o.radius * 0.62f, 12,
-                          ember);
-            break;
-        case prop_kind::crate: {
-            const float turn = varied(number, 7, -0.5f, 0.5f);
-            const float size = o.radius * 0.72f;
-            builder.box(foot + glm::vec3(0.0f, o.height * 0.5f, 0.0f),
-                        {size, o.height * 0.5f, size}, turn, wood, shade_of(wood, 1.12f));
-            builder.box(foot + glm::vec3(0.0f, o.height * 0.5f, 0.0f),
-                        {size * 1.04f, o.height * 0.08f, size * 1.04f}, turn,
-                        shade_of(wood, 0.7f), shade_of(wood, 0.7f));
-            break;
-        }
-        case prop_kind::obelisk: add_obelisk(builder, o, foot); break;
+            case prop_kind::pillar:
+                add_pillar(builder, o, foot);
+                break;
+            case prop_kind::brazier:
+                add_brazier(builder, o, foot);
+                embers.sphere(foot + glm::vec3(0.0f, o.height - 0.12f, 0.0f), o.radius * 0.62f, 12,
+                              ember);
+                break;
+            case prop_kind::crate: {
+                const float turn = varied(number, 7, -0.5f, 0.5f);
+                const float size = o.radius * 0.72f;
+                builder.box(foot + glm::vec3(0.0f, o.height * 0.5f, 0.0f),
+                            {size, o.height * 0.5f, size}, turn, wood, shade_of(wood, 1.12f));
+                builder.box(foot + glm::vec3(0.0f, o.height * 0.5f, 0.0f),
+                            {size * 1.04f, o.height * 0.08f, size * 1.04f}, turn,
+                            shade_of(wood, 0.7f), shade_of(wood, 0.7f));
+                break;
+            }
+            case prop_kind::obelisk:
+                add_obelisk(builder, o, foot);
+                break;
         }
         ++number;
         pieces.push_back(builder.take());
@@ -241,10 +245,9 @@ float sun_past(const obstacle& o, glm::vec2 point) {
     const float along = glm::dot(to_center, towards_sun);
     if (along < -o.radius) return 1.0f;
     const float off = std::fabs(to_center.x * towards_sun.y - to_center.y * towards_sun.x);
-    const float radius = o.kind == prop_kind::pillar ? o.radius * 0.8f
-                         : o.kind == prop_kind::obelisk
-                             ? o.radius * 0.62f
-                             : o.radius * 0.9f;
+    const float radius = o.kind == prop_kind::pillar    ? o.radius * 0.8f
+                         : o.kind == prop_kind::obelisk ? o.radius * 0.62f
+                                                        : o.radius * 0.9f;
     const float softness = 0.12f + 0.05f * std::max(along, 0.0f);
     const float height = std::max(along, 0.0f) * look::sun_direction[1] / length;
     const float wide = soft_step((radius - off) / softness + 0.5f);

@@ -72,8 +72,8 @@ struct clip_vertex {
     glm::vec3 normal;
 };
 
-/// Rounding may leave a clipped corner a little outside, and that of a triangle of astronomical size
-/// anywhere: puts it back to the border.
+/// Rounding may leave a clipped corner a little outside, and that of a triangle of astronomical
+/// size anywhere: puts it back to the border.
 projected pulled_in(const view_setup& view, const projected& p) {
     const auto clamped = [](float value, float low, float high) {
         if (!(value > low)) return low;
@@ -93,7 +93,8 @@ inline clip_vertex between(const clip_vertex& a, const clip_vertex& b, float t) 
 
 inline std::uint32_t channel(rgba8 color, int shift) { return (color >> shift) & 255u; }
 
-/// `color` times `tint`, as far as the colour's alpha lets it; the material goes into the high byte.
+/// `color` times `tint`, as far as the colour's alpha lets it; the material goes into the high
+/// byte.
 inline std::uint32_t tinted(rgba8 color, rgba8 tint, material kind) {
     const std::uint32_t amount = channel(color, 24);
     std::uint32_t result = static_cast<std::uint32_t>(kind) << 24;
@@ -131,10 +132,10 @@ struct geometry_part::pixel_box {
     std::int32_t left, right, top, bottom;
 
     pixel_box(const screen_vertex& a, const screen_vertex& b, const screen_vertex& c)
-        : left((least(a.x, b.x, c.x) + half - 1) >> subpixel_bits)
-        , right((greatest(a.x, b.x, c.x) - half) >> subpixel_bits)
-        , top((least(a.y, b.y, c.y) + half - 1) >> subpixel_bits)
-        , bottom((greatest(a.y, b.y, c.y) - half) >> subpixel_bits) {}
+        : left((least(a.x, b.x, c.x) + half - 1) >> subpixel_bits),
+          right((greatest(a.x, b.x, c.x) - half) >> subpixel_bits),
+          top((least(a.y, b.y, c.y) + half - 1) >> subpixel_bits),
+          bottom((greatest(a.y, b.y, c.y) - half) >> subpixel_bits) {}
 
     bool visible(const view_setup& view) const {
         return together(left <= right, top <= bottom, right >= 0, bottom >= 0, left < view.width,
@@ -164,8 +165,8 @@ void geometry_part::draw(const view_setup& view, const geometry_item& item) {
     screen_vertex* transformed = vertices_.append(item.vertex_count);
     for (std::uint32_t i = 0; i < item.vertex_count; ++i) {
         const glm::vec3& position = item.vertices[i].position;
-        const f32x4 at = columns.x * position.x + columns.y * position.y +
-                         columns.z * position.z + columns.constant;
+        const f32x4 at = columns.x * position.x + columns.y * position.y + columns.z * position.z +
+                         columns.constant;
         const projected p{at[0], at[1], at[2]};
         if (inside_guard_band(view, p)) {
             transformed[i] = to_screen(p, item.vertices[i].normal);
@@ -199,8 +200,7 @@ void geometry_part::bin(const view_setup& view, const geometry_item& item, std::
     triangles_.push({{vertex[0], vertex[2], vertex[1]}, tinted(color, item.tint, item.kind)});
     const std::int32_t first_x = box.left > 0 ? box.left / tile_size : 0;
     const std::int32_t first_y = box.top > 0 ? box.top / tile_size : 0;
-    const std::int32_t last_x =
-        box.right < view.width ? box.right / tile_size : view.tiles_x - 1;
+    const std::int32_t last_x = box.right < view.width ? box.right / tile_size : view.tiles_x - 1;
     const std::int32_t last_y =
         box.bottom < view.height ? box.bottom / tile_size : view.tiles_y - 1;
     for (std::int32_t y = first_y; y <= last_y; ++y)
@@ -216,7 +216,8 @@ void geometry_part::clip(const view_setup& view, const geometry_item& item,
     clip_vertex polygon[most];
     int count = 0;
     for (std::size_t corner = 0; corner < 3; ++corner) {
-        const skinned_vertex& vertex = item.vertices[item.indices[std::size_t{triangle} * 3 + corner]];
+        const skinned_vertex& vertex =
+            item.vertices[item.indices[std::size_t{triangle} * 3 + corner]];
         const projected p = project(view, vertex.position);
         constexpr float huge = far_depth * 1e4f;
         if (!(std::fabs(p.x) < huge && std::fabs(p.y) < huge && std::fabs(p.depth) < far_depth))
@@ -244,7 +245,8 @@ void geometry_part::clip(const view_setup& view, const geometry_item& item,
             const float from_distance = distance(from), to_distance = distance(to);
             if (from_distance >= 0.0f) kept[kept_count++] = from;
             if ((from_distance >= 0.0f) != (to_distance >= 0.0f))
-                kept[kept_count++] = between(from, to, from_distance / (from_distance - to_distance));
+                kept[kept_count++] =
+                    between(from, to, from_distance / (from_distance - to_distance));
         }
         count = kept_count;
         for (int i = 0; i < count; ++i) polygon[i] = kept[i];

@@ -49,9 +49,9 @@ private:
 
     scratch_array<screen_vertex> vertices_;
     scratch_array<binned_triangle> triangles_;
-    scratch_array<bin_entry> found_;           ///< in drawing order
-    scratch_array<std::uint32_t> entries_;     ///< triangles, by tile, then in drawing order
-    scratch_array<std::uint32_t> offsets_;     ///< tiles + 1
+    scratch_array<bin_entry> found_;        ///< in drawing order
+    scratch_array<std::uint32_t> entries_;  ///< triangles, by tile, then in drawing order
+    scratch_array<std::uint32_t> offsets_;  ///< tiles + 1
 };
 
 }  // namespace arena

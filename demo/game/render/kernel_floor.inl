@@ -112,8 +112,7 @@ inline lanes_i encode_channel(lanes_f light) {
 
 inline void light_texels(const floor_scratch& tile, const floor_input& in,
                          const light_list& lights) {
-    const std::int32_t first_texel =
-        in.tile_z * floor_tile * floor_texels + in.tile_x * floor_tile;
+    const std::int32_t first_texel = in.tile_z * floor_tile * floor_texels + in.tile_x * floor_tile;
     for (std::int32_t row = 0; row < floor_tile; ++row) {
         const float z = tile.origin_z + (static_cast<float>(row) + 0.5f) * tile.texel;
         for (std::int32_t column = 0; column < floor_tile; column += lane_count) {
@@ -158,7 +157,8 @@ void light_floor(const floor_input& in) {
     const float side = tile.texel * floor_tile;
     for (std::uint32_t i = 0; i < in.caster_count; ++i) {
         const shadow_caster& caster = in.casters[i];
-        if (caster.max_x > tile.origin_x - tile.texel && caster.max_z > tile.origin_z - tile.texel &&
+        if (caster.max_x > tile.origin_x - tile.texel &&
+            caster.max_z > tile.origin_z - tile.texel &&
             caster.min_x < tile.origin_x + side + tile.texel &&
             caster.min_z < tile.origin_z + side + tile.texel)
             splat_shadow(tile, caster);

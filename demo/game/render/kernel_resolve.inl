@@ -36,17 +36,17 @@ inline lanes_i smooth_pixels(const rgba8* at, std::int32_t stride) {
 
     const lanes_i northwest = load_i(at - stride - 1), northeast = load_i(at - stride + 1);
     const lanes_i southwest = load_i(at + stride - 1), southeast = load_i(at + stride + 1);
-    const lanes_i horizontal =
-        magnitude(brightness(northwest) + bn * 2 + brightness(northeast) - brightness(southwest) -
-                  bs * 2 - brightness(southeast)) >
-        magnitude(brightness(northwest) + bw * 2 + brightness(southwest) - brightness(northeast) -
-                  be * 2 - brightness(southeast));
+    const lanes_i horizontal = magnitude(brightness(northwest) + bn * 2 + brightness(northeast) -
+                                         brightness(southwest) - bs * 2 - brightness(southeast)) >
+                               magnitude(brightness(northwest) + bw * 2 + brightness(southwest) -
+                                         brightness(northeast) - be * 2 - brightness(southeast));
     // Across: the neighbour on the other side of the jump.
     const lanes_i one = select(horizontal, north, west);
     const lanes_i other = select(horizontal, south, east);
-    const lanes_i across = select(magnitude(brightness(one) - b) > magnitude(brightness(other) - b),
-                                  one, other);
-    const lanes_i along = mean_bytes(select(horizontal, west, north), select(horizontal, east, south));
+    const lanes_i across =
+        select(magnitude(brightness(one) - b) > magnitude(brightness(other) - b), one, other);
+    const lanes_i along =
+        mean_bytes(select(horizontal, west, north), select(horizontal, east, south));
     const lanes_i quarter = mean_bytes(here, mean_bytes(across, along));
     return select(edge, quarter, here);
 }

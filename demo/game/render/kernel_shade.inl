@@ -114,14 +114,14 @@ inline lanes_3 floor_albedo(const fragment& f, float pixel_angle) {
     const lanes_f per_footprint = 1.0f / footprint;
 
     const lanes_f cell_x = floor_of(x * 0.5f), cell_z = floor_of(z * 0.5f);
-    lanes_u hash = as_unsigned(truncate(cell_x)) * 374761393u +
-                   as_unsigned(truncate(cell_z)) * 668265263u;
+    lanes_u hash =
+        as_unsigned(truncate(cell_x)) * 374761393u + as_unsigned(truncate(cell_z)) * 668265263u;
     hash = (hash ^ (hash >> 13)) * 1274126177u;
     const lanes_f tone = 0.80f + to_float(as_signed(hash >> 24)) * (0.34f / 255.0f);
     const lanes_f in_x = x - cell_x * 2.0f, in_z = z - cell_z * 2.0f;
     const lanes_f seam = minimum(minimum(in_x, 2.0f - in_x), minimum(in_z, 2.0f - in_z));
-    const lanes_f joint = coverage(0.022f - seam, per_footprint) *
-                          minimum(0.05f * per_footprint, splat(1.0f));
+    const lanes_f joint =
+        coverage(0.022f - seam, per_footprint) * minimum(0.05f * per_footprint, splat(1.0f));
 
     const lanes_f radius = square_root(x * x + z * z);
     const lanes_f along = maximum(absolute(x), absolute(z));
@@ -176,10 +176,10 @@ inline lanes_3 floor_light(const fragment& f, const floor_view& floor) {
 inline lanes_f sun_reaches(const fragment& f, const floor_view& floor) {
     const float slope_x = look::sun_direction[0] / look::sun_direction[1];
     const float slope_z = look::sun_direction[2] / look::sun_direction[1];
-    const lanes_i column = truncate(
-        texel_coordinate(f.position.x - f.position.y * slope_x, floor) + 0.5f);
-    const lanes_i row = truncate(
-        texel_coordinate(f.position.z - f.position.y * slope_z, floor) + 0.5f);
+    const lanes_i column =
+        truncate(texel_coordinate(f.position.x - f.position.y * slope_x, floor) + 0.5f);
+    const lanes_i row =
+        truncate(texel_coordinate(f.position.z - f.position.y * slope_z, floor) + 0.5f);
     const lanes_i texel = gather(floor.baked, row * floor_texels + column);
     return to_float(texel & 255) * (1.0f / 255.0f);
 }
@@ -220,15 +220,15 @@ inline lanes_3 surface_light(const fragment& f, lanes_3 normal, const shading& s
     const lanes_f grazing = squared(1.0f - saturate(facing));
     const lanes_f rim = grazing * saturate(normal.y + 0.55f) * near_floor;
     color = color + scaled(look::rim_light,
-                           select(character, rim * 0.55f, grazing * squared(grazing) * 0.15f));
+                           select(character, rim * 0.38f, grazing * squared(grazing) * 0.15f));
 
     const lanes_i armor = is(f, material::armor);
     if (any(armor)) {
         const lanes_3 half_way{look::sun_direction[0] - f.direction.x,
                                look::sun_direction[1] - f.direction.y,
                                look::sun_direction[2] - f.direction.z};
-        lanes_f shine = maximum(dot(normal, half_way) * inverse_root(dot(half_way, half_way)),
-                                splat(0.0f));
+        lanes_f shine =
+            maximum(dot(normal, half_way) * inverse_root(dot(half_way, half_way)), splat(0.0f));
         shine = squared(squared(squared(squared(squared(shine)))));
         const lanes_f mirror_up = saturate(normal.y * facing * 2.0f - f.direction.y);
         const lanes_3 gleam = scaled(look::sun_color, shine * visible * 1.6f) +
@@ -314,13 +314,12 @@ inline lanes_i shade(const tile_buffer& tile, const shading& s, std::int32_t col
 
     lanes_3 color{};
     if (any(covered)) {
-        f.position = lanes_3{splat(view.eye[0]), splat(view.eye[1]), splat(view.eye[2])} +
-                     f.ray * f.depth;
+        f.position =
+            lanes_3{splat(view.eye[0]), splat(view.eye[1]), splat(view.eye[2])} + f.ray * f.depth;
         const lanes_i packed = load_i(tile.color + at);
         f.material_id = logical_shift_right(packed, 24);
         const lanes_i floor = is(f, material::floor) & covered;
-        if (any(floor))
-            color = floor_albedo(f, view.pixel_angle) * floor_light(f, s.in.floor);
+        if (any(floor)) color = floor_albedo(f, view.pixel_angle) * floor_light(f, s.in.floor);
         if (any(covered & ~floor)) {
             lanes_3 normal{load_f(tile.normal_x + at), load_f(tile.normal_y + at),
                            load_f(tile.normal_z + at)};
@@ -329,8 +328,8 @@ inline lanes_i shade(const tile_buffer& tile, const shading& s, std::int32_t col
             color = select(floor, color, surface_light(f, normal, s));
         }
         const lanes_f far = saturate((f.depth - look::fog_start) * (1.0f / look::fog_length));
-        color = mix(color, scaled(look::fog_color, splat(1.0f)),
-                    far * (2.0f - far) * look::fog_most);
+        color =
+            mix(color, scaled(look::fog_color, splat(1.0f)), far * (2.0f - far) * look::fog_most);
     }
     if (!all(covered)) color = select(covered, color, sky(f.direction));
     if (s.halo_count != 0) color = halos(color, f, x, y, tile.x + column, s);

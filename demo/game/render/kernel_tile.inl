@@ -11,11 +11,12 @@ namespace arena {
 namespace {
 
 /// Edge functions ab, bc and ca at pixel centres: >= 0 inside. Exact: integers, and pixel centres
-/// that lie on an edge belong to the triangle whose top or left edge it is. The fourth lane is idle.
+/// that lie on an edge belong to the triangle whose top or left edge it is. The fourth lane is
+/// idle.
 struct edge_functions {
     i32x4 start;  ///< at the first pixel
     i32x4 dx, dy;
-    float area;   ///< twice, in subpixels; not 0
+    float area;  ///< twice, in subpixels; not 0
 
     /// Nothing inside of one edge among `width` × `height` pixels (counted from the first).
     bool miss(std::int32_t width, std::int32_t height) const {
@@ -87,8 +88,10 @@ void draw_triangle(tile_buffer& tile, const screen_vertex& a, const screen_verte
                    const screen_vertex& c, std::uint32_t color) {
     // Pixels whose centres lie in the bounding box, relative to the tile.
     constexpr std::int32_t half = subpixels / 2;
-    const std::int32_t left = least(a.x, least(b.x, c.x)), right = greatest(a.x, greatest(b.x, c.x));
-    const std::int32_t top = least(a.y, least(b.y, c.y)), bottom = greatest(a.y, greatest(b.y, c.y));
+    const std::int32_t left = least(a.x, least(b.x, c.x)),
+                       right = greatest(a.x, greatest(b.x, c.x));
+    const std::int32_t top = least(a.y, least(b.y, c.y)),
+                       bottom = greatest(a.y, greatest(b.y, c.y));
     const std::int32_t x0 = greatest(((left + half - 1) >> subpixel_bits) - tile.x, 0);
     const std::int32_t y0 = greatest(((top + half - 1) >> subpixel_bits) - tile.y, 0);
     const std::int32_t x1 = least(((right - half) >> subpixel_bits) - tile.x, tile_size - 1);
@@ -98,8 +101,8 @@ void draw_triangle(tile_buffer& tile, const screen_vertex& a, const screen_verte
     const std::int32_t first_x = (tile.x + x0) * subpixels + half;
     const std::int32_t first_y = (tile.y + y0) * subpixels + half;
     constexpr std::int32_t small = tile_size * subpixels;
-    const edge_functions edges = edges_of(a, b, c, first_x, first_y,
-                                          right - left <= small && bottom - top <= small);
+    const edge_functions edges =
+        edges_of(a, b, c, first_x, first_y, right - left <= small && bottom - top <= small);
     if (edges.miss(x1 - x0, y1 - y0)) return;
     const attribute_plane plane = plane_of(a, b, c, edges, first_x, first_y);
 
@@ -147,8 +150,7 @@ void draw_tile(const tile_input& in) {
         for (std::uint32_t i = part.offsets[in.tile]; i < end; ++i) {
             const binned_triangle& triangle = part.triangles[part.entries[i]];
             if (i + 3 < end)
-                __builtin_prefetch(
-                    part.vertices + part.triangles[part.entries[i + 3]].vertex[0]);
+                __builtin_prefetch(part.vertices + part.triangles[part.entries[i + 3]].vertex[0]);
             draw_triangle(tile, part.vertices[triangle.vertex[0]],
                           part.vertices[triangle.vertex[1]], part.vertices[triangle.vertex[2]],
                           triangle.color);

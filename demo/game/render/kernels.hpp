@@ -8,7 +8,7 @@
 
 namespace arena {
 
-constexpr std::int32_t tile_size = 64;      ///< pixels; a power of two
+constexpr std::int32_t tile_size = 64;  ///< pixels; a power of two
 constexpr std::int32_t subpixel_bits = 8;
 constexpr std::int32_t subpixels = 1 << subpixel_bits;
 
@@ -40,10 +40,10 @@ struct geometry_output {
 struct view_setup {
     float to_pixel[3][4];  ///< rows: world position to pixel x * depth, pixel y * depth, depth
     float eye[3];
-    float ray_origin[3];   ///< world ray of unit depth through the corner of pixel (0, 0)
-    float ray_dx[3];       ///< added per pixel to the right
-    float ray_dy[3];       ///< added per pixel down
-    float pixel_angle;     ///< width of a pixel at unit depth
+    float ray_origin[3];  ///< world ray of unit depth through the corner of pixel (0, 0)
+    float ray_dx[3];      ///< added per pixel to the right
+    float ray_dy[3];      ///< added per pixel down
+    float pixel_angle;    ///< width of a pixel at unit depth
     std::int32_t width, height;
     std::int32_t tiles_x, tiles_y;
 };
@@ -68,10 +68,10 @@ constexpr std::int32_t floor_tile = 64;  ///< texels per side of one part
 constexpr std::int32_t floor_tiles = floor_texels / floor_tile;
 
 struct floor_view {
-    std::uint32_t* light;            ///< floor_texels², square roots of r, g, b / 4 in 10 bits each
-    const std::uint32_t* baked;      ///< floor_texels², low byte: sun reaches the floor, next: open sky
+    std::uint32_t* light;        ///< floor_texels², square roots of r, g, b / 4 in 10 bits each
+    const std::uint32_t* baked;  ///< floor_texels², low byte: sun reaches the floor, next: open sky
     float texels_per_metre;
-    float half_extent;               ///< metres; 0: there is no floor map
+    float half_extent;  ///< metres; 0: there is no floor map
 };
 
 struct tile_input {

@@ -108,9 +108,7 @@ inline lanes_f maximum(lanes_f a, lanes_f b) {
     return select(a > b, a, b);
 #endif
 }
-inline lanes_f saturate(lanes_f value) {
-    return minimum(maximum(value, splat(0.0f)), splat(1.0f));
-}
+inline lanes_f saturate(lanes_f value) { return minimum(maximum(value, splat(0.0f)), splat(1.0f)); }
 inline lanes_f absolute(lanes_f value) { return as_float(as_int(value) & 0x7fffffff); }
 
 inline lanes_f square_root(lanes_f value) {
@@ -139,8 +137,8 @@ inline lanes_f floor_of(lanes_f value) {
 
 inline lanes_i gather(const void* table, lanes_i index) {
 #if defined(__AVX2__)
-    return reinterpret_cast<lanes_i>(_mm256_i32gather_epi32(
-        static_cast<const int*>(table), reinterpret_cast<__m256i>(index), 4));
+    return reinterpret_cast<lanes_i>(_mm256_i32gather_epi32(static_cast<const int*>(table),
+                                                            reinterpret_cast<__m256i>(index), 4));
 #else
     lanes_i value{};
     const char* bytes = static_cast<const char*>(table);

@@ -18,9 +18,7 @@ glm::vec3 ray_through(const view_setup& view, float x, float y) {
 }
 
 /// Normal of the plane through the eye and two rays; points to the left of a → b.
-glm::vec3 side(const glm::vec3& a, const glm::vec3& b) {
-    return glm::normalize(glm::cross(a, b));
-}
+glm::vec3 side(const glm::vec3& a, const glm::vec3& b) { return glm::normalize(glm::cross(a, b)); }
 
 }  // namespace
 

@@ -7,7 +7,7 @@ namespace arena::look {
 constexpr float sun_direction[3] = {-0.548f, 0.640f, 0.538f};
 constexpr float sun_color[3] = {1.50f, 1.00f, 0.58f};
 
-constexpr float sky_light[3] = {0.155f, 0.215f, 0.37f};     ///< ambient from above
+constexpr float sky_light[3] = {0.155f, 0.215f, 0.37f};    ///< ambient from above
 constexpr float ground_light[3] = {0.10f, 0.08f, 0.078f};  ///< ambient from below
 constexpr float rim_light[3] = {0.34f, 0.44f, 0.66f};
 

@@ -22,8 +22,8 @@ public:
              rgba8 top);
 
     /// Around the vertical axis, smooth sides, open below; a top when `top_radius` > 0.
-    void cone(const glm::vec3& base, float height, float base_radius, float top_radius,
-              int sides, rgba8 side, rgba8 top);
+    void cone(const glm::vec3& base, float height, float base_radius, float top_radius, int sides,
+              rgba8 side, rgba8 top);
 
     void sphere(const glm::vec3& center, float radius, int sides, rgba8 color);
 

@@ -57,8 +57,8 @@ void add_capsule(body& mesh, const limb& part, int sides, int rings, bool topolo
         const float radius = upper ? part.to_radius : part.from_radius;
         for (int i = 0; i < sides; ++i) {
             const float yaw = 2.0f * pi * static_cast<float>(i) / static_cast<float>(sides);
-            const glm::vec3 out = (u * std::cos(yaw) + v * std::sin(yaw)) * std::sin(pitch) -
-                                  axis * std::cos(pitch);
+            const glm::vec3 out =
+                (u * std::cos(yaw) + v * std::sin(yaw)) * std::sin(pitch) - axis * std::cos(pitch);
             mesh.vertices.push_back({center + out * radius, out});
         }
     }
@@ -88,7 +88,8 @@ std::array<limb, 11> pose(const glm::vec3& at, float heading, float phase) {
     for (const float side : {-1.0f, 1.0f}) {
         const float swing = s * side, lift = std::max(0.0f, std::cos(phase) * side) * 0.14f;
         const glm::vec3 hip = place(0.1f * side, 0.92f + bob, 0.0f);
-        const glm::vec3 knee = place(0.11f * side, 0.50f + lift * 0.6f, 0.22f * swing + lift * 0.7f);
+        const glm::vec3 knee =
+            place(0.11f * side, 0.50f + lift * 0.6f, 0.22f * swing + lift * 0.7f);
         const glm::vec3 foot = place(0.11f * side, 0.10f + lift, 0.40f * swing);
         limbs[n++] = {hip, knee, 0.10f, 0.075f, trousers};
         limbs[n++] = {knee, foot, 0.075f, 0.055f, boots};
@@ -178,10 +179,10 @@ std::vector<arena::point_light> make_lights(float time) {
     for (std::uint32_t i = 0; i < arena::max_lights; ++i) {
         const float radius = 4.0f + 25.0f * fraction(i, 5);
         const float angle = 6.2832f * fraction(i, 6) + time * (0.2f + 0.3f * fraction(i, 7));
-        lights.push_back({{radius * std::cos(angle), 1.3f + 1.4f * fraction(i, 8),
-                           radius * std::sin(angle)},
-                          4.5f + 2.5f * fraction(i, 9),
-                          colors[i % 6]});
+        lights.push_back(
+            {{radius * std::cos(angle), 1.3f + 1.4f * fraction(i, 8), radius * std::sin(angle)},
+             4.5f + 2.5f * fraction(i, 9),
+             colors[i % 6]});
     }
     return lights;
 }
@@ -192,38 +193,13 @@ double milliseconds() {
 }
 
 double median(std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                     values.end());
+    std::nth_element(values.begin(),
+                     values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
     return values[values.size() / 2];
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    const std::string file = argc > 1 ? argv[1] : "preview.png";
-    const auto people = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 1000);
-    const int frames = argc > 3 ? std::max(1, std::atoi(argv[3])) : 20;
-    const float time = argc > 4 ? static_cast<float>(std::atof(argv[4])) : 0.0f;
-
-    const double built = milliseconds();
-    arena::renderer renderer({.portable_kernels = std::getenv("ARENA_PORTABLE") != nullptr});
-    std::printf("built in %.1f ms of CPU time\n", milliseconds() - built);
-    const float turn = 0.9f + time * 0.25f;
-    const glm::vec3 eye(23.0f * std::cos(turn), 7.5f, 23.0f * std::sin(turn));
-    const glm::mat4 view = glm::lookAt(eye, glm::vec3(0.0f, 1.2f, 0.0f), glm::vec3(0, 1, 0));
-    const glm::mat4 projection = glm::perspective(glm::radians(55.0f), 1280.0f / 720.0f, 0.1f, 300.0f);
-
-    const crowd all = make_crowd(people, eye, time);
-    const std::vector<arena::point_light> lights = make_lights(time);
-    const std::array<arena::ui_box, 3> boxes{{{16, 16, 330, 92, make_rgba(12, 14, 24, 150)},
-                                              {28, 88, 300, 8, make_rgba(255, 255, 255, 50)},
-                                              {28, 88, 220, 8, make_rgba(255, 176, 84, 230)}}};
-    const std::string line = std::to_string(people) + " characters, 64 lights";
-    const std::array<arena::ui_text, 2> texts{
-        {{28, 26, 2.5f, make_rgba(255, 240, 220), "Braid: the arena"},
-         {28, 62, 1.5f, make_rgba(210, 214, 230), line}}};
-    const arena::frame_input input{{view, projection}, all.draws, lights, all.contacts, boxes, texts, time};
-
+/// Renders the frame again and again, and prints what its stages cost.
+void measure(arena::renderer& renderer, const arena::frame_input& input, int frames) {
     std::vector<double> begin, total;
     std::array<std::vector<double>, std::size(arena::all_render_stages)> stages;
     for (int frame = 0; frame < frames; ++frame) {
@@ -242,7 +218,8 @@ int main(int argc, char** argv) {
     }
     std::printf("CPU ms     median    best  (%d frames, one thread)\n", frames);
     const auto row = [](const std::string& name, const std::vector<double>& times) {
-        std::printf("%-8s %8.3f%8.3f", name.c_str(), median(times), *std::ranges::min_element(times));
+        std::printf("%-8s %8.3f%8.3f", name.c_str(), median(times),
+                    *std::ranges::min_element(times));
     };
     row("begin", begin);
     for (const arena::render_stage stage : arena::all_render_stages) {
@@ -253,6 +230,38 @@ int main(int argc, char** argv) {
     std::printf("\n");
     row("frame", total);
     std::printf("\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string file = argc > 1 ? argv[1] : "preview.png";
+    const auto people = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 1000);
+    const int frames = argc > 3 ? std::max(1, std::atoi(argv[3])) : 20;
+    const float time = argc > 4 ? static_cast<float>(std::atof(argv[4])) : 0.0f;
+
+    const double built = milliseconds();
+    arena::renderer renderer({.portable_kernels = std::getenv("ARENA_PORTABLE") != nullptr});
+    std::printf("built in %.1f ms of CPU time\n", milliseconds() - built);
+    const float turn = 0.9f + time * 0.25f;
+    const glm::vec3 eye(23.0f * std::cos(turn), 7.5f, 23.0f * std::sin(turn));
+    const glm::mat4 view = glm::lookAt(eye, glm::vec3(0.0f, 1.2f, 0.0f), glm::vec3(0, 1, 0));
+    const glm::mat4 projection =
+        glm::perspective(glm::radians(55.0f), 1280.0f / 720.0f, 0.1f, 300.0f);
+
+    const crowd all = make_crowd(people, eye, time);
+    const std::vector<arena::point_light> lights = make_lights(time);
+    const std::array<arena::ui_box, 3> boxes{{{16, 16, 330, 92, make_rgba(12, 14, 24, 150)},
+                                              {28, 88, 300, 8, make_rgba(255, 255, 255, 50)},
+                                              {28, 88, 220, 8, make_rgba(255, 176, 84, 230)}}};
+    const std::string line = std::to_string(people) + " characters, 64 lights";
+    const std::array<arena::ui_text, 2> texts{
+        {{28, 26, 2.5f, make_rgba(255, 240, 220), "Braid: the arena"},
+         {28, 62, 1.5f, make_rgba(210, 214, 230), line}}};
+    const arena::frame_input input{
+        {view, projection}, all.draws, lights, all.contacts, boxes, texts, time};
+
+    measure(renderer, input, frames);
     const arena::renderer::counters c = renderer.statistics();
     std::printf("%u draws, %u vertices, %u triangles, %u binned, %u bin entries, hash %016llx\n",
                 c.draws, c.vertices, c.triangles, c.triangles_binned, c.bin_entries,

@@ -69,18 +69,20 @@ bool in_view(const view_setup& view, const glm::vec3& center, float radius) {
     const auto row = [&](const float(&m)[4]) {
         return m[0] * center.x + m[1] * center.y + m[2] * center.z + m[3];
     };
-    const auto steepness = [](float x, float y, float z) { return std::sqrt(x * x + y * y + z * z); };
+    const auto steepness = [](float x, float y, float z) {
+        return std::sqrt(x * x + y * y + z * z);
+    };
     const auto& m = view.to_pixel;
     const float x = row(m[0]), y = row(m[1]), depth = row(m[2]);
     const float w = static_cast<float>(view.width), h = static_cast<float>(view.height);
     if (depth < -radius) return false;
     if (x < -radius * steepness(m[0][0], m[0][1], m[0][2])) return false;
     if (y < -radius * steepness(m[1][0], m[1][1], m[1][2])) return false;
-    if (w * depth - x < -radius * steepness(w * m[2][0] - m[0][0], w * m[2][1] - m[0][1],
-                                            w * m[2][2] - m[0][2]))
+    if (w * depth - x <
+        -radius * steepness(w * m[2][0] - m[0][0], w * m[2][1] - m[0][1], w * m[2][2] - m[0][2]))
         return false;
-    return h * depth - y >= -radius * steepness(h * m[2][0] - m[1][0], h * m[2][1] - m[1][1],
-                                                h * m[2][2] - m[1][2]);
+    return h * depth - y >=
+           -radius * steepness(h * m[2][0] - m[1][0], h * m[2][1] - m[1][1], h * m[2][2] - m[1][2]);
 }
 
 /// Four independent multiplicative chains over 32 bytes at a time, folded at the end.
@@ -104,16 +106,17 @@ std::uint64_t hash_pixels(const rgba8* pixels, std::size_t count) {
 }  // namespace
 
 std::string_view name(render_stage stage) {
-    constexpr std::string_view names[] = {"lights", "floor", "geometry", "tiles", "resolve", "hash"};
+    constexpr std::string_view names[] = {"lights", "floor",   "geometry",
+                                          "tiles",  "resolve", "hash"};
     return names[static_cast<std::size_t>(stage)];
 }
 
 struct renderer::state {
     explicit state(const renderer_options& options)
-        : width(static_cast<std::int32_t>(options.width))
-        , height(static_cast<std::int32_t>(options.height))
-        , smooth(options.smooth_edges)
-        , kernels(options.portable_kernels ? &portable_kernels : &best_kernels()) {
+        : width(static_cast<std::int32_t>(options.width)),
+          height(static_cast<std::int32_t>(options.height)),
+          smooth(options.smooth_edges),
+          kernels(options.portable_kernels ? &portable_kernels : &best_kernels()) {
         const std::size_t pixels = std::size_t{options.width} * options.height;
         shaded.resize(pixels);
         picture.resize(pixels);
@@ -191,7 +194,8 @@ void renderer::state::add_caster(const draw_command& draw) {
     const float weight =
         4096.0f * std::min(1.0f, texels * shadow_overlap * static_cast<float>(step) /
                                      static_cast<float>(count));
-    casters.push_back({draw.vertices.data(), count, step, weight, draw.center.x - draw.radius - std::max(shift_x, 0.0f),
+    casters.push_back({draw.vertices.data(), count, step, weight,
+                       draw.center.x - draw.radius - std::max(shift_x, 0.0f),
                        draw.center.x + draw.radius - std::min(shift_x, 0.0f),
                        draw.center.z - draw.radius - std::max(shift_z, 0.0f),
                        draw.center.z + draw.radius - std::min(shift_z, 0.0f)});
@@ -203,8 +207,7 @@ void renderer::state::collect_items() {
     for (const arena_piece& piece : pieces) {
         if (!in_view(view, piece.center, piece.radius)) continue;
         items.push_back({piece.vertices.data(), static_cast<std::uint32_t>(piece.vertices.size()),
-                         piece.indices.data(),
-                         static_cast<std::uint32_t>(piece.indices.size() / 3),
+                         piece.indices.data(), static_cast<std::uint32_t>(piece.indices.size() / 3),
                          piece.colors.data(), make_rgba(255, 255, 255), piece.kind});
     }
     for (const draw_command& draw : input.draws) {
@@ -239,7 +242,8 @@ void renderer::begin_frame(const frame_input& input) {
     state& s = *state_;
     s.input = input;
     s.view = make_view(input.eye, s.width, s.height);
-    s.light_count = static_cast<std::uint32_t>(std::min<std::size_t>(input.lights.size(), max_lights));
+    s.light_count =
+        static_cast<std::uint32_t>(std::min<std::size_t>(input.lights.size(), max_lights));
     for (std::uint32_t i = 0; i < s.light_count; ++i)
         s.placed_lights[i] = place_light(input.lights[i], s.view);
     s.collect_items();
@@ -249,9 +253,9 @@ void renderer::begin_frame(const frame_input& input) {
     if (s.floor.half_extent > 0.0f) {
         const float side = 2.0f * s.floor.half_extent / static_cast<float>(floor_tiles);
         for (std::uint32_t i = 0; i < std::uint32_t{floor_tiles * floor_tiles}; ++i) {
-            const glm::vec3 center((static_cast<float>(i % floor_tiles) + 0.5f) * side - s.floor.half_extent,
-                                   0.0f,
-                                   (static_cast<float>(i / floor_tiles) + 0.5f) * side - s.floor.half_extent);
+            const glm::vec3 center(
+                (static_cast<float>(i % floor_tiles) + 0.5f) * side - s.floor.half_extent, 0.0f,
+                (static_cast<float>(i / floor_tiles) + 0.5f) * side - s.floor.half_extent);
             if (in_view(s.view, center, side * 0.75f)) s.floor_parts.push_back(i);
         }
     }
@@ -261,13 +265,17 @@ void renderer::begin_frame(const frame_input& input) {
 std::uint32_t renderer::parts(render_stage stage) const {
     const state& s = *state_;
     switch (stage) {
-    case render_stage::lights: return static_cast<std::uint32_t>(s.view.tiles_y);
-    case render_stage::floor:
-        return std::max(1u, static_cast<std::uint32_t>(s.floor_parts.size()));
-    case render_stage::geometry: return static_cast<std::uint32_t>(s.item_ends.size());
-    case render_stage::tiles: return static_cast<std::uint32_t>(s.view.tiles_x * s.view.tiles_y);
-    case render_stage::resolve:
-    case render_stage::hash: break;
+        case render_stage::lights:
+            return static_cast<std::uint32_t>(s.view.tiles_y);
+        case render_stage::floor:
+            return std::max(1u, static_cast<std::uint32_t>(s.floor_parts.size()));
+        case render_stage::geometry:
+            return static_cast<std::uint32_t>(s.item_ends.size());
+        case render_stage::tiles:
+            return static_cast<std::uint32_t>(s.view.tiles_x * s.view.tiles_y);
+        case render_stage::resolve:
+        case render_stage::hash:
+            break;
     }
     return static_cast<std::uint32_t>(s.strip_hashes.size());
 }
@@ -304,20 +312,28 @@ void renderer::state::run_hash(std::uint32_t part) {
 void renderer::run(render_stage stage, std::uint32_t part) {
     state& s = *state_;
     switch (stage) {
-    case render_stage::lights:
-        bin_lights(s.view, s.placed_lights.data(), s.light_count, static_cast<std::int32_t>(part),
-                   s.tile_lights.data());
-        return;
-    case render_stage::floor: s.run_floor(part); return;
-    case render_stage::geometry: {
-        const std::uint32_t first = part == 0 ? 0 : s.item_ends[part - 1];
-        s.geometry[part].run(s.view, {s.items.data() + first, s.item_ends[part] - first});
-        s.outputs[part] = s.geometry[part].output();
-        return;
-    }
-    case render_stage::tiles: s.run_tile(part); return;
-    case render_stage::resolve: s.run_resolve(part); return;
-    case render_stage::hash: s.run_hash(part); return;
+        case render_stage::lights:
+            bin_lights(s.view, s.placed_lights.data(), s.light_count,
+                       static_cast<std::int32_t>(part), s.tile_lights.data());
+            return;
+        case render_stage::floor:
+            s.run_floor(part);
+            return;
+        case render_stage::geometry: {
+            const std::uint32_t first = part == 0 ? 0 : s.item_ends[part - 1];
+            s.geometry[part].run(s.view, {s.items.data() + first, s.item_ends[part] - first});
+            s.outputs[part] = s.geometry[part].output();
+            return;
+        }
+        case render_stage::tiles:
+            s.run_tile(part);
+            return;
+        case render_stage::resolve:
+            s.run_resolve(part);
+            return;
+        case render_stage::hash:
+            s.run_hash(part);
+            return;
     }
 }
 

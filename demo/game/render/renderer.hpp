@@ -78,11 +78,11 @@ public:
     void paint_overlay(std::span<const ui_box> boxes, std::span<const ui_text> texts);
 
     struct counters {
-        std::uint32_t draws;              ///< after culling, arena included
-        std::uint32_t vertices;           ///< transformed
-        std::uint32_t triangles;          ///< looked at
-        std::uint32_t triangles_binned;   ///< survived culling
-        std::uint32_t bin_entries;        ///< triangle × tile
+        std::uint32_t draws;             ///< after culling, arena included
+        std::uint32_t vertices;          ///< transformed
+        std::uint32_t triangles;         ///< looked at
+        std::uint32_t triangles_binned;  ///< survived culling
+        std::uint32_t bin_entries;       ///< triangle × tile
     };
     /// Valid after `geometry`.
     counters statistics() const;

@@ -43,8 +43,8 @@ struct draw_command {
     std::span<const rgba8> triangle_colors;
     rgba8 tint = make_rgba(255, 255, 255);
     surface material = surface::cloth;
-    bool casts_shadow = true;      ///< sun shadow on the floor, from the vertices
-    glm::vec3 center{0.0f};        ///< bounding sphere of the vertices; culls draws and shadows
+    bool casts_shadow = true;  ///< sun shadow on the floor, from the vertices
+    glm::vec3 center{0.0f};    ///< bounding sphere of the vertices; culls draws and shadows
     float radius = 0.0f;
 };
 

@@ -22,7 +22,7 @@ struct font_corner {
     std::uint32_t color;
 };
 
-constexpr std::size_t most_letters = 200;     ///< per line; the rest is cut off
+constexpr std::size_t most_letters = 200;  ///< per line; the rest is cut off
 constexpr std::size_t corners_per_letter = 64;
 
 /// Coordinates far outside of any picture are as good as at its border.

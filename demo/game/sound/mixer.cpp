@@ -190,9 +190,8 @@ std::span<const std::int16_t> mixer::samples() const { return state_->samples; }
 std::uint64_t mixer::hash() const { return state_->hash; }
 
 std::uint32_t mixer::active_voices() const {
-    return static_cast<std::uint32_t>(
-        std::count_if(state_->voices.begin(), state_->voices.end(),
-                      [](const voice& v) { return v.playing; }));
+    return static_cast<std::uint32_t>(std::count_if(state_->voices.begin(), state_->voices.end(),
+                                                    [](const voice& v) { return v.playing; }));
 }
 
 }  // namespace arena

@@ -18,15 +18,15 @@ constexpr std::uint32_t sound_kinds = 4;
 
 struct sound_trigger {
     sound_kind kind = sound_kind::footstep;
-    float gain = 1.0f;            ///< 0 … 1; clamped
-    float pan = 0.0f;             ///< -1 left … +1 right; clamped
-    float pitch = 1.0f;           ///< playing speed, 0.25 … 4; clamped
-    std::uint32_t start = 0;      ///< sample of this frame at which it begins, < samples_per_frame
+    float gain = 1.0f;        ///< 0 … 1; clamped
+    float pan = 0.0f;         ///< -1 left … +1 right; clamped
+    float pitch = 1.0f;       ///< playing speed, 0.25 … 4; clamped
+    std::uint32_t start = 0;  ///< sample of this frame at which it begins, < samples_per_frame
 };
 
 struct mixer_options {
-    std::uint64_t seed = 1;    ///< of the noise in the sounds
-    bool ambience = true;      ///< the pad that plays without triggers
+    std::uint64_t seed = 1;  ///< of the noise in the sounds
+    bool ambience = true;    ///< the pad that plays without triggers
 };
 
 class mixer {

@@ -143,10 +143,18 @@ std::vector<float> synthesise(sound_kind kind, std::uint64_t seed) {
     const noise source(seed * sound_kinds + static_cast<std::uint64_t>(kind) + 1);
     std::vector<float> sound;
     switch (kind) {
-    case sound_kind::footstep: sound = footstep(source); break;
-    case sound_kind::whoosh: sound = whoosh(source); break;
-    case sound_kind::hit: sound = hit(source); break;
-    case sound_kind::chime: sound = chime(); break;
+        case sound_kind::footstep:
+            sound = footstep(source);
+            break;
+        case sound_kind::whoosh:
+            sound = whoosh(source);
+            break;
+        case sound_kind::hit:
+            sound = hit(source);
+            break;
+        case sound_kind::chime:
+            sound = chime();
+            break;
     }
     soften_ends(sound);
     for (float& sample : sound) sample = std::clamp(sample, -1.0f, 1.0f);
