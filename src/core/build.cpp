@@ -214,7 +214,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     }
     if (!ok) {
         s.permissions.store(join_word(generation, list_closed), release);
-        slots.give(w.slots, index);
+        give_slot(w, index);
         return {};
     }
     seat_counters::add(w.counters.created);
@@ -226,8 +226,12 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
 
     const auto depend = [&](task_id predecessor, bool any_outcome) {
         if (!predecessor) return;
-        if (!BRAID_EXPECT(misuse, state_of(predecessor) != task_state::unknown,
+        if (!BRAID_EXPECT(misuse, predecessor != id && state_of(predecessor) != task_state::unknown,
                           "`after` holds an id that this scheduler never issued")) {
+            return;
+        }
+        if (o.parent && !BRAID_EXPECT(misuse, !descends(index, predecessor),
+                                      "a child cannot wait for its parent, which waits for it")) {
             return;
         }
         if (!link_edge(*this, w, index, predecessor, any_outcome)) return;
@@ -265,7 +269,13 @@ void runtime::abandon(worker& w, draft d) {
     slot& s = slots[d.slot];
     s.flags.fetch_or(flag_cancel | flag_empty, relaxed);
     s.invoke = nullptr;
+    const task_id id = id_of(d.slot);
+    const bool built = s.has(flag_built);
+    const bool held = s.has(flag_held);
     if (s.waits_for.fetch_sub(1, acq_rel) == 1) make_ready(w, d.slot, {});
+    // The builder and the handle that there would have been give up their shares.
+    if (built) own_work_done(w, d.slot);
+    if (held) release_holder(w, id);
 }
 
 std::uint32_t runtime::prepare_post(worker& w) noexcept {
@@ -299,7 +309,7 @@ bool runtime::push_posted(worker& w, std::uint32_t index, closure_fn body) noexc
     if (!w.ready[s.level.load(relaxed)].push(id_of(index).value)) {
         seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
         s.permissions.store(join_word(s.generation(), list_closed), relaxed);
-        slots.give(w.slots, index);
+        give_slot(w, index);
         return false;
     }
     if (asleep.should_wake()) wake_one();
@@ -396,6 +406,40 @@ void runtime::finish_building(worker& w, task_id id, bool cancel) {
     own_work_done(w, index);  // the builder's share
 }
 
+bool runtime::descends(std::uint32_t index, task_id ancestor) const {
+    const unsigned depth = slots[index_of(ancestor.value)].depth.load(relaxed);
+    std::uint32_t at = index;
+    for (unsigned steps = 0; steps < 64; ++steps) {
+        const slot& s = slots[at];
+        if (s.depth.load(relaxed) <= depth) break;
+        const std::uint32_t jump = s.jump.load(relaxed);
+        const bool far = jump != no_index && slots.contains(jump) &&
+                         slots[jump].depth.load(relaxed) >= depth;
+        at = far ? jump : s.parent.load(relaxed);
+        if (at == no_index || !slots.contains(at)) return false;
+    }
+    return id_of(at) == ancestor;
+}
+
+/// Looks at 64 tasks at most: a help to whoever made a cycle by mistake, not a promise.
+bool runtime::waits_for_transitively(task_id id, task_id wanted) const {
+    constexpr unsigned limit = 64;
+    task_id list[limit] = {id};
+    unsigned count = 1;
+    for (unsigned i = 0; i < count; ++i) {
+        const slot& s = slots[index_of(list[i].value)];
+        for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge && count < limit;) {
+            const task_id from{edges[e].from.load(relaxed)};
+            e = edges[e].next_predecessor.load(relaxed);
+            // The edge was still in the list when it was read: then it says the truth.
+            if (s.waits_for.load(acquire) == 0 || !is_open(list[i])) break;
+            if (from == wanted) return true;
+            if (std::find(list, list + count, from) == list + count) list[count++] = from;
+        }
+    }
+    return false;
+}
+
 bool runtime::add_dependency(worker& w, task_id id, task_id predecessor) {
     const std::uint32_t index = index_of(id.value);
     if (!BRAID_EXPECT(options.assertion, slots[index].has(flag_empty),
@@ -404,7 +448,9 @@ bool runtime::add_dependency(worker& w, task_id id, task_id predecessor) {
     }
     if (!BRAID_EXPECT(options.assertion, predecessor != id, "a task cannot wait for itself") ||
         !BRAID_EXPECT(options.assertion, state_of(predecessor) != task_state::unknown,
-                      "the predecessor's id was never issued by this scheduler")) {
+                      "the predecessor's id was never issued by this scheduler") ||
+        !BRAID_EXPECT(options.assertion, !waits_for_transitively(predecessor, id),
+                      "the predecessor waits for this task already: that would be a cycle")) {
         return false;
     }
     if (link_edge(*this, w, index, predecessor, false)) {

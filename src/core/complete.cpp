@@ -53,7 +53,8 @@ void runtime::complete_one(worker& w, std::uint32_t index) {
         e = next;
     }
 
-    bool received = s.has(flag_held);
+    // A handle that was dropped before the end receives nothing.
+    bool received = s.has(flag_held) && detail_of(s)->holders.load(acquire) > 1;
     if ((static_cast<std::uint32_t>(head) & waited_bit) != 0) {
         const unsigned woken = lot.wake(
             id.value, UINT32_MAX,
@@ -65,22 +66,25 @@ void runtime::complete_one(worker& w, std::uint32_t index) {
         received = received || woken != 0;
     }
     if (result != nullptr && !received) pass_on(w, s, result, parent);
-    count_end(w, s);
-    recycle(w, index);
+    const task_environment* environment = s.environment.load(relaxed);
+    const bool in_scope = environment != nullptr && environment->within != nullptr;
+    const end_of_task end = how_it_ended(s);
+    recycle(w, index);  // before a scope's wait may return: values and failures are delivered
+    if (in_scope) count_end(w, *environment->within, end);
     if (parent != no_index) own_work_done(w, parent);
 }
 
-void runtime::count_end(worker& w, const slot& s) {
-    const task_environment* environment = s.environment.load(relaxed);
-    if (environment == nullptr || environment->within == nullptr) return;
-    scope* in = environment->within;
+/// A builder that gives up after its task has run cancels nothing any more.
+runtime::end_of_task runtime::how_it_ended(const slot& s) {
+    if (s.has(flag_cancel) && s.runner.load(relaxed) == UINT16_MAX) return end_of_task::cancelled;
+    return s.has(flag_failed) ? end_of_task::failed : end_of_task::executed;
+}
+
+void runtime::count_end(worker& w, scope& all, end_of_task end) {
+    scope* in = &all;
     scope::shard& shard = in->shard_[w.index % scope::shards];
-    const std::uint16_t flags = s.flags.load(relaxed);
-    if ((flags & flag_cancel) != 0) {
-        shard.cancelled.fetch_add(1, relaxed);
-    } else if ((flags & flag_failed) != 0) {
-        shard.failed.fetch_add(1, relaxed);
-    }
+    if (end == end_of_task::cancelled) shard.cancelled.fetch_add(1, relaxed);
+    if (end == end_of_task::failed) shard.failed.fetch_add(1, relaxed);
     // acq_rel: release pairs with the sums of a wait. From here on the scope may be gone.
     if ((shard.ended.fetch_add(1, acq_rel) & scope::waited_bit) == 0) return;
     if (w.scope_to_tell != in) tell_scope(w);
@@ -97,7 +101,7 @@ void runtime::tell_scope(worker& w) {
     w.scope_to_tell = nullptr;
     // Looked at only while a waiter's record is in the bucket: then the scope is alive.
     lot.wake(
-        reinterpret_cast<std::uint64_t>(maybe_gone), UINT32_MAX,
+        scope_key(maybe_gone), UINT32_MAX,
         [&](wait_record&) { return scope_done(*maybe_gone); },
         [this](unsigned seat) { notify(seat); });
 }
@@ -132,7 +136,11 @@ void runtime::recycle(worker& w, std::uint32_t index) {
         // relaxed: nobody has the id; the next generation's ids are published with their own order.
         s.permissions.store(join_word(s.generation(), list_closed), relaxed);
     }
-    if (s.generation() != last_generation) slots.give(w.slots, index);
+    give_slot(w, index);
+}
+
+void runtime::give_slot(worker& w, std::uint32_t index) {
+    if (slots[index].generation() != last_generation) slots.give(w.slots, index);
 }
 
 void runtime::release_holder(worker& w, task_id id) { recycle(w, index_of(id.value)); }

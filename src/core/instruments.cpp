@@ -81,11 +81,11 @@ scheduler_statistics runtime::totals() const {
         sum.stolen += c.stolen.load(relaxed);
         sum.helped += c.helped.load(relaxed);
         sum.parks += c.parks.load(relaxed);
-        sum.wakes += c.wakes.load(relaxed);
         sum.spilled += c.spilled.load(relaxed);
         sum.long_tasks += c.long_tasks.load(relaxed);
     }
     sum.refused = refused.load(relaxed);
+    sum.wakes = wakes.load(relaxed);
     sum.reserves_started = reserves_started.load(relaxed);
     sum.reserves_refused = reserves_refused.load(relaxed);
     sum.unobserved_exceptions = unobserved.load(relaxed);

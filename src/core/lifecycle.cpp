@@ -207,22 +207,25 @@ worker* runtime::lease_guest(bool may_block) {
     }
     while (true) {
         unsigned guests = 0;
+        unsigned inside = 0;  // those that only wait do not count: others must get on
+        worker* free_seat = nullptr;
         for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
             worker* w = seats[i].load(acquire);
             if (w == nullptr || w->kind != seat_kind::guest) continue;
             ++guests;
-            if (w->leased) continue;
-            w->leased = true;
-            w->stack_low = 0;
+            if (!w->leased && free_seat == nullptr) free_seat = w;
+            if (w->leased && !w->waits) ++inside;
+        }
+        const bool allowed = inside < static_cast<unsigned>(std::max(1, options.guests));
+        if (allowed && free_seat != nullptr) {
+            free_seat->leased = true;
+            free_seat->stack_low = 0;
             lock.unlock();
-            enter_turn(*w);
-            return w;
+            enter_turn(*free_seat);
+            return free_seat;
         }
         if (!may_block) return nullptr;
-        if (guests < static_cast<unsigned>(std::max(1, options.guests)) &&
-            add_seat(seat_kind::guest, guests, "guest") != nullptr) {
-            continue;
-        }
+        if (allowed && add_seat(seat_kind::guest, guests, "guest") != nullptr) continue;
         guest_returned.wait(lock);
     }
 }
@@ -231,11 +234,16 @@ void runtime::return_guest(worker& w) {
     tell_scope(w);
     if (turn) turn->leave(w.index);
     unbind_seat(w);
-    {
-        const std::lock_guard lock(guest_mutex);
-        w.leased = false;
-    }
+    // Told under the lock: a thread that ends the scheduler waits for that.
+    const std::lock_guard lock(guest_mutex);
+    w.leased = false;
     guest_returned.notify_one();
+}
+
+void runtime::note_guest_waits(worker& w, bool waits) {
+    const std::lock_guard lock(guest_mutex);
+    w.waits = waits;
+    if (waits) guest_returned.notify_one();
 }
 
 // ---- reserves ----------------------------------------------------------------------------------
@@ -305,13 +313,26 @@ void runtime::freeze() {
 void runtime::resume() {
     frozen.store(false, seq_cst);
     lot.wake(
-        reinterpret_cast<std::uint64_t>(&frozen), UINT32_MAX, [](wait_record&) { return true; },
+        address_key(&frozen), UINT32_MAX, [](wait_record&) { return true; },
         [this](unsigned seat) { notify(seat); });
 }
 
 bool runtime::everything_ended() const {
     const scheduler_statistics ended_first = totals();
     return ended_first.ended() == totals().created;
+}
+
+bool runtime::at_rest() const {
+    // In this order: a thread is awake before it counts the end of a task, and asleep after it
+    // has dealt with all that follows from it.
+    if (!everything_ended()) return false;
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        const worker* w = seats[i].load(acquire);
+        const bool own = w->kind == seat_kind::worker || w->kind == seat_kind::reserve ||
+                         w->kind == seat_kind::background;
+        if (own && !w->at_rest.load(seq_cst)) return false;
+    }
+    return true;
 }
 
 void runtime::shut_down(shutdown how) {
@@ -324,8 +345,8 @@ void runtime::shut_down(shutdown how) {
     if (frozen.load(seq_cst)) resume();
 
     const seat_lease seat(*this, nullptr);
-    const auto key = reinterpret_cast<std::uint64_t>(&state);
-    while (!everything_ended()) {
+    const std::uint64_t key = address_key(&state);
+    while (!at_rest()) {
         if (const task_id id = next_task(*seat)) {
             leave_search(*seat);
             run(*seat, id);
@@ -333,7 +354,7 @@ void runtime::shut_down(shutdown how) {
         }
         tell_scope(*seat);
         const std::uint32_t record =
-            lot.enter(seat->records, key, seat->index, [&] { return !everything_ended(); });
+            lot.enter(seat->records, key, seat->index, [&] { return !at_rest(); });
         if (record == no_index) continue;
         // Threads that go to sleep tell; a task that ends on a thread outside does not, hence
         // the time-out.
@@ -352,16 +373,29 @@ void runtime::destroy(runtime* rt) {
     if (self != nullptr && self->top != nullptr) {
         // From a task of its own: a thread cannot join itself, so another one ends it.
         rt->shut_down(shutdown::drain);
+        rt->ended_by = self;
         rt->last_request = {.name = "braid end",
                             .entry = [](void* p) { destroy(static_cast<runtime*>(p)); },
                             .argument = rt};
-        platform::detach_thread(platform::start_thread(rt->last_request));
+        const platform::thread_handle last = platform::start_thread(rt->last_request);
+        if (last != 0) {
+            platform::detach_thread(last);
+        } else {
+            rt->log(log_level::error, "%s: the system refused the thread that would have ended the "
+                    "scheduler; its memory stays", rt->options.name);
+        }
         return;
     }
     rt->shut_down(shutdown::drain);
     {
         const std::lock_guard lock(rt->thread_mutex);
         rt->state.store(life::closed, seq_cst);
+    }
+    // The task that destroyed the scheduler may lie on top of a wait of the program's own thread.
+    while (const worker* last = rt->ended_by) {
+        const std::lock_guard lock(rt->guest_mutex);
+        if (!last->leased && !last->inside.load(acquire)) break;
+        parker().park(active_policy::now() + 50'000);
     }
     for (unsigned i = 0; i < rt->seat_count.load(acquire); ++i) rt->wake_seat(i);
     if (rt->turn && self != nullptr) rt->turn->leave(self->index);

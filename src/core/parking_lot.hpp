@@ -24,6 +24,12 @@ struct wait_record {
     outcome* result = nullptr;
 };
 
+/// A key that no id can be (its generation would be among the last 2^15), and that is another one
+/// for each `kind` of object at one address: an event may lie where a scope was.
+inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
+    return ~(reinterpret_cast<std::uint64_t>(object) | kind);
+}
+
 class parking_lot {
 public:
     explicit parking_lot(accounted_memory& memory) : records_(memory, memory_tag::detail) {}
@@ -55,8 +61,8 @@ public:
         return no_index;
     }
 
-    /// The waiter leaves, done or not.
-    void leave(pool_cache& cache, std::uint32_t index) {
+    /// The waiter leaves, done or not. Returns what it was given, also at the last moment.
+    outcome* leave(pool_cache& cache, std::uint32_t index) {
         wait_record& r = records_[index];
         // acquire: pairs with the release in wake().
         if (!r.done.load(acquire)) {
@@ -64,7 +70,9 @@ public:
             const std::lock_guard lock(b.mutex);
             if (!r.done.load(acquire)) unlink(b, index);
         }
+        outcome* result = std::exchange(r.result, nullptr);
         records_.give(cache, index);
+        return result;
     }
 
     /// Takes records under `key` out, at most `limit`: `each(record)` says whether, and is called

@@ -12,6 +12,23 @@
 #include <mutex>
 
 BRAID_NAMESPACE_BEGIN
+namespace {
+
+/// The queues whose work lies on this thread's stack, innermost first.
+struct serving {
+    const queue* q;
+    serving* below;
+};
+thread_local serving* innermost = nullptr;
+
+bool serves(const queue& q) {
+    for (const serving* s = innermost; s != nullptr; s = s->below) {
+        if (s->q == &q) return true;
+    }
+    return false;
+}
+
+}  // namespace
 
 // Work lies in the ring; under when_full::grow later work lies in `overflow` once the ring was
 // full, and all work goes there until the list is empty, so that the order of starting stays.
@@ -42,6 +59,8 @@ struct queue::state {
     std::condition_variable changed;          // work came, room came, or a piece ended
     std::deque<item> overflow;                // guarded by mutex
     bool stopping = false;                    // guarded by mutex
+    bool has_threads = false;                 // set by the constructor
+    atomic<bool> closed{false};               // push() refuses
     atomic<bool> overflowing{false};          // overflow is not empty
     atomic<std::uint32_t> sleepers{0};        // threads in a wait for `changed`
     atomic<std::uint64_t> pushed{0}, ended{0}, dropped{0};
@@ -85,6 +104,8 @@ bool queue::state::try_pop(item& it) {
 }
 
 void queue::state::run_one(item& it) {
+    serving frame{&owner, innermost};
+    innermost = &frame;
 #if BRAID_HAS_EXCEPTIONS
     try {
         it.call(owner);
@@ -95,6 +116,7 @@ void queue::state::run_one(item& it) {
     it.call(owner);
 #endif
     it.reset();  // captures are gone before drain() can return (I4)
+    innermost = frame.below;
     ended.fetch_add(1, seq_cst);  // seq_cst: as tell() says
     tell();
 }
@@ -135,6 +157,7 @@ queue::queue(scheduler& s, const queue_options& options)
         .argument = state_.get()});
     for (unsigned i = 0; i < options.threads; ++i) {
         state_->threads[i] = platform::start_thread(*state_->request);
+        state_->has_threads = state_->has_threads || state_->threads[i] != 0;
         if (state_->threads[i] == 0) {
             state_->rt.log(log_level::error,
                            "%s: the system refused a thread for queue '%s'; going on without it",
@@ -145,6 +168,8 @@ queue::queue(scheduler& s, const queue_options& options)
 
 queue::~queue() {
     drain();
+    state_->closed.store(true, seq_cst);
+    drain();  // what came in between
     {
         const std::lock_guard lock(state_->mutex);
         state_->stopping = true;
@@ -160,16 +185,19 @@ bool queue::push_item(item& work) {
     while (true) {
         // Counted first: drain() must never see a piece ended that it has not seen pushed.
         q.pushed.fetch_add(1, seq_cst);
-        if (q.try_push(work)) {
+        const bool closed = q.closed.load(seq_cst);
+        if (!closed && q.try_push(work)) {
             q.tell();
             return true;
         }
         q.pushed.fetch_sub(1, seq_cst);
-        if (q.options.full == when_full::fail) {
+        q.tell();  // a drain() may have seen the count and sleep on it
+        if (closed || q.options.full == when_full::fail) {
             q.refused.fetch_add(1, relaxed);
             return false;
         }
-        if (q.options.full == when_full::help) {
+        const bool nobody_else = !q.has_threads || serves(*this);
+        if (q.options.full == when_full::help || nobody_else) {
             q.run_oldest(q.helped);
             continue;
         }
@@ -183,6 +211,10 @@ bool queue::push_item(item& work) {
 
 void queue::drain() {
     state& q = *state_;
+    if (!BRAID_EXPECT(q.rt.options.assertion, !serves(*this),
+                      "a piece of work cannot drain its own queue: it would wait for itself")) {
+        return;
+    }
     // Ended first: a piece counted as ended is counted as pushed, and so is what it pushed.
     const auto done = [&] {
         const std::uint64_t ended = q.ended.load(seq_cst) + q.dropped.load(seq_cst);

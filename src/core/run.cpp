@@ -96,7 +96,7 @@ void runtime::rest_if_frozen(worker& w) {
     if (!frozen.load(seq_cst)) return;
     leave_search(w);
     tell_scope(w);
-    const auto key = reinterpret_cast<std::uint64_t>(&frozen);
+    const std::uint64_t key = address_key(&frozen);
     while (true) {
         const std::uint32_t record =
             lot.enter(w.records, key, w.index, [&] { return frozen.load(seq_cst); });

@@ -29,6 +29,8 @@ namespace detail {
 
 enum class life : std::uint8_t { running, draining, discarding, closed };
 
+inline std::uint64_t scope_key(const scope* s) { return address_key(s, 1); }
+
 /// What a wait is for. Exactly one of the three.
 struct wait_target {
     task_id task = {};
@@ -50,6 +52,8 @@ public:
     void abandon(worker& w, draft d);
     void finish_building(worker& w, task_id id, bool cancel);
     bool add_dependency(worker& w, task_id id, task_id predecessor);
+    /// Is the task `ancestor`, or a child of it, or a child of one of those …?
+    bool descends(std::uint32_t index, task_id ancestor) const;
     void spawn_members(worker& w, std::size_t count, closure_fn body, void* shared);
     /// Neither allocates nor waits. `put` constructs in the storage.
     template <class Put>
@@ -120,6 +124,8 @@ public:
     static bool scope_done(const scope& s);
 
     // ---- wait.cpp
+    /// False, and reported: the wait could never end.
+    bool may_wait_for(const worker& w, task_id id) const;
     /// True: over; false: out of time. `received` gets the awaited task's outcome.
     bool wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
               outcome** received);
@@ -153,8 +159,11 @@ public:
     void remove_main(worker& w);
     worker* lease_guest(bool may_block);
     void return_guest(worker& w);
+    void note_guest_waits(worker& w, bool waits);
     void shut_down(shutdown how);
     bool everything_ended() const;
+    /// … and no thread is still busy with the consequences.
+    bool at_rest() const;
     void set_worker_count(unsigned count);
     bool start_reserve();
     bool retire_reserve(worker& w);
@@ -257,7 +266,8 @@ public:
     unsigned started_workers = 0;                           // guarded by thread_mutex
     std::uint16_t worker_seats[sleepers::capacity] = {};    // guarded by thread_mutex
     platform::thread_request last_request{};
-    atomic<std::uint64_t> refused{0}, unobserved{0};
+    worker* ended_by = nullptr;  // the seat whose task destroyed the scheduler
+    atomic<std::uint64_t> refused{0}, unobserved{0}, wakes{0};
     atomic<std::uint32_t> next_resource{0};
     atomic<bool> warned_of_reserves{false}, warned_of_parking{false};
 
@@ -267,8 +277,13 @@ private:
     task_options member_options(std::uint32_t parent) const;
     void enter_turn(worker& w);
     void complete_one(worker& w, std::uint32_t index);
-    void count_end(worker& w, const slot& s);
+    enum class end_of_task : std::uint8_t { executed, failed, cancelled };
+    static end_of_task how_it_ended(const slot& s);
+    void count_end(worker& w, scope& all, end_of_task end);
     void recycle(worker& w, std::uint32_t index);
+    /// A slot in its last generation is retired instead (I3).
+    void give_slot(worker& w, std::uint32_t index);
+    bool waits_for_transitively(task_id id, task_id wanted) const;
     void pass_on(worker& w, slot& s, outcome* result, std::uint32_t parent);
     bool enter_wait(worker& w, const wait_target& target, std::uint32_t& record);
     task_id find_work(worker& w, const wait_target& target, help policy);

@@ -55,24 +55,43 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
 
 // ---- waiting -----------------------------------------------------------------------------------
 
+namespace {
+
+/// Tasks run on the program's own thread for as long as this lives; see runtime::destroy().
+class long_call {
+public:
+    explicit long_call(worker& w)
+        : worker_(w.kind == detail::seat_kind::main && !w.inside.load(relaxed) ? &w : nullptr) {
+        if (worker_ != nullptr) worker_->inside.store(true, relaxed);
+    }
+    ~long_call() {
+        // release: pairs with the acquire in destroy(); the last touch of the scheduler.
+        if (worker_ != nullptr) worker_->inside.store(false, release);
+    }
+    long_call(const long_call&) = delete;
+    long_call& operator=(const long_call&) = delete;
+
+private:
+    worker* worker_;
+};
+
+}  // namespace
+
 void scheduler::wait(task_id id, help policy) { wait_for(id, forever, policy); }
 
 bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
+    if (!id) return true;
     if (!BRAID_EXPECT(rt_->options.assertion, rt_->state_of(id) != task_state::unknown,
                       "wait only for ids that this scheduler has issued")) {
         return true;
     }
-    const seat_lease seat(*rt_, nullptr);
-    for (const running_task* t = seat->top; t != nullptr; t = t->below) {
-        if (!BRAID_EXPECT(rt_->options.assertion, rt_->id_of(t->slot) != id,
-                          "a task cannot wait for itself, nor for one that its wait is buried "
-                          "under")) {
-            return false;
-        }
-    }
+    detail::runtime& rt = *rt_;  // a task that runs meanwhile may destroy *this
+    const seat_lease seat(rt, nullptr);
+    const long_call call(*seat);
+    if (!rt.may_wait_for(*seat, id)) return false;
     detail::outcome* received = nullptr;
-    const bool over = rt_->wait(*seat, {.task = id}, timeout, policy, &received);
-    rt_->raise(received);
+    const bool over = rt.wait(*seat, {.task = id}, timeout, policy, &received);
+    rt.raise(received);
     return over;
 }
 
@@ -80,11 +99,13 @@ task_state scheduler::state(task_id id) const { return rt_->state_of(id); }
 
 bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
     const seat_lease seat(*rt_, nullptr);
+    const long_call call(*seat);
     return rt_->wait(*seat, {.signal = &e}, timeout, help::any, nullptr);
 }
 
 void scheduler::work_until(event& stop) {
     const seat_lease seat(*rt_, nullptr);
+    const long_call call(*seat);
     rt_->wait(*seat, {.signal = &stop, .run_everything = true, .give_up_seat = false}, forever,
               help::any, nullptr);
 }
@@ -200,6 +221,12 @@ bool task_context::cancelled() const {
            rt_.scope_cancelled(rt_.slots[worker_->top->slot]);
 }
 void task_context::wait(task_id id, help policy) {
+    if (!id) return;
+    if (!BRAID_EXPECT(rt_.options.assertion, rt_.state_of(id) != task_state::unknown,
+                      "wait only for ids that this scheduler has issued") ||
+        !rt_.may_wait_for(*worker_, id)) {
+        return;
+    }
     detail::outcome* received = nullptr;
     rt_.wait(*worker_, {.task = id}, forever, policy, &received);
     rt_.raise(received);
@@ -257,11 +284,12 @@ void wait_value(runtime& rt, task_id id) {
 
 void* take_value(runtime& rt, task_id id) {
     slot& s = rt.slots[index_of(id.value)];
-    if (s.has(flag_value)) return s.storage;
+    // First: a task whose child failed has a value too, and it counts as failed.
     if (s.has(flag_failed)) {
         outcome* result = rt.outcome_of(s);
         if (result != nullptr && result->error != nullptr) rt.raise(rt.keep(result));
     }
+    if (s.has(flag_value)) return s.storage;
 #if BRAID_HAS_EXCEPTIONS
     if (s.has(flag_cancel)) throw broken_promise{};
 #endif

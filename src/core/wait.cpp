@@ -12,8 +12,7 @@ namespace {
 
 std::uint64_t key_of(const wait_target& target) {
     if (target.task) return target.task.value;
-    return target.signal != nullptr ? reinterpret_cast<std::uint64_t>(target.signal)
-                                    : reinterpret_cast<std::uint64_t>(target.all_of);
+    return target.signal != nullptr ? address_key(target.signal) : scope_key(target.all_of);
 }
 
 /// The tasks that an awaited task is known to need: itself, its open predecessors, and what
@@ -41,7 +40,7 @@ public:
 
     bool contains(std::uint64_t entry, unsigned reach = 2) const {
         for (unsigned i = 0; i < count_; ++i) {
-            if (entry == list_[i].value || below(entry, list_[i])) return true;
+            if (entry == list_[i].value || rt_.descends(index_of(entry), list_[i])) return true;
         }
         if (reach == 0) return false;
         // Upwards: does somebody needed wait for this one?
@@ -95,28 +94,23 @@ private:
         }
     }
 
-    bool below(std::uint64_t entry, task_id ancestor) const {
-        const slot& top = rt_.slots[index_of(ancestor.value)];
-        const unsigned depth = top.depth.load(relaxed);
-        std::uint32_t at = index_of(entry);
-        for (unsigned steps = 0; steps < 64; ++steps) {
-            const slot& s = rt_.slots[at];
-            if (s.depth.load(relaxed) <= depth) break;
-            const std::uint32_t jump = s.jump.load(relaxed);
-            const bool far = jump != no_index && rt_.slots.contains(jump) &&
-                             rt_.slots[jump].depth.load(relaxed) >= depth;
-            at = far ? jump : s.parent.load(relaxed);
-            if (at == no_index || !rt_.slots.contains(at)) return false;
-        }
-        return rt_.id_of(at) == ancestor;
-    }
-
     const runtime& rt_;
     task_id* list_;
     unsigned& count_;
 };
 
 }  // namespace
+
+bool runtime::may_wait_for(const worker& w, task_id id) const {
+    for (const running_task* t = w.top; t != nullptr; t = t->below) {
+        if (!BRAID_EXPECT(options.assertion, !descends(t->slot, id),
+                          "a task cannot wait for itself, its parent, or one that its wait is "
+                          "buried under")) {
+            return false;
+        }
+    }
+    return true;
+}
 
 bool runtime::enough_stack(worker& w) const {
     if (w.depth < 16) return true;
@@ -257,6 +251,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         if (!asked) {
             asked = true;
             ask_pinned_threads(w);
+            if (w.kind == seat_kind::guest) note_guest_waits(w, true);
         }
         if (options.warn_when_wait_parks && w.kind == seat_kind::worker &&
             !warned_of_parking.exchange(true, relaxed)) {
@@ -296,9 +291,10 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     if (w.handed_over) take_back(w);
     if (w.kind == seat_kind::background) count_background_waiter(-1);
     leave_search(w);
+    if (asked && w.kind == seat_kind::guest) note_guest_waits(w, false);
     tell_scope(w);
-    if (received != nullptr && lot[record].done.load(acquire)) *received = lot[record].result;
-    lot.leave(w.records, record);
+    outcome* result = lot.leave(w.records, record);
+    if (received != nullptr) *received = result;
     if (shows) w.frames[w.depth - 1].awaited.store(0, relaxed);
     if (options.observer != nullptr) {
         tell(w, event_kind::wait_end, w.top != nullptr ? id_of(w.top->slot) : task_id{},
@@ -327,8 +323,8 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
     // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
     w.at_rest.store(true, seq_cst);
     if (state.load(seq_cst) != life::running) {
-        lot.wake(reinterpret_cast<std::uint64_t>(&state), UINT32_MAX,
-                 [](wait_record&) { return true; }, [this](unsigned seat) { notify(seat); });
+        lot.wake(address_key(&state), UINT32_MAX, [](wait_record&) { return true; },
+                 [this](unsigned seat) { notify(seat); });
     }
     const bool in_time = turn ? turn->block(w.index, deadline != INT64_MAX) : w.park.park(deadline);
     w.at_rest.store(false, seq_cst);
@@ -382,7 +378,7 @@ void event::set() {
     // have destroyed it by the time the address is woken.
     if ((state_.fetch_or(set_bit, acq_rel) & waited_bit) == 0) return;
     rt.lot.wake(
-        reinterpret_cast<std::uint64_t>(this), how_many, [](detail::wait_record&) { return true; },
+        detail::address_key(this), how_many, [](detail::wait_record&) { return true; },
         [&](unsigned seat) { rt.notify(seat); });
 }
 

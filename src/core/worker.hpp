@@ -47,7 +47,7 @@ struct inbox {
 struct seat_counters {
     using count = atomic<std::uint64_t>;
     count created{0}, executed{0}, failed{0}, cancelled{0}, stolen{0}, helped{0}, parks{0},
-        wakes{0}, spilled{0}, long_tasks{0}, busy_ns{0};
+        spilled{0}, long_tasks{0}, busy_ns{0};
     static void add(count& c, std::uint64_t n = 1) {
         c.store(c.load(relaxed) + n, release);
     }
@@ -69,7 +69,8 @@ struct alignas(64) worker {
     const std::uint16_t index;
     const seat_kind kind;
     std::uint16_t number = 0;  // among its kind
-    bool leased = false;       // guest seats; guarded by the runtime's guest lock
+    bool leased = false;       // guest seats; guarded by the runtime's guest lock,
+    bool waits = false;        // and this one too
     char name[32] = {};
     platform::thread_request request{};
     platform::thread_handle thread = 0;
@@ -102,6 +103,7 @@ struct alignas(64) worker {
     inbox box;
     atomic<bool> at_rest{true};
     atomic<bool> gone{false};  // a main thread that has left
+    atomic<bool> inside{false};  // a main thread in a call that runs tasks
     atomic<std::uint32_t> shown{0};
     shown_frame frames[shown_depth];
 };

@@ -65,8 +65,11 @@ public:
     /// False: moved from, taken, or the task was refused.
     bool valid() const { return static_cast<bool>(id_); }
     task_id id() const { return id_; }
-    bool ready() const { return detail::value_ready(*rt_, id_); }
-    void wait() const { detail::wait_value(*rt_, id_); }
+    /// True also when there is nothing to wait for.
+    bool ready() const { return !id_ || detail::value_ready(*rt_, id_); }
+    void wait() const {
+        if (id_) detail::wait_value(*rt_, id_);
+    }
 
     /// Waits, helping, and gives the value away; once. Rethrows the task's exception; throws
     /// broken_promise when the task never ran.
@@ -82,7 +85,7 @@ public:
     }
 
     /// A task that runs `f(value)` after this one; cancelled with the same cause if this one
-    /// fails. `options.after_all` is taken by the edge.
+    /// fails. `options.after_all` is taken by the edge. Not valid if this one is not.
     template <class F>
     auto then(task_options options, F&& f) &&;
     template <class F>
@@ -124,18 +127,19 @@ auto scheduler::async(const task_options& options, F&& f) {
 template <class T>
 template <class F>
 auto future<T>::then(task_options options, F&& f) && {
-    detail::runtime& rt = *rt_;
+    detail::runtime* const rt = rt_;
     const task_id before = id_;
     options.after_all = task_ids(&before, 1);
-    return detail::spawn_valued(
-        rt, options, [value = std::move(*this), next = std::forward<F>(f)]() mutable {
-            if constexpr (std::is_void_v<T>) {
-                value.get();
-                return next();
-            } else {
-                return next(value.get());
-            }
-        });
+    auto body = [value = std::move(*this), next = std::forward<F>(f)]() mutable {
+        if constexpr (std::is_void_v<T>) {
+            value.get();
+            return next();
+        } else {
+            return next(value.get());
+        }
+    };
+    using continuation = decltype(detail::spawn_valued(*rt, options, std::move(body)));
+    return before ? detail::spawn_valued(*rt, options, std::move(body)) : continuation();
 }
 
 BRAID_NAMESPACE_END

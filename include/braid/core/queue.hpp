@@ -16,7 +16,7 @@ class scheduler;
 /// What push() does when the queue holds `capacity` pieces of work.
 enum class when_full : std::uint8_t {
     help,   // the pusher runs the oldest piece itself, then pushes
-    block,  // the pusher sleeps until there is room
+    block,  // the pusher sleeps until there is room; where it would wait for itself, it helps
     grow,   // the piece goes to an unbounded list behind the ring, in order
     fail,   // push() returns false
 };
@@ -59,7 +59,8 @@ public:
     /// The raw form.
     bool push(void (*function)(queue& q, void* data), void* data);
 
-    /// Helps until everything pushed so far has run. The queue goes on afterwards.
+    /// Helps until everything pushed so far has run. The queue goes on afterwards. Not from a piece
+    /// of work of this queue, which would wait for itself: that is reported.
     BRAID_API void drain();
     /// Drops what has not started; returns how many. Their captures are destroyed.
     BRAID_API std::size_t discard();

@@ -36,9 +36,9 @@ struct thread_callbacks {
     void* user = nullptr;
 };
 
-inline constexpr int automatic = -1;
-
 struct scheduler_options {
+    static constexpr int automatic = -1;
+
     /// For messages: which of several schedulers speaks. Outlives the scheduler.
     const char* name = "braid";
 
@@ -56,7 +56,8 @@ struct scheduler_options {
     int max_reserves = 64;
     /// Threads of the background class, created when first needed.
     int background_threads = 1;
-    /// Foreign threads that may be inside a call at the same moment; a further one waits.
+    /// Foreign threads that may be inside a call at the same moment, those not counted that only
+    /// wait there; a further one blocks until one returns.
     int guests = 16;
 
     parking idle = parking::balanced;
