@@ -10,9 +10,7 @@ namespace {
 
 constexpr float fade_seconds = 0.3f;
 
-float length_of(const model_clip& clip) {
-    return static_cast<float>(clip.frame_count) / pose_rate;
-}
+float length_of(const model_clip& clip) { return static_cast<float>(clip.frame_count) / pose_rate; }
 
 float wrap(float time, float length) { return time - std::floor(time / length) * length; }
 
@@ -70,8 +68,7 @@ struct joint {
 
 joint mix(const joint& a, const joint& b, float t) {
     const float u = dot(a.rotation, b.rotation) < 0 ? -t : t;
-    return {a.rotation * (1 - t) + b.rotation * u,
-            a.translation * (1 - t) + b.translation * t};
+    return {a.rotation * (1 - t) + b.rotation * u, a.translation * (1 - t) + b.translation * t};
 }
 
 struct clip_sample {
@@ -122,8 +119,7 @@ bone_matrix multiply(const bone_matrix& a, const bone_matrix& b) {
 
 bone_matrix multiply(const bone_matrix& a, const float (&rows)[12]) {
     bone_matrix b;
-    for (int c = 0; c < 4; ++c)
-        store(b.columns[c], vec4{rows[c], rows[4 + c], rows[8 + c], 0});
+    for (int c = 0; c < 4; ++c) store(b.columns[c], vec4{rows[c], rows[4 + c], rows[8 + c], 0});
     return multiply(a, b);
 }
 
@@ -156,7 +152,7 @@ void blend_pose(game& game, const visible_body& body) {
             multiply(world[palette[i].joint], palette[i].inverse_bind);
 }
 
-} // namespace
+}  // namespace
 
 std::uint32_t choose_clip(const model_view& model, mood state, std::uint32_t random) {
     // The role itself, else the next in its row.
@@ -168,7 +164,8 @@ std::uint32_t choose_clip(const model_view& model, mood state, std::uint32_t ran
     const auto clips = model.clips();
     for (clip_role wish : wishes[static_cast<std::size_t>(state)]) {
         const auto fits = [wish](const model_clip& clip) { return clip.role == wish; };
-        const auto count = static_cast<std::uint32_t>(std::count_if(clips.begin(), clips.end(), fits));
+        const auto count =
+            static_cast<std::uint32_t>(std::count_if(clips.begin(), clips.end(), fits));
         if (count == 0) continue;
         std::uint32_t skip = random % count;
         for (std::uint32_t i = 0; i < clips.size(); ++i)
@@ -233,4 +230,4 @@ void skin(game& game, std::uint32_t part) {
     }
 }
 
-} // namespace arena
+}  // namespace arena

@@ -11,7 +11,7 @@ namespace arena {
 namespace {
 
 constexpr float two_pi = 2 * std::numbers::pi_v<float>;
-constexpr float walk_speed = 1.3f, run_speed = 3.4f; // metres per second
+constexpr float walk_speed = 1.3f, run_speed = 3.4f;  // metres per second
 constexpr float border = arena_half_extent - 0.6f;
 
 glm::vec2 random_place(std::uint32_t& random) {
@@ -35,7 +35,8 @@ std::uint32_t cell_of(glm::vec2 at) {
 }
 
 // Calls visit(index) for everybody in the cells around `at`.
-template <class Visit> void around(const crowd_grid& grid, glm::vec2 at, Visit visit) {
+template <class Visit>
+void around(const crowd_grid& grid, glm::vec2 at, Visit visit) {
     const std::uint32_t x = cell_coordinate(at.x), z = cell_coordinate(at.y);
     const std::uint32_t left = x > 0 ? x - 1 : 0, right = std::min(x + 1, crowd_grid::side - 1);
     const std::uint32_t end = std::min(z + 1, crowd_grid::side - 1);
@@ -76,7 +77,7 @@ glm::vec2 avoid_obstacles(glm::vec2 at, glm::vec2 velocity, float radius) {
     return push;
 }
 
-} // namespace
+}  // namespace
 
 void populate(game& game) {
     auto seed = static_cast<std::uint32_t>(game.setup.seed * 0x9e3779b97f4a7c15ull >> 32) | 1u;
@@ -182,8 +183,8 @@ void collide(game& game, std::uint32_t part) {
             if (square >= room * room) return;
             const float distance = std::sqrt(square);
             // Two on one spot part along x, the lower one to the left.
-            const glm::vec2 out = distance > 1e-4f ? away / distance
-                                                   : glm::vec2{i < other ? -1.0f : 1.0f, 0};
+            const glm::vec2 out =
+                distance > 1e-4f ? away / distance : glm::vec2{i < other ? -1.0f : 1.0f, 0};
             push += out * ((room - distance) * 0.25f);
             pressure += (room - distance) / room;
         });
@@ -192,7 +193,8 @@ void collide(game& game, std::uint32_t part) {
         for (const obstacle& block : arena_obstacles()) {
             const glm::vec2 away = place - block.center;
             const float distance = glm::length(away), room = block.radius + who.radius;
-            if (distance < room && distance > 1e-4f) place = block.center + away * (room / distance);
+            if (distance < room && distance > 1e-4f)
+                place = block.center + away * (room / distance);
         }
         place = glm::clamp(place, glm::vec2(-border), glm::vec2(border));
         game.now()[i] = {place, (place - start) / step_seconds};
@@ -200,4 +202,4 @@ void collide(game& game, std::uint32_t part) {
     }
 }
 
-} // namespace arena
+}  // namespace arena

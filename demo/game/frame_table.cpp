@@ -39,17 +39,20 @@ enum row : std::uint8_t {
 
 std::uint32_t one(const game&) { return 1; }
 
-template <std::uint32_t Size> std::uint32_t blocks(const game& game) {
+template <std::uint32_t Size>
+std::uint32_t blocks(const game& game) {
     return block_count(game.setup.characters, Size);
 }
 
 std::uint32_t pose_parts(const game& game) { return block_count(game.visible_count, pose_block); }
 std::uint32_t skin_parts(const game& game) { return game.skin_part_count; }
 
-template <render_stage Stage> std::uint32_t render_parts(const game& game) {
+template <render_stage Stage>
+std::uint32_t render_parts(const game& game) {
     return game.setup.picture->parts(Stage);
 }
-template <render_stage Stage> void render(game& game, std::uint32_t part) {
+template <render_stage Stage>
+void render(game& game, std::uint32_t part) {
     game.setup.picture->run(Stage, part);
 }
 
@@ -57,7 +60,8 @@ std::uint32_t mix_parts(const game& game) { return game.setup.sound->parts(); }
 void mix(game& game, std::uint32_t part) { game.setup.sound->run(part); }
 void end_mix(game& game, std::uint32_t) { game.setup.sound->finish_frame(); }
 
-template <row... Rows> constexpr std::array<std::uint8_t, sizeof...(Rows)> after{Rows...};
+template <row... Rows>
+constexpr std::array<std::uint8_t, sizeof...(Rows)> after{Rows...};
 
 constexpr std::array<stage, row_count> table{{
     {"input", after<>, one, take_input},
@@ -97,8 +101,8 @@ constexpr bool follows_only_earlier_rows() {
 }
 static_assert(follows_only_earlier_rows(), "serial runs the table from top to bottom");
 
-} // namespace
+}  // namespace
 
 std::span<const stage> frame_table() { return table; }
 
-} // namespace arena
+}  // namespace arena

@@ -15,7 +15,8 @@ class layout {
 public:
     explicit layout(std::byte* block) : block_(block) {}
 
-    template <class Item> std::span<Item> take(std::size_t count) {
+    template <class Item>
+    std::span<Item> take(std::size_t count) {
         used_ = (used_ + 63) / 64 * 64;
         const std::size_t at = used_;
         used_ += count * sizeof(Item);
@@ -70,7 +71,7 @@ game* create(const game_setup& setup, std::span<std::byte> memory) {
         static_cast<std::uint32_t>(std::min<std::size_t>(setup.models.size(), max_models));
     for (std::uint32_t i = 0; i < own->model_count; ++i)
         own->models[i] = model_view(setup.models[i].data());
-    own->setup.models = {}; // the views are all that stays
+    own->setup.models = {};  // the views are all that stays
     populate(*own);
     return own;
 }
@@ -104,7 +105,7 @@ game_facts facts(const game& game) {
     return out;
 }
 
-} // namespace
+}  // namespace
 
 const game_api* arena_game_api() {
     static const game_api api{.version = game_api_version,
@@ -117,4 +118,4 @@ const game_api* arena_game_api() {
     return &api;
 }
 
-} // namespace arena
+}  // namespace arena

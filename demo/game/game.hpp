@@ -15,7 +15,7 @@ namespace arena {
 
 inline constexpr std::uint32_t light_count = 64;
 inline constexpr std::uint32_t max_models = 8;
-inline constexpr std::uint32_t max_steps_heard = 96; // sound triggers of one frame
+inline constexpr std::uint32_t max_steps_heard = 96;  // sound triggers of one frame
 
 enum class mood : std::uint32_t { rest, walk, run, act };
 
@@ -23,19 +23,19 @@ enum class mood : std::uint32_t { rest, walk, run, act };
 struct character {
     std::uint32_t random;  // state of its own generator
     std::uint32_t model;
-    std::uint32_t tint;    // rgba8
-    float size;            // 1 = as imported
-    float radius;          // of its disc on the floor, metres
+    std::uint32_t tint;  // rgba8
+    float size;          // 1 = as imported
+    float radius;        // of its disc on the floor, metres
     glm::vec2 goal;
-    float patience;        // seconds until it makes up its mind again
-    mood wish;             // update
-    mood state;            // animate; a change fades
-    float heading;         // radians about +y, 0 looks along +z
-    std::uint32_t clip, old_clip; // of the model
-    float time, old_time;  // seconds into them
-    float fade;            // 1: only `clip` counts, 0: only `old_clip`
-    float pace;            // seconds of `clip` per second
-    float pressure;        // of neighbours, as collide saw it
+    float patience;                // seconds until it makes up its mind again
+    mood wish;                     // update
+    mood state;                    // animate; a change fades
+    float heading;                 // radians about +y, 0 looks along +z
+    std::uint32_t clip, old_clip;  // of the model
+    float time, old_time;          // seconds into them
+    float fade;                    // 1: only `clip` counts, 0: only `old_clip`
+    float pace;                    // seconds of `clip` per second
+    float pressure;                // of neighbours, as collide saw it
 };
 
 struct body_motion {
@@ -45,15 +45,15 @@ struct body_motion {
 /// Uniform grid over the floor: the characters of cell c are sorted[first[c] … first[c + 1]).
 struct crowd_grid {
     static constexpr std::uint32_t side = 32;
-    static constexpr float cell = 2.0f; // metres; nobody reaches further than one cell
+    static constexpr float cell = 2.0f;  // metres; nobody reaches further than one cell
     std::array<std::uint32_t, side * side + 1> first;
     std::span<std::uint32_t> sorted;
 };
 
 struct sight {
-    float depth;              // metres from the camera
-    std::uint32_t visible;    // cull
-    std::uint32_t lod;        // lod
+    float depth;            // metres from the camera
+    std::uint32_t visible;  // cull
+    std::uint32_t lod;      // lod
 };
 
 /// A visible character on its way to the renderer.
@@ -83,7 +83,7 @@ struct step_event {
 struct view_frustum {
     glm::mat4 view, projection;
     glm::vec3 eye;
-    glm::vec4 planes[5]; // left, right, bottom, top, near; inside is positive
+    glm::vec4 planes[5];  // left, right, bottom, top, near; inside is positive
 };
 
 struct game {
@@ -92,14 +92,14 @@ struct game {
     std::uint32_t model_count = 0;
 
     game_input input;
-    std::uint64_t frame = 0;    // counts begun frames
+    std::uint64_t frame = 0;  // counts begun frames
     std::uint64_t state_hash = 0;
 
     std::span<character> characters;
-    std::array<std::span<body_motion>, 2> motion; // [frame & 1] is this frame's, the other last's
-    std::span<glm::vec2> wanted;                  // steer: velocity before collisions
-    crowd_grid grid;                              // grid: of last frame's positions
-    std::span<step_event> steps;                  // animate: at most one per character
+    std::array<std::span<body_motion>, 2> motion;  // [frame & 1] is this frame's, the other last's
+    std::span<glm::vec2> wanted;                   // steer: velocity before collisions
+    crowd_grid grid;                               // grid: of last frame's positions
+    std::span<step_event> steps;                   // animate: at most one per character
 
     view_frustum eye;                             // input
     std::array<point_light, light_count> lights;  // lights
@@ -110,12 +110,12 @@ struct game {
     std::uint32_t skin_part_count = 0;
     std::span<draw_command> draws;
     std::span<ground_contact> contacts;
-    std::span<bone_matrix> palette;               // pose
-    std::span<skinned_vertex> vertices;           // skin
-    std::array<sound_trigger, max_steps_heard> triggers; // triggers
+    std::span<bone_matrix> palette;                       // pose
+    std::span<skinned_vertex> vertices;                   // skin
+    std::array<sound_trigger, max_steps_heard> triggers;  // triggers
     std::uint32_t trigger_count = 0;
 
-    std::array<char, 256> text;                   // ui
+    std::array<char, 256> text;  // ui
     std::array<ui_text, 4> texts;
     std::array<ui_box, 4> boxes;
     std::uint32_t text_count = 0, box_count = 0;
@@ -174,4 +174,4 @@ std::uint32_t choose_clip(const model_view& model, mood state, std::uint32_t ran
 /// Places and dresses everybody, before the first frame.
 void populate(game&);
 
-} // namespace arena
+}  // namespace arena

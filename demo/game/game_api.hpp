@@ -11,16 +11,16 @@ namespace arena {
 
 class renderer;
 class mixer;
-struct game; // lives at the start of the platform's block
+struct game;  // lives at the start of the platform's block
 
 inline constexpr std::uint32_t game_api_version = 1;
 inline constexpr std::uint32_t max_characters = 20'000;
-inline constexpr float step_seconds = 1.0f / 60; // simulated per frame
+inline constexpr float step_seconds = 1.0f / 60;  // simulated per frame
 
 struct game_setup {
-    std::uint32_t characters = 1000; // 1 … max_characters
+    std::uint32_t characters = 1000;  // 1 … max_characters
     std::uint64_t seed = 1;
-    std::span<const std::span<const std::byte>> models; // checked by find_model_fault
+    std::span<const std::span<const std::byte>> models;  // checked by find_model_fault
     renderer* picture = nullptr;
     mixer* sound = nullptr;
 };
@@ -38,7 +38,7 @@ struct game_input {
 /// threads, each exactly once. Stages not ordered by `after` may overlap.
 struct stage {
     const char* name;
-    std::span<const std::uint8_t> after; // earlier rows
+    std::span<const std::uint8_t> after;  // earlier rows
     std::uint32_t (*parts)(const game&);
     void (*run)(game&, std::uint32_t part);
 };
@@ -46,7 +46,7 @@ struct stage {
 struct game_facts {
     std::uint64_t frame;
     std::uint32_t characters, visible;
-    std::uint32_t vertices, triangles; // of visible characters
+    std::uint32_t vertices, triangles;  // of visible characters
     std::uint32_t triggers, voices;
 };
 
@@ -67,4 +67,4 @@ struct game_api {
 
 extern "C" const game_api* arena_game_api();
 
-} // namespace arena
+}  // namespace arena

@@ -24,9 +24,9 @@ const char* find_layout_fault(const model_header& header, std::size_t bytes) {
     if (header.magic != model_magic) return "it is not a model block";
     if (header.bytes != bytes) return "its size is not the one it states";
     if (!text_ends(header.name)) return "its name does not end";
-    if (header.joint_count == 0 || header.joint_count > max_bones ||
-        header.palette_count == 0 || header.palette_count > max_palette ||
-        header.clip_count == 0 || header.clip_count > max_clips)
+    if (header.joint_count == 0 || header.joint_count > max_bones || header.palette_count == 0 ||
+        header.palette_count > max_palette || header.clip_count == 0 ||
+        header.clip_count > max_clips)
         return "it has no or too many joints or clips";
     if (!fits<std::int32_t>(header.parents_at, header.joint_count, bytes) ||
         !fits<palette_entry>(header.palette_at, header.palette_count, bytes) ||
@@ -65,8 +65,7 @@ const char* find_mesh_fault(const model_view& model) {
     const model_header& header = model.header();
     for (const model_lod& lod : header.lods) {
         if (lod.vertex_count == 0 || lod.index_count == 0 || lod.index_count % 3 != 0 ||
-            lod.first_index % 3 != 0 ||
-            lod.first_vertex > header.vertex_count ||
+            lod.first_index % 3 != 0 || lod.first_vertex > header.vertex_count ||
             lod.vertex_count > header.vertex_count - lod.first_vertex ||
             lod.first_index > header.index_count ||
             lod.index_count > header.index_count - lod.first_index)
@@ -88,7 +87,7 @@ const char* find_mesh_fault(const model_view& model) {
     return nullptr;
 }
 
-} // namespace
+}  // namespace
 
 const char* find_model_fault(std::span<const std::byte> block) {
     if (block.size() < sizeof(model_header)) return "it is too short";
@@ -121,4 +120,4 @@ std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t start) 
     return hash ^ (hash >> 32);
 }
 
-} // namespace arena
+}  // namespace arena

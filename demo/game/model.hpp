@@ -9,13 +9,13 @@
 
 namespace arena {
 
-inline constexpr std::uint32_t model_magic = 0x314c4d41; // "AML1"
+inline constexpr std::uint32_t model_magic = 0x314c4d41;  // "AML1"
 inline constexpr std::uint32_t max_bones = 96;
 inline constexpr std::uint32_t max_palette = 128;
 inline constexpr std::uint32_t max_clips = 16;
 inline constexpr std::uint32_t lod_count = 4;
-inline constexpr std::uint32_t max_coarse_vertices = 256; // of the last level of detail
-inline constexpr float pose_rate = 30.0f; // poses per second in every clip
+inline constexpr std::uint32_t max_coarse_vertices = 256;  // of the last level of detail
+inline constexpr float pose_rate = 30.0f;                  // poses per second in every clip
 
 /// A vertex in the bind pose, metres, feet on the floor, facing +z. `bones` index the palette;
 /// the weights add up to 255.
@@ -35,7 +35,7 @@ struct joint_pose {
 
 struct model_lod {
     std::uint32_t first_vertex, vertex_count;
-    std::uint32_t first_index, index_count; // indices are relative to first_vertex
+    std::uint32_t first_index, index_count;  // indices are relative to first_vertex
 };
 
 /// What the animation state machine may use a clip for.
@@ -44,9 +44,9 @@ enum class clip_role : std::uint32_t { rest, walk, run, act };
 struct model_clip {
     char name[32];
     clip_role role;
-    std::uint32_t first_pose; // joint_pose index of frame 0; frame f starts bone_count * f later
+    std::uint32_t first_pose;  // joint_pose index of frame 0; frame f starts bone_count * f later
     std::uint32_t frame_count;
-    float speed; // metres per second at which the feet do not slide; 0 for clips on the spot
+    float speed;  // metres per second at which the feet do not slide; 0 for clips on the spot
 };
 
 /// One matrix of the skinning palette: joint and the inverse of its bind matrix (row-major 3x4).
@@ -57,15 +57,15 @@ struct palette_entry {
 
 struct model_header {
     std::uint32_t magic;
-    std::uint32_t bytes;    // of the whole block
-    std::uint64_t checksum; // hash_bytes of all that follows this field
+    std::uint32_t bytes;     // of the whole block
+    std::uint64_t checksum;  // hash_bytes of all that follows this field
     char name[32];
     std::uint32_t joint_count, palette_count, clip_count;
     std::uint32_t vertex_count, index_count, pose_count;
-    std::uint32_t parents_at; // int32_t per joint, parent before child, -1 for a root
+    std::uint32_t parents_at;  // int32_t per joint, parent before child, -1 for a root
     std::uint32_t palette_at, clips_at, vertices_at, indices_at, colours_at, poses_at;
     model_lod lods[lod_count];
-    float height, radius; // of the bind pose, metres
+    float height, radius;  // of the bind pose, metres
 };
 
 /// Typed look at a checked block, which must outlive it.
@@ -115,4 +115,4 @@ const char* find_model_fault(std::span<const std::byte> block);
 std::uint64_t hash_bytes(std::span<const std::byte> bytes,
                          std::uint64_t start = 0xcbf29ce484222325ull);
 
-} // namespace arena
+}  // namespace arena

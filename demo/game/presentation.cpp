@@ -14,7 +14,7 @@ namespace arena {
 namespace {
 
 constexpr float two_pi = 2 * std::numbers::pi_v<float>;
-constexpr float field_of_view = 0.85f; // vertical, radians
+constexpr float field_of_view = 0.85f;  // vertical, radians
 // Above how many pixels of height a character gets level 0, 1, 2.
 constexpr float lod_pixels[lod_count - 1] = {270, 120, 54};
 constexpr std::uint32_t vertices_per_skin_part = 6000;
@@ -73,8 +73,8 @@ void list_bodies(game& game) {
     for (std::uint32_t i = 0; i < game.setup.characters; ++i) {
         if (!game.sights[i].visible) continue;
         const model_header& model = game.models[game.characters[i].model].header();
-        const std::uint32_t lod = affordable_lod(game, model, game.sights[i].lod, vertices,
-                                                 game.setup.characters - i);
+        const std::uint32_t lod =
+            affordable_lod(game, model, game.sights[i].lod, vertices, game.setup.characters - i);
         game.visible[game.visible_count++] = {i, lod, vertices, matrices};
         vertices += model.lods[lod].vertex_count;
         matrices += model.palette_count;
@@ -88,7 +88,7 @@ void list_bodies(game& game) {
         game.skin_parts[game.skin_part_count++] = {part_start, game.visible_count};
 }
 
-} // namespace
+}  // namespace
 
 void take_input(game& game, std::uint32_t) {
     const game_input& in = game.input;
@@ -111,15 +111,14 @@ void take_input(game& game, std::uint32_t) {
 void move_lights(game& game, std::uint32_t) {
     const float time = static_cast<float>(game.frame) * step_seconds;
     for (std::uint32_t i = 0; i < light_count; ++i) {
-        std::uint32_t random = i * 2654435761u + 77u; // the same lights in every run
+        std::uint32_t random = i * 2654435761u + 77u;  // the same lights in every run
         const float ring = 3.0f + 26.0f * std::sqrt(next_unit(random));
         const float pace = (0.15f + 0.25f * next_unit(random)) * (i % 2 ? 1.0f : -1.0f);
         const float angle = next_unit(random) * two_pi + time * pace;
         const float hue = next_unit(random) * two_pi;
         const glm::vec3 colour = 0.5f + 0.5f * glm::vec3{std::cos(hue), std::cos(hue - two_pi / 3),
                                                          std::cos(hue + two_pi / 3)};
-        game.lights[i] = {{std::sin(angle) * ring,
-                           1.9f + 0.9f * std::sin(time * 0.9f + hue * 3),
+        game.lights[i] = {{std::sin(angle) * ring, 1.9f + 0.9f * std::sin(time * 0.9f + hue * 3),
                            std::cos(angle * 1.1f) * ring},
                           4.0f + 2.0f * next_unit(random),
                           colour * 1.5f};
@@ -160,9 +159,8 @@ void write_ui(game& game, std::uint32_t) {
     const std::size_t half = game.text.size() / 2;
     std::snprintf(game.text.data(), half, "%u characters   %u visible   %u near   %u lights",
                   game.setup.characters, visible, near, light_count);
-    std::snprintf(game.text.data() + half, half,
-                  "%u rest   %u walk   %u run   %u act   frame %llu", busy[0], busy[1], busy[2],
-                  busy[3], static_cast<unsigned long long>(game.frame));
+    std::snprintf(game.text.data() + half, half, "%u rest   %u walk   %u run   %u act   frame %llu",
+                  busy[0], busy[1], busy[2], busy[3], static_cast<unsigned long long>(game.frame));
     game.boxes[0] = {16, 16, 432, 86, make_rgba(8, 10, 16, 150)};
     game.boxes[1] = {16, 16, 4, 86, make_rgba(255, 176, 64)};
     game.texts[0] = {30, 24, 2, make_rgba(255, 226, 170), "BRAID ARENA"};
@@ -207,12 +205,11 @@ void trigger_sounds(game& game, std::uint32_t) {
         const step_event& event = heard[i];
         const glm::vec4 at = game.eye.view * glm::vec4(body_center(game, event.owner), 1);
         std::uint32_t random = event.owner * 747796405u + static_cast<std::uint32_t>(game.frame);
-        game.triggers[i] = {event.kind, event.gain,
-                            std::clamp(at.x / (std::fabs(at.z) + 3.0f), -1.0f, 1.0f),
-                            0.85f + 0.3f * next_unit(random),
-                            next_random(random) % samples_per_frame};
+        game.triggers[i] = {
+            event.kind, event.gain, std::clamp(at.x / (std::fabs(at.z) + 3.0f), -1.0f, 1.0f),
+            0.85f + 0.3f * next_unit(random), next_random(random) % samples_per_frame};
     }
     game.setup.sound->begin_frame(std::span(game.triggers).first(game.trigger_count));
 }
 
-} // namespace arena
+}  // namespace arena

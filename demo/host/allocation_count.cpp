@@ -15,14 +15,15 @@ std::atomic<std::uint64_t> allocations{0};
     if (counting.load(std::memory_order_relaxed))
         allocations.fetch_add(1, std::memory_order_relaxed);
     if (bytes == 0) bytes = 1;
-    void* block = alignment <= alignof(std::max_align_t)
-                      ? std::malloc(bytes)
-                      : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* block =
+        alignment <= alignof(std::max_align_t)
+            ? std::malloc(bytes)
+            : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (!block) throw std::bad_alloc();
     return block;
 }
 
-} // namespace
+}  // namespace
 
 // The array and nothrow forms of the library call these. Sanitizers bring operators of their own
 // that know each form apart: there nothing is counted.
@@ -42,4 +43,4 @@ namespace arena::host {
 std::uint64_t counted_allocations() { return allocations.load(std::memory_order_relaxed); }
 void count_allocations(bool on) { counting.store(on, std::memory_order_relaxed); }
 
-} // namespace arena::host
+}  // namespace arena::host

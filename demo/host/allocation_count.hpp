@@ -11,4 +11,4 @@ std::uint64_t counted_allocations();
 /// Turns counting on or off; one thread.
 void count_allocations(bool on);
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -34,4 +34,4 @@ std::unique_ptr<backend> make_braid_backend(unsigned workers);
 std::unique_ptr<backend> make_tbb_backend(unsigned workers);
 std::unique_ptr<backend> make_openmp_backend(unsigned workers);
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -10,13 +10,14 @@ namespace {
 
 double to_ms(nanoseconds time) { return static_cast<double>(time) * 1e-6; }
 
-} // namespace
+}  // namespace
 
 summary_ms summarise(std::vector<double> values) {
     if (values.empty()) return {};
     std::sort(values.begin(), values.end());
     const auto quantile = [&](double part) {
-        return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+        return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) +
+                                               0.5)];
     };
     const double sum = std::accumulate(values.begin(), values.end(), 0.0);
     return {sum / static_cast<double>(values.size()), quantile(0.5), quantile(0.99), values.back()};
@@ -24,10 +25,10 @@ summary_ms summarise(std::vector<double> values) {
 
 contender::contender(const std::string& backend, unsigned workers, const options& wish,
                      const model_blocks& models)
-    : name_(backend)
-    , threads_(backend == "serial" ? 1 : workers + 1)
-    , backend_(make_backend(backend, workers))
-    , world_(wish, models) {}
+    : name_(backend),
+      threads_(backend == "serial" ? 1 : workers + 1),
+      backend_(make_backend(backend, workers)),
+      world_(wish, models) {}
 
 void contender::run_frame(const game_input& input, bool keep) {
     const game_api& api = world_.api();
@@ -55,7 +56,9 @@ void contender::run_frame(const game_input& input, bool keep) {
     const auto tasks = recorder_.tasks();
     for (const task_record& task : tasks)
         task_us_.push_back(static_cast<float>(task.end - task.begin) * 1e-3f);
-    kept_.push_back({frame_ms_.size(), recorder_.frame_begin(), recorder_.frame_time(),
+    kept_.push_back({frame_ms_.size(),
+                     recorder_.frame_begin(),
+                     recorder_.frame_time(),
                      {tasks.begin(), tasks.end()}});
 }
 
@@ -66,4 +69,4 @@ const kept_frame& contender::typical_frame() {
     return *middle;
 }
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -42,11 +42,11 @@ public:
     /// First part to last part, and summed over the parts, of one stage in every frame.
     const std::vector<double>& stage_ms(std::size_t stage) const { return stage_ms_[stage]; }
     const std::vector<double>& stage_busy_ms(std::size_t stage) const { return busy_ms_[stage]; }
-    double busy_ms() const { return busy_total_; } // all stages, all frames
+    double busy_ms() const { return busy_total_; }  // all stages, all frames
     const std::vector<std::uint64_t>& hashes() const { return hashes_; }
     const std::vector<std::uint32_t>& tasks_per_frame() const { return tasks_; }
     const std::vector<std::uint64_t>& allocations_per_frame() const { return allocations_; }
-    const std::vector<float>& task_us() const { return task_us_; } // of the kept frames
+    const std::vector<float>& task_us() const { return task_us_; }  // of the kept frames
     std::vector<std::int16_t>& sound() { return sound_; }
     /// The kept frame whose time is in the middle.
     const kept_frame& typical_frame();
@@ -67,4 +67,4 @@ private:
     std::vector<kept_frame> kept_;
 };
 
-} // namespace arena::host
+}  // namespace arena::host

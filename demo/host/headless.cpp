@@ -35,7 +35,7 @@ void show_progress(const contenders& all, std::uint32_t done, std::uint32_t fram
                terminal && done != frames ? "  " : "\n");
 }
 
-} // namespace
+}  // namespace
 
 game_input scripted_input(std::uint64_t frame) {
     game_input input;
@@ -46,10 +46,11 @@ game_input scripted_input(std::uint64_t frame) {
 int run_headless(const options& wish, const model_blocks& models) {
     const std::uint32_t frames = wish.frames == 0 ? 300 : wish.frames;
     const contenders all = make_contenders(wish, models);
-    fmt::print("The arena: {} characters, {} frames, seed {}, {} x {}, {} worker{} besides the main "
-               "thread\n",
-               wish.characters, frames, wish.seed, wish.width, wish.height, wish.workers,
-               wish.workers == 1 ? "" : "s");
+    fmt::print(
+        "The arena: {} characters, {} frames, seed {}, {} x {}, {} worker{} besides the main "
+        "thread\n",
+        wish.characters, frames, wish.seed, wish.width, wish.height, wish.workers,
+        wish.workers == 1 ? "" : "s");
     for (std::uint32_t first = 0; first < frames; first += block_frames) {
         const std::uint32_t last = std::min(first + block_frames, frames);
         for (const auto& one : all)
@@ -69,4 +70,4 @@ int run_headless(const options& wish, const model_blocks& models) {
     return 0;
 }
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -12,4 +12,4 @@ int run_headless(const options& wish, const model_blocks& models);
 /// Where the camera looks from in a frame of a run without a user.
 game_input scripted_input(std::uint64_t frame);
 
-} // namespace arena::host
+}  // namespace arena::host

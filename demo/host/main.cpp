@@ -6,8 +6,8 @@
 #include "import/import_process.hpp"
 #include "window.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -71,14 +71,15 @@ int run(const options& wish) {
     return run_headless(wish, models);
 }
 
-} // namespace
-} // namespace arena::host
+}  // namespace
+}  // namespace arena::host
 
 int main(int count, char** arguments) {
     using namespace arena;
-    CLI::App app("A crowd of animated characters, simulated, drawn and heard by one network of "
-                 "tasks per frame.",
-                 "arena");
+    CLI::App app(
+        "A crowd of animated characters, simulated, drawn and heard by one network of "
+        "tasks per frame.",
+        "arena");
     host::options wish;
     bool serial = false;
     host::describe(app, wish, serial);

@@ -9,8 +9,8 @@ namespace arena::host {
 
 struct options {
     bool headless = false;
-    bool compare = false; // every backend in one run
-    std::uint32_t frames = 0; // 0: 300 without a window, endless with one
+    bool compare = false;      // every backend in one run
+    std::uint32_t frames = 0;  // 0: 300 without a window, endless with one
     std::uint64_t seed = 1;
     unsigned workers = 0;
     std::uint32_t characters = 1000;
@@ -28,4 +28,4 @@ struct options {
 /// Threads that this process may use at once, at least 1.
 unsigned usable_cores();
 
-} // namespace arena::host
+}  // namespace arena::host

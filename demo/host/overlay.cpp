@@ -20,7 +20,7 @@ rgba8 colour_of(std::uint32_t stage) {
     return make_rgba(channel(0), channel(2.1f), channel(4.2f));
 }
 
-} // namespace
+}  // namespace
 
 void overlay::paint(renderer& picture, std::span<const stage> table, const recorder& frame,
                     const overlay_state& state) {
@@ -55,10 +55,8 @@ void overlay::add_lanes(const renderer& picture, const recorder& frame) {
     for (const task_record& task : frame.tasks()) {
         const auto from = static_cast<float>(task.begin - frame.frame_begin()) / total;
         const auto length = static_cast<float>(task.end - task.begin) / total;
-        boxes_.push_back({margin + 8 + from * width,
-                          top + static_cast<float>(task.lane) * lane,
-                          std::max(length * width - 0.5f, 0.5f), lane - 1,
-                          colour_of(task.stage)});
+        boxes_.push_back({margin + 8 + from * width, top + static_cast<float>(task.lane) * lane,
+                          std::max(length * width - 0.5f, 0.5f), lane - 1, colour_of(task.stage)});
     }
 }
 
@@ -72,8 +70,7 @@ void overlay::add_graph(const renderer& picture, float frame_ms) {
     for (std::size_t i = 0; i < history_.size(); ++i) {
         const float ms = history_[(frames_ + i) % history_.size()];
         const float height = std::min(ms * scale, graph_height);
-        const rgba8 colour =
-            ms > target_ms ? make_rgba(236, 96, 72) : make_rgba(96, 208, 128);
+        const rgba8 colour = ms > target_ms ? make_rgba(236, 96, 72) : make_rgba(96, 208, 128);
         boxes_.push_back({left + static_cast<float>(i) * 2, bottom - height, 1.5f, height, colour});
     }
     boxes_.push_back({left, bottom - target_ms * scale, width, 1, make_rgba(255, 255, 255, 160)});
@@ -81,4 +78,4 @@ void overlay::add_graph(const renderer& picture, float frame_ms) {
     texts_.push_back({left, bottom - graph_height - 20, 1, grey, scale_});
 }
 
-} // namespace arena::host
+}  // namespace arena::host

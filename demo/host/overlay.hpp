@@ -28,9 +28,9 @@ private:
 
     std::vector<ui_box> boxes_;
     std::vector<ui_text> texts_;
-    std::array<float, 180> history_{}; // milliseconds, a ring
+    std::array<float, 180> history_{};  // milliseconds, a ring
     std::size_t frames_ = 0;
     std::string headline_, scale_;
 };
 
-} // namespace arena::host
+}  // namespace arena::host

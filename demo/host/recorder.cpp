@@ -10,7 +10,7 @@ constexpr std::size_t max_tasks = 1 << 14;
 
 std::atomic<std::uint64_t> recorders{0};
 
-} // namespace
+}  // namespace
 
 recorder::recorder()
     : serial_number_(recorders.fetch_add(1, std::memory_order_relaxed) + 1), tasks_(max_tasks) {}
@@ -63,4 +63,4 @@ std::array<stage_record, max_stages> recorder::stages() const {
     return out;
 }
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -27,8 +27,8 @@ struct task_record {
 };
 
 struct stage_record {
-    nanoseconds begin = 0, end = 0; // first part to last part
-    nanoseconds busy = 0;           // summed over parts
+    nanoseconds begin = 0, end = 0;  // first part to last part
+    nanoseconds busy = 0;            // summed over parts
     std::uint32_t parts = 0;
 };
 
@@ -54,7 +54,7 @@ public:
 private:
     std::uint32_t lane();
 
-    std::uint64_t serial_number_; // tells recorders apart in thread-local memory
+    std::uint64_t serial_number_;  // tells recorders apart in thread-local memory
     std::atomic<std::uint32_t> next_lane_{0};
     std::atomic<std::uint32_t> next_task_{0};
     std::array<std::uint32_t, max_stages> first_task_{};
@@ -63,4 +63,4 @@ private:
     nanoseconds frame_begin_ = 0, frame_end_ = 0;
 };
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -20,10 +20,11 @@ constexpr const char* ruler = "-------------------------------------------------
 void print_row(std::string_view name, double parts, const summary_ms& serial,
                const summary_ms& parallel, double core_use) {
     const double ratio = parallel.p50 > 0 ? serial.p50 / parallel.p50 : 0;
-    fmt::print("{:<16}{:>6.0f} |{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f} |{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f} "
-               "|{:>6.2f}{:>6.0f} %\n",
-               name, parts, serial.mean, serial.p50, serial.p99, serial.max, parallel.mean,
-               parallel.p50, parallel.p99, parallel.max, ratio, core_use * 100);
+    fmt::print(
+        "{:<16}{:>6.0f} |{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f} |{:>8.3f}{:>8.3f}{:>8.3f}{:>8.3f} "
+        "|{:>6.2f}{:>6.0f} %\n",
+        name, parts, serial.mean, serial.p50, serial.p99, serial.max, parallel.mean, parallel.p50,
+        parallel.p99, parallel.max, ratio, core_use * 100);
 }
 
 double sum(const std::vector<double>& values) {
@@ -35,7 +36,8 @@ double core_use(const contender& one) {
     return one.busy_ms() / (sum(one.frame_ms()) * one.threads());
 }
 
-template <class Value> double median(std::vector<Value> values) {
+template <class Value>
+double median(std::vector<Value> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
@@ -88,7 +90,7 @@ void write_summary(const std::filesystem::path& file, const options& wish,
     if (!stream.flush()) throw std::runtime_error("cannot write " + file.string() + ".");
 }
 
-} // namespace
+}  // namespace
 
 std::size_t first_difference(const contenders& all) {
     const auto& reference = all.front()->hashes();
@@ -102,8 +104,7 @@ void print_stage_table(const contender& serial, const contender& parallel) {
     fmt::print("\nMilliseconds        serial                            | {} with {} thread{}\n",
                parallel.name(), parallel.threads(), parallel.threads() == 1 ? "" : "s");
     fmt::print("{:<16}{:>6} |{:>8}{:>8}{:>8}{:>8} |{:>8}{:>8}{:>8}{:>8} |{:>6}{:>8}\n", "stage",
-               "tasks", "mean", "p50", "p99", "max", "mean", "p50", "p99", "max", "ratio",
-               "cores");
+               "tasks", "mean", "p50", "p99", "max", "mean", "p50", "p99", "max", "ratio", "cores");
     fmt::print("{}{}\n", ruler, std::string(45, '-'));
     const auto stages = parallel.own_world().api().stages;
     const auto last = parallel.last_frame().stages();
@@ -116,9 +117,10 @@ void print_stage_table(const contender& serial, const contender& parallel) {
     fmt::print("{}{}\n", ruler, std::string(45, '-'));
     print_row("frame", median(parallel.tasks_per_frame()), summarise(serial.frame_ms()),
               summarise(parallel.frame_ms()), core_use(parallel));
-    fmt::print("\nA stage's time runs from its first to its last task; stages of one frame overlap. "
-               "The median task\ntakes {:.0f} us, {:.0f} allocations per frame.\n",
-               median(parallel.task_us()), steady_allocations(parallel));
+    fmt::print(
+        "\nA stage's time runs from its first to its last task; stages of one frame overlap. "
+        "The median task\ntakes {:.0f} us, {:.0f} allocations per frame.\n",
+        median(parallel.task_us()), steady_allocations(parallel));
 }
 
 void print_backend_table(const contenders& all) {
@@ -128,10 +130,11 @@ void print_backend_table(const contenders& all) {
     const double serial = summarise(all.front()->frame_ms()).p50;
     for (const auto& one : all) {
         const summary_ms ms = summarise(one->frame_ms());
-        fmt::print("{:<10}{:>8} |{:>9.3f}{:>9.3f}{:>9.3f}{:>9.3f} |{:>9.2f}{:>6.0f} %{:>8.0f}  "
-                   "{:016x}\n",
-                   one->name(), one->threads(), ms.mean, ms.p50, ms.p99, ms.max, serial / ms.p50,
-                   core_use(*one) * 100, steady_allocations(*one), one->hashes().back());
+        fmt::print(
+            "{:<10}{:>8} |{:>9.3f}{:>9.3f}{:>9.3f}{:>9.3f} |{:>9.2f}{:>6.0f} %{:>8.0f}  "
+            "{:016x}\n",
+            one->name(), one->threads(), ms.mean, ms.p50, ms.p99, ms.max, serial / ms.p50,
+            core_use(*one) * 100, steady_allocations(*one), one->hashes().back());
     }
 }
 
@@ -146,9 +149,8 @@ void write_reports(const options& wish, const model_blocks& models, const conten
     const kept_frame& frame = parallel.typical_frame();
     write_timeline(wish.out / "timeline.svg", parallel.own_world().api().stages, frame,
                    fmt::format("Frame {} of the arena: {} characters, {} with {} threads",
-                               frame.number, wish.characters, parallel.name(),
-                               parallel.threads()));
+                               frame.number, wish.characters, parallel.name(), parallel.threads()));
     write_summary(wish.out / "summary.json", wish, models, all);
 }
 
-} // namespace arena::host
+}  // namespace arena::host

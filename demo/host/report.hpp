@@ -24,4 +24,4 @@ void write_png(const std::filesystem::path& file, const renderer& picture);
 void write_timeline(const std::filesystem::path& file, std::span<const stage> table,
                     const kept_frame& frame, const std::string& title);
 
-} // namespace arena::host
+}  // namespace arena::host

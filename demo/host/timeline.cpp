@@ -88,7 +88,8 @@ private:
             const double at = left + width * ms / total;
             out_ += fmt::format(
                 "<path d=\"M{0:.1f} {1}V{2}\" stroke=\"#2a2e3a\"/>"
-                "<text x=\"{0:.1f}\" y=\"{3}\" fill=\"#889\" text-anchor=\"middle\">{4:g} ms</text>\n",
+                "<text x=\"{0:.1f}\" y=\"{3}\" fill=\"#889\" text-anchor=\"middle\">{4:g} "
+                "ms</text>\n",
                 at, top - 6, height - 30, height - 14, ms);
         }
     }
@@ -109,11 +110,12 @@ private:
                 threads_[lane] == 0 ? "main" : fmt::format("thread {}", threads_[lane]));
         for (const task_record& task : tasks_) {
             const double from = x(task.begin), length = x(task.end) - from;
-            out_ += fmt::format("<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" "
-                                "fill=\"{}\"><title>{} {}: {:.0f} us</title></rect>\n",
-                                from, lane_top(task) + 4, std::max(length - 0.3, 0.4),
-                                lane_height - 12, colour_of(task.stage), table_[task.stage].name,
-                                task.part, static_cast<double>(task.end - task.begin) * 1e-3);
+            out_ += fmt::format(
+                "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" "
+                "fill=\"{}\"><title>{} {}: {:.0f} us</title></rect>\n",
+                from, lane_top(task) + 4, std::max(length - 0.3, 0.4), lane_height - 12,
+                colour_of(task.stage), table_[task.stage].name, task.part,
+                static_cast<double>(task.end - task.begin) * 1e-3);
         }
         for (std::size_t first = 0; first < tasks_.size();) first = name_run(first);
     }
@@ -127,9 +129,10 @@ private:
         const std::string_view name = table_[tasks_[first].stage].name;
         const double from = x(tasks_[first].begin), to = x(tasks_[last].end);
         if (to - from > 7.5 * static_cast<double>(name.size()))
-            out_ += fmt::format("<text x=\"{:.1f}\" y=\"{}\" fill=\"#111\" font-size=\"12\" "
-                                "font-weight=\"bold\" pointer-events=\"none\">{}</text>\n",
-                                from + 4, lane_top(tasks_[first]) + 29, name);
+            out_ += fmt::format(
+                "<text x=\"{:.1f}\" y=\"{}\" fill=\"#111\" font-size=\"12\" "
+                "font-weight=\"bold\" pointer-events=\"none\">{}</text>\n",
+                from + 4, lane_top(tasks_[first]) + 29, name);
         return last + 1;
     }
 
@@ -161,13 +164,13 @@ private:
 
     std::span<const stage> table_;
     const kept_frame& frame_;
-    std::vector<task_record> tasks_; // by lane, then by time
+    std::vector<task_record> tasks_;  // by lane, then by time
     std::array<stage_span, max_stages> spans_{};
-    std::vector<std::uint32_t> threads_; // of the lanes, top to bottom
+    std::vector<std::uint32_t> threads_;  // of the lanes, top to bottom
     std::string out_;
 };
 
-} // namespace
+}  // namespace
 
 void write_timeline(const std::filesystem::path& file, std::span<const stage> table,
                     const kept_frame& frame, const std::string& title) {
@@ -176,4 +179,4 @@ void write_timeline(const std::filesystem::path& file, std::span<const stage> ta
     if (!stream.flush()) throw std::runtime_error("cannot write " + file.string() + ".");
 }
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -22,7 +22,8 @@ struct destroy {
     void operator()(SDL_Renderer* p) const { SDL_DestroyRenderer(p); }
     void operator()(SDL_Texture* p) const { SDL_DestroyTexture(p); }
 };
-template <class Item> using owned = std::unique_ptr<Item, destroy>;
+template <class Item>
+using owned = std::unique_ptr<Item, destroy>;
 
 struct sdl_session {
     sdl_session() {
@@ -70,13 +71,13 @@ public:
         window_.reset(SDL_CreateWindow("The arena - Braid", SDL_WINDOWPOS_CENTERED,
                                        SDL_WINDOWPOS_CENTERED, static_cast<int>(wish.width),
                                        static_cast<int>(wish.height), SDL_WINDOW_RESIZABLE));
-        if (window_) screen_.reset(SDL_CreateRenderer(window_.get(), -1, SDL_RENDERER_PRESENTVSYNC));
+        if (window_)
+            screen_.reset(SDL_CreateRenderer(window_.get(), -1, SDL_RENDERER_PRESENTVSYNC));
         if (window_ && !screen_) screen_.reset(SDL_CreateRenderer(window_.get(), -1, 0));
         if (screen_)
-            texture_.reset(SDL_CreateTexture(screen_.get(), SDL_PIXELFORMAT_RGBA32,
-                                             SDL_TEXTUREACCESS_STREAMING,
-                                             static_cast<int>(wish.width),
-                                             static_cast<int>(wish.height)));
+            texture_.reset(SDL_CreateTexture(
+                screen_.get(), SDL_PIXELFORMAT_RGBA32, SDL_TEXTUREACCESS_STREAMING,
+                static_cast<int>(wish.width), static_cast<int>(wish.height)));
         if (!texture_)
             throw std::runtime_error(std::string("cannot open a window: ") + SDL_GetError() + ".");
         SDL_RenderSetLogicalSize(screen_.get(), static_cast<int>(wish.width),
@@ -103,7 +104,7 @@ public:
 
 private:
     void build_world() {
-        world_.reset(); // first, so that two never need room at once
+        world_.reset();  // first, so that two never need room at once
         world_ = std::make_unique<world>(wish_, models_);
     }
 
@@ -121,14 +122,15 @@ private:
         backend_->run_frame(api.stages, world_->state(), *recorder_);
         recorder_->end_frame();
         speaker_.play(world_->sound().samples());
-        overlay_.paint(world_->picture(), api.stages, *recorder_,
-                       {serial_ ? "serial" : wish_.backend, serial_ ? 0 : wish_.workers,
-                        wish_.characters});
+        overlay_.paint(
+            world_->picture(), api.stages, *recorder_,
+            {serial_ ? "serial" : wish_.backend, serial_ ? 0 : wish_.workers, wish_.characters});
     }
 
     void show() {
         const auto pixels = world_->picture().pixels();
-        SDL_UpdateTexture(texture_.get(), nullptr, pixels.data(), static_cast<int>(wish_.width) * 4);
+        SDL_UpdateTexture(texture_.get(), nullptr, pixels.data(),
+                          static_cast<int>(wish_.width) * 4);
         SDL_RenderClear(screen_.get());
         SDL_RenderCopy(screen_.get(), texture_.get(), nullptr, nullptr);
         SDL_RenderPresent(screen_.get());
@@ -150,26 +152,43 @@ private:
             build_backend();
         }
         switch (key) {
-        case SDLK_s:
-            serial_ = !serial_;
-            build_backend();
-            break;
-        case SDLK_PLUS:
-        case SDLK_EQUALS:
-        case SDLK_KP_PLUS: resize_crowd(wish_.characters + 100); break;
-        case SDLK_MINUS:
-        case SDLK_KP_MINUS:
-            resize_crowd(wish_.characters > 100 ? wish_.characters - 100 : 1);
-            break;
-        case SDLK_LEFT: orbit(-0.05f, 0); break;
-        case SDLK_RIGHT: orbit(0.05f, 0); break;
-        case SDLK_UP: orbit(0, 0.03f); break;
-        case SDLK_DOWN: orbit(0, -0.03f); break;
-        case SDLK_PAGEUP: zoom(0.93f); break;
-        case SDLK_PAGEDOWN: zoom(1.07f); break;
-        case SDLK_ESCAPE:
-        case SDLK_q: closed_ = true; break;
-        default: break;
+            case SDLK_s:
+                serial_ = !serial_;
+                build_backend();
+                break;
+            case SDLK_PLUS:
+            case SDLK_EQUALS:
+            case SDLK_KP_PLUS:
+                resize_crowd(wish_.characters + 100);
+                break;
+            case SDLK_MINUS:
+            case SDLK_KP_MINUS:
+                resize_crowd(wish_.characters > 100 ? wish_.characters - 100 : 1);
+                break;
+            case SDLK_LEFT:
+                orbit(-0.05f, 0);
+                break;
+            case SDLK_RIGHT:
+                orbit(0.05f, 0);
+                break;
+            case SDLK_UP:
+                orbit(0, 0.03f);
+                break;
+            case SDLK_DOWN:
+                orbit(0, -0.03f);
+                break;
+            case SDLK_PAGEUP:
+                zoom(0.93f);
+                break;
+            case SDLK_PAGEDOWN:
+                zoom(1.07f);
+                break;
+            case SDLK_ESCAPE:
+            case SDLK_q:
+                closed_ = true;
+                break;
+            default:
+                break;
         }
     }
 
@@ -204,7 +223,7 @@ private:
     bool serial_ = false, dragged_ = false, closed_ = false;
 };
 
-} // namespace
+}  // namespace
 
 bool has_display() {
     for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})
@@ -217,4 +236,4 @@ int run_window(const options& wish, const model_blocks& models) {
     return 0;
 }
 
-} // namespace arena::host
+}  // namespace arena::host

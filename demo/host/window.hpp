@@ -11,4 +11,4 @@ bool has_display();
 /// Runs in a window until it is closed (or for options::frames frames). The exit status.
 int run_window(const options& wish, const model_blocks& models);
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -6,9 +6,9 @@
 namespace arena::host {
 
 world::world(const options& wish, const model_blocks& models)
-    : api_(*arena_game_api())
-    , picture_(renderer_options{.width = wish.width, .height = wish.height})
-    , sound_(mixer_options{.seed = wish.seed}) {
+    : api_(*arena_game_api()),
+      picture_(renderer_options{.width = wish.width, .height = wish.height}),
+      sound_(mixer_options{.seed = wish.seed}) {
     const std::vector<std::span<const std::byte>> views(models.begin(), models.end());
     const game_setup setup{.characters = wish.characters,
                            .seed = wish.seed,
@@ -22,4 +22,4 @@ world::world(const options& wish, const model_blocks& models)
     game_ = api_.create(setup, {memory_.get(), bytes_});
 }
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -37,4 +37,4 @@ private:
     game* game_ = nullptr;
 };
 
-} // namespace arena::host
+}  // namespace arena::host

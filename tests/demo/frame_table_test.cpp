@@ -102,7 +102,7 @@ std::uint64_t hash_in_table_order(std::uint64_t seed) {
     return world.hash();
 }
 
-} // namespace
+}  // namespace
 
 TEST(FrameTable, EveryOrderThatItAllowsEndsInOneHash) {
     const std::uint64_t expected = hash_in_table_order(1);

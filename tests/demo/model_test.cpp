@@ -10,7 +10,8 @@ using namespace arena;
 
 namespace {
 
-template <class Change> bool refused_after(Change change, bool seal = true) {
+template <class Change>
+bool refused_after(Change change, bool seal = true) {
     small_model model;
     change(model.get());
     if (seal) model.seal();
@@ -19,7 +20,7 @@ template <class Change> bool refused_after(Change change, bool seal = true) {
 
 using content = small_model::content;
 
-} // namespace
+}  // namespace
 
 TEST(Model, AWholeBlockIsAccepted) {
     small_model model;

@@ -60,4 +60,4 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
-} // namespace arena
+}  // namespace arena

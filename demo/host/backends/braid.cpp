@@ -26,11 +26,10 @@ public:
             const auto after = table[i].after;
             std::transform(after.begin(), after.end(), earlier.begin(),
                            [&](std::uint8_t row) { return ids[row]; });
-            ids[i] = scheduler_.spawn(
-                {.name = table[i].name,
-                 .after_all = {earlier.data(), after.size()},
-                 .never_waits = true},
-                [this, i](braid::task_context& task) { run_stage(task, i); });
+            ids[i] = scheduler_.spawn({.name = table[i].name,
+                                       .after_all = {earlier.data(), after.size()},
+                                       .never_waits = true},
+                                      [this, i](braid::task_context& task) { run_stage(task, i); });
         }
         const braid::task_id frame = scheduler_.spawn(
             {.name = "frame", .after_all = {ids.data(), table.size()}}, braid::empty);
@@ -54,10 +53,10 @@ private:
     recorder* times_ = nullptr;
 };
 
-} // namespace
+}  // namespace
 
 std::unique_ptr<backend> make_braid_backend(unsigned workers) {
     return std::make_unique<braid_backend>(workers);
 }
 
-} // namespace arena::host
+}  // namespace arena::host

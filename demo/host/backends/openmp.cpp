@@ -25,10 +25,10 @@ private:
     int threads_;
 };
 
-} // namespace
+}  // namespace
 
 std::unique_ptr<backend> make_openmp_backend(unsigned workers) {
     return std::make_unique<openmp_backend>(workers);
 }
 
-} // namespace arena::host
+}  // namespace arena::host

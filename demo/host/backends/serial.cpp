@@ -15,20 +15,19 @@ public:
     }
 };
 
-} // namespace
+}  // namespace
 
 std::unique_ptr<backend> make_serial_backend() { return std::make_unique<serial_backend>(); }
 
 std::vector<std::string> backend_names() {
-    return {
-        "braid",
+    return {"braid",
 #ifdef ARENA_HAS_TBB
-        "tbb",
+            "tbb",
 #endif
 #ifdef ARENA_HAS_OPENMP
-        "openmp",
+            "openmp",
 #endif
-        "serial"};
+            "serial"};
 }
 
 std::unique_ptr<backend> make_backend(std::string_view name, unsigned workers) {
@@ -42,4 +41,4 @@ std::unique_ptr<backend> make_backend(std::string_view name, unsigned workers) {
     return name == "serial" ? make_serial_backend() : nullptr;
 }
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -16,8 +16,8 @@ namespace {
 class tbb_backend final : public backend {
 public:
     explicit tbb_backend(unsigned workers)
-        : limit_(tbb::global_control::max_allowed_parallelism, workers + 1)
-        , arena_(static_cast<int>(workers) + 1) {}
+        : limit_(tbb::global_control::max_allowed_parallelism, workers + 1),
+          arena_(static_cast<int>(workers) + 1) {}
 
     void run_frame(std::span<const stage> table, game& world, recorder& times) override {
         world_ = &world;
@@ -65,10 +65,10 @@ private:
     recorder* times_ = nullptr;
 };
 
-} // namespace
+}  // namespace
 
 std::unique_ptr<backend> make_tbb_backend(unsigned workers) {
     return std::make_unique<tbb_backend>(workers);
 }
 
-} // namespace arena::host
+}  // namespace arena::host

@@ -22,8 +22,8 @@ struct limb {
     float radius_a, radius_b;
     std::uint32_t colour;
     std::uint8_t bone;
-    float flatten = 1; // depth over width
-    bool detail = false; // left out of the coarse levels
+    float flatten = 1;    // depth over width
+    bool detail = false;  // left out of the coarse levels
 };
 
 bool has(std::string_view text, std::initializer_list<std::string_view> parts) {
@@ -59,7 +59,11 @@ limb dress(const std::string& from, const std::string& to, float length, bool bo
 
 class body_builder {
 public:
-    explicit body_builder(int sides) : sides_(sides), rings_(sides >= 10 ? 3 : sides >= 6 ? 2 : 1) {}
+    explicit body_builder(int sides)
+        : sides_(sides),
+          rings_(sides >= 10  ? 3
+                 : sides >= 6 ? 2
+                              : 1) {}
 
     void add(const limb& part) {
         const glm::vec3 along = part.b - part.a;
@@ -73,9 +77,8 @@ public:
         for (int ring = 0; ring < 2 * rings_; ++ring) {
             const bool end = ring >= rings_;
             const float step = std::numbers::pi_v<float> / 2 / static_cast<float>(rings_);
-            const float angle =
-                end ? static_cast<float>(ring - rings_) * step
-                    : static_cast<float>(ring - rings_ + 1) * step;
+            const float angle = end ? static_cast<float>(ring - rings_) * step
+                                    : static_cast<float>(ring - rings_ + 1) * step;
             const float radius = end ? part.radius_b : part.radius_a;
             add_ring((end ? part.b : part.a) + axis * (std::sin(angle) * radius), axis, width,
                      depth * part.flatten, radius * std::cos(angle), angle, part);
@@ -157,7 +160,7 @@ std::vector<limb> plan(const model_source& model, bool boxer) {
         part.a = a;
         part.b = b;
         part.bone = static_cast<std::uint8_t>(parent);
-        if (has(from, {"head"})) { // one round head instead of a tube
+        if (has(from, {"head"})) {  // one round head instead of a tube
             add_face(limbs, a, b, part.bone);
             part.a = a + (b - a) * 0.45f;
             part.b = a + (b - a) * 0.65f;
@@ -167,7 +170,7 @@ std::vector<limb> plan(const model_source& model, bool boxer) {
     return limbs;
 }
 
-} // namespace
+}  // namespace
 
 mesh capsule_body(const model_source& model, int sides, bool boxer) {
     body_builder builder(sides);
@@ -176,4 +179,4 @@ mesh capsule_body(const model_source& model, int sides, bool boxer) {
     return builder.take();
 }
 
-} // namespace arena::import
+}  // namespace arena::import

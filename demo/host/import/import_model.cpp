@@ -3,9 +3,9 @@
 #include "mesh_tools.hpp"
 #include "motion.hpp"
 
-#include <assimp/Importer.hpp>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
+#include <assimp/Importer.hpp>
 #include <glm/gtc/matrix_inverse.hpp>
 #include <glm/gtc/matrix_transform.hpp>
 
@@ -21,12 +21,15 @@ namespace {
 constexpr float character_height = 1.8f;
 
 glm::mat4 to_glm(const aiMatrix4x4& m) {
-    return {{m.a1, m.b1, m.c1, m.d1}, {m.a2, m.b2, m.c2, m.d2}, {m.a3, m.b3, m.c3, m.d3},
+    return {{m.a1, m.b1, m.c1, m.d1},
+            {m.a2, m.b2, m.c2, m.d2},
+            {m.a3, m.b3, m.c3, m.d3},
             {m.a4, m.b4, m.c4, m.d4}};
 }
 
 // The last key at or before `time` and how far the next one is reached.
-template <class Key> std::pair<unsigned, float> find_key(const Key* keys, unsigned count, double t) {
+template <class Key>
+std::pair<unsigned, float> find_key(const Key* keys, unsigned count, double t) {
     const Key* next =
         std::upper_bound(keys, keys + count, t, [](double a, const Key& k) { return a < k.mTime; });
     if (next == keys) return {0, 0.0f};
@@ -228,13 +231,11 @@ void normalise(model_source& model, mesh& body, float yaw) {
     convert(model.rest);
     for (skin_matrix& skin : model.palette)
         skin.inverse_bind = glm::affineInverse(model.rest[skin.joint]) * to_arena *
-                            old_rest[skin.joint] * skin.inverse_bind *
-                            glm::affineInverse(to_arena);
+                            old_rest[skin.joint] * skin.inverse_bind * glm::affineInverse(to_arena);
     for (model_vertex& vertex : body.vertices) {
         const glm::vec4 at{vertex.position[0], vertex.position[1], vertex.position[2], 1};
         const glm::vec4 p = to_arena * at;
-        const glm::vec3 n =
-            turn * glm::vec3{vertex.normal[0], vertex.normal[1], vertex.normal[2]};
+        const glm::vec3 n = turn * glm::vec3{vertex.normal[0], vertex.normal[1], vertex.normal[2]};
         for (int i = 0; i < 3; ++i) {
             vertex.position[i] = p[i];
             vertex.normal[i] = n[i];
@@ -301,8 +302,7 @@ void import_capture(reader& file, const aiScene& scene, bool boxer) {
     mesh none;
     normalise(model, none, 0);
     for (std::size_t i = 0; i < model.joints.size(); ++i)
-        model.palette.push_back(
-            {static_cast<std::uint32_t>(i), glm::affineInverse(model.rest[i])});
+        model.palette.push_back({static_cast<std::uint32_t>(i), glm::affineInverse(model.rest[i])});
     constexpr int sides[lod_count] = {12, 7, 5, 3};
     for (std::size_t i = 0; i < lod_count; ++i)
         model.lods[i] = capsule_body(model, sides[i], boxer);
@@ -324,7 +324,7 @@ void import_capture(reader& file, const aiScene& scene, bool boxer) {
     model.clips.push_back(generate(model, clip_role::run));
 }
 
-} // namespace
+}  // namespace
 
 std::vector<std::byte> import_model(const std::filesystem::path& file) {
     Assimp::Importer importer;
@@ -343,4 +343,4 @@ std::vector<std::byte> import_model(const std::filesystem::path& file) {
     return write_model(source.model);
 }
 
-} // namespace arena::import
+}  // namespace arena::import

@@ -34,7 +34,7 @@ struct child {
     pid_t process = -1;
     int pipe = -1;
     std::vector<std::byte> received;
-    std::string trouble; // set when the parent itself gave up on the child
+    std::string trouble;  // set when the parent itself gave up on the child
 };
 
 void limit(__rlimit_resource what, rlim_t value) {
@@ -129,7 +129,8 @@ std::string reason_of(const child& own) {
 
 std::vector<std::byte> finish(child& own) {
     int status = 0;
-    while (waitpid(own.process, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(own.process, &status, 0) < 0 && errno == EINTR) {
+    }
     const std::string start = "cannot import " + own.file.string() + ": ";
     if (!own.trouble.empty()) throw import_error(start + own.trouble + ".");
     if (WIFSIGNALED(status)) {
@@ -152,7 +153,7 @@ void send(int descriptor, const std::byte* bytes, std::size_t count) {
     while (count > 0) {
         const ssize_t sent = write(descriptor, bytes, count);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) _exit(1); // the parent has given up
+        if (sent <= 0) _exit(1);  // the parent has given up
         bytes += sent;
         count -= static_cast<std::size_t>(sent);
     }
@@ -175,7 +176,7 @@ void misbehave(const std::string& fault) {
     }
 }
 
-} // namespace
+}  // namespace
 
 std::vector<std::vector<std::byte>> import_models(const std::vector<std::filesystem::path>& files,
                                                   const import_options& options) {
@@ -195,7 +196,7 @@ std::vector<std::vector<std::byte>> import_models(const std::vector<std::filesys
 
     std::vector<std::vector<std::byte>> blocks;
     std::exception_ptr first;
-    for (child& own : children) { // every child is reaped, whatever the others did
+    for (child& own : children) {  // every child is reaped, whatever the others did
         try {
             blocks.push_back(finish(own));
         } catch (...) {
@@ -223,4 +224,4 @@ int run_import_child(const std::filesystem::path& file, const std::string& fault
     }
 }
 
-} // namespace arena::import
+}  // namespace arena::import

@@ -19,8 +19,8 @@ struct import_error : std::runtime_error {
 inline constexpr const char* import_faults[] = {"crash", "hang", "memory", "garbage", "cut"};
 
 struct import_options {
-    std::string fault; // one of import_faults, or empty
-    int seconds = 20;  // wall clock and processor time
+    std::string fault;  // one of import_faults, or empty
+    int seconds = 20;   // wall clock and processor time
 };
 
 /// The blocks of `files`, each imported by its own child, all at once. Throws import_error for the
@@ -31,4 +31,4 @@ std::vector<std::vector<std::byte>> import_models(const std::vector<std::filesys
 /// The child's side: imports `file`, writes the block to `descriptor`; the exit status.
 int run_import_child(const std::filesystem::path& file, const std::string& fault, int descriptor);
 
-} // namespace arena::import
+}  // namespace arena::import

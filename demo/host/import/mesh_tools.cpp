@@ -58,8 +58,8 @@ mesh cluster(const mesh& fine, const std::vector<cell>& cells) {
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     std::vector<std::uint32_t> map;
     for (const cell& c : cells)
-        map.push_back(static_cast<std::uint32_t>(
-            std::lower_bound(sorted.begin(), sorted.end(), c) - sorted.begin()));
+        map.push_back(static_cast<std::uint32_t>(std::lower_bound(sorted.begin(), sorted.end(), c) -
+                                                 sorted.begin()));
     mesh out;
     out.vertices = representatives(fine, map, sorted.size());
     std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> seen;
@@ -81,7 +81,8 @@ std::uint32_t pack(glm::vec3 colour, float tinted) {
            std::uint32_t(tinted * 255.0f) << 24;
 }
 
-template <class Paint> void paint(const model_source& model, mesh& body, Paint colour_of) {
+template <class Paint>
+void paint(const model_source& model, mesh& body, Paint colour_of) {
     body.colours.clear();
     for (std::size_t i = 0; i < body.indices.size(); i += 3) {
         glm::vec3 at{0}, normal{0};
@@ -96,7 +97,7 @@ template <class Paint> void paint(const model_source& model, mesh& body, Paint c
     }
 }
 
-} // namespace
+}  // namespace
 
 mesh simplify(const mesh& fine, std::size_t target) {
     if (fine.vertices.size() <= target) return fine;
@@ -153,4 +154,4 @@ void paint_beast(const model_source& model, mesh& body) {
     });
 }
 
-} // namespace arena::import
+}  // namespace arena::import

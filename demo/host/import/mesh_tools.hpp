@@ -16,4 +16,4 @@ mesh capsule_body(const model_source& model, int sides, bool boxer);
 void paint_human(const model_source& model, mesh& body);
 void paint_beast(const model_source& model, mesh& body);
 
-} // namespace arena::import
+}  // namespace arena::import

@@ -25,13 +25,13 @@ struct clip {
     std::string name;
     clip_role role;
     float speed = 0;
-    std::vector<global_pose> frames; // at pose_rate
+    std::vector<global_pose> frames;  // at pose_rate
 };
 
 struct mesh {
     std::vector<model_vertex> vertices;
     std::vector<std::uint32_t> indices;
-    std::vector<std::uint32_t> colours; // one per triangle
+    std::vector<std::uint32_t> colours;  // one per triangle
 };
 
 struct skin_matrix {
@@ -57,4 +57,4 @@ glm::vec3 skinned(const model_source& model, const global_pose& pose, const mode
 /// Writes the checked flat block of `model`, whose poses must be rigid (see make_rigid).
 std::vector<std::byte> write_model(const model_source& model);
 
-} // namespace arena::import
+}  // namespace arena::import

@@ -36,9 +36,7 @@ void swing(const model_source& model, global_pose& pose, std::size_t at, glm::ve
     }
 }
 
-bool has(const std::string& text, const char* part) {
-    return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 enum class limb { other, thigh, shin, upper_arm, forearm };
 
@@ -58,7 +56,7 @@ struct gait {
     float stride, knee, arms, elbow, lean, bounce, seconds;
 };
 
-constexpr float leg_length = 0.88f; // metres, of a character 1.8 m tall
+constexpr float leg_length = 0.88f;  // metres, of a character 1.8 m tall
 
 constexpr gait gait_of(clip_role role) {
     if (role == clip_role::run) return {0.75f, 1.35f, 0.7f, 1.3f, 0.18f, 0.05f, 0.7f};
@@ -76,39 +74,40 @@ void pose_humanoid(const model_source& model, global_pose& pose, const gait& ste
         if (!left && !has(joint, "right")) {
             if (has(joint, "spine2") || has(joint, "lowerback") || joint == "ab")
                 swing(model, pose, i, side, step.lean + (stands ? 0.025f * std::sin(phase) : 0));
-            if (has(joint, "spine1") && !stands)
-                swing(model, pose, i, up, 0.12f * std::sin(phase));
-            if (has(joint, "neck") && stands)
-                swing(model, pose, i, up, 0.3f * std::sin(phase));
+            if (has(joint, "spine1") && !stands) swing(model, pose, i, up, 0.12f * std::sin(phase));
+            if (has(joint, "neck") && stands) swing(model, pose, i, up, 0.3f * std::sin(phase));
             continue;
         }
         const float own = phase + (left ? 0.0f : std::numbers::pi_v<float>);
         switch (limb_of(model, i)) {
-        case limb::thigh: {
-            const glm::vec3 along = place(pose[i + 1]) - place(pose[i]);
-            if (!stands) swing(model, pose, i, forward, -0.8f * std::atan2(along.x, -along.y));
-            swing(model, pose, i, side, -step.stride * std::sin(own));
-            break;
-        }
-        case limb::shin:
-            swing(model, pose, i, side, step.knee * std::max(0.0f, std::cos(own)) + 0.05f);
-            break;
-        case limb::upper_arm: {
-            const glm::vec3 along =
-                glm::normalize(place(pose[i + 1]) - place(pose[i])); // the arm hangs at the end
-            const float drop = std::asin(std::clamp(along.y, -1.0f, 1.0f)) + 1.32f;
-            swing(model, pose, i, forward, left ? -drop : drop);
-            swing(model, pose, i, side, step.arms * std::sin(own));
-            break;
-        }
-        case limb::forearm: swing(model, pose, i, side, -step.elbow); break;
-        case limb::other: break;
+            case limb::thigh: {
+                const glm::vec3 along = place(pose[i + 1]) - place(pose[i]);
+                if (!stands) swing(model, pose, i, forward, -0.8f * std::atan2(along.x, -along.y));
+                swing(model, pose, i, side, -step.stride * std::sin(own));
+                break;
+            }
+            case limb::shin:
+                swing(model, pose, i, side, step.knee * std::max(0.0f, std::cos(own)) + 0.05f);
+                break;
+            case limb::upper_arm: {
+                const glm::vec3 along = glm::normalize(place(pose[i + 1]) -
+                                                       place(pose[i]));  // the arm hangs at the end
+                const float drop = std::asin(std::clamp(along.y, -1.0f, 1.0f)) + 1.32f;
+                swing(model, pose, i, forward, left ? -drop : drop);
+                swing(model, pose, i, side, step.arms * std::sin(own));
+                break;
+            }
+            case limb::forearm:
+                swing(model, pose, i, side, -step.elbow);
+                break;
+            case limb::other:
+                break;
         }
     }
     for (glm::mat4& matrix : pose) matrix[3].y += step.bounce * std::cos(2 * phase);
 }
 
-} // namespace
+}  // namespace
 
 void make_rigid(global_pose& pose) {
     for (glm::mat4& matrix : pose) {
@@ -144,7 +143,7 @@ void hold_on_spot(std::vector<global_pose>& frames, std::size_t root) {
 
 std::size_t find_window(const std::vector<global_pose>& frames, std::size_t length, seek what,
                         std::size_t root) {
-    const std::size_t margin = 12; // frames that cut_loop blends
+    const std::size_t margin = 12;  // frames that cut_loop blends
     if (frames.size() < length + 2 * margin) return std::min(margin, frames.size() - 1);
     std::vector<float> heights;
     for (const global_pose& frame : frames) heights.push_back(frame[root][3].y);
@@ -153,7 +152,7 @@ std::size_t find_window(const std::vector<global_pose>& frames, std::size_t leng
     const float usual = heights[heights.size() / 2];
     std::vector<float> motion(frames.size(), 0);
     for (std::size_t i = 1; i < frames.size(); ++i) {
-        if (frames[i][root][3].y < usual * 0.85f) { // sits or lies: never chosen
+        if (frames[i][root][3].y < usual * 0.85f) {  // sits or lies: never chosen
             motion[i] = what == seek::calm ? 1e3f : -1e3f;
             continue;
         }
@@ -167,7 +166,7 @@ std::size_t find_window(const std::vector<global_pose>& frames, std::size_t leng
     float sum = 0;
     std::size_t best = margin;
     float best_sum = what == seek::calm ? std::numeric_limits<float>::max()
-                                           : std::numeric_limits<float>::lowest();
+                                        : std::numeric_limits<float>::lowest();
     for (std::size_t i = 0; i + margin < frames.size(); ++i) {
         sum += motion[i];
         if (i < length + margin) continue;
@@ -211,4 +210,4 @@ clip generate(const model_source& model, clip_role role) {
     return {name, role, speed, std::move(frames)};
 }
 
-} // namespace arena::import
+}  // namespace arena::import

@@ -24,4 +24,4 @@ clip generate(const model_source& model, clip_role role);
 /// Orthonormal axes in every matrix: what joint_pose can express.
 void make_rigid(global_pose& pose);
 
-} // namespace arena::import
+}  // namespace arena::import

@@ -12,7 +12,8 @@ namespace {
 
 class block_writer {
 public:
-    template <class Item> std::uint32_t append(const Item* items, std::size_t count) {
+    template <class Item>
+    std::uint32_t append(const Item* items, std::size_t count) {
         bytes_.resize((bytes_.size() + 15) / 16 * 16);
         const std::size_t at = bytes_.size();
         bytes_.resize(at + count * sizeof(Item));
@@ -25,7 +26,8 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-template <std::size_t Size> void copy_text(char (&to)[Size], const std::string& from) {
+template <std::size_t Size>
+void copy_text(char (&to)[Size], const std::string& from) {
     std::memset(to, 0, Size);
     std::memcpy(to, from.data(), std::min(from.size(), Size - 1));
 }
@@ -121,7 +123,7 @@ void write_meshes(const model_source& model, model_header& header, block_writer&
     header.colours_at = writer.append(colours.data(), colours.size());
 }
 
-} // namespace
+}  // namespace
 
 std::string lower(std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -161,4 +163,4 @@ std::vector<std::byte> write_model(const model_source& model) {
     return bytes;
 }
 
-} // namespace arena::import
+}  // namespace arena::import
