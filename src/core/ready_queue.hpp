@@ -58,7 +58,7 @@ public:
         std::uint64_t bottom = bottom_.load(relaxed);
         const std::uint64_t top = top_.load(relaxed);
         while (bottom != top && at(bottom - 1).load(relaxed) == 0) --bottom;
-        bottom_.store(bottom, relaxed);  // as in pop()
+        bottom_.store(bottom, release);  // as in pop()
     }
 
     /// Owner. Pushes `count` ids, the first of them oldest; returns how many found room.
@@ -83,8 +83,9 @@ public:
             --bottom;
             id = claim(bottom, at(bottom).load(relaxed));
         }
-        // relaxed: only a hint for thieves (Q2); no push is announced by it.
-        bottom_.store(bottom, relaxed);
+        // release: who reads this instead of what a push wrote must see the tasks below it too;
+        // since C++20 a plain store ends the release sequence of the exchange before it (Q3).
+        bottom_.store(bottom, release);
         return id;
     }
 

@@ -83,12 +83,12 @@ void runtime::idle(worker& w) {
         }
     }
     w.searching = false;
-    asleep.announce(w.index, true);
     // The look after the announcement (I5). Everything that could want this thread is looked at.
-    const bool wanted = work_visible() || w.box.size.load(seq_cst) != 0 ||
-                        state.load(seq_cst) == life::closed;
-    if (!wanted) sleep(w, INT64_MAX);
-    if (!asleep.withdraw(w.index)) w.searching = true;
+    const auto wanted = [&] {
+        return work_visible() || w.box.size.load(seq_cst) != 0 ||
+               state.load(seq_cst) == life::closed;
+    };
+    w.searching = asleep.rest(w.index, true, wanted, [&] { sleep(w, INT64_MAX); });
     w.stamp = active_policy::coarse_now();
 }
 

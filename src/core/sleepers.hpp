@@ -30,10 +30,10 @@ public:
     /// P2. One load of a line that changes only when somebody falls asleep or wakes.
     bool should_wake() const {
         const std::uint32_t word = word_.load(seq_cst);
-        return (word & asleep_mask) != 0 && (word >> 16) == 0;
+        return (word & asleep_mask) != 0 && searching(word) <= 0;
     }
     bool anybody_asleep() const { return (word_.load(seq_cst) & asleep_mask) != 0; }
-    bool anybody_searching() const { return (word_.load(seq_cst) >> 16) != 0; }
+    bool anybody_searching() const { return searching(word_.load(seq_cst)) > 0; }
 
     /// S1, S2. `searching`: the caller was counted as searching and is so no more.
     void announce(unsigned seat, bool searching) {
@@ -59,12 +59,31 @@ public:
         return (mask_[seat / 64].load(seq_cst) & bit(seat)) != 0;
     }
 
+    /// S1 to S4. `look()` tells whether anything wants this thread; only when not, `sleep()` is
+    /// called. `searching`: the caller was counted so. True: it is counted so now, and owes an
+    /// end_search(): it was woken to look, or saw something that a publisher may have left to it.
+    template <class Look, class Sleep>
+    bool rest(unsigned seat, bool searching, Look&& look, Sleep&& sleep) {
+        announce(seat, searching);
+        if (!look()) {
+            sleep();
+            return !withdraw(seat);
+        }
+        if (withdraw(seat)) begin_search();
+        return true;
+    }
+
     void begin_search() { word_.fetch_add(searching_one, seq_cst); }
     /// True: this was the last searching thread; look whether there is work for another one.
-    bool end_search() { return word_.fetch_sub(searching_one, seq_cst) >> 16 == 1; }
+    bool end_search() { return searching(word_.fetch_sub(searching_one, seq_cst)) <= 1; }
 
 private:
     static constexpr std::uint32_t asleep_one = 1, asleep_mask = 0xffff, searching_one = 1 << 16;
+    /// Never more than there are: take() counts a thread only after its bit is gone, so one that is
+    /// quick may have ended its search by then, and the count is below 0 for a moment.
+    static constexpr std::int32_t searching(std::uint32_t word) {
+        return static_cast<std::int32_t>(word) >> 16;
+    }
     static constexpr std::uint64_t bit(unsigned seat) { return std::uint64_t{1} << (seat % 64); }
 
     alignas(64) atomic<std::uint32_t> word_{0};

@@ -5,6 +5,7 @@
 #include "core/runtime.hpp"
 
 #include <algorithm>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -268,15 +269,16 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             in_time = sleep(w, deadline);
             continue;
         }
-        asleep.announce(w.index, w.searching);
-        w.searching = false;
-        if (!work_visible()) {
+        const bool searched = std::exchange(w.searching, false);
+        bool slept = false;
+        const auto sleep_here = [&] {
             // Its own inbox: enqueue() appends (seq_cst) and then notifies in any case.
             in_time = sleep(w, deadline);
-            if (!asleep.withdraw(w.index)) w.searching = true;
-            continue;
-        }
-        if (!asleep.withdraw(w.index)) w.searching = true;
+            slept = true;
+        };
+        w.searching =
+            asleep.rest(w.index, searched, [this] { return work_visible(); }, sleep_here);
+        if (slept) continue;
         id = find_work(w, target, policy);
         leave_search(w);
         if (id) {

@@ -1,0 +1,176 @@
+// Every pushed task is taken exactly once, by whoever, and its claimer sees it whole (I1, I2).
+#include "core/ready_queue.hpp"
+
+#include "relacy_policy.hpp"
+
+#include <cstddef>
+
+namespace {
+
+using namespace braid_model;
+using queue = braid::detail::basic_ready_queue<policy>;
+
+/// A ring of `Cells`, `Tasks` tasks with ids from 1; each task is plain memory that its creator
+/// writes and its claimer reads and overwrites: two claimers of one task race on it.
+template <std::size_t Cells, unsigned Tasks>
+struct tasks_in_ring {
+    queue ready;
+    queue::cell cells[Cells];
+    plain<int> task[Tasks + 1];
+    unsigned left_over = 0;  // pushes that found no room: run by their creator
+
+    void attach() { ready.attach(cells, Cells); }
+    void push(std::uint64_t id) {
+        task[id] = 1;
+        if (!ready.push(id)) {
+            require(task[id] == 1, "a refused task stays with its creator");
+            task[id] = 2;
+            ++left_over;
+        }
+    }
+    void run(std::uint64_t id) {
+        if (id == 0) return;
+        require(task[id] == 1, "claimed once, and seen as it was built");
+        task[id] = 2;
+    }
+    /// At rest, as the owner.
+    void finish() {
+        while (const std::uint64_t id = ready.pop()) run(id);
+        for (unsigned i = 1; i <= Tasks; ++i) require(task[i] == 2, "nothing is lost");
+        require(!ready.maybe_work(), "an empty ring shows no work");
+    }
+};
+
+/// The owner pushes more than fits, pops in between and goes round the ring; two threads steal.
+template <std::size_t Cells, unsigned Tasks>
+struct two_thieves : rl::test_suite<two_thieves<Cells, Tasks>, 3>, tasks_in_ring<Cells, Tasks> {
+    void before() { this->attach(); }
+    void after() { this->finish(); }
+    void thread(unsigned index) {
+        if (index != 0) {
+            this->run(this->ready.steal());
+            this->run(this->ready.steal());
+            return;
+        }
+        for (unsigned id = 1; id <= Tasks; ++id) {
+            this->push(id);
+            if (id % 3 == 0) this->run(this->ready.pop());
+        }
+    }
+};
+
+/// One thread steals, another claims a certain task from the middle, newest first and oldest first.
+template <std::size_t Cells, unsigned Tasks>
+struct thief_and_claimer : rl::test_suite<thief_and_claimer<Cells, Tasks>, 3>,
+                           tasks_in_ring<Cells, Tasks> {
+    void before() { this->attach(); }
+    void after() { this->finish(); }
+    void thread(unsigned index) {
+        const auto wanted = [](std::uint64_t id) { return id == 2 || id == 3; };
+        switch (index) {
+            case 0:
+                for (unsigned id = 1; id <= Tasks; ++id) {
+                    this->push(id);
+                    if (id == 3) this->ready.trim();
+                }
+                this->run(this->ready.pop());
+                break;
+            case 1: this->run(this->ready.steal()); break;
+            case 2:
+                this->run(this->ready.claim_newest_if(wanted, SIZE_MAX));
+                this->run(this->ready.claim_oldest_if(wanted, SIZE_MAX));
+                break;
+        }
+    }
+};
+
+/// A batch is pushed as one; all of it is there for a thief that saw any of it.
+struct batch : rl::test_suite<batch, 3>, tasks_in_ring<4, 6> {
+    void before() { attach(); }
+    void after() { finish(); }
+    void thread(unsigned index) {
+        if (index != 0) {
+            run(ready.steal());
+            run(ready.steal());
+            return;
+        }
+        std::uint64_t ids[6] = {1, 2, 3, 4, 5, 6};
+        for (const std::uint64_t id : ids) task[id] = 1;
+        std::size_t pushed = 0;
+        while (pushed != 6) {
+            pushed += ready.push_many(ids + pushed, 6 - pushed);
+            run(ready.pop());
+        }
+    }
+};
+
+/// Q3: whoever announces itself and then sees no work is seen by the next push.
+struct announce_and_look : rl::test_suite<announce_and_look, 2>, tasks_in_ring<2, 3> {
+    atomic<std::uint32_t> asleep;
+    bool woken = false, saw_work = false;
+
+    void before() {
+        attach();
+        woken = saw_work = false;
+    }
+    void after() {
+        require(woken || saw_work, "one of the two sees the other");
+        finish();
+    }
+    void thread(unsigned index) {
+        if (index == 0) {
+            // The first and second come and go: the ring has been round and its indices moved.
+            push(1);
+            push(2);
+            run(ready.pop());
+            run(ready.pop());
+            push(3);
+            woken = asleep.load(std::memory_order::seq_cst) != 0;
+            return;
+        }
+        asleep.fetch_add(1, std::memory_order::seq_cst);
+        saw_work = ready.maybe_work();
+    }
+};
+
+/// As announce_and_look, with a task above the one that stays: bottom_ goes up by two exchanges
+/// and down by a pop, and the sleeper may read what the pop wrote.
+struct announce_over_pop : rl::test_suite<announce_over_pop, 2>, tasks_in_ring<4, 2> {
+    atomic<std::uint32_t> asleep;
+    bool woken = false, saw_work = false;
+
+    void before() {
+        attach();
+        woken = saw_work = false;
+    }
+    void after() {
+        require(woken || saw_work, "one of the two sees the other");
+        finish();
+    }
+    void thread(unsigned index) {
+        if (index == 0) {
+            push(1);
+            woken = asleep.load(std::memory_order::seq_cst) != 0;
+            push(2);
+            run(ready.pop());
+            return;
+        }
+        asleep.fetch_add(1, std::memory_order::seq_cst);
+        saw_work = ready.maybe_work();
+    }
+};
+
+}  // namespace
+
+int main() {
+    bool good = explore_all<announce_and_look>("ready queue: announce, then look");
+    good = good && explore_all<announce_over_pop>("ready queue: announce while the owner pops");
+    good = good && explore_bounded<two_thieves<2, 4>>("ready queue: 2 cells, two thieves", 2);
+    good = good && explore_randomly<two_thieves<2, 6>>("ready queue: 2 cells, two thieves", 300'000);
+    good = good && explore_randomly<two_thieves<4, 9>>("ready queue: 4 cells, two thieves", 300'000);
+    good = good && explore_bounded<thief_and_claimer<2, 4>>("ready queue: 2 cells, claimer", 2);
+    good = good && explore_randomly<thief_and_claimer<2, 5>>("ready queue: 2 cells, claimer", 300'000);
+    good = good && explore_randomly<thief_and_claimer<4, 7>>("ready queue: 4 cells, claimer", 300'000);
+    good = good && explore_randomly<batch>("ready queue: batch", 300'000);
+    return good ? 0 : 1;
+}
