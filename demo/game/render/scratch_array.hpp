@@ -36,7 +36,7 @@ public:
 
 private:
     void grow(std::size_t least) {
-        const std::size_t capacity = std::max<std::size_t>({least, capacity_ * 2, 64});
+        const std::size_t capacity = std::max<std::size_t>({least + least / 2, capacity_ * 2, 64});
         auto bigger = std::make_unique_for_overwrite<Value[]>(capacity);
         if (size_ != 0) std::memcpy(bigger.get(), data_.get(), size_ * sizeof(Value));
         data_ = std::move(bigger);
