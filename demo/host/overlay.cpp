@@ -20,6 +20,15 @@ rgba8 colour_of(std::uint32_t stage) {
     return make_rgba(channel(0), channel(2.1f), channel(4.2f));
 }
 
+// The row of each lane; lanes that ran nothing in this frame take no room.
+std::vector<std::uint32_t> rows_of(const recorder& frame) {
+    std::vector<std::uint32_t> rows(std::max(frame.lanes(), 1u), 0);
+    for (const task_record& task : frame.tasks()) rows[task.lane] = 1;
+    std::uint32_t row = 0;
+    for (std::uint32_t& lane : rows) lane = lane == 0 ? 0 : row++;
+    return rows;
+}
+
 }  // namespace
 
 void overlay::paint(renderer& picture, std::span<const stage> table, const recorder& frame,
@@ -47,16 +56,18 @@ void overlay::paint(renderer& picture, std::span<const stage> table, const recor
 void overlay::add_lanes(const renderer& picture, const recorder& frame) {
     const float width = static_cast<float>(picture.width()) * 0.62f;
     const auto bottom = static_cast<float>(picture.height()) - margin;
-    const auto lanes = static_cast<float>(std::max(frame.lanes(), 1u));
-    const float lane = std::min(lanes_height / lanes, 30.0f);
+    const std::vector<std::uint32_t> rows = rows_of(frame);
+    const float height = std::min(
+        lanes_height / static_cast<float>(*std::max_element(rows.begin(), rows.end()) + 1), 30.0f);
     boxes_.push_back({margin, bottom - 140, width + 16, 140, back});
     const auto total = static_cast<float>(std::max<nanoseconds>(frame.frame_time(), 1));
     const float top = bottom - 96;
     for (const task_record& task : frame.tasks()) {
         const auto from = static_cast<float>(task.begin - frame.frame_begin()) / total;
         const auto length = static_cast<float>(task.end - task.begin) / total;
-        boxes_.push_back({margin + 8 + from * width, top + static_cast<float>(task.lane) * lane,
-                          std::max(length * width - 0.5f, 0.5f), lane - 1, colour_of(task.stage)});
+        boxes_.push_back(
+            {margin + 8 + from * width, top + static_cast<float>(rows[task.lane]) * height,
+             std::max(length * width - 0.5f, 0.5f), height - 1, colour_of(task.stage)});
     }
 }
 
