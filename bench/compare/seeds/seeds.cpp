@@ -2,6 +2,11 @@
 
 namespace bench::seeds {
 
-void add(suite&) {}
+void add(suite& s) {
+    add_flat(s);
+    add_tree(s);
+    add_graph(s);
+    add_mixed(s);
+}
 
 }  // namespace bench::seeds
