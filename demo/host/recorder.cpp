@@ -16,13 +16,18 @@ recorder::recorder()
     : serial_number_(recorders.fetch_add(1, std::memory_order_relaxed) + 1), tasks_(max_tasks) {}
 
 std::uint32_t recorder::lane() {
-    thread_local std::uint64_t owner = 0;
-    thread_local std::uint32_t own = 0;
-    if (owner != serial_number_) {
-        owner = serial_number_;
-        own = next_lane_.fetch_add(1, std::memory_order_relaxed);
-    }
-    return own;
+    // A thread serves few recorders at a time: the main thread one for each backend of a run.
+    struct membership {
+        std::uint64_t recorder = 0;
+        std::uint32_t lane = 0;
+    };
+    thread_local std::array<membership, 8> known;
+    thread_local std::size_t next = 0;
+    for (const membership& own : known)
+        if (own.recorder == serial_number_) return own.lane;
+    membership& own = known[next++ % known.size()];
+    own = {serial_number_, next_lane_.fetch_add(1, std::memory_order_relaxed)};
+    return own.lane;
 }
 
 void recorder::begin_frame() {
