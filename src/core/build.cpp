@@ -1,6 +1,7 @@
 // A task comes to be: a slot, its predecessors, its parent, and the moment it may start.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
+#include "core/permissions.hpp"
 #include "core/runtime.hpp"
 
 #include <algorithm>
@@ -24,16 +25,6 @@ void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignm
 }
 
 namespace {
-
-/// One more piece of open work, if the task is still open. A CAS that checks the generation (I3).
-bool add_open_work(slot& s, std::uint32_t generation) {
-    std::uint64_t seen = s.open.load(relaxed);
-    do {
-        if (generation_of(seen) != generation || index_of(seen) == 0) return false;
-        // relaxed: the count orders nothing by itself; the last decrement does.
-    } while (!s.open.compare_exchange_weak(seen, seen + 1, relaxed, relaxed));
-    return true;
-}
 
 /// The skew-binary jump pointer of Myers (1983): O(1) to make, O(log depth) to climb.
 void link_parent(const runtime& rt, slot& child, std::uint32_t parent_index) {
@@ -70,27 +61,17 @@ bool link_edge(runtime& rt, worker& w, std::uint32_t successor, task_id predeces
     slot& to = rt.slots[successor];
     slot& from = rt.slots[index_of(predecessor.value)];
     const std::uint32_t generation = generation_of(predecessor.value);
-    std::uint64_t head = from.permissions.load(acquire);
-    if (generation_of(head) != generation || is_closed(head)) return false;
+    if (state_in(from.permissions, generation) != task_state::open) return false;
     const std::uint32_t index = rt.edges.take(w.edges);
     if (index == no_index) return false;
     edge& e = rt.edges[index];
     e.any_outcome = any_outcome;
     e.from.store(predecessor.value, relaxed);
     e.to.store(rt.id_of(successor).value, relaxed);
-    // Counted before it is visible: the predecessor may complete at once.
-    to.waits_for.fetch_add(1, relaxed);
-    do {
-        if (generation_of(head) != generation || is_closed(head)) {
-            to.waits_for.fetch_sub(1, relaxed);  // the builder's own count keeps it above 0
-            rt.edges.give(w.edges, index);
-            return false;
-        }
-        e.next.store(first_edge(head), relaxed);
-        // release: pairs with the acquire exchange in complete(); it sees the whole edge.
-    } while (!from.permissions.compare_exchange_weak(
-        head, join_word(generation, index | (static_cast<std::uint32_t>(head) & waited_bit)),
-        release, acquire));
+    if (!push_edge(from.permissions, generation, to.waits_for, index, e.next)) {
+        rt.edges.give(w.edges, index);
+        return false;
+    }
     e.next_predecessor.store(to.predecessors.load(relaxed), relaxed);
     to.predecessors.store(index, release);  // pairs with the searcher's acquire
     return true;
@@ -102,12 +83,16 @@ task_state runtime::state_of(task_id id) const {
     const std::uint32_t index = index_of(id.value);
     const std::uint32_t generation = generation_of(id.value);
     if (generation == 0 || !slots.contains(index)) return task_state::unknown;
-    const slot& s = slots[index];
-    // acquire: pairs with the release in complete(); "done" shows what the task wrote (I2).
-    const std::uint64_t head = s.permissions.load(acquire);
-    if (generation > generation_of(head)) return task_state::unknown;
-    return generation == generation_of(head) && !is_closed(head) ? task_state::open
-                                                                : task_state::done;
+    return state_in(slots[index].permissions, generation);
+}
+
+bool runtime::is_present(thread_ref thread) const {
+    const worker& w = *seats[thread.seat].load(acquire);
+    return !w.gone.load(acquire) && w.visit.load(relaxed) == thread.visit;
+}
+
+bool runtime::may_be_named(const worker& w) {
+    return w.kind != seat_kind::guest && w.kind != seat_kind::background;
 }
 
 detail_block* runtime::make_detail(worker& w, slot& s) {
@@ -116,7 +101,8 @@ detail_block* runtime::make_detail(worker& w, slot& s) {
     if (index == no_index) return nullptr;
     detail_block& d = details[index];
     d.holders.store(0, relaxed);
-    d.seat = UINT16_MAX;
+    d.seat.store(UINT16_MAX, relaxed);
+    d.visit = 0;
     d.resource_count = d.resources_held = 0;
     d.workers = 0;
     d.result = nullptr;
@@ -139,7 +125,9 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
                       "a task may use at most 8 resources") ||
         !BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count.load(acquire),
                       "`on` must come from worker_thread() or a registered main_thread") ||
-        !BRAID_EXPECT(misuse, !o.on || !seats[o.on.seat].load(acquire)->gone.load(acquire),
+        !BRAID_EXPECT(misuse, !o.on || may_be_named(*seats[o.on.seat].load(acquire)),
+                      "`on` cannot name a foreign or background thread") ||
+        !BRAID_EXPECT(misuse, !o.on || is_present(o.on),
                       "the thread that `on` names has left; keep its main_thread alive") ||
         !BRAID_EXPECT(misuse, !o.parent || state_of(o.parent) == task_state::open,
                       "add children only to a task that is open: while it runs, while another "
@@ -174,8 +162,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.detail.store(no_index, relaxed);
     s.runner.store(UINT16_MAX, relaxed);
     s.waits_for.store(1, relaxed);  // the builder's, until publish()
-    s.open.store(join_word(generation, kind == draft_kind::built ? 2 : 1), relaxed);
-    s.permissions.store(join_word(generation, no_edge), release);
+    open_words(s.open, s.permissions, generation, kind == draft_kind::built ? 2 : 1);
 
     const task_environment* environment = o.environment;
     if (o.within != nullptr) {
@@ -191,7 +178,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     bool ok = true;
     if (o.parent) {
         const std::uint32_t parent = index_of(o.parent.value);
-        ok = add_open_work(slots[parent], generation_of(o.parent.value));
+        ok = add_open_work(slots[parent].open, generation_of(o.parent.value));
         if (!ok) {
             BRAID_EXPECT(misuse, ok, "the parent completed before its child was added");
         } else {
@@ -205,7 +192,8 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         ok = d != nullptr;
         if (ok) {
             d->holders.store(kind == draft_kind::valued ? 2 : 1, relaxed);
-            d->seat = o.on.seat;
+            d->seat.store(o.on.seat, relaxed);
+            d->visit = o.on.visit;
             d->workers = o.workers;
             for (resource* r : o.uses) d->resources[d->resource_count++] = r;
             d->creator = w.top != nullptr ? id_of(w.top->slot).value : w.index;
@@ -213,7 +201,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         }
     }
     if (!ok) {
-        s.permissions.store(join_word(generation, list_closed), release);
+        close_unused(s.permissions, generation);
         give_slot(w, index);
         return {};
     }
@@ -258,8 +246,7 @@ task_id runtime::publish(worker& w, draft d, closure_fn body) {
     if (s.predecessors.load(relaxed) == no_edge) {
         s.waits_for.store(0, relaxed);
         make_ready(w, d.slot, {});
-    } else if (s.waits_for.fetch_sub(1, acq_rel) == 1) {
-        // acq_rel: pairs with the decrements in complete(): the last one sees every predecessor.
+    } else if (drop_wait(s.waits_for)) {
         make_ready(w, d.slot, {});
     }
     return id;
@@ -272,7 +259,7 @@ void runtime::abandon(worker& w, draft d) {
     const task_id id = id_of(d.slot);
     const bool built = s.has(flag_built);
     const bool held = s.has(flag_held);
-    if (s.waits_for.fetch_sub(1, acq_rel) == 1) make_ready(w, d.slot, {});
+    if (drop_wait(s.waits_for)) make_ready(w, d.slot, {});
     // The builder and the handle that there would have been give up their shares.
     if (built) own_work_done(w, d.slot);
     if (held) release_holder(w, id);
@@ -297,8 +284,7 @@ std::uint32_t runtime::prepare_post(worker& w) noexcept {
     s.parent.store(no_index, relaxed);
     s.jump.store(no_index, relaxed);
     s.depth.store(0, relaxed);
-    s.open.store(join_word(generation, 1), relaxed);
-    s.permissions.store(join_word(generation, no_edge), relaxed);
+    open_words(s.open, s.permissions, generation, 1);
     return index;
 }
 
@@ -308,7 +294,7 @@ bool runtime::push_posted(worker& w, std::uint32_t index, closure_fn body) noexc
     seat_counters::add(w.counters.created);
     if (!w.ready[s.level.load(relaxed)].push(id_of(index).value)) {
         seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
-        s.permissions.store(join_word(s.generation(), list_closed), relaxed);
+        close_unused(s.permissions, s.generation());
         give_slot(w, index);
         return false;
     }
@@ -351,8 +337,7 @@ void runtime::spawn_members(worker& w, std::size_t count, closure_fn body, void*
             s.environment.store(environment, relaxed);
             s.ordinal.store(static_cast<std::uint32_t>(at + made + 1), relaxed);
             link_parent(*this, s, parent);
-            s.open.store(join_word(generation, 1), relaxed);
-            s.permissions.store(join_word(generation, no_edge), relaxed);
+            open_words(s.open, s.permissions, generation, 1);
             ids[made] = join_word(generation, index);
         }
         if (plain) {
@@ -387,7 +372,7 @@ task_options runtime::member_options(std::uint32_t parent) const {
     o.category = p.has(flag_category) ? level : std::uint8_t{0};
     o.runs_as = p.has(flag_background) ? task_class::background : task_class::frame;
     if (const detail_block* d = detail_of(p); d != nullptr && p.has(flag_direct)) {
-        o.on = {d->seat};
+        o.on = {d->seat.load(relaxed), d->visit};
         o.workers = d->workers;
     }
     o.environment = p.environment.load(relaxed);
@@ -402,7 +387,7 @@ void runtime::finish_building(worker& w, task_id id, bool cancel) {
     slot& s = slots[index];
     if (cancel) s.flags.fetch_or(flag_cancel, relaxed);
     const bool empty = s.has(flag_empty);
-    if (empty && s.waits_for.fetch_sub(1, acq_rel) == 1) make_ready(w, index, {});
+    if (empty && drop_wait(s.waits_for)) make_ready(w, index, {});
     own_work_done(w, index);  // the builder's share
 }
 

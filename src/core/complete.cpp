@@ -1,5 +1,6 @@
 // A task is over: its permissions are walked, its parent counts down, its slot goes back.
 #include "braid/core/scope.hpp"
+#include "core/permissions.hpp"
 #include "core/runtime.hpp"
 
 BRAID_NAMESPACE_BEGIN
@@ -7,9 +8,8 @@ namespace detail {
 
 void runtime::own_work_done(worker& w, std::uint32_t index) {
     slot& s = slots[index];
-    // acq_rel: release what this share wrote; the last share acquires all others (I2, I3).
     // A posted task has no other shares: nobody knows its id.
-    if (s.has(flag_posted) || index_of(s.open.fetch_sub(1, acq_rel)) == 1) complete(w, index);
+    if (s.has(flag_posted) || drop_open_work(s.open)) complete(w, index);
 }
 
 // Completing one task may complete others without end (parents, joins, cancelled successors): they
@@ -36,9 +36,7 @@ void runtime::complete_one(worker& w, std::uint32_t index) {
     outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
     if (options.observer != nullptr) tell(w, event_kind::completed, id, {}, s.name);
 
-    // acq_rel: release pairs with the acquire in state_of(): who reads "done" sees what the task
-    // wrote; acquire pairs with link_edge(): the edges are seen whole.
-    const std::uint64_t head = s.permissions.exchange(join_word(generation, list_closed), acq_rel);
+    const std::uint64_t head = close_and_take(s.permissions, generation);
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
         // Read before the count goes down: whoever makes the successor ready frees its edges.
         const std::uint32_t next = edges[e].next.load(relaxed);
@@ -48,8 +46,7 @@ void runtime::complete_one(worker& w, std::uint32_t index) {
             to.flags.fetch_or(flag_cancel, relaxed);
             adopt(w, successor, keep(result), 0);
         }
-        // acq_rel: the last predecessor to arrive has seen all of them (I2).
-        if (to.waits_for.fetch_sub(1, acq_rel) == 1) make_ready(w, successor, id);
+        if (drop_wait(to.waits_for)) make_ready(w, successor, id);
         e = next;
     }
 
@@ -132,10 +129,7 @@ void runtime::recycle(worker& w, std::uint32_t index) {
         s.detail.store(no_index, relaxed);
         details.give(w.details, d);
     }
-    if (s.has(flag_posted)) {
-        // relaxed: nobody has the id; the next generation's ids are published with their own order.
-        s.permissions.store(join_word(s.generation(), list_closed), relaxed);
-    }
+    if (s.has(flag_posted)) close_unused(s.permissions, s.generation());
     give_slot(w, index);
 }
 

@@ -110,6 +110,7 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     for (unsigned level = 0; level < level_count; ++level) {
         w->ready[level].attach(w->cells + cells * level, cells);
     }
+    if (name == nullptr) name = "worker";
     std::snprintf(w->name, sizeof w->name, kind == seat_kind::main ? "%s" : "%s %u", name, number);
     seats[index].store(w, release);
     seat_count.store(index + 1, release);
@@ -172,21 +173,52 @@ worker* runtime::add_main(const char* name) {
                       "this thread takes part in the scheduler already")) {
         return nullptr;
     }
-    worker* w = add_seat(seat_kind::main, 0, name);
+    worker* w = reuse_main_seat(name);
+    if (w == nullptr) w = add_seat(seat_kind::main, 0, name);
     if (w == nullptr) return nullptr;
     w->at_rest.store(false, relaxed);
     enter_turn(*w);
     return w;
 }
 
+worker* runtime::reuse_main_seat(const char* name) {
+    const std::lock_guard lock(seat_mutex);
+    for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
+        worker* w = seats[i].load(relaxed);
+        if (w->kind != seat_kind::main || !w->vacant) continue;
+        // Spent visits are retired, so that an old thread_ref never names another thread.
+        if (w->visit.load(relaxed) == UINT16_MAX) continue;
+        const std::lock_guard box_lock(w->box.mutex);
+        w->vacant = false;
+        w->stack_low = 0;
+        std::snprintf(w->name, sizeof w->name, "%s", name != nullptr ? name : "main");
+        w->visit.fetch_add(1, relaxed);
+        w->gone.store(false, release);
+        return w;
+    }
+    return nullptr;
+}
+
 void runtime::remove_main(worker& w) {
-    // A thread that leaves with work for it alone would never run it: run it now.
-    while (const task_id id = own_inbox_task(w)) run(w, id);
+    // A thread that leaves with work for it alone would never run it: run it now. What comes
+    // later is refused.
+    while (true) {
+        if (const task_id id = own_inbox_task(w)) {
+            run(w, id);
+            continue;
+        }
+        const std::lock_guard lock(w.box.mutex);
+        if (w.box.first != no_index) continue;
+        w.gone.store(true, release);  // pairs with is_present()
+        break;
+    }
     leave_search(w);
     tell_scope(w);
     if (turn) turn->leave(w.index);
     unbind_seat(w);
-    w.gone.store(true, release);  // pairs with the check of `on` in open()
+    w.at_rest.store(true, seq_cst);
+    const std::lock_guard lock(seat_mutex);
+    w.vacant = true;
 }
 
 void runtime::enter_turn(worker& w) {
@@ -304,7 +336,7 @@ void runtime::freeze() {
         const bool rests = w->kind == seat_kind::worker || w->kind == seat_kind::reserve ||
                            w->kind == seat_kind::background;
         parker here;
-        while (rests && w != self && w->thread != 0 && !w->at_rest.load(seq_cst)) {
+        while (rests && w != self && !w->at_rest.load(seq_cst)) {
             here.park(active_policy::now() + 50'000);
         }
     }

@@ -12,8 +12,10 @@ constexpr auto high = static_cast<unsigned>(priority_level::high);
 }  // namespace
 
 std::uint8_t runtime::level_of(const slot& s) const {
+    // acquire: pairs with boost(). Without the flag this is the level that came with its removal.
+    const bool category = (s.flags.load(acquire) & flag_category) != 0;
     const std::uint8_t level = s.level.load(relaxed);
-    return s.has(flag_category) ? priority_table[level].load(relaxed) : level;
+    return category ? priority_table[level].load(relaxed) : level;
 }
 
 void runtime::append(inbox& list, std::uint32_t index) {
@@ -30,7 +32,8 @@ void runtime::append(inbox& list, std::uint32_t index) {
 
 bool runtime::may_run_on(const slot& s, const worker& w) const {
     const detail_block& d = *detail_of(s);
-    if (d.seat != UINT16_MAX) return d.seat == w.index;
+    const std::uint16_t seat = d.seat.load(relaxed);
+    if (seat != UINT16_MAX) return seat == w.index;
     return w.kind == seat_kind::worker && w.number < 64 && (d.workers >> w.number & 1) != 0;
 }
 
@@ -59,25 +62,35 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
     }
     if (s.has(flag_direct)) {
         const detail_block& d = *detail_of(s);
-        unsigned seat = d.seat;
-        if (seat == UINT16_MAX) {
+        unsigned seat = d.seat.load(relaxed);
+        const bool masked = seat == UINT16_MAX;
+        if (masked) {
             // Any of the mask may take it out of any inbox; prefer one that sleeps.
             for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
                 const worker* candidate = seats[i].load(acquire);
                 if (candidate == nullptr || !may_run_on(s, *candidate)) continue;
                 if (seat == UINT16_MAX || asleep.asleep(i)) seat = i;
             }
-            if (!BRAID_EXPECT(options.assertion, seat != UINT16_MAX,
-                              "no worker of the mask `workers` exists")) {
-                seat = 0;
-            }
         }
-        worker& target = *seats[seat].load(acquire);
-        {
+        bool there = false;
+        if (seat != UINT16_MAX) {
+            worker& target = *seats[seat].load(acquire);
             const std::lock_guard lock(target.box.mutex);
-            append(target.box, index);
+            there = masked || (!target.gone.load(relaxed) && target.visit.load(relaxed) == d.visit);
+            if (there) append(target.box, index);
         }
-        wake_seat(seat);
+        if (there) {
+            wake_seat(seat);
+            return;
+        }
+        if (masked) {
+            BRAID_EXPECT(options.assertion, there, "no worker of the mask `workers` exists");
+        } else {
+            BRAID_EXPECT(options.assertion, there,
+                         "the thread that `on` names has left; keep its main_thread alive");
+        }
+        s.flags.fetch_or(flag_cancel, relaxed);
+        end_without_running(w, index);
         return;
     }
     const std::uint8_t level = level_of(s);
@@ -91,12 +104,12 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
     if (turn) turn->preempt(w.index);
 }
 
-task_id runtime::own_inbox_task(worker& w) {
+task_id runtime::own_inbox_task(worker& w, unsigned lowest) {
     if (w.box.size.load(relaxed) == 0) return {};
     const std::lock_guard lock(w.box.mutex);
-    std::uint8_t best = 0;
+    unsigned best = lowest;
     for (std::uint32_t i = w.box.first; i != no_index; i = slots[i].next.load(relaxed)) {
-        if (may_run_on(slots[i], w)) best = std::max(best, level_of(slots[i]));
+        if (may_run_on(slots[i], w)) best = std::max<unsigned>(best, level_of(slots[i]));
     }
     const std::uint32_t index = take_first(w.box, [&](std::uint32_t i) {
         return may_run_on(slots[i], w) && level_of(slots[i]) == best;
@@ -106,9 +119,9 @@ task_id runtime::own_inbox_task(worker& w) {
 
 task_id runtime::next_task(worker& w) {
     if (turn) return choose_ready(w);
-    if (const task_id id = own_inbox_task(w)) return id;
     const unsigned count = seat_count.load(acquire);
     for (unsigned level = level_count; level-- != 0;) {
+        if (const task_id id = own_inbox_task(w, level)) return id;
         if (level == high && high_ready.load(relaxed) <= 0) continue;
         std::uint64_t id = w.ready[level].pop();
         for (unsigned n = 0; id == 0 && n < count; ++n) {
@@ -166,21 +179,29 @@ bool runtime::work_visible() const {
 void runtime::wake_one() {
     const unsigned count = seat_count.load(acquire);
     unsigned candidates[sleepers::capacity];
-    unsigned found = 0;
-    // Workers first, then waiters and reserves: a worker can run anything. Seats are laid out so.
-    for (unsigned i = 0; i < count; ++i) {
-        if (!asleep.asleep(i)) continue;
-        candidates[found++] = i;
-        if (!turn) break;
+    while (true) {
+        unsigned found = 0;
+        // Workers and reserves first: they can run anything, a waiter only what it needs.
+        for (const bool any_kind : {false, true}) {
+            for (unsigned i = 0; i < count && (found == 0 || turn); ++i) {
+                const seat_kind kind = seats[i].load(acquire)->kind;
+                const bool runs_all = kind == seat_kind::worker || kind == seat_kind::reserve;
+                if (runs_all != any_kind && asleep.asleep(i)) candidates[found++] = i;
+            }
+        }
+        if (found == 0) return;
+        unsigned choice = 0;
+        if (turn) {
+            alternative list[sleepers::capacity];
+            for (unsigned i = 0; i < found; ++i) list[i] = {candidates[i], 0};
+            choice = static_cast<unsigned>(turn->choose(decision_kind::wake, list, found));
+        }
+        // It may have woken by itself, and then perhaps for something else: try the next one.
+        if (!asleep.take(candidates[choice])) continue;
+        wakes.fetch_add(1, relaxed);
+        notify(candidates[choice]);
+        return;
     }
-    if (found == 0) return;
-    unsigned choice = 0;
-    if (turn) {
-        alternative list[sleepers::capacity];
-        for (unsigned i = 0; i < found; ++i) list[i] = {candidates[i], 0};
-        choice = static_cast<unsigned>(turn->choose(decision_kind::wake, list, found));
-    }
-    if (asleep.take(candidates[choice])) notify(candidates[choice]);
 }
 
 void runtime::wake_seat(unsigned seat) {
@@ -202,20 +223,12 @@ void runtime::boost(worker& w, task_id id, std::uint8_t level) {
         slot& s = slots[index_of(at.value)];
         const std::uint8_t before = level_of(s);
         if (before >= level) continue;
-        s.flags.fetch_and(static_cast<std::uint16_t>(~flag_category), relaxed);
+        // In this order: a level is a category too, a category is not a level.
         s.level.store(level, relaxed);
+        s.flags.fetch_and(static_cast<std::uint16_t>(~flag_category), release);  // see level_of()
         if (s.waits_for.load(relaxed) == 0) {
             // Ready perhaps: move it up from the queue where it lies.
-            for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-                worker* owner = seats[i].load(acquire);
-                if (owner == nullptr) continue;
-                const std::uint64_t claimed = owner->ready[before].claim_oldest_if(
-                    [&](std::uint64_t entry) { return entry == at.value; }, SIZE_MAX);
-                if (claimed != 0) {
-                    enqueue(w, index_of(claimed));
-                    break;
-                }
-            }
+            if (take_out(at, before)) enqueue(w, index_of(at.value));
             continue;
         }
         for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge && count < limit;) {
@@ -227,19 +240,56 @@ void runtime::boost(worker& w, task_id id, std::uint8_t level) {
     }
 }
 
+/// True: the task lay in a queue for everybody of that level, and is the caller's now.
+bool runtime::take_out(task_id id, unsigned level) {
+    const auto out_of = [&](inbox& list, std::mutex& mutex) {
+        if (list.size.load(relaxed) == 0) return false;
+        const std::lock_guard lock(mutex);
+        return take_first(list, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index;
+    };
+    if (slots[index_of(id.value)].has(flag_background)) {
+        return out_of(background[level], background_mutex);
+    }
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        worker* owner = seats[i].load(acquire);
+        const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
+        if (owner->ready[level].claim_oldest_if(is_it, SIZE_MAX) == 0) continue;
+        if (level == high) high_ready.fetch_sub(1, relaxed);
+        return true;
+    }
+    return out_of(spilled[level], spilled[level].mutex);
+}
+
+/// Everything that lies in queues for everybody; inboxes look levels up when they are served.
 void runtime::requeue_by_table(worker& w) {
+    const auto moves = [&](std::uint32_t index, unsigned level) {
+        const slot& s = slots[index];
+        return s.has(flag_category) && level_of(s) != level;
+    };
+    const auto move_out_of = [&](inbox& list, std::mutex& mutex, unsigned level) {
+        while (list.size.load(relaxed) != 0) {
+            std::uint32_t index = no_index;
+            {
+                const std::lock_guard lock(mutex);
+                index = take_first(list, [&](std::uint32_t i) { return moves(i, level); });
+            }
+            if (index == no_index) return;
+            enqueue(w, index);
+        }
+    };
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
         worker* owner = seats[i].load(acquire);
         for (unsigned level = 0; owner != nullptr && level < level_count; ++level) {
-            const auto moved = [&](std::uint64_t entry) {
-                const slot& s = slots[index_of(entry)];
-                return s.has(flag_category) && level_of(s) != level;
-            };
+            const auto moved = [&](std::uint64_t entry) { return moves(index_of(entry), level); };
             while (const std::uint64_t id = owner->ready[level].claim_oldest_if(moved, SIZE_MAX)) {
                 if (level == high) high_ready.fetch_sub(1, relaxed);
                 enqueue(w, index_of(id));
             }
         }
+    }
+    for (unsigned level = 0; level < level_count; ++level) {
+        move_out_of(spilled[level], spilled[level].mutex, level);
+        move_out_of(background[level], background_mutex, level);
     }
 }
 

@@ -47,7 +47,13 @@ void runtime::thread_main(worker& w) {
                                  : retire_reserve(w);
         if (surplus) {
             leave_search(w);
-            sleep(w, INT64_MAX);  // until the count goes up, or the end
+            tell_scope(w);
+            // What is meant for this thread alone nobody else can run.
+            if (const task_id id = own_inbox_task(w)) {
+                run(w, id);
+            } else {
+                sleep(w, INT64_MAX);  // until the count goes up, or the end
+            }
             continue;
         }
         const task_id id = next_task(w);

@@ -74,11 +74,13 @@ public:
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
     void enqueue(worker& w, std::uint32_t index);
     task_id next_task(worker& w);
-    task_id own_inbox_task(worker& w);
+    /// The oldest of the highest level, if that is `lowest` or above.
+    task_id own_inbox_task(worker& w, unsigned lowest = 0);
     bool work_visible() const;
     void wake_one();
     void wake_seat(unsigned seat);
     void boost(worker& w, task_id id, std::uint8_t level);
+    bool take_out(task_id id, unsigned level);
     void requeue_by_table(worker& w);
     std::uint8_t level_of(const slot& s) const;
     bool may_run_on(const slot& s, const worker& w) const;
@@ -157,6 +159,7 @@ public:
     worker* bound() const;
     worker* add_main(const char* name);
     void remove_main(worker& w);
+    worker* reuse_main_seat(const char* name);
     worker* lease_guest(bool may_block);
     void return_guest(worker& w);
     void note_guest_waits(worker& w, bool waits);
@@ -213,6 +216,8 @@ public:
         return d == no_index ? nullptr : &details[d];
     }
     detail_block* make_detail(worker& w, slot& s);
+    bool is_present(thread_ref thread) const;
+    static bool may_be_named(const worker& w);
     bool is_open(task_id id) const { return state_of(id) == task_state::open; }
 
     scheduler_options options;

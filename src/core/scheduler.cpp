@@ -131,12 +131,12 @@ thread_ref scheduler::worker_thread(unsigned index) const {
                       "worker_thread(i) needs i < worker_count()")) {
         return {};
     }
-    return {rt_->worker_seats[index]};
+    return {.seat = rt_->worker_seats[index]};
 }
 
 thread_ref scheduler::this_thread() const {
     const worker* w = rt_->bound();
-    return w == nullptr ? thread_ref{} : thread_ref{w->index};
+    return w == nullptr ? thread_ref{} : thread_ref{w->index, w->visit.load(relaxed)};
 }
 
 unsigned scheduler::seat_count() const { return detail::sleepers::capacity; }
@@ -155,7 +155,7 @@ void scheduler::shut_down(shutdown how) { rt_->shut_down(how); }
 
 main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
     worker* w = rt_.add_main(name);
-    if (w != nullptr) ref_ = {w->index};
+    if (w != nullptr) ref_ = {w->index, w->visit.load(relaxed)};
 }
 main_thread::~main_thread() {
     if (ref_) rt_.remove_main(*rt_.seats[ref_.seat].load(acquire));

@@ -108,7 +108,8 @@ struct detail_block {
     atomic<std::uint32_t> next{0};
     // One for completion, one for each owning handle; the last one recycles the slot.
     atomic<std::uint32_t> holders{0};
-    std::uint16_t seat = UINT16_MAX;
+    atomic<std::uint16_t> seat{UINT16_MAX};  // searchers with a stale id read it too
+    std::uint16_t visit = 0;
     std::uint8_t resource_count = 0, resources_held = 0;
     std::uint64_t workers = 0;
     resource* resources[max_resources] = {};

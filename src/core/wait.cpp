@@ -2,6 +2,7 @@
 // top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
+#include "core/permissions.hpp"
 #include "core/runtime.hpp"
 
 #include <algorithm>
@@ -86,13 +87,25 @@ private:
             const worker* w = rt_.seats[i].load(acquire);
             if (w == nullptr) continue;
             const unsigned shown = std::min<unsigned>(w->shown.load(acquire), worker::shown_depth);
-            bool member = false;
+            // A ready task for that thread alone cannot start before what the thread waits for is
+            // over, unless the thread runs it on top.
+            bool member = awaits_seat(w->index);
             for (unsigned f = 0; f < shown; ++f) {
                 // Whatever lies on top of a member must end before the member goes on.
                 member = member || contains(w->frames[f].task.load(relaxed), 0);
                 if (member) add(task_id{w->frames[f].awaited.load(relaxed)});
             }
         }
+    }
+
+    bool awaits_seat(unsigned seat) const {
+        for (unsigned i = 0; i < count_; ++i) {
+            const slot& s = rt_.slots[index_of(list_[i].value)];
+            if (!s.has(flag_direct) || s.runner.load(relaxed) != UINT16_MAX) continue;
+            const detail_block* d = rt_.detail_of(s);
+            if (d != nullptr && d->seat.load(relaxed) == seat) return true;
+        }
+        return false;
     }
 
     const runtime& rt_;
@@ -138,8 +151,9 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
         if (policy == help::any && s.has(flag_never_waits)) return true;
         if (target.task) return needed.contains(entry);
         if (target.all_of == nullptr) return false;
-        const task_environment* environment = s.environment.load(relaxed);
-        return environment != nullptr && environment->within == target.all_of;
+        // Not followed: the scope of a task that is over by now may be gone. Tasks that came to the
+        // scope by an environment of the user's are run by whoever stands in.
+        return s.environment.load(relaxed) == &target.all_of->environment_;
     };
     if (w.kind == seat_kind::background) {
         const std::lock_guard lock(background_mutex);
@@ -183,14 +197,7 @@ bool runtime::enter_wait(worker& w, const wait_target& target, std::uint32_t& re
     record = lot.enter(w.records, key_of(target), w.index, [&] {
         if (target.task) {
             slot& s = slots[index_of(target.task.value)];
-            const std::uint32_t generation = generation_of(target.task.value);
-            // acquire: pairs with the release in complete_one(); "done" shows what it wrote.
-            std::uint64_t head = s.permissions.load(acquire);
-            do {
-                if (generation_of(head) != generation || is_closed(head)) return false;
-            } while (!s.permissions.compare_exchange_weak(head, head | waited_bit, relaxed,
-                                                          acquire));
-            return true;
+            return mark_waited(s.permissions, generation_of(target.task.value));
         }
         if (target.signal != nullptr) return !target.signal->take_or_mark();
         for (scope::shard& shard : target.all_of->shard_) {
@@ -221,6 +228,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     w.stamp = active_policy::coarse_now();
 
     if (w.kind == seat_kind::background) count_background_waiter(+1);
+    const bool lent = w.handed_over;  // inside blocking(), or on top of a wait that gave up the seat
     bool in_time = true;
     bool asked = false;
     bool desperate = false;  // nobody can stand in: run whatever is there
@@ -286,14 +294,16 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             run(w, id);
         } else if (target.give_up_seat && (turn || !asleep.anybody_searching())) {
             desperate = !hand_over(w);
+            // The publisher may have left the work to this thread's search: pass it on.
+            if (asleep.anybody_asleep()) wake_one();
         } else {
             active_policy::relax();
         }
     }
-    if (w.handed_over) take_back(w);
+    if (w.handed_over && !lent) take_back(w);
+    if (asked && w.kind == seat_kind::guest) note_guest_waits(w, false);
     if (w.kind == seat_kind::background) count_background_waiter(-1);
     leave_search(w);
-    if (asked && w.kind == seat_kind::guest) note_guest_waits(w, false);
     tell_scope(w);
     outcome* result = lot.leave(w.records, record);
     if (received != nullptr) *received = result;

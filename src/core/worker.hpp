@@ -71,6 +71,7 @@ struct alignas(64) worker {
     std::uint16_t number = 0;  // among its kind
     bool leased = false;       // guest seats; guarded by the runtime's guest lock,
     bool waits = false;        // and this one too
+    bool vacant = false;       // main seats; guarded by the runtime's seat lock
     char name[32] = {};
     platform::thread_request request{};
     platform::thread_handle thread = 0;
@@ -102,6 +103,7 @@ struct alignas(64) worker {
     alignas(64) basic_parker<active_policy> park;
     inbox box;
     atomic<bool> at_rest{true};
+    atomic<std::uint16_t> visit{0};  // tells threads apart that register at one seat in turn
     atomic<bool> gone{false};  // a main thread that has left
     atomic<bool> inside{false};  // a main thread in a call that runs tasks
     atomic<std::uint32_t> shown{0};

@@ -45,6 +45,7 @@ enum class priority_level : std::uint8_t { low, normal, high };
 /// scheduler::worker_thread(i) or main_thread::ref().
 struct thread_ref {
     std::uint16_t seat = UINT16_MAX;
+    std::uint16_t visit = 0;  // seats of main threads that have left serve others
     constexpr explicit operator bool() const { return seat != UINT16_MAX; }
     friend constexpr bool operator==(thread_ref, thread_ref) = default;
 };
