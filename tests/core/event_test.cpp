@@ -1,0 +1,139 @@
+// C12: events, and the work that goes on while a thread waits for one.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <memory>
+
+namespace {
+
+BRAID_SCHEDULER_TEST(Event);
+
+TEST_P(Event, AutomaticResetLetsOneWaiterThroughForEachSet) {
+    braid::scheduler s(options());
+    braid::event turnstile(s);
+    constexpr int count = 4;
+    std::atomic<int> through{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < count; ++i) {
+        threads.emplace_back([&] {
+            EXPECT_TRUE(s.do_work_while_waiting_for(turnstile));
+            ++through;
+        });
+    }
+    for (int i = 1; i <= count; ++i) {
+        turnstile.set();
+        braid_test::until([&] { return through == i; });
+        EXPECT_FALSE(turnstile.is_set());
+    }
+    for (std::thread& t : threads) t.join();
+}
+
+TEST_P(Event, ManualResetLetsEverybodyThroughUntilItIsCleared) {
+    braid::scheduler s(options());
+    braid::event open(s, braid::reset::manual);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] { EXPECT_TRUE(s.do_work_while_waiting_for(open)); });
+    }
+    open.set();
+    for (std::thread& t : threads) t.join();
+    EXPECT_TRUE(open.is_set());
+    EXPECT_TRUE(s.do_work_while_waiting_for(open));
+    open.clear();
+    EXPECT_FALSE(s.do_work_while_waiting_for(open, braid::microseconds(100)));
+}
+
+TEST_P(Event, ASetBeforeTheWaitIsKept) {
+    braid::scheduler s(options());
+    braid::event happened(s);
+    happened.set();
+    happened.set();
+    EXPECT_TRUE(s.do_work_while_waiting_for(happened));
+    EXPECT_FALSE(s.do_work_while_waiting_for(happened, braid::nanoseconds{0}));
+}
+
+TEST_P(Event, TimesOutNotBeforeItsTime) {
+    braid::scheduler s(options());
+    braid::event never(s);
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_FALSE(s.do_work_while_waiting_for(never, std::chrono::milliseconds(3)));
+    EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(3));
+}
+
+TEST_P(Event, MayBeDestroyedAsSoonAsItsWaiterHasReturned) {
+    braid::scheduler s(options());
+    for (std::size_t i = 0; i < braid_test::scaled(2'000); ++i) {
+        auto happened = std::make_unique<braid::event>(s);
+        s.post([e = happened.get()] { e->set(); });
+        s.do_work_while_waiting_for(*happened);
+    }
+}
+
+TEST_P(Event, AtTheAddressOfAFormerScopeWakesNobodyByMistake) {
+    braid::scheduler s(options());
+    alignas(64) std::byte place[sizeof(braid::scope)];
+    static_assert(sizeof(braid::event) <= sizeof place);
+    for (std::size_t i = 0; i < braid_test::scaled(500); ++i) {
+        auto* all = new (place) braid::scope(s);
+        for (int n = 0; n < 4; ++n) all->post([] {});
+        all->wait();
+        all->~scope();
+        auto* happened = new (place) braid::event(s);
+        EXPECT_FALSE(s.do_work_while_waiting_for(*happened, braid::nanoseconds{1000}));
+        s.post([happened] { happened->set(); });
+        EXPECT_TRUE(s.do_work_while_waiting_for(*happened));
+        happened->~event();
+    }
+}
+
+TEST_P(Event, WorkGoesOnWhileItsWaiterWaitsAndItReturnsSoonAfter) {
+    braid::scheduler s(options());
+    braid::event stop(s);
+    std::atomic<int> ran{0};
+    braid_test::door held;
+    for (int i = 0; i < 100; ++i) s.post([&ran] { ++ran; });
+    s.post([&] {
+        braid_test::until([&] { return ran >= 50; });
+        stop.set();
+        held.pass();  // this one is still busy when the waiter returns
+    });
+    EXPECT_TRUE(s.do_work_while_waiting_for(stop));
+    EXPECT_GE(ran, 50);
+    held.open();
+}
+
+TEST_P(Event, WorkUntilRunsEverythingOnTheCallingThread) {
+    braid::scheduler_options o = options();
+    o.workers = 0;
+    o.max_reserves = 0;
+    braid::scheduler s(o);
+    braid::event stop(s);
+    const std::thread::id here = std::this_thread::get_id();
+    int ran = 0;
+    for (int i = 0; i < 100; ++i) {
+        s.post([&] { ran += std::this_thread::get_id() == here; });
+    }
+    s.post({.priority = braid::priority_level::low}, [&stop] { stop.set(); });
+    s.work_until(stop);
+    EXPECT_EQ(ran, 100);
+}
+
+TEST_P(Event, PingPongBetweenTwoThreadsLosesNoWakeUp) {
+    braid::scheduler s(options());
+    braid::event ping(s);
+    braid::event pong(s);
+    const std::size_t rounds = braid_test::scaled(2'000);
+    std::thread other([&] {
+        for (std::size_t i = 0; i < rounds; ++i) {
+            s.do_work_while_waiting_for(ping);
+            pong.set();
+        }
+    });
+    for (std::size_t i = 0; i < rounds; ++i) {
+        ping.set();
+        s.do_work_while_waiting_for(pong);
+    }
+    other.join();
+}
+
+}  // namespace

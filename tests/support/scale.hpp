@@ -1,0 +1,54 @@
+#pragma once
+// Sizes that fit the build, and the small tools with which tests force an order of events.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <thread>
+
+namespace braid_test {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+/// A tenth under the sanitizers, which make everything about that much slower.
+constexpr std::size_t scaled(std::size_t n) { return sanitized ? (n + 9) / 10 : n; }
+
+/// scaled() times BRAID_STRESS_SCALE (a decimal number; the nightly run raises it).
+inline std::size_t stress_scaled(std::size_t n) {
+    const char* text = std::getenv("BRAID_STRESS_SCALE");
+    const double factor = text != nullptr ? std::strtod(text, nullptr) : 1.0;
+    const auto size = static_cast<std::size_t>(static_cast<double>(scaled(n)) * factor);
+    return size == 0 ? 1 : size;
+}
+
+/// Looks until it is so; the deadline of the fixture ends what never becomes so.
+template <class Condition>
+void until(Condition&& condition) {
+    while (!condition()) std::this_thread::yield();
+}
+
+/// Blocks who wants through until somebody opens it.
+class door {
+public:
+    void open() {
+        open_.store(true);
+        open_.notify_all();
+    }
+    void pass() const { open_.wait(false); }
+    bool is_open() const { return open_.load(); }
+
+private:
+    std::atomic<bool> open_{false};
+};
+
+}  // namespace braid_test
