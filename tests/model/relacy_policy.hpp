@@ -88,9 +88,10 @@ public:
     }
     bool compare_exchange_weak(T& expected, T wanted, std::memory_order success,
                                std::memory_order failure, place at = place::current()) {
-        if (success == std::memory_order::release && failure == std::memory_order::acquire) {
-            // Relacy knows no release with acquire on failure: fail relaxed, then look.
-            if (value_.compare_exchange(rl::bool_t<true>(), expected, wanted, rl::mo_release,
+        if (failure == std::memory_order::acquire &&
+            (success == std::memory_order::release || success == std::memory_order::relaxed)) {
+            // Relacy knows no acquire on failure of these: fail relaxed, then look.
+            if (value_.compare_exchange(rl::bool_t<true>(), expected, wanted, order_of(success),
                                         rl::mo_relaxed, where(at))) {
                 return true;
             }
