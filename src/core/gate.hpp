@@ -22,6 +22,11 @@ public:
     void add(unsigned seat);
     /// The seat's thread: waits for the turn.
     void await_turn(unsigned seat);
+    /// Both.
+    void enter(unsigned seat) {
+        add(seat);
+        await_turn(seat);
+    }
     /// The seat's thread: takes no part any more; somebody else goes on.
     void leave(unsigned seat);
 

@@ -97,55 +97,70 @@ alternative runtime::identity(task_id id) const {
     return d == nullptr ? alternative{} : alternative{d->creator, d->creation};
 }
 
-/// Every ready task that the seat may run, the chooser's pick of them. One thread runs at a time,
-/// so what is listed is still there when it is claimed.
-task_id runtime::choose_ready(worker& w) {
+/// Of the ready tasks that the seat may run and that are `wanted`, the chooser's pick among those of
+/// the highest level. One thread runs at a time: what is listed is there when it is claimed.
+task_id runtime::choose_ready(worker& w, const std::function<bool(std::uint64_t)>& wanted) {
     constexpr unsigned limit = 256;
     task_id list[limit];
     alternative names[limit];
     unsigned count = 0;
-    const auto add = [&](task_id id) {
-        if (count == limit) return;
-        list[count] = id;
-        names[count++] = identity(id);
+    const auto add = [&](std::uint64_t entry) {
+        if (count != limit && wanted(entry)) {
+            list[count] = {entry};
+            names[count++] = identity({entry});
+        }
+        return false;
     };
-    const auto listed_in = [&](inbox& tasks) {
-        const std::lock_guard lock(tasks.mutex);
-        for (std::uint32_t i = tasks.first; i != no_index; i = slots[i].next.load(relaxed)) {
-            if (&tasks != &w.box || may_run_on(slots[i], w)) add(id_of(i));
+    const auto add_inbox = [&](worker& owner, unsigned lowest, unsigned highest) {
+        const std::lock_guard lock(owner.box.mutex);
+        for (std::uint32_t i = owner.box.first; i != no_index; i = slots[i].next.load(relaxed)) {
+            const unsigned level = level_of(slots[i]);
+            if (may_run_on(slots[i], w) && lowest <= level && level <= highest) {
+                add(id_of(i).value);
+            }
         }
     };
-    listed_in(w.box);
+    const unsigned seat_limit = seat_count.load(acquire);
     for (unsigned level = level_count; level-- != 0 && count == 0;) {
-        for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-            seats[i].load(acquire)->ready[level].claim_oldest_if(
-                [&](std::uint64_t entry) {
-                    add({entry});
-                    return false;
-                },
-                limit);
+        add_inbox(w, level, level);
+        for (unsigned i = 0; i < seat_limit; ++i) {
+            seats[i].load(acquire)->ready[level].claim_oldest_if(add, SIZE_MAX);
         }
-        listed_in(spilled[level]);
+        const std::lock_guard lock(spilled[level].mutex);
+        for (std::uint32_t i = spilled[level].first; i != no_index; i = slots[i].next.load(relaxed)) {
+            add(id_of(i).value);
+        }
+    }
+    // Tasks for a mask of workers may lie in the inbox of another member.
+    for (unsigned i = 0; count == 0 && w.kind == seat_kind::worker && i < seat_limit; ++i) {
+        add_inbox(*seats[i].load(acquire), 0, level_count);
     }
     if (count == 0) return {};
     const task_id chosen = list[turn->choose(decision_kind::next_task, names, count)];
+    take_out(chosen);
+    return chosen;
+}
 
-    const auto is_it = [&](std::uint64_t entry) { return entry == chosen.value; };
-    const auto in_list = [&](inbox& tasks) {
+/// Out of whatever queue it lies in.
+void runtime::take_out(task_id id) {
+    const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
+    const auto taken_from = [&](inbox& tasks) {
         const std::lock_guard lock(tasks.mutex);
-        return take_first(tasks, [&](std::uint32_t i) { return id_of(i) == chosen; }) != no_index;
+        return take_first(tasks, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index;
     };
-    if (in_list(w.box)) return chosen;
-    for (unsigned level = level_count; level-- != 0;) {
-        bool claimed = in_list(spilled[level]);
-        for (unsigned i = 0; !claimed && i < seat_count.load(acquire); ++i) {
-            claimed = seats[i].load(acquire)->ready[level].claim_oldest_if(is_it, SIZE_MAX) != 0;
-        }
-        if (!claimed) continue;
-        if (level == static_cast<unsigned>(priority_level::high)) high_ready.fetch_sub(1, relaxed);
-        return chosen;
+    const unsigned seat_limit = seat_count.load(acquire);
+    for (unsigned i = 0; i < seat_limit; ++i) {
+        if (taken_from(seats[i].load(acquire)->box)) return;
     }
-    return {};
+    for (unsigned level = 0; level < level_count; ++level) {
+        bool taken = taken_from(spilled[level]);
+        for (unsigned i = 0; !taken && i < seat_limit; ++i) {
+            taken = seats[i].load(acquire)->ready[level].claim_oldest_if(is_it, SIZE_MAX) != 0;
+        }
+        if (!taken) continue;
+        if (level == static_cast<unsigned>(priority_level::high)) high_ready.fetch_sub(1, relaxed);
+        return;
+    }
 }
 
 }  // namespace detail

@@ -204,6 +204,7 @@ void runtime::remove_main(worker& w) {
     // later is refused.
     while (true) {
         if (const task_id id = own_inbox_task(w)) {
+            w.stamp = active_policy::coarse_now();
             run(w, id);
             continue;
         }
@@ -224,8 +225,7 @@ void runtime::remove_main(worker& w) {
 void runtime::enter_turn(worker& w) {
     bind_seat(w);
     if (!turn) return;
-    turn->add(w.index);
-    turn->await_turn(w.index);
+    turn->enter(w.index);
 }
 
 // ---- foreign threads ---------------------------------------------------------------------------
@@ -331,6 +331,7 @@ bool runtime::retire_reserve(worker& w) {
 void runtime::freeze() {
     frozen.store(true, seq_cst);
     const worker* self = bound();
+    if (turn && self != nullptr) turn->leave(self->index);  // or the others would never come to rest
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
         const worker* w = seats[i].load(acquire);
         const bool rests = w->kind == seat_kind::worker || w->kind == seat_kind::reserve ||
@@ -340,6 +341,7 @@ void runtime::freeze() {
             here.park(active_policy::now() + 50'000);
         }
     }
+    if (turn && self != nullptr) turn->enter(self->index);
 }
 
 void runtime::resume() {
@@ -381,6 +383,7 @@ void runtime::shut_down(shutdown how) {
     while (!at_rest()) {
         if (const task_id id = next_task(*seat)) {
             leave_search(*seat);
+            seat->stamp = active_policy::coarse_now();
             run(*seat, id);
             continue;
         }

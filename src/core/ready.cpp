@@ -118,7 +118,7 @@ task_id runtime::own_inbox_task(worker& w, unsigned lowest) {
 }
 
 task_id runtime::next_task(worker& w) {
-    if (turn) return choose_ready(w);
+    if (turn) return choose_ready(w, [](std::uint64_t) { return true; });
     const unsigned count = seat_count.load(acquire);
     for (unsigned level = level_count; level-- != 0;) {
         if (const task_id id = own_inbox_task(w, level)) return id;

@@ -16,6 +16,7 @@
 #include "core/worker.hpp"
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -198,7 +199,8 @@ public:
     void note_duration(worker& w, const char* name, bool quiet, std::int64_t started);
     void note_type(worker& w, const char* name, std::int64_t ns);
     scheduler_statistics totals() const;
-    task_id choose_ready(worker& w);
+    task_id choose_ready(worker& w, const std::function<bool(std::uint64_t)>& wanted);
+    void take_out(task_id id);
     alternative identity(task_id id) const;
 
     static runtime& of(task_context& context) { return context.rt_; }

@@ -114,10 +114,15 @@ bool scheduler::begin_blocking(detail::runtime& rt) {
     worker* w = rt.bound();
     if (w == nullptr || w->handed_over || w->kind == detail::seat_kind::background) return false;
     rt.tell_scope(*w);
-    return rt.hand_over(*w);
+    const bool gave = rt.hand_over(*w);
+    if (gave && rt.turn) rt.turn->leave(w->index);
+    return gave;
 }
 void scheduler::end_blocking(detail::runtime& rt, bool gave) {
-    if (gave) rt.take_back(*rt.bound());
+    if (!gave) return;
+    worker& w = *rt.bound();
+    if (rt.turn) rt.turn->enter(w.index);
+    rt.take_back(w);
 }
 
 // ---- threads -----------------------------------------------------------------------------------

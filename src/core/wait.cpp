@@ -155,6 +155,13 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
         // scope by an environment of the user's are run by whoever stands in.
         return s.environment.load(relaxed) == &target.all_of->environment_;
     };
+    if (turn && w.kind != seat_kind::background) {
+        return choose_ready(w, [&](std::uint64_t entry) {
+            // As below: whoever waits for an event serves its own inbox.
+            return wanted(entry) ||
+                   (target.signal != nullptr && slots[index_of(entry)].has(flag_direct));
+        });
+    }
     if (w.kind == seat_kind::background) {
         const std::lock_guard lock(background_mutex);
         return take_background([&](std::uint32_t i) { return wanted(id_of(i).value); });
@@ -341,6 +348,7 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
     const bool in_time = turn ? turn->block(w.index, deadline != INT64_MAX) : w.park.park(deadline);
     w.at_rest.store(false, seq_cst);
     rest_if_frozen(w);
+    w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
     if (options.observer != nullptr) tell(w, event_kind::unparked, {});
     return in_time;
 }
