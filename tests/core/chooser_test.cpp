@@ -192,6 +192,34 @@ TEST_P(Chooser, ATimeOutIsADecision) {
     EXPECT_EQ(outcomes, std::set<bool>{false}) << "an hour passes when nobody else can go on";
 }
 
+TEST_P(Chooser, EveryKindOfDecisionIsAsked) {
+    using enum braid::decision_kind;
+    std::size_t asked[5] = {};
+    for (std::uint64_t seed = 0; seed < seeds(100); ++seed) {
+        seeded_chooser chooser(seed);
+        braid::scheduler_options o = options();
+        o.workers = std::min(GetParam(), 8);
+        o.chooser = &chooser;
+        {
+            braid::scheduler s(o);
+            std::vector<int> order;
+            everything(s, order);
+            // Two waits that both run out of time, in either order.
+            braid::event never(s);
+            const auto patient = [&] { s.do_work_while_waiting_for(never, braid::seconds(1)); };
+            s.wait(s.spawn({.after = {s.spawn(patient), s.spawn(patient)}}, braid::empty));
+        }
+        for (const auto kind : {next_thread, next_task, preempt, wake, time_out}) {
+            asked[static_cast<std::size_t>(kind)] += chooser.asked(kind);
+        }
+    }
+    for (const auto kind : {next_thread, next_task, preempt, wake, time_out}) {
+        if (kind == wake && GetParam() < 2) continue;  // there is no second sleeper
+        EXPECT_GT(asked[static_cast<std::size_t>(kind)], 0U)
+            << "kind " << static_cast<int>(kind);
+    }
+}
+
 TEST_P(Chooser, ABatchAndItsWaitersRunInEveryOrder) {
     for (std::uint64_t seed = 0; seed < seeds(200); ++seed) {
         run_record record = run(seed, [](braid::scheduler& s, std::vector<int>& order) {

@@ -16,6 +16,7 @@ public:
     std::size_t choose(braid::decision_kind kind, const braid::alternative* list,
                        std::size_t count) override {
         const std::size_t choice = static_cast<std::size_t>(next() % count);
+        ++asked_[static_cast<std::size_t>(kind)];
         log_.push_back(static_cast<std::uint64_t>(kind) << 56 | count << 32 | choice);
         for (std::size_t i = 0; i < count; ++i) {
             log_.push_back(list[i].creator << 20 ^ list[i].ordinal);
@@ -25,6 +26,9 @@ public:
 
     /// Every decision with its alternatives: two runs are the same when these are.
     const std::vector<std::uint64_t>& log() const { return log_; }
+    std::size_t asked(braid::decision_kind kind) const {
+        return asked_[static_cast<std::size_t>(kind)];
+    }
 
 private:
     /// splitmix64 (Steele, Lea, Flood 2014)
@@ -37,6 +41,7 @@ private:
 
     std::uint64_t state_;
     std::vector<std::uint64_t> log_;
+    std::size_t asked_[5] = {};
 };
 
 }  // namespace braid_test
