@@ -8,7 +8,8 @@
 // B1  A push owns a cell from its CAS on `head_` to its release store of the sequence; a pop from
 //     its CAS on `tail_` likewise. Nobody else touches the value meanwhile, so a slot is never
 //     reused before its value has been copied out.
-// B2  Positions are 64-bit and never wrap in practice, so a stale position cannot match again.
+// B2  Positions are 64-bit, so a stale one does not match again before 2^64 pushes; they are compared
+//     by their difference, so that the wrap itself is harmless.
 // After D. Vyukov, "Bounded MPMC queue" (2010).
 
 #include "braid/base/policy.hpp"
@@ -55,7 +56,7 @@ public:
                 c.sequence.store(position + 1, release);  // pairs with the acquire in pop_with()
                 return true;
             }
-            if (sequence < position) return false;
+            if (behind(sequence, position)) return false;
             position = head_.load(relaxed);
         }
     }
@@ -73,7 +74,7 @@ public:
                 c.sequence.store(position + mask_ + 1, release);  // pairs with push_with()
                 return true;
             }
-            if (sequence < position + 1) return false;
+            if (behind(sequence, position + 1)) return false;
             position = tail_.load(relaxed);
         }
     }
@@ -82,11 +83,16 @@ public:
     std::size_t size() const {
         const std::uint64_t tail = tail_.load(relaxed);
         const std::uint64_t head = head_.load(relaxed);
-        return head > tail ? static_cast<std::size_t>(head - tail) : 0;
+        return behind(tail, head) ? static_cast<std::size_t>(head - tail) : 0;
     }
     std::size_t capacity() const { return mask_ + 1; }
 
 private:
+    /// Across the wrap too: two positions in use are never half the range apart.
+    static bool behind(std::uint64_t a, std::uint64_t b) {
+        return static_cast<std::int64_t>(a - b) < 0;
+    }
+
     cell* cells_;
     std::size_t mask_;
     alignas(64) atomic<std::uint64_t> head_;
