@@ -1,0 +1,145 @@
+// C20: scopes count their tasks, are waited for as one, and report the first failure.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+namespace {
+
+BRAID_SCHEDULER_TEST(Scope);
+
+TEST_P(Scope, WaitReturnsAfterEveryPostedTaskAlsoWhenTheLastOneRunsElsewhere) {
+    // The last task to end tells the waiter, whichever thread it is on and whatever that does next.
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(500); ++round) {
+        braid::scope all(s);
+        std::atomic<int> ran{0};
+        const int count = 1 + static_cast<int>(round % 7);
+        for (int i = 0; i < count; ++i) all.post([&ran] { ++ran; });
+        all.wait();
+        ASSERT_EQ(ran, count);
+    }
+}
+
+TEST_P(Scope, WaitReturnsWhenAReserveRanTheLastTask) {
+    // The thread that stood in for a waiter runs the last task and then steps aside.
+    braid::scheduler s(options());
+    for (int round = 0; round < 100; ++round) {
+        braid::scope all(s);
+        std::atomic<int> ran{0};
+        for (int i = 0; i < 4; ++i) all.post([&ran] { ++ran; });
+        all.wait(braid::help::none);
+        ASSERT_EQ(ran, 4);
+    }
+}
+
+TEST_P(Scope, TasksOfItsTasksBelongToIt) {
+    braid::scheduler s(options());
+    braid::scope all(s);
+    std::atomic<int> ran{0};
+    all.post([&](braid::task_context& task) {
+        task.post([&](braid::task_context& inner) {
+            inner.spawn([&ran] { ++ran; });
+            ++ran;
+        });
+        ++ran;
+    });
+    all.wait();
+    EXPECT_EQ(ran, 3);
+    EXPECT_EQ(all.account().created, 3U);
+    EXPECT_EQ(all.account().executed, 3U);
+}
+
+TEST_P(Scope, AnEmptyOneIsDone) {
+    // L3: an empty batch slept for ever.
+    braid::scheduler s(options());
+    braid::scope none(s);
+    none.wait();
+    EXPECT_TRUE(none.wait_for(braid::nanoseconds{0}));
+    EXPECT_EQ(none.account().created, 0U);
+}
+
+TEST_P(Scope, CanBeWaitedForAgainAndAgain) {
+    // H1: the goal of the second drain was never raised; it returned at once or never.
+    braid::scheduler s(options());
+    braid::scope all(s);
+    std::atomic<std::uint64_t> ran{0};
+    for (std::uint64_t round = 1; round <= 10; ++round) {
+        for (int i = 0; i < 100; ++i) all.post([&ran] { ++ran; });
+        all.wait();
+        ASSERT_EQ(ran, round * 100);
+        ASSERT_EQ(all.account().executed, round * 100);
+    }
+}
+
+TEST_P(Scope, ThatIsNotWaitedForIsReported) {
+    braid::scheduler s(options());
+    auto gate = s.begin({}, braid::empty);
+    {
+        auto all = std::make_unique<braid::scope>(s);
+        all->spawn({.after = {gate.id()}}, [] {});
+        EXPECT_FALSE(all->wait_for(braid::microseconds(100)));
+        gate.finish();
+        EXPECT_TRUE(all->wait_for(braid::forever));
+    }
+    EXPECT_EQ(notes_.misuse.size(), 0U);
+}
+
+TEST_P(Scope, WaitRethrowsOneFailureAndTheHandlerHasTheOthersByThen) {
+    braid::scheduler s(options());
+    braid::scope all(s);
+    for (int i = 0; i < 10; ++i) {
+        all.post([i] {
+            if (i % 2 == 0) throw std::runtime_error("planned");
+        });
+    }
+    EXPECT_THROW(all.wait(), std::runtime_error);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::lost), 4U);
+    EXPECT_EQ(all.account().failed, 5U);
+    EXPECT_EQ(all.account().executed, 5U);
+    all.wait();  // rethrown once
+}
+
+TEST_P(Scope, ManyThreadsPostIntoOne) {
+    // L9, H6: a second submitter corrupted the first one's lists.
+    braid::scheduler s(options());
+    braid::scope all(s);
+    std::atomic<int> ran{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 500; ++i) all.post([&ran] { ++ran; });
+        });
+    }
+    for (std::thread& t : threads) t.join();
+    all.wait();
+    EXPECT_EQ(ran, 2000);
+}
+
+TEST_P(Scope, SeveralThreadsWaitForOne) {
+    braid::scheduler s(options());
+    for (int round = 0; round < 20; ++round) {
+        braid::scope all(s);
+        std::atomic<int> ran{0};
+        for (int i = 0; i < 20; ++i) all.post([&ran] { ++ran; });
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 3; ++t) threads.emplace_back([&all] { all.wait(); });
+        for (std::thread& t : threads) t.join();
+        ASSERT_EQ(ran, 20);
+    }
+}
+
+TEST_P(Scope, TwoInOneBlockAreTwo) {
+    // D14: a scope macro whose variable was not unique.
+    braid::scheduler s(options());
+    braid::scope a(s);
+    braid::scope b(s);
+    std::atomic<int> ran{0};
+    a.post([&ran] { ran += 1; });
+    b.post([&ran] { ran += 10; });
+    a.wait();
+    b.wait();
+    EXPECT_EQ(ran, 11);
+    EXPECT_EQ(a.account().created, 1U);
+    EXPECT_EQ(b.account().created, 1U);
+}
+
+}  // namespace
