@@ -10,34 +10,66 @@ namespace {
 
 long ran = 0;
 
-/// A task that others wait for: made, run inside the wait, completed, its slot used again.
-void spawn_run_complete(braid::scheduler& scheduler, long count) {
-    for (long i = 0; i < count; ++i) {
-        const auto task = scheduler.spawn([] { ++ran; });
-        scheduler.wait(task);
-    }
+/// Makes tasks, then runs them as a worker would. The newest runs first, so the stop comes last.
+template <class Make>
+void make_and_run(braid::scheduler& s, Make&& make) {
+    braid::event stop(s);
+    s.post([&] { stop.set(); });
+    make();
+    s.work_until(stop);
 }
-
-/// As above with a predecessor: two tasks and an edge.
-void spawn_after(braid::scheduler& scheduler, long count) {
-    for (long i = 0; i < count; ++i) {
-        const auto first = scheduler.spawn([] { ++ran; });
-        const auto second = scheduler.spawn({.after = {first}}, [] {});
-        scheduler.wait(second);
-    }
+void post(braid::scheduler& s, long count) {
+    make_and_run(s, [&] {
+        for (long i = 0; i < count; ++i) s.post([] { ++ran; });
+    });
 }
-
-/// A task nobody names, posted from inside a task in blocks that fit a ring.
-void post_from_a_task(braid::scheduler& scheduler, long count) {
+void spawn(braid::scheduler& s, long count) {
+    make_and_run(s, [&] {
+        for (long i = 0; i < count; ++i) s.spawn([] { ++ran; });
+    });
+}
+/// As spawn(), from a task that knows its worker.
+void spawn_inside(braid::scheduler& s, long count) {
+    make_and_run(s, [&] {
+        s.post([count](braid::task_context& task) {
+            for (long i = 0; i < count; ++i) task.spawn([] { ++ran; });
+        });
+    });
+}
+/// As spawn(), each task with an edge from the one before, all linked before the first may run.
+void chain(braid::scheduler& s, long count) {
+    make_and_run(s, [&] {
+        braid::task_builder first = s.begin({}, braid::empty);
+        braid::task_id last = first.id();
+        for (long i = 0; i < count; ++i) last = s.spawn({.after = {last}}, [] { ++ran; });
+        first.finish();
+    });
+}
+void batch(braid::scheduler& s, long count) {
+    s.wait(s.spawn_batch({}, static_cast<std::size_t>(count), [](std::size_t) { ++ran; }));
+}
+/// Made, run inside the wait, completed.
+void spawn_and_wait(braid::scheduler& s, long count) {
+    for (long i = 0; i < count; ++i) s.wait(s.spawn([] { ++ran; }));
+}
+/// Posted to a scope from inside a task, run inside the scope's wait.
+void scope_post(braid::scheduler& s, long count) {
     constexpr long block = 500;
     for (long done = 0; done < count; done += block) {
-        braid::scope all(scheduler);
+        braid::scope all(s);
         all.spawn({}, [&all] {
             for (long i = 0; i < block; ++i) all.post([] { ++ran; });
         });
         all.wait();
     }
 }
+
+constexpr struct {
+    const char* name;
+    void (*run)(braid::scheduler&, long);
+} workloads[] = {{"post", post},           {"spawn", spawn}, {"spawn_inside", spawn_inside},
+                 {"chain", chain},         {"batch", batch}, {"spawn_and_wait", spawn_and_wait},
+                 {"scope_post", scope_post}};
 
 }  // namespace
 
@@ -47,17 +79,15 @@ int main(int argc, char** argv) {
         return 2;
     }
     const long count = std::strtol(argv[2], nullptr, 10);
-    // One seat: nobody steals, nobody sleeps, and the count is the same every time.
-    braid::scheduler scheduler{{.workers = 0}};
-    if (std::strcmp(argv[1], "spawn") == 0) {
-        spawn_run_complete(scheduler, count);
-    } else if (std::strcmp(argv[1], "after") == 0) {
-        spawn_after(scheduler, count);
-    } else if (std::strcmp(argv[1], "post") == 0) {
-        post_from_a_task(scheduler, count);
-    } else {
-        std::fprintf(stderr, "there is no workload '%s'\n", argv[1]);
-        return 2;
+    for (const auto& workload : workloads) {
+        if (std::strcmp(argv[1], workload.name) != 0) continue;
+        {
+            // One seat: nobody steals, nobody sleeps, and the count is the same every time.
+            braid::scheduler s{{.workers = 0, .ring = 1 << 16}};
+            workload.run(s, count);
+        }
+        return ran == count ? 0 : 1;
     }
-    return ran == count ? 0 : 1;
+    std::fprintf(stderr, "budget_tests: there is no workload '%s'\n", argv[1]);
+    return 2;
 }
