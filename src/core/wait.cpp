@@ -312,7 +312,8 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     if (w.kind == seat_kind::background) count_background_waiter(-1);
     leave_search(w);
     tell_scope(w);
-    outcome* result = lot.leave(w.records, record);
+    // An event that came between two entries leaves no record.
+    outcome* result = record == no_index ? nullptr : lot.leave(w.records, record);
     if (received != nullptr) *received = result;
     if (shows) w.frames[w.depth - 1].awaited.store(0, relaxed);
     if (options.observer != nullptr) {
