@@ -102,7 +102,7 @@ task_state state_in(const Word& permissions, std::uint32_t generation) {
     const std::uint64_t head = permissions.load(acquire);
     if (generation > generation_of(head)) return task_state::unknown;
     return generation == generation_of(head) && !is_closed(head) ? task_state::open
-                                                                : task_state::done;
+                                                                 : task_state::done;
 }
 
 }  // namespace detail

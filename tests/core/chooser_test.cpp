@@ -1,5 +1,5 @@
-// With a chooser one thread runs at a time, every choice is the chooser's, and the same answers give
-// the same run (I8). BRAID_TEST_WORKERS picks the worker counts as for every scheduler test.
+// With a chooser one thread runs at a time, every choice is the chooser's, and the same answers
+// give the same run (I8). BRAID_TEST_WORKERS picks the worker counts as for every scheduler test.
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
 
@@ -185,7 +185,8 @@ TEST_P(Chooser, ATimeOutIsADecision) {
         run(seed, [&](braid::scheduler& s, std::vector<int>&) {
             braid::event never(s);
             bool over = true;
-            s.wait(s.spawn([&] { over = s.do_work_while_waiting_for(never, braid::seconds(3600)); }));
+            s.wait(
+                s.spawn([&] { over = s.do_work_while_waiting_for(never, braid::seconds(3600)); }));
             outcomes.insert(over);
         });
     }
@@ -215,17 +216,15 @@ TEST_P(Chooser, EveryKindOfDecisionIsAsked) {
     }
     for (const auto kind : {next_thread, next_task, preempt, wake, time_out}) {
         if (kind == wake && GetParam() < 2) continue;  // there is no second sleeper
-        EXPECT_GT(asked[static_cast<std::size_t>(kind)], 0U)
-            << "kind " << static_cast<int>(kind);
+        EXPECT_GT(asked[static_cast<std::size_t>(kind)], 0U) << "kind " << static_cast<int>(kind);
     }
 }
 
 TEST_P(Chooser, ABatchAndItsWaitersRunInEveryOrder) {
     for (std::uint64_t seed = 0; seed < seeds(200); ++seed) {
         run_record record = run(seed, [](braid::scheduler& s, std::vector<int>& order) {
-            s.wait(s.spawn_batch({}, 12, [&order](std::size_t i) {
-                order.push_back(static_cast<int>(i));
-            }));
+            s.wait(s.spawn_batch(
+                {}, 12, [&order](std::size_t i) { order.push_back(static_cast<int>(i)); }));
         });
         ASSERT_EQ(record.order.size(), 12U);
         std::sort(record.order.begin(), record.order.end());

@@ -83,16 +83,27 @@ void Observer::expect_whole_lives() const {
                 once(l.spawned, i, "spawned");
                 l.parent = e.other;
                 break;
-            case event_kind::edge: l.waits_for.push_back(e.other); break;
+            case event_kind::edge:
+                l.waits_for.push_back(e.other);
+                break;
             case event_kind::ready:
                 once(l.ready, i, "ready");
                 l.releaser = e.other;
                 break;
-            case event_kind::started: once(l.started, i, "started"); break;
-            case event_kind::ended: once(l.ended, i, "ended"); break;
-            case event_kind::completed: once(l.completed, i, "completed"); break;
-            case event_kind::cancelled: once(l.cancelled, i, "cancelled"); break;
-            default: break;
+            case event_kind::started:
+                once(l.started, i, "started");
+                break;
+            case event_kind::ended:
+                once(l.ended, i, "ended");
+                break;
+            case event_kind::completed:
+                once(l.completed, i, "completed");
+                break;
+            case event_kind::cancelled:
+                once(l.cancelled, i, "cancelled");
+                break;
+            default:
+                break;
         }
     }
     lives.erase(task_id{});

@@ -101,10 +101,10 @@ int main() {
     bool good = explore_all<alone>("bounded queue: full and empty over the wrap");
     good = good && explore_bounded<producers_and_consumers<1, 1, 3, before_wrap>>(
                        "bounded queue: 1 + 1, over the wrap", 2);
-    good = good && explore_randomly<producers_and_consumers<2, 1, 2, 0>>("bounded queue: 2 + 1",
-                                                                         200'000);
-    good = good && explore_randomly<producers_and_consumers<2, 2, 2, 0>>("bounded queue: 2 + 2",
-                                                                         200'000);
+    good = good &&
+           explore_randomly<producers_and_consumers<2, 1, 2, 0>>("bounded queue: 2 + 1", 200'000);
+    good = good &&
+           explore_randomly<producers_and_consumers<2, 2, 2, 0>>("bounded queue: 2 + 2", 200'000);
     good = good && explore_randomly<producers_and_consumers<2, 2, 3, before_wrap>>(
                        "bounded queue: 2 + 2, over the wrap", 200'000);
     return good ? 0 : 1;

@@ -1,5 +1,5 @@
-// A successor starts exactly once and sees every predecessor; a task completes exactly once and sees
-// every share; a stale id changes nothing and still says "over" truthfully (I1, I2, I3).
+// A successor starts exactly once and sees every predecessor; a task completes exactly once and
+// sees every share; a stale id changes nothing and still says "over" truthfully (I1, I2, I3).
 #include "base/parker.hpp"
 #include "core/permissions.hpp"
 

@@ -75,7 +75,9 @@ struct thief_and_claimer : rl::test_suite<thief_and_claimer<Cells, Tasks>, 3>,
                 }
                 this->run(this->ready.pop());
                 break;
-            case 1: this->run(this->ready.steal()); break;
+            case 1:
+                this->run(this->ready.steal());
+                break;
             case 2:
                 this->run(this->ready.claim_newest_if(wanted, SIZE_MAX));
                 this->run(this->ready.claim_oldest_if(wanted, SIZE_MAX));
@@ -89,17 +91,25 @@ struct batch : rl::test_suite<batch, 3>, tasks_in_ring<4, 6> {
     void before() { attach(); }
     void after() { finish(); }
     void thread(unsigned index) {
-        if (index != 0) {
+        const auto any = [](std::uint64_t) { return true; };
+        if (index == 1) {
             run(ready.steal());
             run(ready.steal());
             return;
         }
-        std::uint64_t ids[6] = {1, 2, 3, 4, 5, 6};
-        for (const std::uint64_t id : ids) task[id] = 1;
-        std::size_t pushed = 0;
-        while (pushed != 6) {
-            pushed += ready.push_many(ids + pushed, 6 - pushed);
-            run(ready.pop());
+        if (index == 2) {
+            // May still see the end as it was before the owner popped and pushed there again.
+            run(ready.claim_newest_if(any, SIZE_MAX));
+            run(ready.claim_newest_if(any, SIZE_MAX));
+            return;
+        }
+        for (std::uint64_t first = 1; first != 7; first += 3) {
+            const std::uint64_t ids[3] = {first, first + 1, first + 2};
+            for (const std::uint64_t id : ids) task[id] = 1;
+            for (std::size_t pushed = 0; pushed != 3;) {
+                pushed += ready.push_many(ids + pushed, 3 - pushed);
+                run(ready.pop());
+            }
         }
     }
 };
@@ -166,11 +176,15 @@ int main() {
     bool good = explore_all<announce_and_look>("ready queue: announce, then look");
     good = good && explore_all<announce_over_pop>("ready queue: announce while the owner pops");
     good = good && explore_bounded<two_thieves<2, 4>>("ready queue: 2 cells, two thieves", 2);
-    good = good && explore_randomly<two_thieves<2, 6>>("ready queue: 2 cells, two thieves", 300'000);
-    good = good && explore_randomly<two_thieves<4, 9>>("ready queue: 4 cells, two thieves", 300'000);
+    good =
+        good && explore_randomly<two_thieves<2, 6>>("ready queue: 2 cells, two thieves", 300'000);
+    good =
+        good && explore_randomly<two_thieves<4, 9>>("ready queue: 4 cells, two thieves", 300'000);
     good = good && explore_bounded<thief_and_claimer<2, 4>>("ready queue: 2 cells, claimer", 2);
-    good = good && explore_randomly<thief_and_claimer<2, 5>>("ready queue: 2 cells, claimer", 300'000);
-    good = good && explore_randomly<thief_and_claimer<4, 7>>("ready queue: 4 cells, claimer", 300'000);
+    good =
+        good && explore_randomly<thief_and_claimer<2, 5>>("ready queue: 2 cells, claimer", 300'000);
+    good =
+        good && explore_randomly<thief_and_claimer<4, 7>>("ready queue: 4 cells, claimer", 300'000);
     good = good && explore_randomly<batch>("ready queue: batch", 300'000);
     return good ? 0 : 1;
 }

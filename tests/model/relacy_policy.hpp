@@ -41,12 +41,18 @@ inline rl::debug_info where(const place& at) {
 
 constexpr rl::memory_order order_of(std::memory_order order) {
     switch (order) {
-        case std::memory_order::relaxed: return rl::mo_relaxed;
-        case std::memory_order::consume: return rl::mo_consume;
-        case std::memory_order::acquire: return rl::mo_acquire;
-        case std::memory_order::release: return rl::mo_release;
-        case std::memory_order::acq_rel: return rl::mo_acq_rel;
-        case std::memory_order::seq_cst: return rl::mo_seq_cst;
+        case std::memory_order::relaxed:
+            return rl::mo_relaxed;
+        case std::memory_order::consume:
+            return rl::mo_consume;
+        case std::memory_order::acquire:
+            return rl::mo_acquire;
+        case std::memory_order::release:
+            return rl::mo_release;
+        case std::memory_order::acq_rel:
+            return rl::mo_acq_rel;
+        case std::memory_order::seq_cst:
+            return rl::mo_seq_cst;
     }
     return rl::mo_seq_cst;
 }
@@ -169,7 +175,8 @@ inline unsigned scale() {
     return n < 1 ? 1 : static_cast<unsigned>(n);
 }
 
-/// Keeps the beginning of what Relacy writes, without allocating: Relacy owns `new` while a model runs.
+/// Keeps the beginning of what Relacy writes, without allocating: Relacy owns `new` while a model
+/// runs.
 class report_buffer : public std::streambuf {
 public:
     report_buffer() { clear(); }

@@ -67,8 +67,12 @@ void scope_post(braid::scheduler& s, long count) {
 constexpr struct {
     const char* name;
     void (*run)(braid::scheduler&, long);
-} workloads[] = {{"post", post},           {"spawn", spawn}, {"spawn_inside", spawn_inside},
-                 {"chain", chain},         {"batch", batch}, {"spawn_and_wait", spawn_and_wait},
+} workloads[] = {{"post", post},
+                 {"spawn", spawn},
+                 {"spawn_inside", spawn_inside},
+                 {"chain", chain},
+                 {"batch", batch},
+                 {"spawn_and_wait", spawn_and_wait},
                  {"scope_post", scope_post}};
 
 }  // namespace

@@ -1,0 +1,182 @@
+"""Shows that the models bite: weaken.py [NAME...]
+
+Each line below weakens one memory order or removes one look in a copy of the headers, builds the
+model against the copy and runs it. A model that still passes has not seen the change: that is an
+error, unless the line says why it must survive (`survives`). docs/design/memory-model.md has the
+table. Needs g++ and relacy-dev; takes some minutes."""
+
+import concurrent.futures
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PARKER, READY = "src/base/parker.hpp", "src/core/ready_queue.hpp"
+SLEEPERS, WORDS = "src/core/sleepers.hpp", "src/core/permissions.hpp"
+BOUNDED = "include/braid/core/bounded_queue.hpp"
+
+# name: (file, text, replacement, model, survives)
+WEAKENED = {
+    "parker.notify release": (
+        PARKER, "exchange(notified, release)", "exchange(notified, relaxed)", "parker", None),
+    "parker.park kept acquire": (
+        PARKER, "state_.exchange(empty, acquire);\n            return",
+        "state_.exchange(empty, relaxed);\n            return", "parker", None),
+    "parker.park kept exchange": (
+        PARKER, "state_.exchange(empty, acquire);\n            return",
+        "state_.store(empty, relaxed);\n            return", "parker", None),
+    "parker.park woken acquire": (
+        PARKER, "compare_exchange_strong(expected, empty, acquire, relaxed)",
+        "compare_exchange_strong(expected, empty, relaxed, relaxed)", "parker", None),
+    "parker.park deadline acquire": (
+        PARKER, "state_.exchange(empty, acquire) == notified",
+        "state_.exchange(empty, relaxed) == notified", "parker", None),
+    "parker.park deadline forgets": (
+        PARKER, "in_time = state_.exchange(empty, acquire) == notified",
+        "state_.exchange(empty, acquire); in_time = false", "parker", None),
+    "ready.push cell release": (
+        READY, "at(bottom).store(id, release)", "at(bottom).store(id, relaxed)",
+        "ready_queue", None),
+    "ready.push_many cell release": (
+        READY, "store(ids[pushed], release)", "store(ids[pushed], relaxed)", "ready_queue", None),
+    "ready.push bottom seq_cst": (
+        READY, "bottom_.exchange(bottom + 1, seq_cst)", "bottom_.exchange(bottom + 1, acq_rel)",
+        "ready_queue", None),
+    "ready.maybe_work seq_cst": (
+        READY, "bottom_.load(seq_cst)", "bottom_.load(acquire)", "ready_queue", None),
+    "ready.claim acquire": (
+        READY, "compare_exchange_strong(seen, 0, acquire, relaxed)",
+        "compare_exchange_strong(seen, 0, relaxed, relaxed)", "ready_queue", None),
+    "ready.claim by store": (
+        READY, "if (seen != 0 && at(i).compare_exchange_strong(seen, 0, acquire, relaxed)) return seen;",
+        "if (seen != 0) { at(i).store(0, relaxed); return seen; }", "ready_queue", None),
+    "ready.room over a full cell": (
+        READY, "steps-- != 0 && at(top).load(relaxed) == 0", "steps-- != 0", "ready_queue", None),
+    "ready.pop bottom release": (
+        READY, "bottom_.store(bottom, release);\n        return id",
+        "bottom_.store(bottom, relaxed);\n        return id", "ready_queue",
+        "Relacy has the release sequences of C++11, which a plain store continues"),
+    "ready.raise top release": (
+        READY, "top_.store(top, release)", "top_.store(top, relaxed)", "ready_queue",
+        "a hint: a thief that starts elsewhere looks at other cells, and claims by CAS"),
+    "sleepers.should_wake seq_cst": (
+        SLEEPERS, "const std::uint32_t word = word_.load(seq_cst)",
+        "const std::uint32_t word = word_.load(acquire)", "sleepers", None),
+    "sleepers.announce count seq_cst": (
+        SLEEPERS, "asleep_one, seq_cst);\n        mask_", "asleep_one, acq_rel);\n        mask_",
+        "sleepers", None),
+    "sleepers.rest keeps no count": (
+        SLEEPERS, "if (withdraw(seat)) begin_search();\n        return true",
+        "return !withdraw(seat)", "sleepers", None),
+    "sleepers.rest looks before": (
+        SLEEPERS, "announce(seat, searching);\n        if (!look()) {",
+        "const bool seen = look();\n        announce(seat, searching);\n        if (!seen) {",
+        "sleepers", None),
+    "sleepers.end_search signed": (
+        SLEEPERS, "searching_one, seq_cst)) <= 1", "searching_one, seq_cst)) == 1",
+        "sleepers", None),
+    "sleepers.should_wake signed": (
+        SLEEPERS, "&& searching(word) <= 0", "&& searching(word) == 0", "sleepers", None),
+    "words.push_edge release": (
+        WORDS, "        release, acquire));\n    return true;\n}\n\n/// Leaves",
+        "        relaxed, acquire));\n    return true;\n}\n\n/// Leaves", "permissions", None),
+    "words.push_edge acquire on failure": (
+        WORDS, "        release, acquire));\n    return true;\n}\n\n/// Leaves",
+        "        release, relaxed));\n    return true;\n}\n\n/// Leaves", "permissions", None),
+    "words.push_edge counts late": (
+        WORDS, "    return true;\n}\n\n/// Leaves",
+        "    waits_for.fetch_add(1, relaxed);\n    return true;\n}\n\n/// Leaves",
+        "permissions", None),
+    "words.drop_open_work acq_rel": (
+        WORDS, "index_of(open.fetch_sub(1, acq_rel))", "index_of(open.fetch_sub(1, relaxed))",
+        "permissions", None),
+    "words.drop_wait acq_rel": (
+        WORDS, "waits_for.fetch_sub(1, acq_rel) == 1", "waits_for.fetch_sub(1, relaxed) == 1",
+        "permissions", None),
+    "words.close release": (
+        WORDS, "list_closed), acq_rel)", "list_closed), acquire)", "permissions", None),
+    "words.close acquire": (
+        WORDS, "list_closed), acq_rel)", "list_closed), release)", "permissions", None),
+    "words.state acquire": (
+        WORDS, "const std::uint64_t head = permissions.load(acquire)",
+        "const std::uint64_t head = permissions.load(relaxed)", "permissions", None),
+    "words.mark_waited acquire": (
+        WORDS, "head | waited_bit, acquire, acquire", "head | waited_bit, relaxed, relaxed",
+        "permissions", None),
+    "words.push_edge first acquire": (
+        WORDS, "Count& next) {\n    std::uint64_t head = permissions.load(acquire)",
+        "Count& next) {\n    std::uint64_t head = permissions.load(relaxed)",
+        "permissions", None),
+    "words.mark_waited first acquire": (
+        WORDS, "permissions.load(acquire);  // as in state_in()",
+        "permissions.load(relaxed);  // as in state_in()", "permissions", None),
+    "words.push_edge no generation": (
+        WORDS, "generation_of(head) != generation || is_closed(head)) {", "is_closed(head)) {",
+        "permissions", None),
+    "words.add_open_work no generation": (
+        WORDS, "generation_of(seen) != generation || index_of(seen) == 0", "index_of(seen) == 0",
+        "permissions", None),
+    "words.open release": (
+        WORDS, "no_edge), release)", "no_edge), relaxed)", "permissions", None),
+    "words.close_unused release": (
+        WORDS, "list_closed), release);  // as in", "list_closed), relaxed);  // as in",
+        "permissions", None),
+    "bounded.push release": (
+        BOUNDED, "store(position + 1, release)", "store(position + 1, relaxed)",
+        "bounded_queue", None),
+    "bounded.push acquire": (
+        BOUNDED, "const std::uint64_t sequence = c.sequence.load(acquire);\n            if (sequence == position)",
+        "const std::uint64_t sequence = c.sequence.load(relaxed);\n            if (sequence == position)",
+        "bounded_queue", None),
+    "bounded.pop release": (
+        BOUNDED, "mask_ + 1, release)", "mask_ + 1, relaxed)", "bounded_queue", None),
+    "bounded.pop acquire": (
+        BOUNDED, "c.sequence.load(acquire);  // pairs with push_with()",
+        "c.sequence.load(relaxed);  // pairs with push_with()", "bounded_queue", None),
+    "bounded.wrap": (
+        BOUNDED, "static_cast<std::int64_t>(a - b) < 0", "a < b", "bounded_queue", None),
+}
+
+
+def outcome(name):
+    """'seen', 'survived', or why nothing could be tried."""
+    file, text, replacement, model, _ = WEAKENED[name]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder)
+        for part in ("include", "src", "tests/model"):
+            shutil.copytree(ROOT / part, copy / part)
+        source = (copy / file).read_text()
+        if source.count(text) != 1:
+            return f"the text is there {source.count(text)} times: mend this script"
+        (copy / file).write_text(source.replace(text, replacement))
+        binary = copy / "model"
+        built = subprocess.run(
+            ["g++", "-std=c++20", "-O1", f"-I{copy}/include", f"-I{copy}/src",
+             f"-I{copy}/tests/model", copy / f"tests/model/{model}_model.cpp", "-o", binary],
+            capture_output=True, text=True, check=False)
+        if built.returncode != 0:
+            return "does not build:\n" + built.stderr[-2000:]
+        try:
+            ran = subprocess.run([binary], capture_output=True, timeout=600, check=False)
+        except subprocess.TimeoutExpired:
+            return "took longer than ten minutes"
+        return "survived" if ran.returncode == 0 else "seen"
+
+
+def main():
+    names = sys.argv[1:] or list(WEAKENED)
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for name, found in zip(names, pool.map(outcome, names)):
+            reason = WEAKENED[name][4]
+            good = found == ("survived" if reason else "seen")
+            wrong += not good
+            print(f"{'ok   ' if good else 'WRONG'} {name}: {found}"
+                  + (f" ({reason})" if reason else ""), flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
