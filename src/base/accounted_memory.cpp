@@ -7,7 +7,7 @@ namespace detail {
 namespace {
 
 const char* text(memory_tag tag) {
-    constexpr const char* names[] = {"runtime", "worker", "slot", "edge",
+    constexpr const char* names[] = {"runtime", "worker",  "slot", "edge",
                                      "detail",  "closure", "queue"};
     return names[static_cast<std::size_t>(tag)];
 }
@@ -40,6 +40,14 @@ void* accounted_memory::allocate(std::size_t bytes, std::size_t alignment, memor
     allocations_.fetch_add(1, relaxed);
     used_[static_cast<std::size_t>(tag)].fetch_add(bytes, relaxed);
     return pointer;
+}
+
+void accounted_memory::take_over(accounted_memory& other) {
+    total_.fetch_add(other.total_.exchange(0, relaxed), relaxed);
+    allocations_.fetch_add(other.allocations_.exchange(0, relaxed), relaxed);
+    for (std::size_t tag = 0; tag < static_cast<std::size_t>(memory_tag::count); ++tag) {
+        used_[tag].fetch_add(other.used_[tag].exchange(0, relaxed), relaxed);
+    }
 }
 
 void accounted_memory::release(void* pointer, std::size_t bytes, std::size_t alignment,

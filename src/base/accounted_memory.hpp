@@ -19,6 +19,9 @@ public:
     void* allocate(std::size_t bytes, std::size_t alignment, memory_tag tag);
     void release(void* pointer, std::size_t bytes, std::size_t alignment, memory_tag tag);
 
+    /// What `other` has handed out is counted, and may be released, here from now on. At rest.
+    void take_over(accounted_memory& other);
+
     std::size_t bytes(memory_tag tag) const {
         return static_cast<std::size_t>(used_[static_cast<std::size_t>(tag)].load(relaxed));
     }

@@ -112,6 +112,23 @@ detail_block* runtime::make_detail(worker& w, slot& s) {
     return &d;
 }
 
+bool runtime::fill_detail(worker& w, slot& s, const task_options& o, draft_kind kind) {
+    detail_block* d = make_detail(w, s);
+    if (d == nullptr) return false;
+    d->holders.store(kind == draft_kind::valued ? 2 : 1, relaxed);
+    d->seat.store(o.on.seat, relaxed);
+    d->visit = o.on.visit;
+    d->workers = o.workers;
+    for (resource* r : o.uses) {
+        // Once is enough, and twice would wait for itself.
+        resource** end = d->resources + d->resource_count;
+        if (std::find(d->resources, end, r) == end) d->resources[d->resource_count++] = r;
+    }
+    d->creator = w.top != nullptr ? id_of(w.top->slot).value : w.index;
+    d->creation = w.top != nullptr ? next_birth(*this, w, w.top->slot) : ++w.root_births;
+    return true;
+}
+
 draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     const assertion_handler& misuse = options.assertion;
     const life now = state.load(acquire);
@@ -164,47 +181,39 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.waits_for.store(1, relaxed);  // the builder's, until publish()
     open_words(s.open, s.permissions, generation, kind == draft_kind::built ? 2 : 1);
 
-    const task_environment* environment = o.environment;
-    if (o.within != nullptr) {
-        environment = &o.within->environment_;
-    } else if (environment == nullptr && w.top != nullptr) {
-        environment = slots[w.top->slot].environment.load(relaxed);
-    }
-    s.environment.store(environment, relaxed);
-
+    s.environment.store(nullptr, relaxed);
     s.parent.store(no_index, relaxed);
     s.jump.store(no_index, relaxed);
     s.depth.store(0, relaxed);
-    bool ok = true;
-    if (o.parent) {
+    // What may fail comes first, the parent's count last: it is not given back.
+    const bool needs_detail = (flags & (flag_held | flag_direct | flag_resources)) != 0 || turn;
+    bool ok = !needs_detail || fill_detail(w, s, o, kind);
+    if (ok && o.parent) {
         const std::uint32_t parent = index_of(o.parent.value);
         ok = add_open_work(slots[parent].open, generation_of(o.parent.value));
-        if (!ok) {
-            BRAID_EXPECT(misuse, ok, "the parent completed before its child was added");
-        } else {
+        BRAID_EXPECT(misuse, ok, "the parent completed before its child was added");
+        if (ok) {
             s.ordinal.store(next_birth(*this, w, parent), relaxed);
             link_parent(*this, s, parent);
         }
     }
-    const bool needs_detail = (flags & (flag_held | flag_direct | flag_resources)) != 0 || turn;
-    if (ok && needs_detail) {
-        detail_block* d = make_detail(w, s);
-        ok = d != nullptr;
-        if (ok) {
-            d->holders.store(kind == draft_kind::valued ? 2 : 1, relaxed);
-            d->seat.store(o.on.seat, relaxed);
-            d->visit = o.on.visit;
-            d->workers = o.workers;
-            for (resource* r : o.uses) d->resources[d->resource_count++] = r;
-            d->creator = w.top != nullptr ? id_of(w.top->slot).value : w.index;
-            d->creation = w.top != nullptr ? next_birth(*this, w, w.top->slot) : ++w.root_births;
-        }
-    }
     if (!ok) {
         close_unused(s.permissions, generation);
+        const std::uint32_t d = s.detail.load(relaxed);
+        if (d != no_index) details.give(w.details, d);
+        s.detail.store(no_index, relaxed);
         give_slot(w, index);
         return {};
     }
+    const task_environment* environment = o.environment;
+    if (o.within != nullptr) {
+        environment = &o.within->environment_;
+    } else if (environment == nullptr && o.parent) {
+        environment = slots[index_of(o.parent.value)].environment.load(relaxed);
+    } else if (environment == nullptr && w.top != nullptr) {
+        environment = slots[w.top->slot].environment.load(relaxed);
+    }
+    s.environment.store(environment, relaxed);
     seat_counters::add(w.counters.created);
     if (environment != nullptr && environment->within != nullptr) {
         // release: pairs with the acquire in the sums of a scope's wait.
@@ -398,8 +407,8 @@ bool runtime::descends(std::uint32_t index, task_id ancestor) const {
         const slot& s = slots[at];
         if (s.depth.load(relaxed) <= depth) break;
         const std::uint32_t jump = s.jump.load(relaxed);
-        const bool far = jump != no_index && slots.contains(jump) &&
-                         slots[jump].depth.load(relaxed) >= depth;
+        const bool far =
+            jump != no_index && slots.contains(jump) && slots[jump].depth.load(relaxed) >= depth;
         at = far ? jump : s.parent.load(relaxed);
         if (at == no_index || !slots.contains(at)) return false;
     }

@@ -31,8 +31,8 @@ void runtime::report_unobserved(const char* task, std::exception_ptr error) {
         options.unobserved_exception.function(options.unobserved_exception.user, task,
                                               std::move(error));
     } else {
-        log(log_level::error, "%s: task '%s' threw and nobody was left to receive it",
-            options.name, task);
+        log(log_level::error, "%s: task '%s' threw and nobody was left to receive it", options.name,
+            task);
     }
 }
 
@@ -150,6 +150,12 @@ bool runtime::scope_cancelled(const slot& s) const {
 
 scope::scope(scheduler& s, on_failure policy, const task_environment& environment)
     : rt_(s.internals()), policy_(policy), environment_(environment) {
+    const detail::worker* w = rt_.bound();
+    const bool inherits = environment.allocator == nullptr && environment.trace_id == 0;
+    if (inherits && w != nullptr && w->top != nullptr) {
+        const auto* e = rt_.slots[w->top->slot].environment.load(relaxed);
+        if (e != nullptr) environment_ = *e;
+    }
     environment_.within = this;
 }
 

@@ -1,6 +1,7 @@
 // What the scheduler says about itself: events, log, durations, counts; and the chooser's choice.
 #include "core/runtime.hpp"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -29,8 +30,8 @@ void runtime::log(log_level level, const char* format, ...) {
 }
 
 void runtime::note_duration(worker& w, const char* name, bool quiet, std::int64_t started) {
-    const std::int64_t now = options.statistics ? active_policy::now() : active_policy::coarse_now();
-    const std::int64_t took = now - started;
+    const std::int64_t now = task_clock();
+    const std::int64_t took = std::max<std::int64_t>(now - started - w.elsewhere, 0);
     if (options.statistics) {
         seat_counters::add(w.counters.busy_ns, static_cast<std::uint64_t>(took));
         note_type(w, name, took);
@@ -97,9 +98,9 @@ alternative runtime::identity(task_id id) const {
     return d == nullptr ? alternative{} : alternative{d->creator, d->creation};
 }
 
-/// Of the ready tasks that the seat may run and that are `wanted`, the chooser's pick among those of
-/// the highest level. One thread runs at a time: what is listed is there when it is claimed.
-task_id runtime::choose_ready(worker& w, const std::function<bool(std::uint64_t)>& wanted) {
+/// Of the ready tasks that the seat may run and that are `wanted`, the chooser's pick among those
+/// of the highest level. One thread runs at a time: what is listed is there when it is claimed.
+task_id runtime::choose_ready(worker& w, id_test wanted) {
     constexpr unsigned limit = 256;
     task_id list[limit];
     alternative names[limit];
@@ -127,7 +128,8 @@ task_id runtime::choose_ready(worker& w, const std::function<bool(std::uint64_t)
             seats[i].load(acquire)->ready[level].claim_oldest_if(add, SIZE_MAX);
         }
         const std::lock_guard lock(spilled[level].mutex);
-        for (std::uint32_t i = spilled[level].first; i != no_index; i = slots[i].next.load(relaxed)) {
+        for (std::uint32_t i = spilled[level].first; i != no_index;
+             i = slots[i].next.load(relaxed)) {
             add(id_of(i).value);
         }
     }

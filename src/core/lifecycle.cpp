@@ -67,11 +67,16 @@ runtime* runtime::create(const scheduler_options& o) {
     void* bytes = door.allocate(sizeof(runtime), alignof(runtime), memory_tag::runtime);
     if (bytes == nullptr) std::terminate();  // the handler was told; there is nothing to return
     auto* rt = ::new (bytes) runtime(o);
+    rt->memory.take_over(door);
     rt->serial = next_serial.fetch_add(1, relaxed);
     rt->process = platform::process_id();
     rt->float_control = platform::float_control();
     rt->ring = std::bit_ceil(std::max<std::uint32_t>(o.ring, 2));
-    if (o.chooser != nullptr) rt->turn = std::make_unique<gate>(*o.chooser);
+    if (o.chooser != nullptr) {
+        void* gate_bytes = rt->memory.allocate(sizeof(gate), alignof(gate), memory_tag::runtime);
+        if (gate_bytes == nullptr) std::terminate();  // as above
+        rt->turn = ::new (gate_bytes) gate(*o.chooser);
+    }
 
     const int cores = static_cast<int>(platform::usable_cores(o.system_root));
     const int workers = o.workers >= 0 ? o.workers : std::max(0, cores - o.main_threads);
@@ -80,6 +85,7 @@ runtime* runtime::create(const scheduler_options& o) {
 
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
+    rt->post_seat = rt->add_seat(seat_kind::guest, 0, "post");
     rt->slots.reserve(256 + 64 * static_cast<std::uint32_t>(workers));
     rt->set_worker_count(static_cast<unsigned>(workers));
     return rt;
@@ -89,8 +95,10 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     const std::lock_guard lock(seat_mutex);
     const std::uint32_t index = seat_count.load(relaxed);
     if (index == sleepers::capacity) {
-        log(log_level::error, "%s: all %u seats are taken; lower max_workers, guests or "
-            "max_reserves", options.name, sleepers::capacity);
+        log(log_level::error,
+            "%s: all %u seats are taken; lower max_workers, guests or "
+            "max_reserves",
+            options.name, sleepers::capacity);
         return nullptr;
     }
     const std::uint32_t cells = kind == seat_kind::guest ? std::min(ring, guest_ring) : ring;
@@ -106,7 +114,8 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     w->number = static_cast<std::uint16_t>(number);
     w->ring = cells;
     w->cells = static_cast<ready_queue::cell*>(ring_bytes);
-    for (std::uint32_t i = 0; i < cells * level_count; ++i) ::new (w->cells + i) ready_queue::cell{0};
+    for (std::uint32_t i = 0; i < cells * level_count; ++i)
+        ::new (w->cells + i) ready_queue::cell{0};
     for (unsigned level = 0; level < level_count; ++level) {
         w->ready[level].attach(w->cells + cells * level, cells);
     }
@@ -166,7 +175,8 @@ void runtime::set_worker_count(unsigned count) {
     for (unsigned i = 0; i < started_workers; ++i) wake_seat(worker_seats[i]);
 }
 
-// ---- the program's own threads -------------------------------------------------------------------
+// ---- the program's own threads
+// -------------------------------------------------------------------
 
 worker* runtime::add_main(const char* name) {
     if (!BRAID_EXPECT(options.assertion, bound() == nullptr,
@@ -243,7 +253,7 @@ worker* runtime::lease_guest(bool may_block) {
         worker* free_seat = nullptr;
         for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
             worker* w = seats[i].load(acquire);
-            if (w == nullptr || w->kind != seat_kind::guest) continue;
+            if (w == nullptr || w->kind != seat_kind::guest || w == post_seat) continue;
             ++guests;
             if (!w->leased && free_seat == nullptr) free_seat = w;
             if (w->leased && !w->waits) ++inside;
@@ -271,6 +281,14 @@ void runtime::return_guest(worker& w) {
     w.leased = false;
     guest_returned.notify_one();
 }
+
+worker* runtime::enter_post_seat() {
+    // acquire, release: each thread finds the seat as the one before it has left it.
+    if (post_seat == nullptr || post_seat_taken.exchange(true, acquire)) return nullptr;
+    return post_seat;
+}
+
+void runtime::leave_post_seat() { post_seat_taken.store(false, release); }
 
 void runtime::note_guest_waits(worker& w, bool waits) {
     const std::lock_guard lock(guest_mutex);
@@ -308,8 +326,10 @@ bool runtime::start_reserve() {
     }
     reserves_refused.fetch_add(1, relaxed);
     if (!warned_of_reserves.exchange(true, relaxed)) {
-        log(log_level::warning, "%s: no reserve thread can stand in for a wait any more, so waits "
-            "run whatever is ready; raise max_reserves", options.name);
+        log(log_level::warning,
+            "%s: no reserve thread can stand in for a wait any more, so waits "
+            "run whatever is ready; raise max_reserves",
+            options.name);
     }
     return false;
 }
@@ -331,7 +351,8 @@ bool runtime::retire_reserve(worker& w) {
 void runtime::freeze() {
     frozen.store(true, seq_cst);
     const worker* self = bound();
-    if (turn && self != nullptr) turn->leave(self->index);  // or the others would never come to rest
+    if (turn && self != nullptr)
+        turn->leave(self->index);  // or the others would never come to rest
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
         const worker* w = seats[i].load(acquire);
         const bool rests = w->kind == seat_kind::worker || w->kind == seat_kind::reserve ||
@@ -416,8 +437,10 @@ void runtime::destroy(runtime* rt) {
         if (last != 0) {
             platform::detach_thread(last);
         } else {
-            rt->log(log_level::error, "%s: the system refused the thread that would have ended the "
-                    "scheduler; its memory stays", rt->options.name);
+            rt->log(log_level::error,
+                    "%s: the system refused the thread that would have ended the "
+                    "scheduler; its memory stays",
+                    rt->options.name);
         }
         return;
     }
@@ -439,16 +462,17 @@ void runtime::destroy(runtime* rt) {
         if (w->thread != 0) platform::join_thread(w->thread);
     }
     if (self != nullptr) unbind_seat(*self);
-    const memory_hooks hooks = rt->options.memory;
+    accounted_memory door(rt->options.memory, 0, {});
+    door.take_over(rt->memory);
     rt->~runtime();
-    if (hooks.release != nullptr) {
-        hooks.release(hooks.user, rt, sizeof(runtime), alignof(runtime), memory_tag::runtime);
-    } else {
-        ::operator delete(static_cast<void*>(rt), std::align_val_t{alignof(runtime)});
-    }
+    door.release(rt, sizeof(runtime), alignof(runtime), memory_tag::runtime);
 }
 
 runtime::~runtime() {
+    if (turn != nullptr) {
+        turn->~gate();
+        memory.release(turn, sizeof(gate), alignof(gate), memory_tag::runtime);
+    }
     for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
         worker* w = seats[i].load(relaxed);
         memory.release(w->cells, sizeof(ready_queue::cell) * w->ring * level_count, 64,

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <condition_variable>
-#include <cstdio>
-#include <deque>
 #include <mutex>
 
 BRAID_NAMESPACE_BEGIN
@@ -35,12 +33,41 @@ bool serves(const queue& q) {
 struct queue::state {
     using ring = bounded_queue<item>;
 
-    state(queue& q, detail::runtime& runtime, const queue_options& o)
+    struct link {
+        item work;
+        link* next = nullptr;
+    };
+    /// The list behind the ring, oldest first.
+    struct chain {
+        link* first = nullptr;
+        link* last = nullptr;
+        std::size_t size = 0;
+        bool empty() const { return first == nullptr; }
+    };
+
+    /// Takes over both blocks.
+    state(queue& q, detail::runtime& runtime, const queue_options& o, ring::cell* space,
+          platform::thread_handle* handles)
         : rt(runtime),
           options(o),
-          cells(new ring::cell[std::bit_ceil(std::max<std::uint32_t>(o.capacity, 2))]),
-          work(cells.get(), std::bit_ceil(std::max<std::uint32_t>(o.capacity, 2))),
-          owner(q) {}
+          cells(space),
+          work(space, cell_count(o)),
+          owner(q),
+          threads(handles) {}
+    ~state() {
+        for (std::size_t i = 0; i < cell_count(options); ++i) cells[i].~cell();
+        memory().release(cells, sizeof(ring::cell) * cell_count(options), alignof(ring::cell),
+                         memory_tag::queue);
+        memory().release(threads, handle_bytes(options), alignof(platform::thread_handle),
+                         memory_tag::queue);
+    }
+    static std::size_t cell_count(const queue_options& o) {
+        return std::bit_ceil(std::max<std::uint32_t>(o.capacity, 2));
+    }
+    static std::size_t handle_bytes(const queue_options& o) {
+        return sizeof(platform::thread_handle) * std::max(o.threads, 1U);
+    }
+    detail::accounted_memory& memory() const { return rt.memory; }
 
     bool try_push(item& it);
     bool try_pop(item& it);
@@ -48,25 +75,27 @@ struct queue::state {
     bool run_oldest(atomic<std::uint64_t>& count);
     void thread_main();
     void tell();
+    bool append(item& it);
+    void take_first(item& it);
 
     detail::runtime& rt;
     queue_options options;
-    std::unique_ptr<ring::cell[]> cells;
+    ring::cell* cells;
     ring work;
     queue& owner;
 
     std::mutex mutex;
-    std::condition_variable changed;          // work came, room came, or a piece ended
-    std::deque<item> overflow;                // guarded by mutex
-    bool stopping = false;                    // guarded by mutex
-    bool has_threads = false;                 // set by the constructor
-    atomic<bool> closed{false};               // push() refuses
-    atomic<bool> overflowing{false};          // overflow is not empty
-    atomic<std::uint32_t> sleepers{0};        // threads in a wait for `changed`
+    std::condition_variable changed;    // work came, room came, or a piece ended
+    chain overflow;                     // guarded by mutex
+    bool stopping = false;              // guarded by mutex
+    bool has_threads = false;           // set by the constructor
+    atomic<bool> closed{false};         // push() refuses
+    atomic<bool> overflowing{false};    // overflow is not empty
+    atomic<std::uint32_t> sleepers{0};  // threads in a wait for `changed`
     atomic<std::uint64_t> pushed{0}, ended{0}, dropped{0};
     atomic<std::uint64_t> refused{0}, helped{0}, grown{0}, blocked{0};
-    std::unique_ptr<platform::thread_handle[]> threads;
-    std::unique_ptr<platform::thread_request> request;
+    platform::thread_handle* threads;
+    platform::thread_request request{};
 };
 
 /// Whoever changed the world looks for sleepers after it (seq_cst); whoever wants to sleep says so
@@ -79,14 +108,35 @@ void queue::state::tell() {
     changed.notify_all();
 }
 
+/// Under the lock. False: no memory.
+bool queue::state::append(item& it) {
+    void* bytes = memory().allocate(sizeof(link), alignof(link), memory_tag::queue);
+    if (bytes == nullptr) return false;
+    auto* added = ::new (bytes) link{std::move(it)};
+    (overflow.empty() ? overflow.first : overflow.last->next) = added;
+    overflow.last = added;
+    ++overflow.size;
+    overflowing.store(true, release);
+    grown.fetch_add(1, relaxed);
+    return true;
+}
+
+/// Under the lock; there is one.
+void queue::state::take_first(item& it) {
+    link* oldest = overflow.first;
+    it = std::move(oldest->work);
+    overflow.first = oldest->next;
+    --overflow.size;
+    overflowing.store(!overflow.empty(), release);
+    oldest->~link();
+    memory().release(oldest, sizeof(link), alignof(link), memory_tag::queue);
+}
+
 bool queue::state::try_push(item& it) {
     if (options.full == when_full::grow) {
         const std::lock_guard lock(mutex);
         if (overflow.empty() && work.push_with([&](item& to) { to = std::move(it); })) return true;
-        overflow.push_back(std::move(it));
-        overflowing.store(true, release);
-        grown.fetch_add(1, relaxed);
-        return true;
+        return append(it);
     }
     return work.push_with([&](item& to) { to = std::move(it); });
 }
@@ -97,9 +147,7 @@ bool queue::state::try_pop(item& it) {
     const std::lock_guard lock(mutex);
     if (work.pop_with([&](item& from) { it = std::move(from); })) return true;
     if (overflow.empty()) return false;
-    it = std::move(overflow.front());
-    overflow.pop_front();
-    overflowing.store(!overflow.empty(), release);
+    take_first(it);
     return true;
 }
 
@@ -131,6 +179,8 @@ bool queue::state::run_oldest(atomic<std::uint64_t>& count) {
 
 void queue::state::thread_main() {
     platform::set_float_control(rt.float_control);
+    const thread_callbacks& callbacks = rt.options.threads;
+    if (callbacks.started != nullptr) callbacks.started(callbacks.user, options.name);
     item it;
     while (true) {
         while (try_pop(it)) run_one(it);
@@ -139,24 +189,46 @@ void queue::state::thread_main() {
         const bool more = work.size() != 0 || !overflow.empty();
         if (!more && stopping) {
             sleepers.fetch_sub(1, relaxed);
-            return;
+            break;
         }
         if (!more) changed.wait(lock);
         sleepers.fetch_sub(1, relaxed);
     }
+    if (callbacks.stopping != nullptr) callbacks.stopping(callbacks.user, options.name);
+}
+
+queue::state* queue::make_state(queue& q, const queue_options& options) {
+    detail::accounted_memory& memory = q.rt_.memory;
+    const std::size_t count = state::cell_count(options);
+    const std::size_t cell_bytes = sizeof(state::ring::cell) * count;
+    const std::size_t handle_bytes = state::handle_bytes(options);
+    constexpr memory_tag tag = memory_tag::queue;
+    void* bytes = memory.allocate(sizeof(state), alignof(state), tag);
+    void* cells = memory.allocate(cell_bytes, alignof(state::ring::cell), tag);
+    void* handles = memory.allocate(handle_bytes, alignof(platform::thread_handle), tag);
+    if (bytes == nullptr || cells == nullptr || handles == nullptr) {
+        memory.release(bytes, sizeof(state), alignof(state), tag);
+        memory.release(cells, cell_bytes, alignof(state::ring::cell), tag);
+        memory.release(handles, handle_bytes, alignof(platform::thread_handle), tag);
+        return nullptr;
+    }
+    auto* space = static_cast<state::ring::cell*>(cells);
+    for (std::size_t i = 0; i < count; ++i) ::new (space + i) state::ring::cell;
+    auto* threads = static_cast<platform::thread_handle*>(handles);
+    std::fill_n(threads, options.threads, platform::thread_handle{0});
+    return ::new (bytes) state(q, q.rt_, options, space, threads);
 }
 
 queue::queue(scheduler& s, const queue_options& options)
-    : state_(std::make_unique<state>(*this, s.internals(), options)) {
-    state_->threads = std::make_unique<platform::thread_handle[]>(options.threads);
-    state_->request = std::make_unique<platform::thread_request>(platform::thread_request{
-        .name = options.name,
-        .stack_bytes = options.stack_bytes,
-        .nice = options.nice,
-        .entry = [](void* p) { static_cast<state*>(p)->thread_main(); },
-        .argument = state_.get()});
+    : rt_(s.internals()), state_(make_state(*this, options)) {
+    if (state_ == nullptr) return;
+    state_->request = {.name = options.name,
+                       .stack_bytes = options.stack_bytes,
+                       .nice = options.nice,
+                       .entry = [](void* p) { static_cast<state*>(p)->thread_main(); },
+                       .argument = state_};
     for (unsigned i = 0; i < options.threads; ++i) {
-        state_->threads[i] = platform::start_thread(*state_->request);
+        state_->threads[i] = platform::start_thread(state_->request);
         state_->has_threads = state_->has_threads || state_->threads[i] != 0;
         if (state_->threads[i] == 0) {
             state_->rt.log(log_level::error,
@@ -167,6 +239,7 @@ queue::queue(scheduler& s, const queue_options& options)
 }
 
 queue::~queue() {
+    if (state_ == nullptr) return;
     drain();
     state_->closed.store(true, seq_cst);
     drain();  // what came in between
@@ -178,9 +251,12 @@ queue::~queue() {
     for (unsigned i = 0; i < state_->options.threads; ++i) {
         if (state_->threads[i] != 0) platform::join_thread(state_->threads[i]);
     }
+    state_->~state();
+    rt_.memory.release(state_, sizeof(state), alignof(state), memory_tag::queue);
 }
 
 bool queue::push_item(item& work) {
+    if (state_ == nullptr) return false;
     state& q = *state_;
     while (true) {
         // Counted first: drain() must never see a piece ended that it has not seen pushed.
@@ -192,7 +268,8 @@ bool queue::push_item(item& work) {
         }
         q.pushed.fetch_sub(1, seq_cst);
         q.tell();  // a drain() may have seen the count and sleep on it
-        if (closed || q.options.full == when_full::fail) {
+        // Under when_full::grow only memory was lacking.
+        if (closed || q.options.full == when_full::fail || q.options.full == when_full::grow) {
             q.refused.fetch_add(1, relaxed);
             return false;
         }
@@ -210,6 +287,7 @@ bool queue::push_item(item& work) {
 }
 
 void queue::drain() {
+    if (state_ == nullptr) return;
     state& q = *state_;
     if (!BRAID_EXPECT(q.rt.options.assertion, !serves(*this),
                       "a piece of work cannot drain its own queue: it would wait for itself")) {
@@ -231,6 +309,7 @@ void queue::drain() {
 
 std::size_t queue::discard() {
     std::size_t count = 0;
+    if (state_ == nullptr) return 0;
     for (item it; state_->try_pop(it); ++count) {
         it.reset();
         state_->dropped.fetch_add(1, seq_cst);
@@ -240,13 +319,14 @@ std::size_t queue::discard() {
 }
 
 std::size_t queue::size() const {
+    if (state_ == nullptr) return 0;
     const std::lock_guard lock(state_->mutex);
-    return state_->work.size() + state_->overflow.size();
+    return state_->work.size() + state_->overflow.size;
 }
-const char* queue::name() const { return state_->options.name; }
-detail::runtime& queue::runtime_() const { return state_->rt; }
+const char* queue::name() const { return state_ != nullptr ? state_->options.name : ""; }
 
 queue_statistics queue::statistics() const {
+    if (state_ == nullptr) return {};
     const state& q = *state_;
     return {.pushed = q.pushed.load(acquire),
             .executed = q.ended.load(acquire),

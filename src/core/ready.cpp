@@ -117,45 +117,47 @@ task_id runtime::own_inbox_task(worker& w, unsigned lowest) {
     return index == no_index ? task_id{} : id_of(index);
 }
 
-task_id runtime::next_task(worker& w) {
-    if (turn) return choose_ready(w, [](std::uint64_t) { return true; });
+task_id runtime::ready_at(worker& w, unsigned level) {
+    if (const task_id id = own_inbox_task(w, level)) return id;
+    if (level == high && high_ready.load(relaxed) <= 0) return {};
+    std::uint64_t id = w.ready[level].pop();
     const unsigned count = seat_count.load(acquire);
-    for (unsigned level = level_count; level-- != 0;) {
-        if (const task_id id = own_inbox_task(w, level)) return id;
-        if (level == high && high_ready.load(relaxed) <= 0) continue;
-        std::uint64_t id = w.ready[level].pop();
-        for (unsigned n = 0; id == 0 && n < count; ++n) {
-            if (++w.victim >= count) w.victim = 0;
-            worker* victim = seats[w.victim].load(acquire);
-            if (victim == nullptr || victim == &w) continue;
-            id = victim->ready[level].steal();
-            if (id == 0) continue;
-            seat_counters::add(w.counters.stolen);
-            if (options.observer != nullptr) {
-                options.observer->on_event({.kind = event_kind::stolen,
-                                            .seat = w.index,
-                                            .seat_from = victim->index,
-                                            .task = {id}});
-            }
-        }
-        if (id == 0 && spilled[level].size.load(relaxed) != 0) {
-            const std::lock_guard lock(spilled[level].mutex);
-            const std::uint32_t i = take_first(spilled[level], [](auto) { return true; });
-            if (i != no_index) id = id_of(i).value;
-        }
-        if (id != 0) {
-            if (level == high) high_ready.fetch_sub(1, relaxed);
-            return {id};
+    for (unsigned n = 0; id == 0 && n < count; ++n) {
+        if (++w.victim >= count) w.victim = 0;
+        worker* victim = seats[w.victim].load(acquire);
+        if (victim == nullptr || victim == &w) continue;
+        id = victim->ready[level].steal();
+        if (id == 0) continue;
+        seat_counters::add(w.counters.stolen);
+        if (options.observer != nullptr) {
+            options.observer->on_event({.kind = event_kind::stolen,
+                                        .seat = w.index,
+                                        .seat_from = victim->index,
+                                        .task = {id}});
         }
     }
+    if (id == 0 && spilled[level].size.load(relaxed) != 0) {
+        const std::lock_guard lock(spilled[level].mutex);
+        const std::uint32_t i = take_first(spilled[level], [](auto) { return true; });
+        if (i != no_index) id = id_of(i).value;
+    }
+    if (id != 0 && level == high) high_ready.fetch_sub(1, relaxed);
+    return {id};
+}
+
+task_id runtime::next_task(worker& w) {
+    if (turn) return choose_ready(w, [](std::uint64_t) { return true; });
+    for (unsigned level = level_count; level-- != 0;) {
+        if (const task_id id = ready_at(w, level)) return id;
+    }
+    const unsigned count = seat_count.load(acquire);
     // Tasks for a mask of workers may lie in the inbox of another member.
     for (unsigned i = 0; w.kind == seat_kind::worker && i < count; ++i) {
         worker* other = seats[i].load(acquire);
         if (other == nullptr || other == &w || other->box.size.load(relaxed) == 0) continue;
         const std::lock_guard lock(other->box.mutex);
-        const std::uint32_t index = take_first(other->box, [&](std::uint32_t t) {
-            return may_run_on(slots[t], w);
-        });
+        const std::uint32_t index =
+            take_first(other->box, [&](std::uint32_t t) { return may_run_on(slots[t], w); });
         if (index != no_index) return id_of(index);
     }
     return {};

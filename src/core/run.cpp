@@ -2,6 +2,7 @@
 #include "braid/core/scope.hpp"
 #include "core/runtime.hpp"
 
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -9,12 +10,35 @@ namespace {
 
 unsigned looks_before_sleep(parking p) {
     switch (p) {
-        case parking::latency: return 256;
-        case parking::balanced: return 48;
-        case parking::power: return 0;
+        case parking::latency:
+            return 256;
+        case parking::balanced:
+            return 48;
+        case parking::power:
+            return 0;
     }
     return 0;
 }
+
+/// A thread of the program computes as the scheduler's creator does while it runs tasks (C32).
+class helper_floats {
+public:
+    helper_floats(const worker& w, std::uint64_t wanted) {
+        if (w.depth != 0 || (w.kind != seat_kind::main && w.kind != seat_kind::guest)) return;
+        own_ = platform::float_control();
+        changed_ = own_ != wanted;
+        if (changed_) platform::set_float_control(wanted);
+    }
+    ~helper_floats() {
+        if (changed_) platform::set_float_control(own_);
+    }
+    helper_floats(const helper_floats&) = delete;
+    helper_floats& operator=(const helper_floats&) = delete;
+
+private:
+    std::uint64_t own_ = 0;
+    bool changed_ = false;
+};
 
 }  // namespace
 
@@ -23,6 +47,7 @@ void runtime::enter_thread(worker& w) {
     platform::set_float_control(float_control);
     w.stack_low = platform::current_stack().low;
     if (turn) turn->await_turn(w.index);
+    w.stamp = active_policy::coarse_now();
     if (options.threads.started != nullptr) options.threads.started(options.threads.user, w.name);
     w.at_rest.store(false, seq_cst);  // as in sleep()
 }
@@ -42,9 +67,8 @@ void runtime::thread_main(worker& w) {
     enter_thread(w);
     while (state.load(acquire) != life::closed) {
         rest_if_frozen(w);
-        const bool surplus = w.kind == seat_kind::worker
-                                 ? w.number >= active_workers.load(acquire)
-                                 : retire_reserve(w);
+        const bool surplus = w.kind == seat_kind::worker ? w.number >= active_workers.load(acquire)
+                                                         : retire_reserve(w);
         if (surplus) {
             leave_search(w);
             tell_scope(w);
@@ -120,8 +144,7 @@ void runtime::run(worker& w, task_id id) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slots[index];
     const std::uint16_t flags = s.flags.load(relaxed);
-    const bool discarded =
-        state.load(relaxed) == life::discarding && (flags & flag_finally) == 0;
+    const bool discarded = state.load(relaxed) == life::discarding && (flags & flag_finally) == 0;
     const task_environment* environment = s.environment.load(relaxed);
     if (w.scope_to_tell != nullptr &&
         (environment == nullptr || environment->within != w.scope_to_tell)) {
@@ -132,10 +155,12 @@ void runtime::run(worker& w, task_id id) {
         return;
     }
 
+    const helper_floats floats(w, float_control);
     const std::int64_t started = options.statistics ? active_policy::now() : w.stamp;
+    const std::int64_t outer_elsewhere = std::exchange(w.elsewhere, 0);
     const char* name = s.name;
-    running_task body{index, w.top, {},
-                      task_context(*this, w, (flags & flag_posted) != 0 ? task_id{} : id)};
+    running_task body{
+        index, w.top, {}, task_context(*this, w, (flags & flag_posted) != 0 ? task_id{} : id)};
     running_task* outer = current_task();
     w.top = &body;
     set_current_task(&body);
@@ -163,6 +188,7 @@ void runtime::run(worker& w, task_id id) {
     if (options.long_task.value > 0 || options.statistics) {
         note_duration(w, name, (flags & flag_quiet) != 0, started);
     }
+    w.elsewhere = outer_elsewhere + (w.stamp - started);
     if (failed) {
         seat_counters::add(w.counters.failed);
         record_failure(w, index, std::move(body.error), 0);
@@ -174,18 +200,16 @@ void runtime::run(worker& w, task_id id) {
 
 bool runtime::yield_to_higher(worker& w) {
     const unsigned own = w.top != nullptr ? level_of(slots[w.top->slot]) : 0;
-    const unsigned count = seat_count.load(acquire);
-    for (unsigned level = level_count; level-- != own + 1;) {
-        std::uint64_t id = w.ready[level].pop();
-        for (unsigned i = 0; id == 0 && i < count; ++i) {
-            id = seats[i].load(acquire)->ready[level].steal();
-        }
-        if (id == 0) continue;
-        if (level == static_cast<unsigned>(priority_level::high)) high_ready.fetch_sub(1, relaxed);
-        run(w, {id});
-        return true;
+    task_id id;
+    if (turn) {
+        id = choose_ready(
+            w, [&](std::uint64_t entry) { return level_of(slots[index_of(entry)]) > own; });
     }
-    return false;
+    for (unsigned level = level_count; !turn && !id && level-- != own + 1;) id = ready_at(w, level);
+    if (!id) return false;
+    w.stamp = active_policy::coarse_now();
+    run(w, id);
+    return true;
 }
 
 void runtime::end_without_running(worker& w, std::uint32_t index) {

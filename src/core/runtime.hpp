@@ -16,8 +16,6 @@
 #include "core/worker.hpp"
 
 #include <condition_variable>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <new>
 
@@ -39,6 +37,20 @@ struct wait_target {
     scope* all_of = nullptr;
     bool run_everything = false;  // as a worker would (work_until)
     bool give_up_seat = true;     // may a reserve stand in?
+};
+
+/// A view of a predicate on task ids; lives no longer than the call it is passed to.
+class id_test {
+public:
+    template <class F>
+    id_test(const F& f)
+        : object_(&f),
+          call_([](const void* o, std::uint64_t id) { return (*static_cast<const F*>(o))(id); }) {}
+    bool operator()(std::uint64_t id) const { return call_(object_, id); }
+
+private:
+    const void* object_;
+    bool (*call_)(const void* object, std::uint64_t id);
 };
 
 class runtime {
@@ -75,6 +87,8 @@ public:
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
     void enqueue(worker& w, std::uint32_t index);
     task_id next_task(worker& w);
+    /// For this thread alone, its own, stolen, or from the shared list.
+    task_id ready_at(worker& w, unsigned level);
     /// The oldest of the highest level, if that is `lowest` or above.
     task_id own_inbox_task(worker& w, unsigned lowest = 0);
     bool work_visible() const;
@@ -163,6 +177,9 @@ public:
     worker* reuse_main_seat(const char* name);
     worker* lease_guest(bool may_block);
     void return_guest(worker& w);
+    /// For try_post() from outside: waits for nothing. Null: another thread is there.
+    worker* enter_post_seat();
+    void leave_post_seat();
     void note_guest_waits(worker& w, bool waits);
     void shut_down(shutdown how);
     bool everything_ended() const;
@@ -197,9 +214,13 @@ public:
               const char* name = nullptr, const void* object = nullptr);
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
     void note_duration(worker& w, const char* name, bool quiet, std::int64_t started);
+    /// The clock that tasks are timed with.
+    std::int64_t task_clock() const {
+        return options.statistics ? active_policy::now() : active_policy::coarse_now();
+    }
     void note_type(worker& w, const char* name, std::int64_t ns);
     scheduler_statistics totals() const;
-    task_id choose_ready(worker& w, const std::function<bool(std::uint64_t)>& wanted);
+    task_id choose_ready(worker& w, id_test wanted);
     void take_out(task_id id);
     alternative identity(task_id id) const;
 
@@ -218,6 +239,7 @@ public:
         return d == no_index ? nullptr : &details[d];
     }
     detail_block* make_detail(worker& w, slot& s);
+    bool fill_detail(worker& w, slot& s, const task_options& o, draft_kind kind);
     bool is_present(thread_ref thread) const;
     static bool may_be_named(const worker& w);
     bool is_open(task_id id) const { return state_of(id) == task_state::open; }
@@ -229,7 +251,7 @@ public:
     index_pool<detail_block> details;
     parking_lot lot;
     sleepers asleep;
-    std::unique_ptr<gate> turn;  // with a chooser only
+    gate* turn = nullptr;  // with a chooser only
 
     // Read-mostly line.
     alignas(64) atomic<std::uint32_t> seat_count{0};
@@ -252,26 +274,28 @@ public:
     alignas(64) atomic<std::uint32_t> handed_over{0};
     atomic<std::uint32_t> reserves{0};
     std::mutex reserve_mutex;
-    std::uint32_t reserve_threads = 0;                        // guarded by reserve_mutex
-    worker* idle_reserves[sleepers::capacity] = {};           // guarded by reserve_mutex
-    std::uint32_t idle_reserve_count = 0;                     // guarded by reserve_mutex
+    std::uint32_t reserve_threads = 0;               // guarded by reserve_mutex
+    worker* idle_reserves[sleepers::capacity] = {};  // guarded by reserve_mutex
+    std::uint32_t idle_reserve_count = 0;            // guarded by reserve_mutex
     atomic<std::uint64_t> reserves_started{0}, reserves_refused{0};
 
     std::mutex background_mutex;
-    inbox background[level_count];                        // guarded by background_mutex
-    unsigned background_threads = 0;                      // guarded by background_mutex
-    unsigned background_waiting = 0;                      // guarded by background_mutex
-    worker* background_idle[sleepers::capacity] = {};     // guarded by background_mutex
-    unsigned background_idle_count = 0;                   // guarded by background_mutex
+    inbox background[level_count];                     // guarded by background_mutex
+    unsigned background_threads = 0;                   // guarded by background_mutex
+    unsigned background_waiting = 0;                   // guarded by background_mutex
+    worker* background_idle[sleepers::capacity] = {};  // guarded by background_mutex
+    unsigned background_idle_count = 0;                // guarded by background_mutex
 
     std::mutex guest_mutex;
     std::condition_variable guest_returned;
+    worker* post_seat = nullptr;  // leased to nobody
+    atomic<bool> post_seat_taken{false};
 
     std::mutex failure_mutex;
-    std::mutex seat_mutex;    // adding a seat
-    std::mutex thread_mutex;  // starting, stopping and counting workers
-    unsigned started_workers = 0;                           // guarded by thread_mutex
-    std::uint16_t worker_seats[sleepers::capacity] = {};    // guarded by thread_mutex
+    std::mutex seat_mutex;                                // adding a seat
+    std::mutex thread_mutex;                              // starting, stopping and counting workers
+    unsigned started_workers = 0;                         // guarded by thread_mutex
+    std::uint16_t worker_seats[sleepers::capacity] = {};  // guarded by thread_mutex
     platform::thread_request last_request{};
     worker* ended_by = nullptr;  // the seat whose task destroyed the scheduler
     atomic<std::uint64_t> refused{0}, unobserved{0}, wakes{0};

@@ -44,12 +44,11 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
         }
     };
     worker* own = rt_->bound();
-    worker* w = own != nullptr ? own : rt_->lease_guest(false);
+    worker* w = own != nullptr ? own : rt_->enter_post_seat();
     if (w == nullptr) return false;
-    const bool done = rt_->try_post(*w, &call::run, [&](void* storage) {
-        ::new (storage) call{function, data};
-    });
-    if (own == nullptr) rt_->return_guest(*w);
+    const bool done =
+        rt_->try_post(*w, &call::run, [&](void* storage) { ::new (storage) call{function, data}; });
+    if (own == nullptr) rt_->leave_post_seat();
     return done;
 }
 
@@ -114,6 +113,8 @@ bool scheduler::begin_blocking(detail::runtime& rt) {
     worker* w = rt.bound();
     if (w == nullptr || w->handed_over || w->kind == detail::seat_kind::background) return false;
     rt.tell_scope(*w);
+    w->blocking_since = rt.task_clock();
+    w->elsewhere_before = w->elsewhere;
     const bool gave = rt.hand_over(*w);
     if (gave && rt.turn) rt.turn->leave(w->index);
     return gave;
@@ -122,6 +123,7 @@ void scheduler::end_blocking(detail::runtime& rt, bool gave) {
     if (!gave) return;
     worker& w = *rt.bound();
     if (rt.turn) rt.turn->enter(w.index);
+    w.elsewhere = w.elsewhere_before + (rt.task_clock() - w.blocking_since);
     rt.take_back(w);
 }
 
@@ -278,7 +280,9 @@ void spawn_members(task_context& context, std::size_t count, closure_fn run, voi
 
 runtime& runtime_of(task_context& context) { return runtime::of(context); }
 
-void keep_value(task_context& context, closure_fn destroy) { runtime::keep_value(context, destroy); }
+void keep_value(task_context& context, closure_fn destroy) {
+    runtime::keep_value(context, destroy);
+}
 
 void wait_value(runtime& rt, task_id id) {
     const seat_lease seat(rt, nullptr);

@@ -170,8 +170,7 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
         // A thread that waits for an event serves its whole inbox.
         const std::lock_guard lock(w.box.mutex);
         const std::uint32_t index = take_first(w.box, [&](std::uint32_t i) {
-            return may_run_on(slots[i], w) &&
-                   (target.signal != nullptr || wanted(id_of(i).value));
+            return may_run_on(slots[i], w) && (target.signal != nullptr || wanted(id_of(i).value));
         });
         if (index != no_index) return id_of(index);
     }
@@ -189,8 +188,8 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
         }
         if (id == 0 && spilled[level].size.load(relaxed) != 0) {
             const std::lock_guard lock(spilled[level].mutex);
-            const std::uint32_t i = take_first(
-                spilled[level], [&](std::uint32_t t) { return wanted(id_of(t).value); });
+            const std::uint32_t i =
+                take_first(spilled[level], [&](std::uint32_t t) { return wanted(id_of(t).value); });
             if (i != no_index) id = id_of(i).value;
         }
         if (id == 0) continue;
@@ -222,9 +221,8 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     std::uint32_t record = no_index;
     if (!enter_wait(w, target, record)) return true;
 
-    const std::int64_t deadline =
-        timeout == forever || turn ? (timeout == forever ? INT64_MAX : 0)
-                                   : active_policy::now() + timeout.value;
+    const std::int64_t deadline = timeout == forever || turn ? (timeout == forever ? INT64_MAX : 0)
+                                                             : active_policy::now() + timeout.value;
     const bool shows = w.depth != 0 && w.depth <= worker::shown_depth;
     if (shows) w.frames[w.depth - 1].awaited.store(target.task.value, release);
     if (options.observer != nullptr) {
@@ -232,10 +230,13 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
              target.task);
     }
     if (target.task && w.top != nullptr) boost(w, target.task, level_of(slots[w.top->slot]));
-    w.stamp = active_policy::coarse_now();
+    const std::int64_t began = task_clock();
+    const std::int64_t elsewhere = w.elsewhere;
+    w.stamp = began;
 
     if (w.kind == seat_kind::background) count_background_waiter(+1);
-    const bool lent = w.handed_over;  // inside blocking(), or on top of a wait that gave up the seat
+    const bool lent =
+        w.handed_over;  // inside blocking(), or on top of a wait that gave up the seat
     bool in_time = true;
     bool asked = false;
     bool desperate = false;  // nobody can stand in: run whatever is there
@@ -271,10 +272,13 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         }
         if (options.warn_when_wait_parks && w.kind == seat_kind::worker &&
             !warned_of_parking.exchange(true, relaxed)) {
-            log(log_level::warning, "%s: a wait in task '%s' parks %s; give the work that "
-                "follows to a task with `after` instead", options.name,
+            log(log_level::warning,
+                "%s: a wait in task '%s' parks %s; give the work that "
+                "follows to a task with `after` instead",
+                options.name,
                 w.top != nullptr && slots[w.top->slot].name != nullptr ? slots[w.top->slot].name
-                                                                       : "", w.name);
+                                                                       : "",
+                w.name);
         }
         if (!in_time || (deadline != INT64_MAX && !turn && active_policy::now() >= deadline)) {
             in_time = lot[record].done.load(acquire);
@@ -291,8 +295,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             in_time = sleep(w, deadline);
             slept = true;
         };
-        w.searching =
-            asleep.rest(w.index, searched, [this] { return work_visible(); }, sleep_here);
+        w.searching = asleep.rest(w.index, searched, [this] { return work_visible(); }, sleep_here);
         if (slept) continue;
         id = find_work(w, target, policy);
         leave_search(w);
@@ -307,6 +310,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             active_policy::relax();
         }
     }
+    w.elsewhere = elsewhere + (task_clock() - began);
     if (w.handed_over && !lent) take_back(w);
     if (asked && w.kind == seat_kind::guest) note_guest_waits(w, false);
     if (w.kind == seat_kind::background) count_background_waiter(-1);
@@ -338,13 +342,15 @@ bool runtime::wait_scope(scope& s, nanoseconds timeout, help policy) {
 }
 
 bool runtime::sleep(worker& w, std::int64_t deadline) {
+    tell_scope(w);  // before anything that may last: somebody may wait for the last piece
     seat_counters::add(w.counters.parks);
     if (options.observer != nullptr) tell(w, event_kind::parked, {});
     // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
     w.at_rest.store(true, seq_cst);
     if (state.load(seq_cst) != life::running) {
-        lot.wake(address_key(&state), UINT32_MAX, [](wait_record&) { return true; },
-                 [this](unsigned seat) { notify(seat); });
+        lot.wake(
+            address_key(&state), UINT32_MAX, [](wait_record&) { return true; },
+            [this](unsigned seat) { notify(seat); });
     }
     const bool in_time = turn ? turn->block(w.index, deadline != INT64_MAX) : w.park.park(deadline);
     w.at_rest.store(false, seq_cst);

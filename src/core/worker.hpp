@@ -48,9 +48,7 @@ struct seat_counters {
     using count = atomic<std::uint64_t>;
     count created{0}, executed{0}, failed{0}, cancelled{0}, stolen{0}, helped{0}, parks{0},
         spilled{0}, long_tasks{0}, busy_ns{0};
-    static void add(count& c, std::uint64_t n = 1) {
-        c.store(c.load(relaxed) + n, release);
-    }
+    static void add(count& c, std::uint64_t n = 1) { c.store(c.load(relaxed) + n, release); }
 };
 
 struct type_row {
@@ -86,7 +84,10 @@ struct alignas(64) worker {
     unsigned depth = 0;
     std::uint32_t victim = 0;
     std::uint32_t root_births = 0;
-    std::int64_t stamp = 0;  // coarse clock at the end of the last task
+    std::int64_t stamp = 0;  // clock at the end of the last task or sleep
+    // Of the running task's time: what went by in waits, in tasks on top and in blocking().
+    std::int64_t elsewhere = 0;
+    std::int64_t blocking_since = 0, elsewhere_before = 0;
     bool searching = false;
     bool handed_over = false;
     bool completing = false;
@@ -94,8 +95,8 @@ struct alignas(64) worker {
     task_id needed_for;                    // whose needs `needed` lists; see needed_work
     task_id needed[32];
     unsigned needed_count = 0;
-    scope* scope_to_tell = nullptr;        // maybe gone: an address until proven alive
-    std::mutex types_mutex;  // its thread writes, statistics() reads
+    scope* scope_to_tell = nullptr;  // maybe gone: an address until proven alive
+    std::mutex types_mutex;          // its thread writes, statistics() reads
     type_row* types = nullptr;
     seat_counters counters;
 
@@ -104,8 +105,8 @@ struct alignas(64) worker {
     inbox box;
     atomic<bool> at_rest{true};
     atomic<std::uint16_t> visit{0};  // tells threads apart that register at one seat in turn
-    atomic<bool> gone{false};  // a main thread that has left
-    atomic<bool> inside{false};  // a main thread in a call that runs tasks
+    atomic<bool> gone{false};        // a main thread that has left
+    atomic<bool> inside{false};      // a main thread in a call that runs tasks
     atomic<std::uint32_t> shown{0};
     shown_frame frames[shown_depth];
 };

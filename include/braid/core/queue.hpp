@@ -7,7 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <type_traits>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 
@@ -23,7 +24,7 @@ enum class when_full : std::uint8_t {
 
 struct queue_options {
     const char* name = "queue";
-    unsigned threads = 1;         // 0: work runs in drain() only
+    unsigned threads = 1;          // 0: work runs in drain() only
     std::uint32_t capacity = 256;  // rounded up to a power of two, at least 2
     when_full full = when_full::help;
     int nice = 0;
@@ -47,17 +48,18 @@ public:
 
     /// Any thread, also the queue's own. `f` is called as f() or f(queue&); a callable above 40
     /// bytes is allocated. What it throws goes to the unobserved-exception handler.
-    /// False: full under when_full::fail, or the queue is being destroyed.
+    /// False: full under when_full::fail, out of memory, or the queue is being destroyed.
     template <class F>
         requires(std::is_invocable_v<std::decay_t<F>&> ||
                  std::is_invocable_v<std::decay_t<F>&, queue&>)
     bool push(F&& f) {
         item work;
-        return work.template emplace<std::decay_t<F>>(runtime_(), std::forward<F>(f)) &&
-               push_item(work);
+        return work.template emplace<std::decay_t<F>>(rt_, std::forward<F>(f)) && push_item(work);
     }
     /// The raw form.
-    bool push(void (*function)(queue& q, void* data), void* data);
+    bool push(void (*function)(queue& q, void* data), void* data) {
+        return push([function, data](queue& q) { function(q, data); });
+    }
 
     /// Helps until everything pushed so far has run. The queue goes on afterwards. Not from a piece
     /// of work of this queue, which would wait for itself: that is reported.
@@ -122,10 +124,11 @@ private:
     };
     struct state;
 
-    BRAID_API detail::runtime& runtime_() const;
+    static state* make_state(queue& q, const queue_options& options);
     BRAID_API bool push_item(item& work);
 
-    std::unique_ptr<state> state_;
+    detail::runtime& rt_;
+    state* state_;  // null: there was no memory for it, and everything is refused
 };
 
 BRAID_NAMESPACE_END

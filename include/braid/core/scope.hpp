@@ -1,8 +1,8 @@
 #pragma once
 
-#include "braid/core/closure.hpp"
 #include "braid/base/policy.hpp"
 #include "braid/base/time.hpp"
+#include "braid/core/closure.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -26,6 +26,7 @@ struct scope_account {
 /// add and cancel; it must be waited for (or be empty) before it is destroyed.
 class scope {
 public:
+    /// Made inside a task without an environment of its own, a scope has the task's.
     BRAID_API explicit scope(scheduler& s, on_failure policy = on_failure::go_on,
                              const task_environment& environment = {});
     BRAID_API ~scope();

@@ -2,25 +2,41 @@
 // cgroup CPU quota, never in the core count.
 #include "base/platform/platform.hpp"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <sched.h>
-#include <unistd.h>
 
 namespace braid::platform {
 namespace {
 
 constexpr std::size_t path_limit = 1024;
 
+/// As much of the file as fits, with a zero behind it; false when there is none. Not by <cstdio>,
+/// which would allocate beside the user's memory hooks.
+bool read_file(const char* path, char* text, std::size_t size) noexcept {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    std::size_t length = 0;
+    while (length < size - 1) {
+        const ssize_t n = read(file, text + length, size - 1 - length);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        length += static_cast<std::size_t>(n);
+    }
+    close(file);
+    text[length] = '\0';
+    return length != 0;
+}
+
 bool read_line(const char* path, char* line, std::size_t size) noexcept {
-    std::FILE* file = std::fopen(path, "re");
-    if (file == nullptr) return false;
-    const bool ok = std::fgets(line, static_cast<int>(size), file) != nullptr;
-    std::fclose(file);
-    if (ok) line[std::strcspn(line, "\n")] = '\0';
-    return ok;
+    if (!read_file(path, line, size)) return false;
+    line[std::strcspn(line, "\n")] = '\0';
+    return true;
 }
 
 unsigned cores(double quota, double period) noexcept {
@@ -89,13 +105,13 @@ bool names_cpu_controller(const char* controllers) noexcept {
 unsigned quota_cores(const char* root) noexcept {
     char path[path_limit];
     std::snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    std::FILE* file = std::fopen(path, "re");
-    if (file == nullptr) return 0;
+    char text[16 * path_limit];
+    if (!read_file(path, text, sizeof text)) return 0;
     unsigned result = 0;
-    char line[path_limit];
-    while (std::fgets(line, sizeof line, file) != nullptr) {
+    for (char *line = text, *next = nullptr; line != nullptr; line = next) {
         // hierarchy-id:controllers:path, with an empty controller list for version 2
-        line[std::strcspn(line, "\n")] = '\0';
+        next = std::strchr(line, '\n');
+        if (next != nullptr) *next++ = '\0';
         char* first = std::strchr(line, ':');
         char* second = first != nullptr ? std::strchr(first + 1, ':') : nullptr;
         if (second == nullptr) continue;
@@ -110,7 +126,6 @@ unsigned quota_cores(const char* root) noexcept {
             result = tighter(result, walk(mount, group, v1_limit));
         }
     }
-    std::fclose(file);
     return result;
 }
 

@@ -1,0 +1,174 @@
+// C13: streaming and long jobs on threads of their own, which run when nothing else wants the core.
+#include "proc_threads.hpp"
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <sched.h>
+#include <array>
+
+namespace {
+
+using braid::task_class;
+using braid_test::door;
+using braid_test::proc_threads;
+
+BRAID_SCHEDULER_TEST(Background);
+
+constexpr braid::task_options in_background{.runs_as = task_class::background};
+
+TEST_P(Background, RunsOnItsOwnThreadsAndNowhereElse) {
+    braid::scheduler s(options());
+    std::atomic<int> wrong{0}, ran{0};
+    braid::scope all(s);
+    for (int i = 0; i < 500; ++i) {
+        all.spawn(in_background, [&] {
+            wrong += !braid_test::this_proc_thread().name.starts_with("background");
+            ++ran;
+        });
+        all.post([&] { wrong += braid_test::this_proc_thread().name.starts_with("background"); });
+    }
+    all.wait();
+    EXPECT_EQ(ran, 500);
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(Background, HasNoThreadBeforeItIsUsedAndOnlyAsManyAsAllowed) {
+    braid::scheduler_options o = options();
+    o.background_threads = 2;
+    braid::scheduler s(o);
+    EXPECT_EQ(proc_threads("background").size(), 0U);
+    std::atomic<int> ran{0};
+    braid::scope all(s);
+    for (int i = 0; i < 200; ++i) all.spawn(in_background, [&] { ++ran; });
+    all.wait();
+    const std::size_t threads = proc_threads("background").size();
+    EXPECT_GE(threads, 1U);
+    EXPECT_LE(threads, 2U);
+}
+
+TEST_P(Background, IsIdleScheduledByTheSystem) {
+    braid::scheduler s(options());
+    s.wait(s.spawn(in_background, [] {
+        const braid_test::proc_thread t = braid_test::this_proc_thread();
+        EXPECT_TRUE(t.policy == SCHED_IDLE || t.nice == 19)
+            << "policy " << t.policy << " nice " << t.nice;
+    }));
+}
+
+TEST_P(Background, SleepsWhenThereIsNothingToDo) {
+    braid::scheduler s(options());
+    s.wait(s.spawn(in_background, [] {}));
+    // Sleeping: no processor time over many looks of this thread.
+    std::uint64_t before = 0;
+    braid_test::until([&] {
+        const auto threads = proc_threads("background");
+        before = threads.at(0).ticks;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        return proc_threads("background").at(0).ticks == before;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_LE(proc_threads("background").at(0).ticks, before + 1) << "one tick is 10 ms";
+}
+
+TEST_P(Background, DoesNotHoldUpFrameWorkWhileEveryBackgroundThreadIsStuck) {
+    braid::scheduler s(options());
+    door go;
+    braid::scope stuck(s);
+    for (int i = 0; i < 100; ++i) stuck.spawn(in_background, [&] { go.pass(); });
+    std::atomic<int> ran{0};
+    braid::scope frame(s);
+    for (int i = 0; i < 1000; ++i) frame.post([&] { ++ran; });
+    frame.wait();
+    EXPECT_EQ(ran, 1000);
+    go.open();
+    stuck.wait();
+}
+
+TEST_P(Background, AWaitInsideForBackgroundWorkGetsOnWithOneThread) {
+    braid::scheduler s(options());
+    std::atomic<int> ran{0};
+    s.wait(s.spawn(in_background, [&](braid::task_context& task) {
+        task.wait(task.spawn(in_background, [&](braid::task_context& inner) {
+            inner.wait(inner.spawn(in_background, [&] { ++ran; }), braid::help::none);
+            ++ran;
+        }));
+        braid::event happened(s);
+        s.post(in_background, [&] { happened.set(); });
+        s.do_work_while_waiting_for(happened);
+        ++ran;
+    }));
+    EXPECT_EQ(ran, 3);
+}
+
+TEST_P(Background, AWaitInsideForFrameWorkGetsOnWithoutWorkers) {
+    braid::scheduler s(options());
+    std::atomic<int> ran{0};
+    // The waiter outside helps nobody: with 0 workers a reserve has to stand in.
+    s.wait(s.spawn(in_background,
+                   [&](braid::task_context& task) { task.wait(task.spawn([&] { ++ran; })); }),
+           braid::help::none);
+    EXPECT_EQ(ran, 1);
+}
+
+TEST_P(Background, AFrameTaskMayWaitForBackgroundWork) {
+    braid::scheduler s(options());
+    std::atomic<int> ran{0};
+    braid::scope all(s);
+    for (int i = 0; i < 20; ++i) {
+        all.post([&](braid::task_context& task) {
+            task.wait(task.spawn(in_background, [&] { ++ran; }));
+        });
+    }
+    all.wait();
+    EXPECT_EQ(ran, 20);
+}
+
+TEST_P(Background, RunsTheHighestFirst) {
+    braid::scheduler s(options());
+    door held, go;
+    braid::scope all(s);
+    std::vector<std::string> order;  // one thread
+    all.spawn(in_background, [&] {
+        held.open();
+        go.pass();
+    });
+    held.pass();
+    const auto add = [&](braid::priority_level level, const char* name) {
+        all.spawn({.priority = level, .runs_as = task_class::background},
+                  [&order, name] { order.push_back(name); });
+    };
+    add(braid::priority_level::low, "low");
+    add(braid::priority_level::normal, "normal 1");
+    add(braid::priority_level::normal, "normal 2");
+    add(braid::priority_level::high, "high");
+    go.open();
+    all.wait();
+    EXPECT_EQ(order, (std::vector<std::string>{"high", "normal 1", "normal 2", "low"}));
+}
+
+TEST_P(Background, IsDrainedAndDiscardedLikeTheRest) {
+    std::atomic<int> ran{0};
+    {
+        braid::scheduler s(options());
+        for (int i = 0; i < 50; ++i) s.post(in_background, [&] { ++ran; });
+    }
+    EXPECT_EQ(ran, 50);
+    braid::scheduler s(options());
+    door held, go;
+    s.post(in_background, [&] {
+        held.open();
+        go.pass();
+    });
+    held.pass();
+    for (int i = 0; i < 50; ++i) s.post(in_background, [&] { ++ran; });
+    std::thread opener([&] {
+        braid_test::until([&] { return !s.spawn({.may_be_long = true}, [] {}); });
+        go.open();
+    });
+    s.shut_down(braid::shutdown::discard);
+    opener.join();
+    EXPECT_EQ(ran, 50);
+    expect_all_ended(s);
+}
+
+}  // namespace

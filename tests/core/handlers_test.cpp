@@ -1,0 +1,101 @@
+// C31: the library never prints, exits or aborts by itself.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <fstream>
+#include <map>
+#include <regex>
+
+namespace {
+
+using braid_test::recorder;
+
+BRAID_SCHEDULER_TEST(Handlers);
+
+TEST_P(Handlers, ARefusedTaskIsLoggedWithItsName) {
+    braid::scheduler s(options());
+    s.shut_down();
+    EXPECT_FALSE(s.spawn({.name = "too late"}, [] {}));
+    EXPECT_EQ(notes_.count(&recorder::log, "too late"), 1U);
+}
+
+TEST_P(Handlers, ACallersMistakeGoesToTheAssertionHandlerAndIsRefused) {
+    braid::scheduler s(options());
+    EXPECT_EQ(s.state({0x7777'0000'0001}), braid::task_state::unknown);
+    s.wait(braid::task_id{0x7777'0000'0001});
+    EXPECT_EQ(notes_.count(&recorder::misuse), 1U);
+    const braid::task_id parent = s.spawn([] {});
+    s.wait(parent);
+    EXPECT_FALSE(s.spawn({.parent = parent}, [] {}));
+    EXPECT_EQ(notes_.count(&recorder::misuse), 2U);
+    braid::resource r(s);
+    EXPECT_FALSE(s.spawn({.uses = {&r, &r, &r, &r, &r, &r, &r, &r, &r}}, [] {}));
+    EXPECT_EQ(notes_.count(&recorder::misuse), 3U);
+}
+
+TEST_P(Handlers, AnExceptionThatNobodyReceivesGoesToItsHandlerWithTheTasksName) {
+    braid::scheduler s(options());
+    s.post({.name = "lost"}, [] { throw 1; });
+    s.shut_down();
+    EXPECT_EQ(notes_.count(&recorder::lost, "lost"), 1U);
+    EXPECT_EQ(s.statistics().unobserved_exceptions, 1U);
+}
+
+TEST_P(Handlers, WithoutAHandlerItIsLogged) {
+    braid::scheduler_options o = options();
+    o.unobserved_exception = {};
+    braid::scheduler s(o);
+    s.post({.name = "lost"}, [] { throw 1; });
+    s.shut_down();
+    EXPECT_EQ(notes_.count(&recorder::log, "lost"), 1U);
+}
+
+TEST_P(Handlers, WithoutAnyHandlerNothingIsPrinted) {
+    braid::scheduler_options o = options();
+    o.log = {};
+    o.unobserved_exception = {};
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    {
+        braid::scheduler s(o);
+        s.post({.name = "lost"}, [] { throw 1; });
+        s.shut_down();
+        s.post([] {});
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+// std::terminate is allowed where a contract in a header says so, and nowhere else.
+TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
+    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+    const std::regex forbidden(
+        R"((^|[^a-z_])(printf|fprintf|puts|fputs|putchar|perror|abort|exit|_exit|quick_exit)\s*\()"
+        R"(|std::cout|std::cerr|std::clog|<iostream>|(^|[^a-z_])assert\s*\()");
+    std::map<std::string, int> terminates;
+    for (const char* folder : {"src", "include"}) {
+        for (const auto& file : std::filesystem::recursive_directory_iterator(root / folder)) {
+            if (!file.is_regular_file()) continue;
+            std::ifstream text(file.path());
+            int number = 0;
+            for (std::string line; std::getline(text, line);) {
+                ++number;
+                line = line.substr(0, line.find("//"));
+                EXPECT_FALSE(std::regex_search(line, forbidden))
+                    << file.path() << ":" << number << ": " << line;
+                if (line.find("std::terminate") != std::string::npos) {
+                    ++terminates[file.path().filename().string()];
+                }
+            }
+        }
+    }
+    const std::map<std::string, int> documented = {
+        {"assert.cpp", 1},     // a caller's mistake in the `checked` build without a handler
+        {"lifecycle.cpp", 2},  // no memory for the scheduler itself: nothing could be returned
+        {"failure.cpp", 2},    // -fno-exceptions: a failure that would have to be thrown
+        {"future.hpp", 1},     // -fno-exceptions: get() without a value
+    };
+    EXPECT_EQ(terminates, documented);
+}
+
+}  // namespace

@@ -1,0 +1,190 @@
+// C30: every byte through the user's functions, counted by tag, within a budget.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <array>
+#include <fstream>
+
+namespace {
+
+BRAID_SCHEDULER_TEST(Memory);
+
+TEST_P(Memory, EveryTagIsCountedAndTheSumIsWhatTheHooksSee) {
+    braid::scheduler s(options());
+    std::array<char, 200> large{};
+    s.wait(s.spawn([large] { static_cast<void>(large[0]); }));
+    braid::queue q(s, {.capacity = 64, .full = braid::when_full::grow});
+    const std::size_t queue_bytes = s.bytes(braid::memory_tag::queue);
+    EXPECT_GE(queue_bytes, 64U * 48U);
+    EXPECT_GE(s.bytes(braid::memory_tag::runtime), 1000U);
+    EXPECT_GE(s.bytes(braid::memory_tag::worker), static_cast<std::size_t>(GetParam()) * 1024U);
+    EXPECT_GE(s.bytes(braid::memory_tag::slot), 128U * 256U);
+    EXPECT_EQ(s.bytes(braid::memory_tag::closure), 0U);
+    std::size_t sum = 0;
+    for (int tag = 0; tag < static_cast<int>(braid::memory_tag::count); ++tag) {
+        sum += s.bytes(static_cast<braid::memory_tag>(tag));
+    }
+    EXPECT_EQ(sum, static_cast<std::size_t>(memory_.live));
+}
+
+TEST_P(Memory, ALargeClosureIsThereWhileItsTaskIs) {
+    braid::scheduler s(options());
+    s.set_worker_count(0);
+    std::array<char, 1000> large{};
+    braid::scope all(s);
+    all.post([large] { static_cast<void>(large[0]); });
+    if (GetParam() == 0) {
+        EXPECT_EQ(s.bytes(braid::memory_tag::closure), 1000U);
+    }
+    all.wait();
+    EXPECT_EQ(s.bytes(braid::memory_tag::closure), 0U);
+}
+
+TEST_P(Memory, TheListBehindAFullQueueGoesThroughTheHooks) {
+    braid::scheduler s(options());
+    braid::queue q(s, {.threads = 0, .capacity = 2, .full = braid::when_full::grow});
+    const std::size_t before = s.bytes(braid::memory_tag::queue);
+    int ran = 0;
+    for (int i = 0; i < 100; ++i) q.push([&] { ++ran; });
+    EXPECT_GE(s.bytes(braid::memory_tag::queue), before + 98 * 40);
+    q.drain();
+    EXPECT_EQ(ran, 100);
+    EXPECT_EQ(s.bytes(braid::memory_tag::queue), before);
+}
+
+struct refusals {
+    std::atomic<int> calls{0};
+    braid::out_of_memory_handler handler() {
+        return {[](void* user, std::size_t, const char*) { ++static_cast<refusals*>(user)->calls; },
+                this};
+    }
+};
+
+/// What the scheduler takes before its first task.
+std::size_t bytes_at_rest(braid::scheduler_options o) {
+    braid::scheduler s(o);
+    s.post([] {});
+    s.shut_down();
+    std::size_t sum = 0;
+    for (int tag = 0; tag < static_cast<int>(braid::memory_tag::count); ++tag) {
+        sum += s.bytes(static_cast<braid::memory_tag>(tag));
+    }
+    return sum;
+}
+
+TEST_P(Memory, ASpentBudgetIsReportedAndTheTaskRefused) {
+    refusals told;
+    braid::scheduler_options o = options();
+    o.workers = std::min(GetParam(), 2);
+    o.max_reserves = 0;
+    o.guests = 1;
+    o.out_of_memory = told.handler();
+    o.memory_budget_bytes = bytes_at_rest(o) + 64 * 1024;
+    braid::scheduler s(o);
+    // A large closure first: refused at once, nothing else is harmed.
+    struct huge {
+        std::array<char, 256 * 1024> bytes{};
+        void operator()() const {}
+    };
+    EXPECT_FALSE(s.spawn(huge{}));
+    EXPECT_GE(told.calls, 1);
+    // Then tasks that cannot start, until there is no room for one more.
+    std::atomic<int> ran{0};
+    auto gate = s.begin({}, braid::empty);
+    int accepted = 0;
+    for (int i = 0; i < 10'000; ++i) {
+        accepted += static_cast<bool>(s.spawn({.after = {gate.id()}}, [&] { ++ran; }));
+    }
+    EXPECT_GT(accepted, 100);
+    EXPECT_LT(accepted, 10'000);
+    gate.finish();
+    s.shut_down();
+    EXPECT_EQ(ran, accepted) << "what was accepted runs";
+    EXPECT_LE(static_cast<std::size_t>(memory_.live), o.memory_budget_bytes);
+}
+
+/// Hands out `left` more blocks, then none.
+struct failing {
+    braid::memory_hooks inner;
+    std::atomic<int> left{INT32_MAX};
+
+    braid::memory_hooks hooks() {
+        return {.allocate = [](void* user, std::size_t bytes, std::size_t alignment,
+                               braid::memory_tag tag) -> void* {
+                    auto& self = *static_cast<failing*>(user);
+                    if (--self.left < 0) return nullptr;
+                    return self.inner.allocate(self.inner.user, bytes, alignment, tag);
+                },
+                .release =
+                    [](void* user, void* p, std::size_t bytes, std::size_t alignment,
+                       braid::memory_tag tag) {
+                        const auto& self = *static_cast<failing*>(user);
+                        self.inner.release(self.inner.user, p, bytes, alignment, tag);
+                    },
+                .user = this};
+    }
+};
+
+// The hooks fail at the n-th call, for every n: refused or done, never half done or stuck.
+TEST_P(Memory, AFailureAtAnyAllocationLeavesNothingHalfDone) {
+    braid::scheduler_options o = options();
+    o.workers = std::min(GetParam(), 2);
+    failing f{o.memory};
+    o.memory = f.hooks();
+    for (int n = 0; n < 12; ++n) {
+        f.left = INT32_MAX;
+        braid::scheduler s(o);
+        braid::resource r(s);
+        std::atomic<int> ran{0};
+        int accepted = 0;
+        f.left = n;
+        {
+            std::array<char, 100> large{};
+            auto parent = s.begin({}, braid::empty);
+            accepted += static_cast<bool>(s.spawn({.parent = parent.id(), .uses = {&r}},
+                                                  [&, large] { ran += 1 + large[0]; }));
+            accepted += static_cast<bool>(
+                s.spawn({.parent = parent.id(), .on = s.this_thread()}, [&] { ++ran; }));
+            auto value = s.async([&] { return ++ran; });
+            accepted += value.valid();
+            accepted += static_cast<bool>(
+                s.spawn({.after = {value.id()}, .parent = parent.id()}, [&] { ++ran; }));
+            const braid::task_id id = parent.finish();
+            f.left = INT32_MAX;
+            s.wait(id);
+            value.wait();
+        }
+        s.shut_down();
+        EXPECT_EQ(ran, accepted) << "failing from allocation " << n;
+        expect_all_ended(s);
+    }
+}
+
+// Everything else that takes memory in the sources would escape the hooks.
+TEST(MemoryRule, TheSourcesAllocateThroughTheHooksOnly) {
+    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+    const char* forbidden[] = {"std::make_unique", "std::make_shared",
+                               "std::vector",      "std::string ",
+                               "std::string>",     "std::deque",
+                               "std::list",        "std::map",
+                               "std::unordered",   "std::function",
+                               "malloc(",          " new ",
+                               "std::thread",      "fopen("};
+    for (const char* folder : {"src/core", "src/base", "include/braid/core"}) {
+        for (const auto& file : std::filesystem::recursive_directory_iterator(root / folder)) {
+            if (!file.is_regular_file()) continue;
+            std::ifstream text(file.path());
+            int number = 0;
+            for (std::string line; std::getline(text, line);) {
+                ++number;
+                line = line.substr(0, line.find("//"));
+                for (const char* word : forbidden) {
+                    EXPECT_EQ(line.find(word), std::string::npos)
+                        << file.path() << ":" << number << ": " << line;
+                }
+            }
+        }
+    }
+}
+
+}  // namespace

@@ -1,0 +1,128 @@
+// C33: threads of the engine as workers; several schedulers beside each other.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <memory>
+
+namespace {
+
+BRAID_SCHEDULER_TEST(Several);
+
+TEST_P(Several, AThreadOfTheEngineWorksUntilItIsTold) {
+    braid::scheduler s(options());
+    s.set_worker_count(0);
+    braid::event stop(s, braid::reset::manual);
+    std::atomic<std::thread::id> who{};
+    std::thread engine([&] { s.work_until(stop); });
+    const std::thread::id engine_id = engine.get_id();
+    s.post([&] { who = std::this_thread::get_id(); });
+    if (GetParam() == 0) {
+        braid_test::until([&] { return who.load() != std::thread::id(); });
+        EXPECT_EQ(who.load(), engine_id);
+    }
+    stop.set();
+    engine.join();
+}
+
+TEST_P(Several, ManyEngineThreadsWorkAndNothingIsLost) {
+    braid::scheduler s(options());
+    braid::event stop(s, braid::reset::manual);
+    std::vector<std::thread> engine;
+    for (int i = 0; i < 3; ++i) {
+        engine.emplace_back([&, i] {
+            if (i == 0) {
+                const braid::main_thread me(s, "engine");
+                s.work_until(stop);
+            } else {
+                s.work_until(stop);
+            }
+        });
+    }
+    std::atomic<std::size_t> ran{0};
+    braid::scope all(s);
+    const std::size_t tasks = braid_test::scaled(10'000);
+    for (std::size_t i = 0; i < tasks; ++i) all.post([&] { ++ran; });
+    all.wait();
+    stop.set();
+    for (auto& t : engine) t.join();
+    EXPECT_EQ(ran, tasks);
+}
+
+TEST_P(Several, OneThreadServesTwoInTurn) {
+    braid::scheduler a(options());
+    braid::scheduler_options o = options();
+    o.name = "second";
+    braid::scheduler b(o);
+    a.set_worker_count(0);
+    b.set_worker_count(0);
+    braid::event stop_a(a), stop_b(b);
+    std::atomic<int> ran_a{0}, ran_b{0};
+    std::thread engine([&] {
+        for (int i = 0; i < 20; ++i) {
+            a.work_until(stop_a);
+            b.work_until(stop_b);
+        }
+    });
+    for (int i = 0; i < 20; ++i) {
+        a.post([&] {
+            ++ran_a;
+            stop_a.set();
+        });
+        b.post([&] {
+            ++ran_b;
+            stop_b.set();
+        });
+        braid_test::until([&] { return ran_a > i && ran_b > i; });
+    }
+    engine.join();
+    EXPECT_EQ(ran_a, 20);
+    EXPECT_EQ(ran_b, 20);
+}
+
+TEST_P(Several, ATaskOfOneWaitsForATaskOfTheOther) {
+    braid::scheduler a(options());
+    braid::scheduler_options o = options();
+    o.name = "second";
+    o.main_thread = nullptr;
+    braid::scheduler b(o);
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 50; ++i) {
+        a.wait(a.spawn({.name = "outer"}, [&] {
+            b.wait(b.spawn({.name = "inner"}, [&] {
+                EXPECT_STREQ(braid::this_task::name(), "inner");
+                ++ran;
+            }));
+            EXPECT_STREQ(braid::this_task::name(), "outer");
+        }));
+    }
+    EXPECT_EQ(ran, 50);
+}
+
+TEST_P(Several, AnIdOfOneIsNotTakenForAnIdOfTheOther) {
+    braid::scheduler a(options());
+    braid::scheduler_options o = options();
+    o.main_thread = nullptr;
+    braid::scheduler b(o);
+    EXPECT_EQ(a.this_thread().seat, 0);
+    EXPECT_FALSE(b.this_thread());
+    const braid::task_id id = a.spawn([] {});
+    a.wait(id);
+    EXPECT_EQ(b.state(id), braid::task_state::unknown);
+}
+
+TEST_P(Several, ComeAndGoOnOneThread) {
+    for (int i = 0; i < 20; ++i) {
+        std::vector<std::unique_ptr<braid::scheduler>> many;
+        braid::scheduler_options o = options();
+        o.workers = std::min(GetParam(), 2);
+        for (int k = 0; k < 10; ++k) many.push_back(std::make_unique<braid::scheduler>(o));
+        std::atomic<int> ran{0};
+        for (auto& s : many) s->wait(s->spawn([&] { ++ran; }));
+        EXPECT_EQ(ran, 10);
+        // Not in the order of making.
+        std::swap(many.front(), many.back());
+        many.clear();
+    }
+}
+
+}  // namespace

@@ -1,0 +1,111 @@
+// C38: posting from an audio callback: bounded, without allocation, lock or help.
+#include "core/runtime.hpp"
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+namespace {
+
+BRAID_SCHEDULER_TEST(TryPost);
+
+void count(void* data) { ++*static_cast<std::atomic<std::uint64_t>*>(data); }
+
+TEST_P(TryPost, RunsTheFunctionOnce) {
+    braid::scheduler s(options());
+    std::atomic<std::uint64_t> ran{0};
+    EXPECT_TRUE(s.try_post(&count, &ran));
+    s.shut_down();
+    EXPECT_EQ(ran, 1U);
+    EXPECT_FALSE(s.try_post(&count, &ran));
+    EXPECT_EQ(ran, 1U);
+}
+
+TEST_P(TryPost, SaysFalseWhenFullAndAllocatesNothing) {
+    braid::scheduler_options o = options();
+    o.ring = 16;
+    braid::scheduler s(o);
+    s.set_worker_count(0);
+    std::atomic<std::uint64_t> ran{0};
+    std::uint64_t posted = 0;
+    const std::uint64_t before = s.allocations();
+    for (int i = 0; i < 1000; ++i) posted += s.try_post(&count, &ran);
+    EXPECT_EQ(s.allocations(), before);
+    if (GetParam() == 0) {
+        EXPECT_GE(posted, 16U);
+        EXPECT_LE(posted, 64U);
+        EXPECT_EQ(ran, 0U) << "it does not help";
+    }
+    s.shut_down();
+    EXPECT_EQ(ran, posted);
+    expect_all_ended(s);
+}
+
+TEST_P(TryPost, GoesOnForEverFromAForeignThread) {
+    braid::scheduler s(options());
+    std::atomic<std::uint64_t> ran{0};
+    const std::uint64_t wanted = braid_test::scaled(100'000);
+    const std::uint64_t before = s.allocations();
+    std::atomic<bool> over{false};
+    std::thread audio([&] {
+        for (std::uint64_t posted = 0; posted < wanted;) {
+            if (s.try_post(&count, &ran)) {
+                ++posted;
+            } else {
+                std::this_thread::yield();
+            }
+        }
+        over = true;
+    });
+    // Somebody drains when there is no worker.
+    while (!over) {
+        if (GetParam() == 0) s.wait(s.spawn([] {}), braid::help::none);
+        std::this_thread::yield();
+    }
+    audio.join();
+    const std::uint64_t after = s.allocations();
+    s.shut_down();
+    EXPECT_EQ(ran, wanted);
+    if (GetParam() != 0) {
+        EXPECT_EQ(after, before);
+    }
+}
+
+// Everything that another thread could hold while this one is an audio callback.
+TEST_P(TryPost, WaitsForNoLock) {
+    braid::scheduler s(options());
+    std::atomic<std::uint64_t> ran{0};
+    std::atomic<int> results{0};
+    auto& rt = s.internals();
+    {
+        const std::scoped_lock held(rt.guest_mutex, rt.seat_mutex, rt.thread_mutex,
+                                    rt.reserve_mutex, rt.background_mutex, rt.failure_mutex);
+        // On a thread of its own: one that blocks here would never return.
+        std::thread([&] {
+            for (int i = 0; i < 10; ++i) results += s.try_post(&count, &ran);
+        }).join();
+    }
+    EXPECT_EQ(results, 10);
+    s.shut_down();
+    EXPECT_EQ(ran, 10U);
+}
+
+TEST_P(TryPost, ManyThreadsAtOnceLoseNothing) {
+    braid::scheduler s(options());
+    std::atomic<std::uint64_t> ran{0}, posted{0};
+    std::vector<std::thread> threads;
+    std::atomic<int> busy{4};
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            for (std::size_t i = 0; i < braid_test::scaled(5000); ++i) {
+                posted += s.try_post(&count, &ran);
+            }
+            --busy;
+        });
+    }
+    for (auto& t : threads) t.join();
+    s.shut_down();
+    EXPECT_EQ(ran, posted);
+    EXPECT_GT(posted, 0U);
+    expect_all_ended(s);
+}
+
+}  // namespace
