@@ -5,6 +5,7 @@ namespace detail {
 
 void gate::add(unsigned seat) {
     const std::lock_guard lock(mutex_);
+    if (running_ == seat) return;
     state_[seat] = state::runnable;
     notified_[seat] = false;
     if (running_ == capacity) pass_turn();
@@ -35,7 +36,8 @@ bool gate::block(unsigned seat, bool may_time_out) {
         }
         timed_out_[seat] = false;
         state_[seat] = may_time_out ? state::blocked_with_deadline : state::blocked;
-        pass_turn();
+        // A thread in a blocking region waits without the turn, and returns with it.
+        if (running_ == seat || running_ == capacity) pass_turn();
     }
     await_turn(seat);
     const std::lock_guard lock(mutex_);
@@ -56,6 +58,7 @@ void gate::unblock(unsigned seat) {
 void gate::preempt(unsigned seat) {
     {
         const std::lock_guard lock(mutex_);
+        if (running_ != seat) return;
         bool others = false;
         for (unsigned i = 0; i < capacity; ++i) others |= state_[i] == state::runnable;
         constexpr alternative stay_or_go[2] = {{0, 0}, {1, 0}};

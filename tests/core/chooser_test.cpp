@@ -260,6 +260,18 @@ TEST_P(Chooser, ABlockingRegionLetsOthersHaveTheTurn) {
     EXPECT_EQ(ran, 1);
 }
 
+TEST_P(Chooser, ABlockingRegionMayContainAWait) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const run_record record = run(seed, [](braid::scheduler& s, std::vector<int>& order) {
+            s.wait(s.spawn([&] {
+                s.blocking([&] { s.wait(s.spawn([&] { order.push_back(1); })); });
+                order.push_back(2);
+            }));
+        });
+        ASSERT_EQ(record.order, (std::vector{1, 2})) << "seed " << seed;
+    }
+}
+
 TEST_P(Chooser, FreezeComesToRestAndNothingRunsUntilResume) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         std::size_t frozen = 0;
