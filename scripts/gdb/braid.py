@@ -1,0 +1,295 @@
+"""Braid's state, read from a stopped process or a core file.
+
+    (gdb) source scripts/gdb/braid.py
+    (gdb) braid tasks      every task that is not complete: state, name, parent, what it waits for
+    (gdb) braid waits      who sleeps under which wait
+    (gdb) braid seats      every thread that takes part, its stack of tasks, its ready tasks
+
+The library needs debug information (-g). Nothing is called in the process, only read.
+"""
+
+import gdb
+
+NO_INDEX = 0xFFFFFFFF
+NO_EDGE = 0x7FFFFFFE
+LIST_CLOSED = 0x7FFFFFFF
+WAITED_BIT = 0x80000000
+NO_SEAT = 0xFFFF
+FLAGS = {
+    1 << 0: "posted", 1 << 2: "empty", 1 << 5: "background", 1 << 6: "cancel", 1 << 7: "failed",
+    1 << 11: "pinned", 1 << 12: "resources", 1 << 13: "built",
+}
+LEVELS = ["low", "normal", "high"]
+NAMESPACE = "braid::v0::detail::"
+
+
+def number(value):
+    """The integer in `value`, a plain one or a std::atomic."""
+    fundamental = value.type.strip_typedefs()
+    if fundamental.code != gdb.TYPE_CODE_STRUCT:
+        return int(value)
+    for field in ("_M_i", "_M_base"):
+        for f in fundamental.fields():
+            if f.name == field:
+                return number(value[field])
+            if f.is_base_class and has(f.type, field):
+                return number(value.cast(f.type)[field])
+    raise gdb.GdbError(f"cannot read {fundamental}")
+
+
+def has(kind, name):
+    return any(f.name == name or (f.is_base_class and has(f.type, name))
+               for f in kind.strip_typedefs().fields())
+
+
+def pointer(value):
+    """The pointer in a std::atomic<T*>."""
+    return value["_M_b"]["_M_p"]
+
+
+def text(value):
+    return value.string(errors="replace") if int(value) != 0 else ""
+
+
+class Pool:
+    """An index_pool: segment k holds 256 << k objects."""
+
+    def __init__(self, value):
+        self.segments = value["segment_"]
+        self.size = number(value["end_"])
+
+    def __getitem__(self, index):
+        shifted = index + 256
+        k = shifted.bit_length() - 9
+        return pointer(self.segments[k])[shifted - (256 << k)]
+
+
+class Runtime:
+    def __init__(self, value):
+        self.value = value
+        self.name = text(value["options"]["name"])
+        self.slots = Pool(value["slots"])
+        self.edges = Pool(value["edges"])
+        self.records = Pool(value["lot"]["records_"])
+
+    def seats(self):
+        for i in range(number(self.value["seat_count"])):
+            yield pointer(self.value["seats"][i]).dereference()
+
+    def seat(self, index):
+        for w in self.seats():
+            if int(w["index"]) == index:
+                return w
+        return None
+
+    def seat_name(self, index):
+        w = self.seat(index)
+        return w["name"].string() if w is not None else ""
+
+    def title(self, task):
+        """`'name' #slot.generation` of an id."""
+        if task == 0:
+            return "a thread outside tasks"
+        index, generation = task & NO_INDEX, task >> 32
+        if index >= self.slots.size:
+            return f"unknown #{index}.{generation}"
+        slot = self.slots[index]
+        if number(slot["open"]) >> 32 != generation:
+            return f"#{index}.{generation} (over)"
+        return f"'{text(slot['name'])}' #{index}.{generation}"
+
+    def open_tasks(self):
+        for index in range(self.slots.size):
+            slot = self.slots[index]
+            head = number(slot["permissions"])
+            if head >> 32 != 0 and (head & LIST_CLOSED) != LIST_CLOSED:
+                yield index, slot
+
+    def predecessors(self, slot):
+        e = number(slot["predecessors"])
+        while e < NO_EDGE and e < self.edges.size:
+            edge = self.edges[e]
+            yield number(edge["from"])
+            e = number(edge["next_predecessor"])
+
+    def running(self):
+        """task id -> (seat, awaited id) of every task on a stack."""
+        found = {}
+        for w in self.seats():
+            for f in range(min(number(w["shown"]), 64)):
+                frame = w["frames"][f]
+                found[number(frame["task"])] = (w, number(frame["awaited"]))
+        return found
+
+
+def runtimes():
+    """Every scheduler that some thread takes part in."""
+    found = {}
+    selected = gdb.selected_thread()
+    frame = gdb.selected_frame()
+    try:
+        for thread in gdb.selected_inferior().threads():
+            thread.switch()
+            for value in of_thread_locals() + of_frames():
+                found.setdefault(int(value.address), value)
+    finally:
+        if selected is not None:
+            selected.switch()
+            frame.select()
+    if not found:
+        raise gdb.GdbError("no thread takes part in a scheduler, or the library has no debug "
+                           "information: build it with -g")
+    return [Runtime(value) for _, value in sorted(found.items())]
+
+
+def of_thread_locals():
+    """From the seats that the thread has; needs libthread_db, which gdb may lack."""
+    try:
+        bindings = gdb.parse_and_eval(f"'{NAMESPACE}(anonymous namespace)::bindings'")
+        low, high = bindings.type.range()
+        seats = [bindings[i]["w"] for i in range(low, high + 1)]
+        return [w["rt"].referenced_value() for w in seats if int(w) != 0]
+    except (gdb.error, gdb.MemoryError):
+        return []
+
+
+def of_frames():
+    """From the functions on the thread's stack."""
+    found = []
+    frame = gdb.newest_frame()
+    while frame is not None:
+        name = frame.name() or ""
+        if name.startswith(NAMESPACE + "runtime::"):
+            try:
+                found.append(frame.read_var("this").dereference())
+            except (gdb.error, ValueError):
+                pass
+        frame = frame.older()
+    return found
+
+
+def state_of(runtime, index, slot, running):
+    """(word, details) of an open task."""
+    task = number(slot["open"]) >> 32 << 32 | index
+    if task in running:
+        w, awaited = running[task]
+        name = w["name"].string()
+        if awaited != 0:
+            return "waits", f"on {name} for {runtime.title(awaited)}"
+        return "runs", f"on {name}"
+    if number(slot["runner"]) != NO_SEAT:
+        return "has run", f"on {runtime.seat_name(number(slot['runner']))}; children are open"
+    if number(slot["waits_for"]) != 0:
+        names = ", ".join(runtime.title(p) for p in runtime.predecessors(slot))
+        return "blocked", f"after {names}" if names else "being built"
+    return "ready", ""
+
+
+class Braid(gdb.Command):
+    """Braid's tasks, waits and seats; `help braid` lists the commands."""
+
+    def __init__(self):
+        super().__init__("braid", gdb.COMMAND_DATA, prefix=True)
+
+
+class Tasks(gdb.Command):
+    """braid tasks: every task that is not complete, with its parent and what it waits for."""
+
+    def __init__(self):
+        super().__init__("braid tasks", gdb.COMMAND_DATA)
+
+    def invoke(self, _argument, _from_tty):
+        for runtime in runtimes():
+            running = runtime.running()
+            tasks = list(runtime.open_tasks())
+            print(f"scheduler '{runtime.name}': {len(tasks)} open tasks")
+            for index, slot in tasks:
+                task = number(slot["open"]) >> 32 << 32 | index
+                word, details = state_of(runtime, index, slot, running)
+                flags = number(slot["flags"])
+                level = number(slot["level"])
+                words = [LEVELS[level] if not flags & 1 << 9 else f"category {level}"]
+                words += [name for bit, name in FLAGS.items() if flags & bit]
+                parent = number(slot["parent"])
+                line = f"  {runtime.title(task):<32} {word:<8} {details} [{', '.join(words)}]"
+                if parent != NO_INDEX:
+                    owner = number(runtime.slots[parent]["open"]) >> 32 << 32 | parent
+                    line += f" child of {runtime.title(owner)}"
+                print(line)
+
+
+class Waits(gdb.Command):
+    """braid waits: which thread waits for what, with the task that is buried under the wait."""
+
+    def __init__(self):
+        super().__init__("braid waits", gdb.COMMAND_DATA)
+
+    def invoke(self, _argument, _from_tty):
+        for runtime in runtimes():
+            print(f"scheduler '{runtime.name}'")
+            for b in range(64):
+                record = int(runtime.value["lot"]["buckets_"][b]["first"])
+                while record != NO_INDEX:
+                    self.show(runtime, runtime.records[record])
+                    record = number(runtime.records[record]["next"])
+
+    @staticmethod
+    def show(runtime, record):
+        key = int(record["key"])
+        w = runtime.seat(int(record["seat"]))
+        top = number(w["shown"])
+        waiter = number(w["frames"][top - 1]["task"]) if 0 < top <= 64 else 0
+        # Keys of addresses are their complement; see address_key().
+        address = ~key & 0xFFFFFFFFFFFFFFFF
+        if (key >> 32) < 0xFFFF0000:
+            what = f"task {runtime.title(key)}"
+        elif address & 1:
+            what = f"scope {address & ~1:#x}"
+        else:
+            what = f"object {address:#x}"
+            symbol = gdb.execute(f"info symbol {address:#x}", to_string=True)
+            if not symbol.startswith("No symbol"):
+                what += f" ({symbol.split(' in section')[0].strip()})"
+            elif address == int(runtime.value["frozen"].address):
+                what = "resume()"
+            elif address == int(runtime.value["state"].address):
+                what = "the end of all tasks (shut_down)"
+        print(f"  {w['name'].string()}: {runtime.title(waiter)} waits for {what}")
+
+
+class Seats(gdb.Command):
+    """braid seats: every thread that takes part, its tasks from the outermost to the innermost."""
+
+    def __init__(self):
+        super().__init__("braid seats", gdb.COMMAND_DATA)
+
+    def invoke(self, _argument, _from_tty):
+        for runtime in runtimes():
+            print(f"scheduler '{runtime.name}'")
+            for w in runtime.seats():
+                kind = str(w["kind"]).rsplit("::", 1)[-1]
+                state = "rests" if number(w["at_rest"]) else "awake"
+                print(f"  seat {int(w['index']):<3} {w['name'].string():<16} {kind:<10} {state}"
+                      f"  ready {self.ready(w)}  inbox {number(w['box']['size'])}"
+                      f"  executed {number(w['counters']['executed'])}")
+                for f in range(min(number(w["shown"]), 64)):
+                    frame = w["frames"][f]
+                    awaited = number(frame["awaited"])
+                    waits = f" waits for {runtime.title(awaited)}" if awaited else ""
+                    print(f"      {runtime.title(number(frame['task']))}{waits}")
+
+    @staticmethod
+    def ready(w):
+        count = 0
+        for level in range(3):
+            queue = w["ready"][level]
+            mask = int(queue["mask_"])
+            for i in range(number(queue["top_"]), number(queue["bottom_"])):
+                count += number(queue["cells_"][i & mask]) != 0
+        return count
+
+
+Braid()
+Tasks()
+Waits()
+Seats()

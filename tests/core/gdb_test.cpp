@@ -1,0 +1,125 @@
+// C40: live tasks, waits and owners are read from a core file.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <unistd.h>
+#include <map>
+#include <sstream>
+
+/// gdb stops here; by then the scene is set.
+extern "C" void braid_test_scene_is_set();
+extern "C" __attribute__((noinline)) void braid_test_scene_is_set() { asm volatile(""); }
+
+namespace {
+
+/// A scheduler in the middle of things; run by gdb in a process of its own.
+TEST(GdbScene, DISABLED_AStoppedProgram) {
+    braid::scheduler s({.name = "engine", .workers = 2, .max_reserves = 4});
+    braid_test::door held, go;
+    const braid::task_id stream = s.spawn({.name = "stream level", .on = s.worker_thread(0)}, [&] {
+        held.open();
+        go.pass();
+    });
+    held.pass();
+    const braid::task_id animate = s.spawn(
+        {.name = "animate", .after = {stream}, .priority = braid::priority_level::high}, [] {});
+    auto frame = s.begin({.name = "frame"}, braid::empty);
+    frame.add_child({.name = "skin", .after = {animate}}, [] {});
+    const braid::task_id whole = frame.finish();
+    const braid::task_id waits = s.spawn({.name = "present", .on = s.worker_thread(1)},
+                                         [&](braid::task_context& task) { task.wait(whole); });
+    braid_test::until([&] {
+        return s.statistics(s.worker_thread(1).seat).parks != 0 && s.statistics().created == 5;
+    });
+    braid_test_scene_is_set();
+    go.open();
+    s.wait(waits);
+}
+
+std::string output_of(const std::string& command) {
+    std::string text;
+    std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+    if (pipe == nullptr) return text;
+    for (char part[4096]; std::fgets(part, sizeof part, pipe) != nullptr;) text += part;
+    pclose(pipe);
+    return text;
+}
+
+class Gdb : public testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        if (braid_test::sanitized ||
+            output_of("gdb --version").find("GNU gdb") == std::string::npos) {
+            return;
+        }
+        const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+        const auto folder =
+            std::filesystem::temp_directory_path() / ("braid_gdb_" + std::to_string(getpid()));
+        std::filesystem::create_directories(folder);
+        const std::string core = (folder / "core").string();
+        log_ = output_of(
+            "gdb -nx -batch -iex 'set debuginfod enabled off'"
+            " -ex 'break braid_test_scene_is_set' -ex run"
+            " -ex 'generate-core-file " +
+            core + "' --args " + self +
+            " --gtest_also_run_disabled_tests --gtest_filter=GdbScene.*");
+        if (std::filesystem::exists(core)) {
+            const auto script =
+                std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
+                "scripts" / "gdb" / "braid.py";
+            for (const char* what : {"tasks", "waits", "seats"}) {
+                text_[what] =
+                    output_of("gdb -nx -batch -iex 'set debuginfod enabled off' -x " +
+                              script.string() + " -ex 'braid " + what + "' " + self + " " + core);
+            }
+        }
+        std::filesystem::remove_all(folder);
+    }
+    void SetUp() override {
+        if (log_.empty()) GTEST_SKIP() << "needs gdb and a build without sanitizers";
+        if (log_.find("ptrace: Operation not permitted") != std::string::npos) {
+            GTEST_SKIP() << "this system does not let gdb run programs";
+        }
+        if (text_["tasks"].find("no debug information") != std::string::npos) {
+            GTEST_SKIP() << "this build has no debug information (preset dev has)";
+        }
+        ASSERT_FALSE(text_["tasks"].empty()) << "no core file: " << log_;
+    }
+    /// The one line of the output of `braid <what>` that begins with `start`, blanks aside.
+    static std::string line(const char* what, const std::string& start) {
+        std::istringstream lines(text_[what]);
+        for (std::string l; std::getline(lines, l);) {
+            const std::size_t first = l.find_first_not_of(' ');
+            if (first != std::string::npos && l.compare(first, start.size(), start) == 0) return l;
+        }
+        ADD_FAILURE() << "no line '" << start << "' in\n" << text_[what];
+        return {};
+    }
+    static void expect_part(const std::string& text, const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in: " << text;
+    }
+
+    static inline std::string log_;
+    static inline std::map<std::string, std::string> text_;
+};
+
+TEST_F(Gdb, ShowsTasksWaitsAndSeatsOfACoreFile) {
+    expect_part(line("tasks", "scheduler 'engine'"), "5 open tasks");
+    expect_part(line("tasks", "'stream level'"), "runs     on worker 0");
+    expect_part(line("tasks", "'animate'"), "blocked  after 'stream level'");
+    expect_part(line("tasks", "'animate'"), "high");
+    expect_part(line("tasks", "'skin'"), "blocked  after 'animate'");
+    expect_part(line("tasks", "'skin'"), "child of 'frame'");
+    expect_part(line("tasks", "'frame'"), "empty");
+    expect_part(line("tasks", "'present'"), "waits    on worker 1 for 'frame'");
+
+    expect_part(line("waits", "worker 1:"), "'present'");
+    expect_part(line("waits", "worker 1:"), "waits for task 'frame'");
+
+    expect_part(line("seats", "seat 0"), "main");
+    expect_part(text_["seats"], "worker 0");
+    expect_part(line("seats", "'stream level'"), "stream level");
+    expect_part(line("seats", "'present'"), "waits for 'frame'");
+}
+
+}  // namespace
