@@ -243,6 +243,10 @@ class Waits(gdb.Command):
         address = ~key & 0xFFFFFFFFFFFFFFFF
         if (key >> 32) < 0xFFFF0000:
             what = f"task {runtime.title(key)}"
+        elif address == int(runtime.value["frozen"].address):
+            what = "resume()"
+        elif address == int(runtime.value["state"].address):
+            what = "the end of all tasks (shut_down)"
         elif address & 1:
             what = f"scope {address & ~1:#x}"
         else:
@@ -250,10 +254,6 @@ class Waits(gdb.Command):
             symbol = gdb.execute(f"info symbol {address:#x}", to_string=True)
             if not symbol.startswith("No symbol"):
                 what += f" ({symbol.split(' in section')[0].strip()})"
-            elif address == int(runtime.value["frozen"].address):
-                what = "resume()"
-            elif address == int(runtime.value["state"].address):
-                what = "the end of all tasks (shut_down)"
         print(f"  {w['name'].string()}: {runtime.title(waiter)} waits for {what}")
 
 

@@ -349,8 +349,9 @@ bool runtime::retire_reserve(worker& w) {
 // ---- rest and end ------------------------------------------------------------------------------
 
 void runtime::freeze() {
-    frozen.store(true, seq_cst);
     const worker* self = bound();
+    frozen_by.store(self != nullptr ? self->index : UINT16_MAX, relaxed);
+    frozen.store(true, seq_cst);
     if (turn && self != nullptr)
         turn->leave(self->index);  // or the others would never come to rest
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {

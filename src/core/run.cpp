@@ -124,6 +124,10 @@ void runtime::idle(worker& w) {
 
 void runtime::rest_if_frozen(worker& w) {
     if (!frozen.load(seq_cst)) return;
+    // Threads of the program are not the scheduler's to stop, nor is the task that froze the rest.
+    const bool own = w.kind == seat_kind::worker || w.kind == seat_kind::reserve ||
+                     w.kind == seat_kind::background;
+    if (!own || frozen_by.load(relaxed) == w.index) return;
     leave_search(w);
     tell_scope(w);
     const std::uint64_t key = address_key(&frozen);

@@ -259,6 +259,7 @@ public:
     atomic<unsigned> active_workers{0};
     atomic<life> state{life::running};
     atomic<bool> frozen{false};
+    atomic<std::uint16_t> frozen_by{UINT16_MAX};  // seat, if it has one
     atomic<std::uint8_t> priority_table[256]{};
     std::uint64_t serial = 0;  // tells schedulers at one address apart
     std::uint64_t float_control = 0;

@@ -239,9 +239,11 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         w.handed_over;  // inside blocking(), or on top of a wait that gave up the seat
     bool in_time = true;
     bool asked = false;
+    unsigned turns = 0;
     bool desperate = false;  // nobody can stand in: run whatever is there
     unsigned looks = turn || options.idle == parking::power ? 0 : 24;
     while (true) {
+        rest_if_frozen(w);
         // acquire: pairs with the release in parking_lot::wake().
         if (lot[record].done.load(acquire)) {
             if (target.signal == nullptr || target.signal->try_take()) break;
@@ -306,8 +308,11 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             desperate = !hand_over(w);
             // The publisher may have left the work to this thread's search: pass it on.
             if (asleep.anybody_asleep()) wake_one();
-        } else {
+        } else if (turn || ++turns % 64 != 0) {
             active_policy::relax();
+        } else {
+            // Somebody else searches, perhaps without a processor: leave it this one.
+            sleep(w, std::min(deadline, active_policy::now() + 50'000));
         }
     }
     w.elsewhere = elsewhere + (task_clock() - began);

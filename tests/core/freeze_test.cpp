@@ -90,6 +90,20 @@ TEST_P(Freeze, ATaskMayFreezeTheOthersAroundIt) {
     EXPECT_EQ(value, 20);
 }
 
+TEST_P(Freeze, WhoFrozeTheOthersMayWaitMeanwhile) {
+    braid::scheduler s(options());
+    std::atomic<int> ran{0};
+    s.freeze();
+    s.wait(s.spawn([&] { ++ran; }));  // needed, so this thread runs it
+    s.resume();
+    s.wait(s.spawn([&](braid::task_context& task) {
+        s.freeze();
+        task.wait(task.spawn([&] { ++ran; }));
+        s.resume();
+    }));
+    EXPECT_EQ(ran, 2);
+}
+
 TEST_P(Freeze, WorkersMayBeAddedMeanwhile) {
     braid::scheduler s(options());
     std::atomic<int> ran{0};
