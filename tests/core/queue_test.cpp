@@ -91,13 +91,16 @@ TEST_P(Queue, FullWithHelpRunsTheOldestOnThePusher) {
     // H5: 255 entries were lost when the ring was full.
     braid::scheduler s(options());
     held h(s, braid::when_full::help);
-    std::vector<int> order;
-    for (int i = 0; i < 6; ++i) EXPECT_TRUE(h.q.push([&order, i] { order.push_back(i); }));
-    EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+    std::vector<int> order(6, 0);
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 6; ++i) {
+        EXPECT_TRUE(h.q.push([&order, &ran, i] { order[static_cast<std::size_t>(i)] = ++ran; }));
+    }
+    EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 0, 0}));
     EXPECT_EQ(h.q.statistics().helped, 4U);
     h.go.open();
     h.q.drain();
-    EXPECT_EQ(order.size(), 6U);
+    EXPECT_EQ(ran, 6);
 }
 
 TEST_P(Queue, FullWithBlockSleepsUntilThereIsRoom) {
