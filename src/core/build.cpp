@@ -10,10 +10,19 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind) {
-    return rt.open(*seat_lease(rt, w), options, kind);
+    const seat_lease seat(rt, w);
+    draft d = rt.open(*seat, options, kind);
+    d.owner = seat.kept();
+    return d;
 }
-task_id publish_task(runtime& rt, worker* w, draft d, closure_fn body) {
-    return rt.publish(*seat_lease(rt, w), d, body);
+draft open_post(runtime& rt, worker* w, scope* within) {
+    const seat_lease seat(rt, w);
+    draft d = rt.open_post(*seat, within);
+    d.owner = seat.kept();
+    return d;
+}
+task_id publish_task(runtime& rt, draft d, closure_fn body) {
+    return rt.publish(*seat_lease(rt, d.owner), d, body);
 }
 void abandon_task(runtime& rt, draft d) { rt.abandon(*seat_lease(rt, nullptr), d); }
 
@@ -215,10 +224,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     }
     s.environment.store(environment, relaxed);
     seat_counters::add(w.counters.created);
-    if (environment != nullptr && environment->within != nullptr) {
-        // release: pairs with the acquire in the sums of a scope's wait.
-        environment->within->shard_[w.index % scope::shards].created.fetch_add(1, release);
-    }
+    count_creation(w, environment);
     if (options.observer != nullptr) tell(w, event_kind::spawned, id, o.parent, o.name);
 
     const auto depend = [&](task_id predecessor, bool any_outcome) {
@@ -241,7 +247,41 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     if (o.after_any.size() != 0 && o.after.size() + o.after_all.size == 0) {
         s.flags.fetch_or(flag_finally, relaxed);
     }
-    return {s.storage, index};
+    return {.storage = s.storage, .slot = index};
+}
+
+draft runtime::open_post(worker& w, scope* within) {
+    if (turn || options.observer != nullptr) {
+        return open(w, {.within = within}, draft_kind::posted);
+    }
+    const std::uint32_t index = prepare_post(w, true);
+    if (index == no_index) {
+        // Shut down, or out of memory: said there.
+        return open(w, {.within = within}, draft_kind::posted);
+    }
+    slot& s = slots[index];
+    s.waits_for.store(1, relaxed);  // the builder's, until publish()
+    const task_environment* environment = nullptr;
+    if (within != nullptr) {
+        environment = &within->environment_;
+    } else if (w.top != nullptr) {
+        environment = slots[w.top->slot].environment.load(relaxed);
+    }
+    s.environment.store(environment, relaxed);
+    seat_counters::add(w.counters.created);
+    count_creation(w, environment);
+    return {.storage = s.storage, .slot = index};
+}
+
+void runtime::count_creation(worker& w, const task_environment* environment) {
+    if (environment == nullptr || environment->within == nullptr) return;
+    scope::shard& shard = environment->within->shard_[scope::shard_of(w.index)];
+    // release: pairs with the acquire in the sums of a scope's wait.
+    if (w.index < scope::shards - 1) {
+        shard.created.store(shard.created.load(relaxed) + 1, release);  // this seat's alone
+    } else {
+        shard.created.fetch_add(1, release);
+    }
 }
 
 task_id runtime::publish(worker& w, draft d, closure_fn body) {
@@ -274,9 +314,9 @@ void runtime::abandon(worker& w, draft d) {
     if (held) release_holder(w, id);
 }
 
-std::uint32_t runtime::prepare_post(worker& w) noexcept {
+std::uint32_t runtime::prepare_post(worker& w, bool may_block) noexcept {
     if (state.load(acquire) != life::running) return no_index;
-    const std::uint32_t index = slots.take(w.slots, false);
+    const std::uint32_t index = slots.take(w.slots, may_block);
     if (index == no_index) return no_index;
     slot& s = slots[index];
     const std::uint32_t generation = s.generation() + 1;

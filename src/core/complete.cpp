@@ -32,6 +32,16 @@ void runtime::complete_one(worker& w, std::uint32_t index) {
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
     const std::uint32_t parent = s.parent.load(relaxed);
+    if (s.flags.load(relaxed) == flag_posted && options.observer == nullptr) {
+        // Nobody has its id, and it did not fail: no permissions, no waiters, no outcome.
+        const task_environment* environment = s.environment.load(relaxed);
+        recycle(w, index);
+        if (environment != nullptr && environment->within != nullptr) {
+            count_end(w, *environment->within, end_of_task::executed);
+        }
+        if (parent != no_index) own_work_done(w, parent);
+        return;
+    }
     if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
     outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
     if (options.observer != nullptr) tell(w, event_kind::completed, id, {}, s.name);
@@ -79,17 +89,16 @@ runtime::end_of_task runtime::how_it_ended(const slot& s) {
 
 void runtime::count_end(worker& w, scope& all, end_of_task end) {
     scope* in = &all;
-    scope::shard& shard = in->shard_[w.index % scope::shards];
+    scope::shard& shard = in->shard_[scope::shard_of(w.index)];
     if (end == end_of_task::cancelled) shard.cancelled.fetch_add(1, relaxed);
     if (end == end_of_task::failed) shard.failed.fetch_add(1, relaxed);
     // acq_rel: release pairs with the sums of a wait. From here on the scope may be gone.
     if ((shard.ended.fetch_add(1, acq_rel) & scope::waited_bit) == 0) return;
     if (w.scope_to_tell != in) tell_scope(w);
     w.scope_to_tell = in;
-    // A worker between two tasks tells when it leaves the scope; anybody else has no later moment.
-    const bool between_tasks = w.top == nullptr && (w.kind == seat_kind::worker ||
-                                                    w.kind == seat_kind::reserve);
-    if (!between_tasks) tell_scope(w);
+    // Between two tasks of a loop it is told when the loop leaves the scope or finds nothing more
+    // to run; in a task's body, or outside a loop, there is no later moment.
+    if (w.depth != w.loop_depth) tell_scope(w);
 }
 
 void runtime::tell_scope(worker& w) {

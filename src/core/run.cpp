@@ -65,6 +65,7 @@ void runtime::leave_thread(worker& w) {
 
 void runtime::thread_main(worker& w) {
     enter_thread(w);
+    w.loop_depth = 0;
     while (state.load(acquire) != life::closed) {
         rest_if_frozen(w);
         const bool surplus = w.kind == seat_kind::worker ? w.number >= active_workers.load(acquire)

@@ -71,12 +71,15 @@ public:
     /// Neither allocates nor waits. `put` constructs in the storage.
     template <class Put>
     bool try_post(worker& w, closure_fn body, Put&& put) noexcept {
-        const std::uint32_t index = prepare_post(w);
+        const std::uint32_t index = prepare_post(w, false);
         if (index == no_index) return false;
         put(slots[index].storage);
         return push_posted(w, index, body);
     }
-    std::uint32_t prepare_post(worker& w) noexcept;
+    std::uint32_t prepare_post(worker& w, bool may_block) noexcept;
+    /// open() for a posted task without options.
+    draft open_post(worker& w, scope* within);
+    static void count_creation(worker& w, const task_environment* environment);
     bool push_posted(worker& w, std::uint32_t index, closure_fn body) noexcept;
     task_state state_of(task_id id) const;
     task_id id_of(std::uint32_t index) const {
@@ -342,6 +345,8 @@ public:
     seat_lease& operator=(const seat_lease&) = delete;
     worker& operator*() const { return *worker_; }
     worker* operator->() const { return worker_; }
+    /// Null when the seat goes back at the end of the lease.
+    worker* kept() const { return leased_ ? nullptr : worker_; }
 
 private:
     runtime& rt_;

@@ -136,7 +136,8 @@ bool runtime::enough_stack(worker& w) const {
 task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
     if (policy == help::none || !enough_stack(w)) return {};
     if (target.run_everything) return next_task(w);
-    if (target.task && w.needed_for == target.task) {
+    if (!target.task) return claim_needed(w, target, policy);  // does not look at needs
+    if (w.needed_for == target.task) {
         if (const task_id id = claim_needed(w, target, policy)) return id;
     }
     needed_work(*this, w).find(target.task);
@@ -177,8 +178,10 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
     if (target.signal != nullptr && policy != help::any) return {};
 
     constexpr std::size_t look_at = 64;
+    constexpr auto high = static_cast<unsigned>(priority_level::high);
     const unsigned count = seat_count.load(acquire);
     for (unsigned level = level_count; level-- != 0;) {
+        if (level == high && high_ready.load(relaxed) <= 0) continue;
         w.ready[level].trim();
         std::uint64_t id = w.ready[level].claim_newest_if(wanted, look_at);
         for (unsigned n = 0; id == 0 && n < count; ++n) {
@@ -193,7 +196,7 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
             if (i != no_index) id = id_of(i).value;
         }
         if (id == 0) continue;
-        if (level == static_cast<unsigned>(priority_level::high)) high_ready.fetch_sub(1, relaxed);
+        if (level == high) high_ready.fetch_sub(1, relaxed);
         return {id};
     }
     return {};
@@ -237,6 +240,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     if (w.kind == seat_kind::background) count_background_waiter(+1);
     const bool lent =
         w.handed_over;  // inside blocking(), or on top of a wait that gave up the seat
+    const unsigned outer_loop = std::exchange(w.loop_depth, w.depth);
     bool in_time = true;
     bool asked = false;
     unsigned turns = 0;
@@ -261,12 +265,15 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             run(w, id);
             continue;
         }
+        if (w.scope_to_tell != nullptr) {
+            tell_scope(w);  // perhaps the very scope that is awaited here
+            continue;
+        }
         if (looks != 0) {
             --looks;
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
             continue;
         }
-        tell_scope(w);
         if (!asked) {
             asked = true;
             ask_pinned_threads(w);
@@ -316,6 +323,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         }
     }
     w.elsewhere = elsewhere + (task_clock() - began);
+    w.loop_depth = outer_loop;
     if (w.handed_over && !lent) take_back(w);
     if (asked && w.kind == seat_kind::guest) note_guest_waits(w, false);
     if (w.kind == seat_kind::background) count_background_waiter(-1);

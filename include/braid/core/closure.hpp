@@ -28,6 +28,7 @@ using closure_fn = void (*)(void* storage, task_context* context);
 /// A slot between open_task() and publish_task(): its storage waits for the callable.
 struct draft {
     void* storage = nullptr;  // null: refused
+    worker* owner = nullptr;  // the seat of the calling thread, if it has one
     std::uint32_t slot = 0;
 };
 
@@ -41,7 +42,9 @@ enum class draft_kind : std::uint8_t {
 
 /// `w`: the calling thread's worker when the caller has it at hand, else null.
 BRAID_API draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind);
-BRAID_API task_id publish_task(runtime& rt, worker* w, draft d, closure_fn run);
+/// open_task() for a posted task without options.
+BRAID_API draft open_post(runtime& rt, worker* w, scope* within);
+BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
 /// The callable's constructor threw: the task ends as cancelled.
 BRAID_API void abandon_task(runtime& rt, draft d);
 
@@ -144,21 +147,35 @@ void run_closure(void* storage, task_context* context) {
     stored<F>::destroy(storage);  // before completion is visible (I4)
 }
 
-/// The whole way of an object into the scheduler: `run` finds it in the slot's storage.
+/// The way of an object into the scheduler's slot `opened`: `run` finds it in the storage.
 template <class T, class... Arguments>
-task_id submit_as(runtime& rt, worker* w, const task_options& options, draft_kind kind,
-                  closure_fn run, Arguments&&... arguments) {
+task_id put_and_publish(runtime& rt, draft opened, closure_fn run, Arguments&&... arguments) {
     struct guard {
         runtime& rt;
         draft d;
         ~guard() {
             if (d.storage != nullptr) abandon_task(rt, d);
         }
-    } g{rt, open_task(rt, w, options, kind)};
+    } g{rt, opened};
     if (g.d.storage == nullptr) return {};
     if (!stored<T>::put(rt, g.d.storage, std::forward<Arguments>(arguments)...)) return {};
     const draft d = std::exchange(g.d, {});
-    return publish_task(rt, w, d, run);
+    return publish_task(rt, d, run);
+}
+
+template <class T, class... Arguments>
+task_id submit_as(runtime& rt, worker* w, const task_options& options, draft_kind kind,
+                  closure_fn run, Arguments&&... arguments) {
+    return put_and_publish<T>(rt, open_task(rt, w, options, kind), run,
+                              std::forward<Arguments>(arguments)...);
+}
+
+/// A posted task without options.
+template <class F>
+void submit_post(runtime& rt, worker* w, scope* within, F&& f) {
+    using callable = std::decay_t<F>;
+    put_and_publish<callable>(rt, open_post(rt, w, within), &run_closure<callable>,
+                              std::forward<F>(f));
 }
 
 template <class F>

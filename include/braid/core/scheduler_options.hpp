@@ -63,7 +63,7 @@ struct scheduler_options {
     parking idle = parking::balanced;
     /// Ready tasks a thread holds in its own ring, per level (rounded up to a power of two);
     /// more go to a shared list.
-    std::uint32_t ring = 1024;
+    std::uint32_t ring = 4096;
     /// A wait with less than this much stack left stops running tasks on top of itself.
     std::size_t stack_reserve_bytes = 96 * 1024;
 

@@ -35,8 +35,7 @@ public:
 
     template <detail::task_callable F>
     void post(F&& f) {
-        detail::submit(rt_, nullptr, {.within = this}, detail::draft_kind::posted,
-                       std::forward<F>(f));
+        detail::submit_post(rt_, nullptr, this, std::forward<F>(f));
     }
     template <detail::task_callable F>
     task_id spawn(task_options options, F&& f) {
@@ -68,6 +67,10 @@ private:
         atomic<std::uint64_t> failed{0}, cancelled{0};
     };
     static constexpr unsigned shards = 16;
+    /// The first seats have a shard each, the others share the last.
+    static constexpr unsigned shard_of(unsigned seat) {
+        return seat < shards - 1 ? seat : shards - 1;
+    }
     static constexpr std::uint64_t waited_bit = std::uint64_t{1} << 63;
 
     detail::runtime& rt_;

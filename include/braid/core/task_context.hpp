@@ -28,7 +28,7 @@ public:
 
     template <detail::task_callable F>
     void post(F&& f) {
-        detail::submit(rt_, worker_, {}, detail::draft_kind::posted, std::forward<F>(f));
+        detail::submit_post(rt_, worker_, nullptr, std::forward<F>(f));
     }
     template <detail::task_callable F>
     task_id spawn(const task_options& options, F&& f) {
