@@ -194,6 +194,37 @@ struct stale_ids : rl::test_suite<stale_ids, 2> {
     }
 };
 
+/// The slot goes to a second thread, which opens it, and back to the first, which ends that task
+/// unheard of: ids of the first task read "over" from stores of both.
+struct reused_elsewhere : rl::test_suite<reused_elsewhere, 3> {
+    words task;
+    atomic<std::uint32_t> given, returned;
+    plain<int> wrote;
+
+    void before() { open_words(task.open, task.permissions, 7, 1); }
+    void thread(unsigned index) {
+        switch (index) {
+            case 0:
+                wrote = 1;
+                close_and_take(task.permissions, 7);
+                given.store(1, std::memory_order::release);
+                while (returned.load(std::memory_order::acquire) == 0) policy::relax();
+                close_unused(task.permissions, 8);
+                break;
+            case 1:
+                while (given.load(std::memory_order::acquire) == 0) policy::relax();
+                open_words(task.open, task.permissions, 8, 1);
+                returned.store(1, std::memory_order::release);
+                break;
+            case 2:
+                if (state_in(task.permissions, 7) == task_state::done) {
+                    require(wrote == 1, "over, whoever's store says so, shows what was written");
+                }
+                break;
+        }
+    }
+};
+
 /// A stale share: it comes before the end, and then the end waits for it, or not at all.
 struct stale_share : rl::test_suite<stale_share, 2> {
     words task;
@@ -211,7 +242,11 @@ struct stale_share : rl::test_suite<stale_share, 2> {
         reused = 1;
     }
     void thread(unsigned index) {
-        if (index == 0 || add_open_work(task.open, 7)) end_share();
+        if (index != 0) {
+            if (!add_open_work(task.open, 7)) return;
+            require(state_in(task.permissions, 7) == task_state::open, "a share keeps it open");
+        }
+        end_share();
     }
 };
 
@@ -228,6 +263,7 @@ int main() {
     good = good && explore_randomly<waiters>("permissions: waiters", 1'000'000);
     good = good && explore_all<stale_ids>("permissions: stale ids");
     good = good && explore_randomly<stale_ids>("permissions: stale ids", 300'000);
+    good = good && explore_bounded<reused_elsewhere>("permissions: reused elsewhere", 3);
     good = good && explore_all<stale_share>("permissions: stale share");
     return good ? 0 : 1;
 }

@@ -78,7 +78,8 @@ WEAKENED = {
         SLEEPERS, "searching_one, seq_cst)) <= 1", "searching_one, seq_cst)) == 1",
         "sleepers", None),
     "sleepers.should_wake signed": (
-        SLEEPERS, "&& searching(word) <= 0", "&& searching(word) == 0", "sleepers", None),
+        SLEEPERS, "&& searching(word) <= 0", "&& searching(word) == 0", "sleepers",
+        "needs four threads at the right points, which random schedules meet too rarely"),
     "words.push_edge release": (
         WORDS, "        release, acquire));\n    return true;\n}\n\n/// Leaves",
         "        relaxed, acquire));\n    return true;\n}\n\n/// Leaves", "permissions", None),
