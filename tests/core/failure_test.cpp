@@ -50,10 +50,13 @@ TEST_P(Failure, ReachesEveryWaiterThatWasThere) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&] {
-            if (outcome_of(s, id) == "for all") {
-                ++caught;
-            } else {
+            // The object is shared and not looked into: ThreadSanitizer does not see the count
+            // of references in the standard library.
+            try {
+                s.wait(id);
                 ++done_before;
+            } catch (const planned&) {
+                ++caught;
             }
         });
     }
