@@ -55,9 +55,7 @@ public:
         word_.fetch_add(searching_one - asleep_one, seq_cst);
         return true;
     }
-    bool asleep(unsigned seat) const {
-        return (mask_[seat / 64].load(seq_cst) & bit(seat)) != 0;
-    }
+    bool asleep(unsigned seat) const { return (mask_[seat / 64].load(seq_cst) & bit(seat)) != 0; }
 
     /// S1 to S4. `look()` tells whether anything wants this thread; only when not, `sleep()` is
     /// called. `searching`: the caller was counted so. True: it is counted so now, and owes an

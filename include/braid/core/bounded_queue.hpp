@@ -8,7 +8,8 @@
 // B1  A push owns a cell from its CAS on `head_` to its release store of the sequence; a pop from
 //     its CAS on `tail_` likewise. Nobody else touches the value meanwhile, so a slot is never
 //     reused before its value has been copied out.
-// B2  Positions are 64-bit, so a stale one does not match again before 2^64 pushes; they are compared
+// B2  Positions are 64-bit, so a stale one does not match again before 2^64 pushes; they are
+// compared
 //     by their difference, so that the wrap itself is harmless.
 // After D. Vyukov, "Bounded MPMC queue" (2010).
 
@@ -51,7 +52,8 @@ public:
             const std::uint64_t sequence = c.sequence.load(acquire);
             if (sequence == position) {
                 // relaxed: the CAS only shares out positions; the sequence carries the value.
-                if (!head_.compare_exchange_weak(position, position + 1, relaxed, relaxed)) continue;
+                if (!head_.compare_exchange_weak(position, position + 1, relaxed, relaxed))
+                    continue;
                 write(c.value);
                 c.sequence.store(position + 1, release);  // pairs with the acquire in pop_with()
                 return true;
@@ -69,7 +71,8 @@ public:
             cell& c = cells_[position & mask_];
             const std::uint64_t sequence = c.sequence.load(acquire);  // pairs with push_with()
             if (sequence == position + 1) {
-                if (!tail_.compare_exchange_weak(position, position + 1, relaxed, relaxed)) continue;
+                if (!tail_.compare_exchange_weak(position, position + 1, relaxed, relaxed))
+                    continue;
                 read(c.value);
                 c.sequence.store(position + mask_ + 1, release);  // pairs with push_with()
                 return true;
