@@ -16,7 +16,7 @@ using braid::task_id;
 
 /// Writes down every event, in one order that agrees with each thread's own and with what the
 /// scheduler promises between threads: an observer is called where the thing happens.
-class event_log : public braid::observer {
+class event_log final : public braid::observer {
 public:
     void on_event(const braid::task_event& e) override {
         const std::lock_guard lock(mutex_);
