@@ -28,8 +28,8 @@ double one_turn(const row& r, const rival& who, const measure& take) {
 }  // namespace
 
 row& suite::at(const std::string& name, const std::string& unit, const std::string& about) {
-    const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                    [&](const row& r) { return r.name == name; });
+    const auto found =
+        std::find_if(rows_.begin(), rows_.end(), [&](const row& r) { return r.name == name; });
     if (found != rows_.end()) return *found;
     return rows_.emplace_back(row{name, unit, about});
 }

@@ -81,7 +81,8 @@ void check_equal(const A& seen, const B& expected, const char* what) {
                        std::to_string(expected));
 }
 
-// ---- counting what was executed, at the price of a plain increment ---------------------------------
+// ---- counting what was executed, at the price of a plain increment
+// ---------------------------------
 
 struct alignas(64) executed_count {
     std::uint64_t value = 0;

@@ -1,6 +1,6 @@
 // No scheduler at all: the nodes in order ("serial"), and what any scheduler must do at least
-// ("raw"): build arrays of successors and counters, count down, keep ready nodes on a stack. With two
-// threads each has a stack of its own and nobody steals.
+// ("raw"): build arrays of successors and counters, count down, keep ready nodes on a stack.
+// With two threads each has a stack of its own and nobody steals.
 #include "graph/graph.hpp"
 
 #include <atomic>

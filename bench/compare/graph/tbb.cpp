@@ -14,8 +14,8 @@ using node = tbb::flow::continue_node<tbb::flow::continue_msg>;
 
 struct state {
     explicit state(unsigned threads)
-        : limit(tbb::global_control::max_allowed_parallelism, threads)
-        , arena(static_cast<int>(threads)) {}
+        : limit(tbb::global_control::max_allowed_parallelism, threads),
+          arena(static_cast<int>(threads)) {}
     tbb::global_control limit;
     tbb::task_arena arena;
 };

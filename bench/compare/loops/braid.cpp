@@ -13,8 +13,8 @@ void add_braid(suite& s) {
             return [&shape, b = std::make_shared<braid::scheduler>(
                                 braid::scheduler_options{.workers = 1})] {
                 return over_ideal(shape, 2, [&](trace& t) {
-                    b->wait(b->spawn_batch({}, shape.bodies,
-                                           [&](std::size_t i) { t.body(shape, i); }));
+                    b->wait(
+                        b->spawn_batch({}, shape.bodies, [&](std::size_t i) { t.body(shape, i); }));
                 });
             };
         });

@@ -17,7 +17,8 @@ double serial_us(const shape& s) {
         trace t;
         times.push_back(time_ns([&] {
                             for (unsigned n = 0; n < s.bodies; ++n) t.body(s, n);
-                        }) / 1000);
+                        }) /
+                        1000);
     }
     return median(std::move(times));
 }
@@ -50,7 +51,8 @@ double over_ideal(const shape& s, unsigned threads, const std::function<void(tra
         over.push_back(time_ns([&] { loop(t); }) / 1000 - ideal);
         most = std::max(most, t.finish(s));
     }
-    if (most < threads && !too_short_to_share) throw wrong_answer("no second thread took part in any repetition");
+    if (most < threads && !too_short_to_share)
+        throw wrong_answer("no second thread took part in any repetition");
     return median(std::move(over));
 }
 

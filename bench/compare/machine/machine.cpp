@@ -22,7 +22,8 @@ std::function<measure()> repeat(Operation operation) {
             word w;
             return time_ns([&] {
                        for (int i = 0; i < many; ++i) operation(w.value);
-                   }) / many;
+                   }) /
+                   many;
         };
     };
 }
@@ -46,7 +47,8 @@ double round_trip() {
                                 while (w.value.load(std::memory_order_acquire) != 2 * i + 2) {
                                 }
                             }
-                        }) / batch);
+                        }) /
+                        batch);
     }
     other.join();
     return median(std::move(times));

@@ -16,8 +16,9 @@ struct size {
     std::int64_t body_ns;
     unsigned jobs;
 };
-constexpr size sizes[] = {
-    {"seeds.flat.0us", 0, 20'000}, {"seeds.flat.1us", 1'000, 5'000}, {"seeds.flat.10us", 10'000, 500}};
+constexpr size sizes[] = {{"seeds.flat.0us", 0, 20'000},
+                          {"seeds.flat.1us", 1'000, 5'000},
+                          {"seeds.flat.10us", 10'000, 500}};
 
 /// Counts itself, takes its time.
 job job_of(const size& z) {

@@ -1,5 +1,6 @@
-// The 64 × 64 graph with nodes of one microsecond. What a design cannot say is said with what it has:
-// an empty parent for several dependencies (003), a sync point (002) or a drain (000, 004) per layer.
+// The 64 × 64 graph with nodes of one microsecond. What a design cannot say is said with what
+// it has: an empty parent for several dependencies (003), a sync point (002) or a drain (000,
+// 004) per layer.
 #include "graph/graph.hpp"
 
 #include "seeds/handmade_queue.hpp"
@@ -104,7 +105,8 @@ void managed(task_manager& m, node_list& list) {
 }
 
 struct braid_state {
-    explicit braid_state(unsigned threads) : scheduler({.workers = static_cast<int>(threads) - 1}) {}
+    explicit braid_state(unsigned threads)
+        : scheduler({.workers = static_cast<int>(threads) - 1}) {}
     braid::scheduler scheduler;
     std::array<braid::task_id, nodes> ids;
 };

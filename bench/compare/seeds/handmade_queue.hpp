@@ -1,8 +1,8 @@
 #pragma once
 // Document 000, "Multithreading and job queues": a ring of callbacks with its own threads, a
 // semaphore to sleep on, entries claimed by compare-exchange. Priorities are separate queues.
-// Corrected: an entry is copied before its slot is free again, any thread may push, a full ring makes
-// the pusher help, and the drain counts what was pushed.
+// Corrected: an entry is copied before its slot is free again, any thread may push, a full ring
+// makes the pusher help, and the drain counts what was pushed.
 
 #include "seeds/common.hpp"
 
@@ -16,9 +16,9 @@ namespace bench::seeds {
 class handmade_queue {
 public:
     explicit handmade_queue(unsigned threads, std::size_t entries = 4096)
-        : cells_(new ring::cell[entries])
-        , ring_(cells_.get(), entries)
-        , threads_(threads, [this](unsigned) { work(); }) {}
+        : cells_(new ring::cell[entries]),
+          ring_(cells_.get(), entries),
+          threads_(threads, [this](unsigned) { work(); }) {}
     ~handmade_queue() {
         over_.store(true, std::memory_order_release);
         wake_.release(16);

@@ -1,9 +1,10 @@
 #pragma once
-// Document 002, the job lists of Doom 3 BFG: a list is filled by its owner, submitted, and waited for;
-// threads fetch jobs of a list by incrementing an index, the list of the highest priority first.
-// A sync point keeps later jobs of a list back until all earlier ones are over; a thread that meets it
-// turns to another list. Corrected: indices count up plainly, lists are not recycled under a worker (a
-// submission is shared, and ends when the last job does), the waiter sleeps.
+// Document 002, the job lists of Doom 3 BFG: a list is filled by its owner, submitted, and
+// waited for; threads fetch jobs of a list by incrementing an index, the list of the highest
+// priority first. A sync point keeps later jobs of a list back until all earlier ones are over;
+// a thread that meets it turns to another list. Corrected: indices count up plainly, lists are
+// not recycled under a worker (a submission is shared, and ends when the last job does), the
+// waiter sleeps.
 
 #include "seeds/common.hpp"
 
@@ -56,7 +57,8 @@ public:
 
     void wait(const list& l) {
         std::unique_lock lock(mutex_);
-        ended_.wait(lock, [&] { return l.done_.load(std::memory_order_acquire) == l.jobs_.size(); });
+        ended_.wait(lock,
+                    [&] { return l.done_.load(std::memory_order_acquire) == l.jobs_.size(); });
     }
 
 private:
@@ -88,8 +90,8 @@ private:
                 seen = version_.load(std::memory_order_relaxed);
                 mine = lists_;
             }
-            const bool ran = std::any_of(mine.begin(), mine.end(),
-                                         [&](const auto& l) { return run_one(*l); });
+            const bool ran =
+                std::any_of(mine.begin(), mine.end(), [&](const auto& l) { return run_one(*l); });
             if (ran) continue;
             std::unique_lock lock(mutex_);
             if (over_) return;

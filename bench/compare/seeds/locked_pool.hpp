@@ -1,8 +1,8 @@
 #pragma once
-// Document 001, "Thread Pool": a batch of jobs with dependency counters and permission lists; pending,
-// ready and finished queues behind one critical section. The master moves jobs from finished to ready
-// and never runs any; a worker enters the section, takes a job, leaves, runs it, enters again.
-// Corrected: an empty batch returns, caps are vectors, one batch at a time.
+// Document 001, "Thread Pool": a batch of jobs with dependency counters and permission lists;
+// pending, ready and finished queues behind one critical section. The master moves jobs from
+// finished to ready and never runs any; a worker enters the section, takes a job, leaves, runs
+// it, enters again. Corrected: an empty batch returns, caps are vectors, one batch at a time.
 
 #include "seeds/common.hpp"
 

@@ -1,6 +1,7 @@
-// Six long tasks (3 ms) of little importance lie in the queue; then, each millisecond, comes an urgent
-// one (20 µs). How long until an urgent one is over? Two threads execute; the posting thread only
-// posts. Tasks cannot be interrupted, so a priority alone waits for a long task to end.
+// Six long tasks (3 ms) of little importance lie in the queue; then, each millisecond, comes an
+// urgent one (20 µs). How long until an urgent one is over? Two threads execute; the posting
+// thread only posts. Tasks cannot be interrupted, so a priority alone waits for a long task to
+// end.
 #include "seeds/handmade_queue.hpp"
 #include "seeds/job_lists.hpp"
 #include "seeds/seeds.hpp"
@@ -52,24 +53,33 @@ std::function<measure()> rival_of(statistic wanted) {
             check_equal(counted() - before, long_tasks + urgent_tasks, "tasks executed");
             std::vector<double> us;
             for (const urgent& u : list) {
-                us.push_back(static_cast<double>(u.over.load(std::memory_order_acquire) - u.posted) /
-                             1000);
+                us.push_back(
+                    static_cast<double>(u.over.load(std::memory_order_acquire) - u.posted) / 1000);
             }
-            return wanted == statistic::median ? median(us) : *std::max_element(us.begin(), us.end());
+            return wanted == statistic::median ? median(us)
+                                               : *std::max_element(us.begin(), us.end());
         };
     };
 }
 
 struct one_deque {
     task_queue all{2};
-    void post_long(job j) { all.push([j] { j(); }); }
-    void post_urgent(job j) { all.push([j] { j(); }); }
+    void post_long(job j) {
+        all.push([j] { j(); });
+    }
+    void post_urgent(job j) {
+        all.push([j] { j(); });
+    }
     void wait() { all.wait(); }
 };
 struct two_deques {
     task_queue slow{1}, quick{1};
-    void post_long(job j) { slow.push([j] { j(); }); }
-    void post_urgent(job j) { quick.push([j] { j(); }); }
+    void post_long(job j) {
+        slow.push([j] { j(); });
+    }
+    void post_urgent(job j) {
+        quick.push([j] { j(); });
+    }
     void wait() { slow.wait(), quick.wait(); }
 };
 struct two_rings {
@@ -107,23 +117,35 @@ struct heap {
 struct braid_priority {
     braid::scheduler scheduler{{.workers = 2}};
     braid::scope all{scheduler};
-    void post_long(job j) { all.spawn({.priority = braid::priority_level::low}, [j] { j(); }); }
-    void post_urgent(job j) { all.spawn({.priority = braid::priority_level::high}, [j] { j(); }); }
+    void post_long(job j) {
+        all.spawn({.priority = braid::priority_level::low}, [j] { j(); });
+    }
+    void post_urgent(job j) {
+        all.spawn({.priority = braid::priority_level::high}, [j] { j(); });
+    }
     void wait() { all.wait(); }
 };
 struct braid_queue {
     braid::scheduler scheduler{{.workers = 1}};
     braid::queue slow{scheduler, {.name = "slow", .threads = 1}};
     braid::scope all{scheduler};
-    void post_long(job j) { slow.push([j] { j(); }); }
-    void post_urgent(job j) { all.post([j] { j(); }); }
+    void post_long(job j) {
+        slow.push([j] { j(); });
+    }
+    void post_urgent(job j) {
+        all.post([j] { j(); });
+    }
     void wait() { all.wait(), slow.drain(); }
 };
 struct braid_background {
     braid::scheduler scheduler{{.workers = 1}};
     braid::scope all{scheduler};
-    void post_long(job j) { all.spawn({.runs_as = braid::task_class::background}, [j] { j(); }); }
-    void post_urgent(job j) { all.post([j] { j(); }); }
+    void post_long(job j) {
+        all.spawn({.runs_as = braid::task_class::background}, [j] { j(); });
+    }
+    void post_urgent(job j) {
+        all.post([j] { j(); });
+    }
     void wait() { all.wait(); }
 };
 

@@ -1,9 +1,9 @@
 #pragma once
-// Document 003, BitSquid's task manager: tasks with a parent and one dependency, open-work counters, an
-// open list apart from the queue, one global queue ordered by priority, all behind one critical section.
-// A waiting thread helps. Several dependencies are an empty task with children. Corrected: equal
-// priorities run in the order in which they came, ids are never reused, a task is counted for its parent
-// before it can run.
+// Document 003, BitSquid's task manager: tasks with a parent and one dependency, open-work
+// counters, an open list apart from the queue, one global queue ordered by priority, all behind
+// one critical section. A waiting thread helps. Several dependencies are an empty task with
+// children. Corrected: equal priorities run in the order in which they came, ids are never
+// reused, a task is counted for its parent before it can run.
 
 #include "seeds/common.hpp"
 

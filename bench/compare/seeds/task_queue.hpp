@@ -1,7 +1,8 @@
 #pragma once
-// Document 004, the task queue of "Starfighter in C++": std::function tasks in a std::deque, a mutex, a
-// condition variable, a stable pool. Priorities are separate queues. Corrected: tasks that are queued at
-// the end still run, a task is destroyed after it has run, and one can wait for all of them.
+// Document 004, the task queue of "Starfighter in C++": std::function tasks in a std::deque, a
+// mutex, a condition variable, a stable pool. Priorities are separate queues. Corrected: tasks
+// that are queued at the end still run, a task is destroyed after it has run, and one can wait
+// for all of them.
 
 #include "seeds/common.hpp"
 

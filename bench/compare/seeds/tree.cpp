@@ -1,5 +1,5 @@
-// A binary tree of tasks, each half a microsecond long; only the root is known at the start. Documents
-// 001 and 002 have no way to add work to a batch that runs.
+// A binary tree of tasks, each half a microsecond long; only the root is known at the start.
+// Documents 001 and 002 have no way to add work to a batch that runs.
 #include "seeds/handmade_queue.hpp"
 #include "seeds/seeds.hpp"
 #include "seeds/task_manager.hpp"

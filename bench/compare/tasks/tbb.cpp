@@ -12,8 +12,8 @@ namespace {
 
 struct state {
     explicit state(unsigned threads)
-        : limit(tbb::global_control::max_allowed_parallelism, threads)
-        , arena(static_cast<int>(threads)) {}
+        : limit(tbb::global_control::max_allowed_parallelism, threads),
+          arena(static_cast<int>(threads)) {}
     tbb::global_control limit;
     tbb::task_arena arena;
 };
