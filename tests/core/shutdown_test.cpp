@@ -164,7 +164,6 @@ TEST_P(Shutdown, FromAForeignThreadWhileTheMainThreadWaits) {
 
 TEST_P(Shutdown, DestructionFromATaskOfItsOwnEndsEverything) {
     // S2: a pool that joins itself.
-    door destroyed;
     std::atomic<int> ran{0};
     const bool own_threads = GetParam() != 0;
     const std::size_t threads = braid_test::thread_count();
@@ -173,10 +172,13 @@ TEST_P(Shutdown, DestructionFromATaskOfItsOwnEndsEverything) {
         std::atomic<bool> gone{false};
         auto* s = new braid::scheduler(options());
         for (int i = 0; i < 10; ++i) s->post([&ran] { ++ran; });
-        const auto end = s->spawn([s, &gone] {
+        door spawned;
+        const auto end = s->spawn([s, &gone, &spawned] {
+            spawned.pass();  // nobody is inside a call any more, but for a wait that runs this
             delete s;
             gone = true;
         });
+        spawned.open();
         // Without workers only a wait runs it: the scheduler then goes while this thread waits.
         if (!own_threads) s->wait(end);
         braid_test::until([&] { return gone.load(); });

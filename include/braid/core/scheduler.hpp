@@ -29,8 +29,9 @@ BRAID_API version_number library_version();
 class scheduler {
 public:
     BRAID_API explicit scheduler(const scheduler_options& options = {});
-    /// Shuts down (drain) unless that was done. From a task of its own: allowed, the rest of the
-    /// teardown then happens on a thread of its own after the task has ended.
+    /// Shuts down (drain) unless that was done. No other thread may be inside a call. From a task
+    /// of its own: allowed, also on top of a wait of the owner's; the rest of the teardown then
+    /// happens on a thread of its own after the task has ended.
     BRAID_API ~scheduler();
     scheduler(const scheduler&) = delete;
     scheduler& operator=(const scheduler&) = delete;
