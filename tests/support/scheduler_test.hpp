@@ -171,4 +171,4 @@ private:
     class Suite : public braid_test::scheduler_test {};                                 \
     INSTANTIATE_TEST_SUITE_P(Workers, Suite,                                            \
                              testing::ValuesIn(braid_test::worker_counts()),            \
-                             [](const auto& info) { return std::to_string(info.param); })
+                             [](const auto& count) { return std::to_string(count.param); })
