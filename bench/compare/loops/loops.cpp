@@ -42,7 +42,7 @@ double over_ideal(const shape& s, unsigned threads, const std::function<void(tra
     const bool too_short_to_share = s.cold && s.bodies == 2;
     // A neighbour on the other core may keep the second thread out for a while: look on longer.
     const int times = s.cold ? 25 : 300;
-    const int at_most = 20 * times;
+    const int at_most = 100 * times;
     std::vector<double> over;
     unsigned most = 0;
     for (int i = 0; i < times || (most < threads && !too_short_to_share && i < at_most); ++i) {
