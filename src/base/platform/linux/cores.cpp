@@ -33,7 +33,17 @@ bool read_file(const char* path, char* text, std::size_t size) noexcept {
     return length != 0;
 }
 
-bool read_line(const char* path, char* line, std::size_t size) noexcept {
+using path_text = char[path_limit];
+
+/// False: it would not fit. A path that is cut short would name another file.
+bool join(path_text& out, const char* folder, const char* rest) noexcept {
+    const int length = std::snprintf(out, sizeof out, "%s%s", folder, rest);
+    return length >= 0 && static_cast<std::size_t>(length) < sizeof out;
+}
+
+bool read_line(const char* folder, const char* name, char* line, std::size_t size) noexcept {
+    path_text path;
+    if (!join(path, folder, name)) return false;
     if (!read_file(path, line, size)) return false;
     line[std::strcspn(line, "\n")] = '\0';
     return true;
@@ -52,10 +62,8 @@ unsigned tighter(unsigned a, unsigned b) noexcept {
 }
 
 unsigned v2_limit(const char* folder) noexcept {
-    char path[path_limit];
     char line[128];
-    std::snprintf(path, sizeof path, "%s/cpu.max", folder);
-    if (!read_line(path, line, sizeof line)) return 0;
+    if (!read_line(folder, "/cpu.max", line, sizeof line)) return 0;
     char quota[64];
     double period = 100'000;
     if (std::sscanf(line, "%63s %lf", quota, &period) < 1 || std::strcmp(quota, "max") == 0) {
@@ -65,20 +73,17 @@ unsigned v2_limit(const char* folder) noexcept {
 }
 
 unsigned v1_limit(const char* folder) noexcept {
-    char path[path_limit];
     char quota[64];
     char period[64];
-    std::snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
-    if (!read_line(path, quota, sizeof quota)) return 0;
-    std::snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
-    if (!read_line(path, period, sizeof period)) return 0;
+    if (!read_line(folder, "/cpu.cfs_quota_us", quota, sizeof quota)) return 0;
+    if (!read_line(folder, "/cpu.cfs_period_us", period, sizeof period)) return 0;
     return cores(std::strtod(quota, nullptr), std::strtod(period, nullptr));
 }
 
 // A limit set on any folder between the process's own and the mount counts, so walk upwards.
 unsigned walk(const char* mount, const char* group, unsigned (*limit)(const char*)) noexcept {
-    char folder[path_limit];
-    std::snprintf(folder, sizeof folder, "%s%s", mount, group);
+    path_text folder;
+    if (!join(folder, mount, group)) return 0;
     const std::size_t mount_length = std::strlen(mount);
     unsigned result = 0;
     while (true) {
@@ -103,8 +108,8 @@ bool names_cpu_controller(const char* controllers) noexcept {
 }  // namespace
 
 unsigned quota_cores(const char* root) noexcept {
-    char path[path_limit];
-    std::snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    path_text path;
+    if (!join(path, root, "/proc/self/cgroup")) return 0;
     char text[16 * path_limit];
     if (!read_file(path, text, sizeof text)) return 0;
     unsigned result = 0;
@@ -117,12 +122,12 @@ unsigned quota_cores(const char* root) noexcept {
         if (second == nullptr) continue;
         *second = '\0';
         const char* group = std::strcmp(second + 1, "/") == 0 ? "" : second + 1;
-        char mount[path_limit / 2];
+        path_text mount;
         if (first[1] == '\0') {
-            std::snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
+            if (!join(mount, root, "/sys/fs/cgroup")) return 0;
             result = tighter(result, walk(mount, group, v2_limit));
         } else if (names_cpu_controller(first + 1)) {
-            std::snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/cpu", root);
+            if (!join(mount, root, "/sys/fs/cgroup/cpu")) return 0;
             result = tighter(result, walk(mount, group, v1_limit));
         }
     }
