@@ -328,16 +328,37 @@ private:
     void count_background_waiter(int change);
 };
 
+/// With a chooser a thread in a blocking region has no turn: it takes one for each operation.
+class turn_for_call {
+public:
+    turn_for_call(runtime& rt, worker& w) {
+        if (!w.without_turn) return;
+        gate_ = rt.turn;
+        worker_ = &w;
+        gate_->enter(w.index);
+        w.without_turn = false;
+    }
+    ~turn_for_call() {
+        if (gate_ == nullptr) return;
+        worker_->without_turn = true;
+        gate_->leave(worker_->index);
+    }
+    turn_for_call(const turn_for_call&) = delete;
+    turn_for_call& operator=(const turn_for_call&) = delete;
+
+private:
+    gate* gate_ = nullptr;
+    worker* worker_ = nullptr;
+};
+
 /// The calling thread's seat for one operation: its own, or a guest's leased for the duration.
 class seat_lease {
 public:
-    seat_lease(runtime& rt, worker* known) : rt_(rt), worker_(known) {
-        if (worker_ == nullptr) worker_ = rt.bound();
-        if (worker_ == nullptr) {
-            worker_ = rt.lease_guest(true);
-            leased_ = true;
-        }
-    }
+    seat_lease(runtime& rt, worker* known)
+        : rt_(rt),
+          worker_(known != nullptr ? known : rt.bound()),
+          leased_(worker_ == nullptr),
+          turn_(rt, leased_ ? *(worker_ = rt.lease_guest(true)) : *worker_) {}
     ~seat_lease() {
         if (leased_) rt_.return_guest(*worker_);
     }
@@ -351,7 +372,8 @@ public:
 private:
     runtime& rt_;
     worker* worker_;
-    bool leased_ = false;
+    bool leased_;
+    turn_for_call turn_;
 };
 
 /// Which seats the calling thread has (several schedulers may share a thread).

@@ -116,13 +116,19 @@ bool scheduler::begin_blocking(detail::runtime& rt) {
     w->blocking_since = rt.task_clock();
     w->elsewhere_before = w->elsewhere;
     const bool gave = rt.hand_over(*w);
-    if (gave && rt.turn) rt.turn->leave(w->index);
+    if (gave && rt.turn) {
+        w->without_turn = true;
+        rt.turn->leave(w->index);
+    }
     return gave;
 }
 void scheduler::end_blocking(detail::runtime& rt, bool gave) {
     if (!gave) return;
     worker& w = *rt.bound();
-    if (rt.turn) rt.turn->enter(w.index);
+    if (rt.turn) {
+        rt.turn->enter(w.index);
+        w.without_turn = false;
+    }
     w.elsewhere = w.elsewhere_before + (rt.task_clock() - w.blocking_since);
     rt.take_back(w);
 }

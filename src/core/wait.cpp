@@ -221,6 +221,7 @@ bool runtime::enter_wait(worker& w, const wait_target& target, std::uint32_t& re
 
 bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
                    outcome** received) {
+    const turn_for_call turn_here(*this, w);
     std::uint32_t record = no_index;
     if (!enter_wait(w, target, record)) return true;
 
