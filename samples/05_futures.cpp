@@ -7,8 +7,8 @@
 
 int main() {
     braid::scheduler scheduler;
-    auto raw = scheduler.async({.name = "load"},
-                               [] { return std::make_unique<std::string>("mesh"); });
+    auto raw =
+        scheduler.async({.name = "load"}, [] { return std::make_unique<std::string>("mesh"); });
     auto mesh = std::move(raw).then(
         [](std::unique_ptr<std::string> bytes) { return *bytes + ", optimised"; });
     auto vertices = scheduler.async([] { return 4'637; });

@@ -16,8 +16,7 @@ int main() {
     }
     search.wait();
     const braid::scope_account account = search.account();
-    std::printf("%llu ran, %llu never had to\n",
-                static_cast<unsigned long long>(account.executed),
+    std::printf("%llu ran, %llu never had to\n", static_cast<unsigned long long>(account.executed),
                 static_cast<unsigned long long>(account.cancelled));
     return account.executed + account.cancelled == 1'000 ? 0 : 1;
 }

@@ -19,9 +19,8 @@ int main() {
 
     const braid::thread_ref render{static_cast<std::uint16_t>(seat)};
     bool there = false;
-    auto present = scheduler.spawn({.name = "present", .on = render}, [&] {
-        there = scheduler.this_thread() == render;
-    });
+    auto present = scheduler.spawn({.name = "present", .on = render},
+                                   [&] { there = scheduler.this_thread() == render; });
     scheduler.wait(present);
     quit.set();
     renderer.join();

@@ -17,9 +17,8 @@ struct game {
         auto update = scheduler.spawn({.name = "update"}, [this] { ++frame; });
         auto draw = scheduler.spawn_batch({.name = "draw", .after = {update}}, 8,
                                           [this](std::size_t) { ++drawn; });
-        scheduler.spawn({.name = "end of frame", .after = {draw}}, [this] {
-            frame == 100 ? quit.set() : next_frame();
-        });
+        scheduler.spawn({.name = "end of frame", .after = {draw}},
+                        [this] { frame == 100 ? quit.set() : next_frame(); });
     }
 };
 

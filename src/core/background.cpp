@@ -58,8 +58,8 @@ void runtime::background_main(worker& w) {
         sleep(w, INT64_MAX);
         const std::lock_guard lock(background_mutex);
         worker** end = background_idle + background_idle_count;
-        background_idle_count = static_cast<unsigned>(
-            std::remove(background_idle, end, &w) - background_idle);
+        background_idle_count =
+            static_cast<unsigned>(std::remove(background_idle, end, &w) - background_idle);
     }
     leave_thread(w);
 }

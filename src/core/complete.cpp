@@ -107,8 +107,7 @@ void runtime::tell_scope(worker& w) {
     w.scope_to_tell = nullptr;
     // Looked at only while a waiter's record is in the bucket: then the scope is alive.
     lot.wake(
-        scope_key(maybe_gone), UINT32_MAX,
-        [&](wait_record&) { return scope_done(*maybe_gone); },
+        scope_key(maybe_gone), UINT32_MAX, [&](wait_record&) { return scope_done(*maybe_gone); },
         [this](unsigned seat) { notify(seat); });
 }
 

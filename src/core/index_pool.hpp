@@ -23,7 +23,7 @@ inline constexpr std::uint32_t no_index = UINT32_MAX;
 struct pool_cache {
     std::uint32_t head = no_index;
     std::uint32_t count = 0;
-    std::uint32_t fresh = 0;      // objects never used before: [fresh, fresh_end)
+    std::uint32_t fresh = 0;  // objects never used before: [fresh, fresh_end)
     std::uint32_t fresh_end = 0;
 };
 
@@ -140,7 +140,8 @@ private:
         void* bytes = memory_.allocate(length(k) * sizeof(Object), alignof(Object), tag_);
         if (bytes == nullptr) return false;
         auto* objects = static_cast<Object*>(bytes);
-        for (std::uint32_t i = 0; i < length(k); ++i) ::new (static_cast<void*>(objects + i)) Object;
+        for (std::uint32_t i = 0; i < length(k); ++i)
+            ::new (static_cast<void*>(objects + i)) Object;
         segment_[k].store(objects, release);  // pairs with operator[]
         return true;
     }

@@ -113,9 +113,7 @@ private:
         std::uint32_t first = no_index;
     };
 
-    bucket& bucket_of(std::uint64_t key) {
-        return buckets_[(key * 0x9e37'79b9'7f4a'7c15U) >> 58];
-    }
+    bucket& bucket_of(std::uint64_t key) { return buckets_[(key * 0x9e37'79b9'7f4a'7c15U) >> 58]; }
     void unlink(bucket& b, std::uint32_t index) {
         const std::uint32_t next = records_[index].next.load(relaxed);
         if (b.first == index) {

@@ -34,21 +34,21 @@ constexpr std::uint32_t first_edge(std::uint64_t head) {
 constexpr bool is_closed(std::uint64_t head) { return first_edge(head) == list_closed; }
 
 enum slot_flag : std::uint16_t {
-    flag_posted = 1 << 0,      // no id was handed out
-    flag_held = 1 << 1,        // an owning handle exists; see detail_block::holders
-    flag_empty = 1 << 2,       // no work of its own
+    flag_posted = 1 << 0,  // no id was handed out
+    flag_held = 1 << 1,    // an owning handle exists; see detail_block::holders
+    flag_empty = 1 << 2,   // no work of its own
     flag_never_waits = 1 << 3,
-    flag_quiet = 1 << 4,       // no long-task warning
+    flag_quiet = 1 << 4,  // no long-task warning
     flag_background = 1 << 5,
-    flag_cancel = 1 << 6,      // a predecessor failed, or the builder gave up: do not run
-    flag_failed = 1 << 7,      // outcome is set
-    flag_finally = 1 << 8,     // has after_any edges only: runs in a discarding shutdown too
-    flag_category = 1 << 9,    // level is a category, looked up in the table
-    flag_value = 1 << 10,      // storage holds the value; `invoke` destroys it
-    flag_direct = 1 << 11,     // goes to an inbox: `on` or `workers` is given
+    flag_cancel = 1 << 6,    // a predecessor failed, or the builder gave up: do not run
+    flag_failed = 1 << 7,    // outcome is set
+    flag_finally = 1 << 8,   // has after_any edges only: runs in a discarding shutdown too
+    flag_category = 1 << 9,  // level is a category, looked up in the table
+    flag_value = 1 << 10,    // storage holds the value; `invoke` destroys it
+    flag_direct = 1 << 11,   // goes to an inbox: `on` or `workers` is given
     flag_resources = 1 << 12,
-    flag_built = 1 << 13,      // has, or had, a builder
-    flag_shared = 1 << 14,     // the closure stays for the children, until completion
+    flag_built = 1 << 13,   // has, or had, a builder
+    flag_shared = 1 << 14,  // the closure stays for the children, until completion
 };
 
 struct alignas(64) slot {
@@ -71,7 +71,7 @@ struct alignas(64) slot {
     atomic<std::uint32_t> births{0};              // tasks that this one has created
     atomic<std::uint32_t> detail{UINT32_MAX};     // what only few tasks have: a detail_block
     atomic<std::uint16_t> depth{0};
-    atomic<std::uint16_t> runner{UINT16_MAX};     // seat
+    atomic<std::uint16_t> runner{UINT16_MAX};  // seat
     atomic<std::uint16_t> flags{0};
     atomic<std::uint8_t> level{0};
     std::uint8_t module = 0;

@@ -94,7 +94,7 @@ struct alignas(64) worker {
     bool searching = false;
     bool handed_over = false;
     bool completing = false;
-    bool without_turn = false;  // in a blocking region, with a chooser
+    bool without_turn = false;             // in a blocking region, with a chooser
     std::uint32_t to_complete = no_index;  // slots whose open work is over, newest first
     task_id needed_for;                    // whose needs `needed` lists; see needed_work
     task_id needed[32];

@@ -106,10 +106,9 @@ TEST_P(Allocation, EdgesJoinsAndParentsAllocateNothing) {
         std::array<braid::task_id, 16> ids;
         for (auto& id : ids) id = s.spawn([&sum] { ++sum; });
         const braid::task_id join = s.spawn({.after_all = ids}, braid::empty);
-        const braid::task_id parent =
-            s.spawn({.after = {join}}, [&sum](braid::task_context& task) {
-                for (int i = 0; i < 8; ++i) task.spawn_child([&sum] { ++sum; });
-            });
+        const braid::task_id parent = s.spawn({.after = {join}}, [&sum](braid::task_context& task) {
+            for (int i = 0; i < 8; ++i) task.spawn_child([&sum] { ++sum; });
+        });
         s.wait(s.spawn({.after_any = {parent}}, [&sum] { ++sum; }));
     });
 }

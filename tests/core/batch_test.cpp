@@ -11,8 +11,8 @@ BRAID_SCHEDULER_TEST(Batch);
 
 TEST_P(Batch, RunsEveryIndexExactlyOnce) {
     braid::scheduler s(options());
-    for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64},
-                                    std::size_t{65}, std::size_t{5000}}) {
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, std::size_t{5000}}) {
         std::vector<std::atomic<int>> runs(count);
         s.wait(s.spawn_batch({}, count, [&runs](std::size_t i) { ++runs[i]; }));
         EXPECT_TRUE(std::all_of(runs.begin(), runs.end(), [](const auto& n) { return n == 1; }));
@@ -65,8 +65,7 @@ TEST_P(Batch, CostsOneWakeDecision) {
     s.wait(s.spawn_batch({}, 1000, [&ran](std::size_t) { ++ran; }));
     EXPECT_EQ(ran, 1000);
     // The batch itself, its members, and one for each thread that finds more than it takes.
-    EXPECT_LE(s.statistics().wakes - before,
-              8 + 4 * static_cast<std::uint64_t>(GetParam()));
+    EXPECT_LE(s.statistics().wakes - before, 8 + 4 * static_cast<std::uint64_t>(GetParam()));
 }
 
 TEST_P(Batch, RethrowsTheFailureOfTheLowestIndexAndReportsTheOthers) {

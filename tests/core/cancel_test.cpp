@@ -69,7 +69,8 @@ TEST_P(Cancel, EveryTaskIsAccountedForWheneverTheCancelComes) {
         braid::scope all(s);
         std::atomic<std::uint64_t> ran{0};
         std::thread canceller([&] {
-            braid_test::until([&] { return ran >= static_cast<std::uint64_t>(round) || GetParam() == 0; });
+            braid_test::until(
+                [&] { return ran >= static_cast<std::uint64_t>(round) || GetParam() == 0; });
             all.cancel();
         });
         for (int i = 0; i < 200; ++i) {

@@ -38,7 +38,7 @@ TEST_P(Dependency, AThousandSuccessorsStartAfterOneTask) {
 }
 
 TEST_P(Dependency, WhatPredecessorsWrotePlainlyIsVisible) {
-    // H7, D7, D15: order came from `volatile` and a compiler barrier. ThreadSanitizer is the judge.
+    // H7, D7, D15: order came from a qualifier and a barrier. ThreadSanitizer is the judge.
     braid::scheduler s(options());
     for (std::size_t round = 0; round < scaled(300); ++round) {
         int plain[8] = {};
@@ -123,11 +123,14 @@ TEST_P(Dependency, HoldsBetweenTasksOfEveryClassAndTarget) {
     const braid::thread_ref here = s.this_thread();
     const auto spawn = [&](int kind, braid::task_id before, auto body) {
         switch (kind) {
-            case 0: return s.spawn({.after = {before}}, body);
-            case 1: return s.spawn({.after = {before}, .on = here}, body);
+            case 0:
+                return s.spawn({.after = {before}}, body);
+            case 1:
+                return s.spawn({.after = {before}, .on = here}, body);
             case 2:
                 return s.spawn({.after = {before}, .runs_as = braid::task_class::background}, body);
-            case 3: return s.spawn({.after = {before}, .uses = {&exclusive}}, body);
+            case 3:
+                return s.spawn({.after = {before}, .uses = {&exclusive}}, body);
             default:
                 return s.spawn({.after = {before}, .priority = braid::priority_level::high}, body);
         }

@@ -113,8 +113,7 @@ TEST_P(Failure, KeepsItsCauseThroughAChainOfAThousandOnAWorkerThatWaits) {
     int what = 0;
     s.wait(s.spawn([&](braid::task_context& task) {
         auto gate = s.begin({}, braid::empty);
-        braid::task_id last =
-            task.spawn({.after = {gate.id()}}, [] { throw planned<1>{}; });
+        braid::task_id last = task.spawn({.after = {gate.id()}}, [] { throw planned<1>{}; });
         for (int i = 0; i < 1000; ++i) last = task.spawn({.after = {last}}, [] {});
         auto watched = s.async({.after = {last}}, [] {});
         gate.finish();
@@ -128,9 +127,8 @@ TEST_P(Failure, KeepsItsCauseThroughAChainOfAThousandOnAWorkerThatWaits) {
 TEST_P(Failure, OfAChildReachesTheWaiterOfTheParent) {
     braid::scheduler s(options());
     auto building = s.begin({}, [] {});
-    building.add_child([](braid::task_context& child) {
-        child.spawn_child([] { throw planned<1>{}; });
-    });
+    building.add_child(
+        [](braid::task_context& child) { child.spawn_child([] { throw planned<1>{}; }); });
     const braid::task_id id = building.id();
     std::thread finisher([&building] { building.finish(); });
     const int what = outcome_of(s, id);
@@ -164,8 +162,7 @@ TEST_P(Failure, OfTheEarliestChildWinsAlsoWhenItEndsLast) {
         auto gate = s.begin({}, braid::empty);
         auto building = s.begin({}, braid::empty);
         const braid::task_id id = building.id();
-        const auto first =
-            building.add_child({.after = {gate.id()}}, [] { throw planned<1>{}; });
+        const auto first = building.add_child({.after = {gate.id()}}, [] { throw planned<1>{}; });
         static_cast<void>(first);
         const auto second = building.add_child([] { throw planned<2>{}; });
         const auto gate_after_second = s.spawn({.after_any = {second}}, [] {});

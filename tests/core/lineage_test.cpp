@@ -47,9 +47,8 @@ TEST_P(Lineage, TasksAreAddedToARunningFrameAndByTwoThreadsAtOnce) {
     for (int t = 0; t < 2; ++t) {
         submitters.emplace_back([&] {
             for (int i = 0; i < 200; ++i) {
-                s.spawn({.parent = frame.id()}, [&](braid::task_context& task) {
-                    task.spawn_child([&ran] { ++ran; });
-                });
+                s.spawn({.parent = frame.id()},
+                        [&](braid::task_context& task) { task.spawn_child([&ran] { ++ran; }); });
             }
         });
     }

@@ -256,8 +256,8 @@ TEST_P(Queue, WhatItsWorkThrowsReachesTheHandler) {
 TEST_P(Queue, ManyProducersLoseNothingOnTheSmallestRing) {
     // H6: a single producer only; L9: a second submitter corrupted it.
     braid::scheduler s(options());
-    for (const auto full : {braid::when_full::help, braid::when_full::block,
-                            braid::when_full::grow}) {
+    for (const auto full :
+         {braid::when_full::help, braid::when_full::block, braid::when_full::grow}) {
         braid::queue q(s, {.threads = 2, .capacity = 2, .full = full});
         std::atomic<int> ran{0};
         std::vector<std::thread> threads;

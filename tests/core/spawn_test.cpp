@@ -82,8 +82,8 @@ TEST_P(Spawn, TryPostRefusesWhenThereIsNoRoomAndLosesNothing) {
         braid::scheduler s(o);
         const braid::task_id busy = s.spawn([&] {
             for (int i = 0; i < 200; ++i) {
-                const bool taken = s.try_post(
-                    [](void* data) { ++*static_cast<std::atomic<int>*>(data); }, &ran);
+                const bool taken =
+                    s.try_post([](void* data) { ++*static_cast<std::atomic<int>*>(data); }, &ran);
                 ++(taken ? accepted : refused);
             }
         });

@@ -111,11 +111,10 @@ TEST_P(Task, CapturesOfAThrowingAndOfACancelledTaskAreGoneWhenTheWaitReturns) {
         const std::weak_ptr<int> thrower = first;
         const std::weak_ptr<int> cancelled = second;
         auto builder = s.begin({}, braid::empty);
-        const braid::task_id fails =
-            s.spawn({.after = {builder.id()}},
-                    [first = std::move(first)] { throw std::runtime_error("planned"); });
-        const braid::task_id never =
-            s.spawn({.after = {fails}}, [second = std::move(second)] {});
+        const braid::task_id fails = s.spawn({.after = {builder.id()}}, [first = std::move(first)] {
+            throw std::runtime_error("planned");
+        });
+        const braid::task_id never = s.spawn({.after = {fails}}, [second = std::move(second)] {});
         builder.finish();
         EXPECT_ANY_THROW({
             s.wait(never);

@@ -22,16 +22,17 @@ TEST_P(Wait, WhoseOnlyReadyWorkWouldInTurnWaitForItDoesNotDeadlock) {
         std::atomic<int> ran{0};
         braid::task_id waiter_id;
         auto gate = s.begin({}, braid::empty);
-        auto waiter = s.begin({.after = {gate.id()}, .within = &all}, [&](braid::task_context& task) {
-            const auto needed = task.spawn([&ran] { ++ran; });
-            for (int i = 0; i < 4; ++i) {
-                task.spawn([&](braid::task_context& other) {
-                    other.wait(waiter_id);
-                    ++ran;
-                });
-            }
-            task.wait(needed);
-        });
+        auto waiter =
+            s.begin({.after = {gate.id()}, .within = &all}, [&](braid::task_context& task) {
+                const auto needed = task.spawn([&ran] { ++ran; });
+                for (int i = 0; i < 4; ++i) {
+                    task.spawn([&](braid::task_context& other) {
+                        other.wait(waiter_id);
+                        ++ran;
+                    });
+                }
+                task.wait(needed);
+            });
         waiter_id = waiter.id();
         waiter.finish();
         gate.finish();
@@ -312,9 +313,8 @@ TEST_P(Wait, SmallStacksHandOverToReservesBeforeTheyOverflow) {
     std::atomic<int> ran{0};
     std::uintptr_t lowest = UINTPTR_MAX;
     const int depth = braid_test::sanitized ? 300 : 4'000;
-    std::thread foreign([&] {
-        s.wait(s.spawn(nested{s, ran, depth, &lowest, {}}), braid::help::none);
-    });
+    std::thread foreign(
+        [&] { s.wait(s.spawn(nested{s, ran, depth, &lowest, {}}), braid::help::none); });
     foreign.join();
     EXPECT_EQ(ran, depth + 1);
 #ifdef NDEBUG

@@ -32,7 +32,8 @@ TEST_P(ParkStress, EventsBetweenThreadsAndTasksHangNever) {
     for (std::size_t i = 0; i < rounds; ++i) {
         braid::event there(s);
         s.post([&there] { there.set(); });
-        if (!s.do_work_while_waiting_for(there, braid::nanoseconds{static_cast<std::int64_t>(i % 40) * 500})) {
+        if (!s.do_work_while_waiting_for(
+                there, braid::nanoseconds{static_cast<std::int64_t>(i % 40) * 500})) {
             ASSERT_TRUE(s.do_work_while_waiting_for(there));
         }
     }

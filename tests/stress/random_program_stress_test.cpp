@@ -42,13 +42,13 @@ struct program {
             };
             // Whoever waits while it holds a resource may wait for one that needs it.
             if (chance(10)) {
-                made.push_back(s.spawn({.name = "exclusive", .uses = {&exclusive, &counted}},
-                                       [this] {
-                                           if (++in_exclusive > 1) ++violations;
-                                           if (++in_counted > 2) ++violations;
-                                           --in_counted;
-                                           --in_exclusive;
-                                       }));
+                made.push_back(
+                    s.spawn({.name = "exclusive", .uses = {&exclusive, &counted}}, [this] {
+                        if (++in_exclusive > 1) ++violations;
+                        if (++in_counted > 2) ++violations;
+                        --in_counted;
+                        --in_exclusive;
+                    }));
             } else {
                 made.push_back(s.spawn(o, run));
             }

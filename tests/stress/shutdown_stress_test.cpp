@@ -44,10 +44,10 @@ TEST_P(ShutdownStress, QueuesAreCreatedFilledAndDestroyed) {
     for (std::size_t i = 0; i < rounds; ++i) {
         std::atomic<std::size_t> ran{0};
         {
-            braid::queue q(s, {.threads = static_cast<unsigned>(i % 3),
-                               .capacity = 2,
-                               .full = i % 2 == 0 ? braid::when_full::help
-                                                  : braid::when_full::grow});
+            braid::queue q(s,
+                           {.threads = static_cast<unsigned>(i % 3),
+                            .capacity = 2,
+                            .full = i % 2 == 0 ? braid::when_full::help : braid::when_full::grow});
             for (std::size_t n = 0; n < i % 10; ++n) q.push([&ran] { ++ran; });
         }
         ASSERT_EQ(ran, i % 10);

@@ -111,15 +111,14 @@ struct recorder {
                                  self.misuse.emplace_back(what);
                              },
                              this};
-        options.unobserved_exception = {
-            [](void* user, const char* task, std::exception_ptr) {
-                auto& self = *static_cast<recorder*>(user);
-                const std::lock_guard lock(self.mutex);
-                self.lost.emplace_back(task);
-            },
-            this};
+        options.unobserved_exception = {[](void* user, const char* task, std::exception_ptr) {
+                                            auto& self = *static_cast<recorder*>(user);
+                                            const std::lock_guard lock(self.mutex);
+                                            self.lost.emplace_back(task);
+                                        },
+                                        this};
     }
-    std::size_t count(std::vector<std::string> recorder::*list, const char* part = "") {
+    std::size_t count(std::vector<std::string> recorder::* list, const char* part = "") {
         const std::lock_guard lock(mutex);
         std::size_t n = 0;
         for (const std::string& line : this->*list) n += line.find(part) != std::string::npos;
@@ -167,8 +166,7 @@ private:
 }  // namespace braid_test
 
 /// Gives a suite its worker counts: BRAID_SCHEDULER_TEST(Deps); TEST_P(Deps, …).
-#define BRAID_SCHEDULER_TEST(Suite)                                                     \
-    class Suite : public braid_test::scheduler_test {};                                 \
-    INSTANTIATE_TEST_SUITE_P(Workers, Suite,                                            \
-                             testing::ValuesIn(braid_test::worker_counts()),            \
+#define BRAID_SCHEDULER_TEST(Suite)                                                          \
+    class Suite : public braid_test::scheduler_test {};                                      \
+    INSTANTIATE_TEST_SUITE_P(Workers, Suite, testing::ValuesIn(braid_test::worker_counts()), \
                              [](const auto& count) { return std::to_string(count.param); })

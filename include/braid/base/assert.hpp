@@ -16,8 +16,8 @@ BRAID_NAMESPACE_END
 
 /// True when `condition` holds; otherwise reports and is false, so that callers can refuse:
 ///   if (!BRAID_EXPECT(handler, count > 0, "give at least one")) return {};
-#define BRAID_EXPECT(handler, condition, what_to_change)                                   \
-    ((condition) ? true                                                                    \
-                 : (::braid::detail::report_misuse(handler, #condition, what_to_change,   \
-                                                   __FILE__, __LINE__),                    \
+#define BRAID_EXPECT(handler, condition, what_to_change)                                          \
+    ((condition) ? true                                                                           \
+                 : (::braid::detail::report_misuse(handler, #condition, what_to_change, __FILE__, \
+                                                   __LINE__),                                     \
                     false))

@@ -21,9 +21,8 @@ struct nanoseconds {
             d.count();
         }
     constexpr nanoseconds(Duration d)
-        : value(static_cast<std::int64_t>(
-              static_cast<long double>(d.count()) * 1e9L * Duration::period::num /
-              Duration::period::den)) {}
+        : value(static_cast<std::int64_t>(static_cast<long double>(d.count()) * 1e9L *
+                                          Duration::period::num / Duration::period::den)) {}
 
     friend constexpr auto operator<=>(nanoseconds, nanoseconds) = default;
 };

@@ -33,11 +33,11 @@ struct draft {
 };
 
 enum class draft_kind : std::uint8_t {
-    posted,   // no id leaves: nobody can wait for it, depend on it or add children
+    posted,  // no id leaves: nobody can wait for it, depend on it or add children
     spawned,
-    built,    // kept open by a builder
-    valued,   // kept by an owning handle (future)
-    shared,   // its closure stays for its children, until it completes
+    built,   // kept open by a builder
+    valued,  // kept by an owning handle (future)
+    shared,  // its closure stays for its children, until it completes
 };
 
 /// `w`: the calling thread's worker when the caller has it at hand, else null.
@@ -53,8 +53,8 @@ BRAID_API void release_closure(runtime& rt, void* p, std::size_t bytes, std::siz
 BRAID_API void fail_task(task_context& context, std::exception_ptr error);
 
 template <class F>
-concept task_callable = std::is_invocable_v<std::decay_t<F>&> ||
-                        std::is_invocable_v<std::decay_t<F>&, task_context&>;
+concept task_callable =
+    std::is_invocable_v<std::decay_t<F>&> || std::is_invocable_v<std::decay_t<F>&, task_context&>;
 
 template <class F>
 decltype(auto) call_task(F& f, task_context& context) {

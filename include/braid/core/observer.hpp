@@ -8,29 +8,29 @@
 BRAID_NAMESPACE_BEGIN
 
 enum class event_kind : std::uint8_t {
-    spawned,    // task, other = parent (or empty), name
-    edge,       // task waits for other
-    ready,      // task; other = the task whose end released it (or empty)
-    started,    // task runs on seat
-    ended,      // its own work returned (also when it threw)
-    completed,  // own work and all children are over
-    cancelled,  // will not run; `completed` follows
-    failed,     // its own work threw; `ended` follows
+    spawned,     // task, other = parent (or empty), name
+    edge,        // task waits for other
+    ready,       // task; other = the task whose end released it (or empty)
+    started,     // task runs on seat
+    ended,       // its own work returned (also when it threw)
+    completed,   // own work and all children are over
+    cancelled,   // will not run; `completed` follows
+    failed,      // its own work threw; `ended` follows
     wait_begin,  // task (or empty: a thread outside tasks) waits; other = awaited (or empty)
     wait_end,
-    helped,     // other runs on top of the wait of task
-    stolen,     // seat took task from seat_from
-    parked,     // the seat's thread sleeps
+    helped,  // other runs on top of the wait of task
+    stolen,  // seat took task from seat_from
+    parked,  // the seat's thread sleeps
     unparked,
     event_set,  // object = the event
     event_taken,
-    acquired,   // task holds object, a resource
+    acquired,  // task holds object, a resource
     released,
 };
 
 struct task_event {
     event_kind kind;
-    std::uint16_t seat = UINT16_MAX;       // whose thread says so
+    std::uint16_t seat = UINT16_MAX;  // whose thread says so
     std::uint16_t seat_from = UINT16_MAX;
     task_id task = {};
     task_id other = {};

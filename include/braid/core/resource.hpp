@@ -37,7 +37,7 @@ private:
     std::uint32_t limit_;
     std::uint32_t id_;
     std::mutex mutex_;
-    std::uint32_t held_ = 0;        // guarded by mutex_
+    std::uint32_t held_ = 0;                                // guarded by mutex_
     std::uint32_t first_ = UINT32_MAX, last_ = UINT32_MAX;  // slots that wait, oldest first
 };
 

@@ -41,8 +41,8 @@ template <class F>
     requires std::is_invocable_v<const std::decay_t<F>&, std::size_t>
 task_id scheduler::spawn_batch(const task_options& options, std::size_t count, F&& f) {
     using batch = detail::batch<std::decay_t<F>>;
-    return detail::submit_as<batch>(*rt_, nullptr, options, detail::draft_kind::shared,
-                                    &batch::run, std::forward<F>(f), count);
+    return detail::submit_as<batch>(*rt_, nullptr, options, detail::draft_kind::shared, &batch::run,
+                                    std::forward<F>(f), count);
 }
 
 BRAID_NAMESPACE_END

@@ -9,7 +9,8 @@ BRAID_NAMESPACE_BEGIN
 class task_builder {
 public:
     task_builder(detail::runtime& rt, task_id id) : rt_(&rt), id_(id) {}
-    task_builder(task_builder&& other) noexcept : rt_(other.rt_), id_(std::exchange(other.id_, {})) {}
+    task_builder(task_builder&& other) noexcept
+        : rt_(other.rt_), id_(std::exchange(other.id_, {})) {}
     task_builder& operator=(task_builder&&) = delete;
     /// Not finished: cancels the task if it has not started, and lets it complete.
     BRAID_API ~task_builder();
@@ -39,8 +40,8 @@ private:
 
 template <detail::task_callable F>
 task_builder scheduler::begin(const task_options& options, F&& f) {
-    return {*rt_, detail::submit(*rt_, nullptr, options, detail::draft_kind::built,
-                                 std::forward<F>(f))};
+    return {*rt_,
+            detail::submit(*rt_, nullptr, options, detail::draft_kind::built, std::forward<F>(f))};
 }
 
 BRAID_NAMESPACE_END

@@ -11,7 +11,8 @@ class scheduler;
 /// Lives as long as the task's own work runs, on its thread; never keep it.
 class task_context {
 public:
-    task_context(detail::runtime& rt, detail::worker& w, task_id id) : rt_(rt), worker_(&w), id_(id) {}
+    task_context(detail::runtime& rt, detail::worker& w, task_id id)
+        : rt_(rt), worker_(&w), id_(id) {}
     task_context(const task_context&) = delete;
     task_context& operator=(const task_context&) = delete;
 

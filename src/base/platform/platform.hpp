@@ -26,11 +26,11 @@ enum class thread_class : std::uint8_t {
 };
 
 struct thread_request {
-    const char* name = nullptr;  // cut to 15 characters by Linux
+    const char* name = nullptr;   // cut to 15 characters by Linux
     std::size_t stack_bytes = 0;  // 0: the system's default
     thread_class scheduling = thread_class::normal;
-    int nice = 0;            // -20 (most favoured) .. 19
-    int pin_to_cpu = -1;     // -1: not pinned
+    int nice = 0;         // -20 (most favoured) .. 19
+    int pin_to_cpu = -1;  // -1: not pinned
     void (*entry)(void* argument) = nullptr;
     void* argument = nullptr;
 };
