@@ -61,10 +61,17 @@ TEST_P(Spawn, BeyondTheRingWhileEveryWorkerIsBusyLosesNothing) {
     braid::scheduler_options o = options();
     o.ring = 2;
     braid_test::door go;
+    std::atomic<int> busy{0};
     std::atomic<int> ran{0};
     {
         braid::scheduler s(o);
-        for (int i = 0; i < GetParam(); ++i) s.post([&go] { go.pass(); });
+        for (int i = 0; i < GetParam(); ++i) {
+            s.post([&] {
+                ++busy;
+                go.pass();
+            });
+        }
+        braid_test::until([&] { return busy == GetParam(); });
         for (int i = 0; i < 256; ++i) s.post([&ran] { ++ran; });
         EXPECT_EQ(ran, 0) << "some worker was not busy";
         go.open();
