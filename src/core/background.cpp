@@ -40,8 +40,9 @@ void runtime::start_background() {
 
 void runtime::background_main(worker& w) {
     enter_thread(w);
-    while (state.load(acquire) != life::closed) {
-        rest_if_frozen(w);
+    while (true) {
+        rest_if_frozen(w);  // first: it may take the notification of the end
+        if (state.load(acquire) == life::closed) break;
         task_id id;
         {
             const std::lock_guard lock(background_mutex);

@@ -298,11 +298,11 @@ void runtime::note_guest_waits(worker& w, bool waits) {
 
 // ---- reserves ----------------------------------------------------------------------------------
 
-bool runtime::start_reserve() {
+stand_in runtime::start_reserve() {
     worker* chosen = nullptr;
     {
         const std::lock_guard lock(reserve_mutex);
-        if (reserves.load(relaxed) >= handed_over.load(seq_cst)) return true;
+        if (reserves.load(relaxed) >= handed_over.load(seq_cst)) return stand_in::enough;
         if (idle_reserve_count != 0) {
             chosen = idle_reserves[--idle_reserve_count];
             reserves.fetch_add(1, relaxed);
@@ -313,7 +313,7 @@ bool runtime::start_reserve() {
                 if (start(*chosen)) {
                     ++reserve_threads;
                     reserves_started.fetch_add(1, relaxed);
-                    return true;
+                    return stand_in::started;
                 }
                 reserves.fetch_sub(1, relaxed);
             }
@@ -322,7 +322,7 @@ bool runtime::start_reserve() {
     }
     if (chosen != nullptr) {
         notify(chosen->index);
-        return true;
+        return stand_in::started;
     }
     reserves_refused.fetch_add(1, relaxed);
     if (!warned_of_reserves.exchange(true, relaxed)) {
@@ -331,7 +331,7 @@ bool runtime::start_reserve() {
             "run whatever is ready; raise max_reserves",
             options.name);
     }
-    return false;
+    return stand_in::refused;
 }
 
 bool runtime::retire_reserve(worker& w) {

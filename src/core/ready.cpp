@@ -69,7 +69,7 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
             for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
                 const worker* candidate = seats[i].load(acquire);
                 if (candidate == nullptr || !may_run_on(s, *candidate)) continue;
-                if (seat == UINT16_MAX || asleep.asleep(i)) seat = i;
+                if (seat == UINT16_MAX || asleep.asleep(i, searcher::idle)) seat = i;
             }
         }
         bool there = false;
@@ -178,31 +178,34 @@ bool runtime::work_visible() const {
     return false;
 }
 
-void runtime::wake_one() {
-    const unsigned count = seat_count.load(acquire);
-    unsigned candidates[sleepers::capacity];
+unsigned runtime::choose_sleeper(bool waiters_too) {
+    if (!turn) {
+        const unsigned idle_one = asleep.first_asleep(searcher::idle);
+        // A waiter runs only what it needs: last.
+        if (idle_one != sleepers::capacity || !waiters_too) return idle_one;
+        return asleep.first_asleep(searcher::waiter);
+    }
+    alternative list[sleepers::capacity];
+    unsigned found = 0;
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        if (asleep.asleep(i, searcher::idle) ||
+            (waiters_too && asleep.asleep(i, searcher::waiter))) {
+            list[found++] = {i, 0};
+        }
+    }
+    if (found == 0) return sleepers::capacity;
+    return static_cast<unsigned>(list[turn->choose(decision_kind::wake, list, found)].creator);
+}
+
+bool runtime::wake_one(bool waiters_too) {
     while (true) {
-        unsigned found = 0;
-        // Workers and reserves first: they can run anything, a waiter only what it needs.
-        for (const bool any_kind : {false, true}) {
-            for (unsigned i = 0; i < count && (found == 0 || turn); ++i) {
-                const seat_kind kind = seats[i].load(acquire)->kind;
-                const bool runs_all = kind == seat_kind::worker || kind == seat_kind::reserve;
-                if (runs_all != any_kind && asleep.asleep(i)) candidates[found++] = i;
-            }
-        }
-        if (found == 0) return;
-        unsigned choice = 0;
-        if (turn) {
-            alternative list[sleepers::capacity];
-            for (unsigned i = 0; i < found; ++i) list[i] = {candidates[i], 0};
-            choice = static_cast<unsigned>(turn->choose(decision_kind::wake, list, found));
-        }
+        const unsigned seat = choose_sleeper(waiters_too);
+        if (seat == sleepers::capacity) return false;
         // It may have woken by itself, and then perhaps for something else: try the next one.
-        if (!asleep.take(candidates[choice])) continue;
+        if (!asleep.take(seat)) continue;
         wakes.fetch_add(1, relaxed);
-        notify(candidates[choice]);
-        return;
+        notify(seat);
+        return true;
     }
 }
 

@@ -66,8 +66,9 @@ void runtime::leave_thread(worker& w) {
 void runtime::thread_main(worker& w) {
     enter_thread(w);
     w.loop_depth = 0;
-    while (state.load(acquire) != life::closed) {
-        rest_if_frozen(w);
+    while (true) {
+        rest_if_frozen(w);  // first: it may take the notification of the end
+        if (state.load(acquire) == life::closed) break;
         const bool surplus = w.kind == seat_kind::worker ? w.number >= active_workers.load(acquire)
                                                          : retire_reserve(w);
         if (surplus) {
@@ -93,16 +94,16 @@ void runtime::thread_main(worker& w) {
 }
 
 void runtime::leave_search(worker& w) {
-    if (!w.searching) return;
-    w.searching = false;
-    if (asleep.end_search() && work_visible()) wake_one();
+    const searcher was = std::exchange(w.search, searcher::none);
+    if (was == searcher::none) return;
+    if (asleep.end_search(was) && work_visible()) wake_one();
 }
 
 void runtime::idle(worker& w) {
     tell_scope(w);
-    if (!w.searching) {
-        asleep.begin_search();
-        w.searching = true;
+    if (w.search == searcher::none) {
+        asleep.begin_search(searcher::idle);
+        w.search = searcher::idle;
     }
     const unsigned looks = turn ? 0 : looks_before_sleep(options.idle);
     for (unsigned i = 0; i < looks; ++i) {
@@ -113,13 +114,13 @@ void runtime::idle(worker& w) {
             return;
         }
     }
-    w.searching = false;
     // The look after the announcement (I5). Everything that could want this thread is looked at.
     const auto wanted = [&] {
         return work_visible() || w.box.size.load(seq_cst) != 0 ||
                state.load(seq_cst) == life::closed;
     };
-    w.searching = asleep.rest(w.index, true, wanted, [&] { sleep(w, INT64_MAX); });
+    const searcher now = std::exchange(w.search, searcher::none);
+    w.search = asleep.rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, INT64_MAX); });
     w.stamp = active_policy::coarse_now();
 }
 

@@ -36,8 +36,11 @@ struct wait_target {
     event* signal = nullptr;
     scope* all_of = nullptr;
     bool run_everything = false;  // as a worker would (work_until)
-    bool give_up_seat = true;     // may a reserve stand in?
 };
+
+/// For a thread that gives up its seat: a reserve was started or woken, there are enough of them
+/// at work already (or in waits of their own), or none can be had.
+enum class stand_in : std::uint8_t { started, enough, refused };
 
 /// A view of a predicate on task ids; lives no longer than the call it is passed to.
 class id_test {
@@ -95,7 +98,9 @@ public:
     /// The oldest of the highest level, if that is `lowest` or above.
     task_id own_inbox_task(worker& w, unsigned lowest = 0);
     bool work_visible() const;
-    void wake_one();
+    /// False: nobody sleeps.
+    bool wake_one(bool waiters_too = true);
+    unsigned choose_sleeper(bool waiters_too);
     void wake_seat(unsigned seat);
     void boost(worker& w, task_id id, std::uint8_t level);
     bool take_out(task_id id, unsigned level);
@@ -189,7 +194,7 @@ public:
     /// … and no thread is still busy with the consequences.
     bool at_rest() const;
     void set_worker_count(unsigned count);
-    bool start_reserve();
+    stand_in start_reserve();
     bool retire_reserve(worker& w);
     void freeze();
     void resume();

@@ -105,8 +105,7 @@ bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
 void scheduler::work_until(event& stop) {
     const seat_lease seat(*rt_, nullptr);
     const long_call call(*seat);
-    rt_->wait(*seat, {.signal = &stop, .run_everything = true, .give_up_seat = false}, forever,
-              help::any, nullptr);
+    rt_->wait(*seat, {.signal = &stop, .run_everything = true}, forever, help::any, nullptr);
 }
 
 bool scheduler::begin_blocking(detail::runtime& rt) {

@@ -244,7 +244,6 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     const unsigned outer_loop = std::exchange(w.loop_depth, w.depth);
     bool in_time = true;
     bool asked = false;
-    unsigned turns = 0;
     bool desperate = false;  // nobody can stand in: run whatever is there
     unsigned looks = turn || options.idle == parking::power ? 0 : 24;
     while (true) {
@@ -298,30 +297,24 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             in_time = sleep(w, deadline);
             continue;
         }
-        const bool searched = std::exchange(w.searching, false);
-        bool slept = false;
-        const auto sleep_here = [&] {
-            // Its own inbox: enqueue() appends (seq_cst) and then notifies in any case.
-            in_time = sleep(w, deadline);
-            slept = true;
-        };
-        w.searching = asleep.rest(w.index, searched, [this] { return work_visible(); }, sleep_here);
-        if (slept) continue;
-        id = find_work(w, target, policy);
-        leave_search(w);
-        if (id) {
-            seat_counters::add(w.counters.helped);
-            run(w, id);
-        } else if (target.give_up_seat && (turn || !asleep.anybody_searching())) {
-            desperate = !hand_over(w);
-            // The publisher may have left the work to this thread's search: pass it on.
-            if (asleep.anybody_asleep()) wake_one();
-        } else if (turn || ++turns % 64 != 0) {
-            active_policy::relax();
-        } else {
-            // Somebody else searches, perhaps without a processor: leave it this one.
-            sleep(w, std::min(deadline, active_policy::now() + 50'000));
+        if (w.search == searcher::waiter) {
+            // A publisher may have left work to this thread's search, and it is not for this
+            // thread: somebody who can run it must know.
+            w.search = searcher::none;
+            if (asleep.end_search(searcher::waiter) && work_visible() && !wake_one(false)) {
+                desperate = !hand_over(w);
+                continue;
+            }
         }
+        const auto look = [&] {
+            // Whoever is idle and searches deals with the rest.
+            if (!target.run_everything && asleep.idle_one_searching()) return false;
+            return work_visible();
+        };
+        // Its own inbox: enqueue() appends (seq_cst) and then notifies in any case.
+        const searcher now = std::exchange(w.search, searcher::none);
+        w.search = asleep.rest(w.index, target.run_everything ? searcher::idle : searcher::waiter,
+                               now, look, [&] { in_time = sleep(w, deadline); });
     }
     w.elsewhere = elsewhere + (task_clock() - began);
     w.loop_depth = outer_loop;
@@ -396,9 +389,11 @@ void runtime::count_background_waiter(int change) {
 bool runtime::hand_over(worker& w) {
     w.handed_over = true;
     handed_over.fetch_add(1, seq_cst);
-    if (start_reserve()) return true;
-    take_back(w);
-    return false;
+    const stand_in found = start_reserve();
+    if (found == stand_in::refused) take_back(w);
+    // Those that are there may all wait: they hear of the work until one has to start another.
+    if (found == stand_in::enough && work_visible()) wake_one();
+    return found != stand_in::refused;
 }
 
 void runtime::take_back(worker& w) {

@@ -8,6 +8,7 @@
 #include "braid/core/task_context.hpp"
 #include "core/index_pool.hpp"
 #include "core/ready_queue.hpp"
+#include "core/sleepers.hpp"
 #include "core/slot.hpp"
 
 #include <cstdint>
@@ -91,7 +92,7 @@ struct alignas(64) worker {
     // Of the running task's time: what went by in waits, in tasks on top and in blocking().
     std::int64_t elsewhere = 0;
     std::int64_t blocking_since = 0, elsewhere_before = 0;
-    bool searching = false;
+    searcher search = searcher::none;
     bool handed_over = false;
     bool completing = false;
     bool without_turn = false;             // in a blocking region, with a chooser

@@ -117,4 +117,30 @@ TEST_P(Freeze, WorkersMayBeAddedMeanwhile) {
     EXPECT_EQ(ran, 50);
 }
 
+TEST_P(Freeze, ThreadsThatAreSwitchedOffWhileTheyRestStillEndWithTheScheduler) {
+    // The end's notification comes on top of the one of resume().
+    for (int round = 0; round < 50; ++round) {
+        braid::scheduler s(options());
+        std::atomic<int> inside{0};
+        std::atomic<bool> freezes{false}, release{false};
+        for (int i = 0; i < GetParam(); ++i) {
+            s.post([&] {
+                ++inside;
+                braid_test::until([&] { return release.load(); });
+            });
+        }
+        braid_test::until([&] { return inside == GetParam(); });
+        std::thread helper([&] {
+            freezes = true;
+            s.freeze();
+            s.resume();
+        });
+        braid_test::until([&] { return freezes.load(); });
+        s.set_worker_count(0);
+        for (int i = 0; i < 20; ++i) std::this_thread::yield();
+        release = true;
+        helper.join();
+    }
+}
+
 }  // namespace

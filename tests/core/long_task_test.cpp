@@ -101,13 +101,13 @@ TEST_P(LongTask, AWaitThatParksAWorkerIsToldOnceWhenAskedFor) {
     if (s.worker_count() == 0) GTEST_SKIP() << "needs a worker";
     for (int i = 0; i < 3; ++i) {
         braid::event happens(s);
-        std::atomic<bool> inside{false};
+        const auto parks = [&] { return s.statistics(s.worker_thread(0).seat).parks; };
+        std::atomic<std::uint64_t> before{UINT64_MAX};
         const braid::task_id waiter = s.spawn({.name = "impatient", .on = s.worker_thread(0)}, [&] {
-            inside = true;
+            before = parks();
             s.do_work_while_waiting_for(happens);
         });
-        braid_test::until(
-            [&] { return inside && s.statistics(s.worker_thread(0).seat).parks != 0; });
+        braid_test::until([&] { return before != UINT64_MAX && parks() > before; });
         happens.set();
         s.wait(waiter);
     }

@@ -134,10 +134,10 @@ protected:
     void TearDown() override {
         EXPECT_EQ(memory_.live.load(), 0) << "bytes that the scheduler did not give back";
         // A joined thread may be listed for a moment longer than its join.
-        for (int i = 0; i < 1000 && thread_count() != threads_before_; ++i) {
+        for (int i = 0; i < 1000 && thread_count() > threads_before_; ++i) {
             std::this_thread::yield();
         }
-        EXPECT_EQ(thread_count(), threads_before_) << "threads left behind";
+        EXPECT_LE(thread_count(), threads_before_) << "threads left behind";
     }
 
     /// Options with this test's worker count, counting memory and recording handlers.
