@@ -1,6 +1,5 @@
 // A task comes to be: a slot, its predecessors, its parent, and the moment it may start.
 #include "braid/core/scope.hpp"
-#include "braid/core/spawn_batch.hpp"
 #include "core/permissions.hpp"
 #include "core/runtime.hpp"
 
@@ -35,25 +34,6 @@ void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignm
 
 namespace {
 
-/// The skew-binary jump pointer of Myers (1983): O(1) to make, O(log depth) to climb.
-void link_parent(const runtime& rt, slot& child, std::uint32_t parent_index) {
-    const slot& parent = rt.slots[parent_index];
-    const std::uint32_t jump = parent.jump.load(relaxed);
-    std::uint32_t target = parent_index;
-    if (jump != no_index) {
-        const slot& far = rt.slots[jump];
-        const std::uint32_t farther = far.jump.load(relaxed);
-        if (farther != no_index) {
-            const int near_step = parent.depth.load(relaxed) - far.depth.load(relaxed);
-            const int far_step = far.depth.load(relaxed) - rt.slots[farther].depth.load(relaxed);
-            if (near_step == far_step) target = farther;
-        }
-    }
-    child.parent.store(parent_index, relaxed);
-    child.jump.store(target, relaxed);
-    child.depth.store(static_cast<std::uint16_t>(parent.depth.load(relaxed) + 1), relaxed);
-}
-
 std::uint32_t next_birth(runtime& rt, worker& w, std::uint32_t parent) {
     if (w.top != nullptr && w.top->slot == parent) {
         atomic<std::uint32_t>& births = rt.slots[parent].births;
@@ -87,6 +67,25 @@ bool link_edge(runtime& rt, worker& w, std::uint32_t successor, task_id predeces
 }
 
 }  // namespace
+
+/// The skew-binary jump pointer of Myers (1983): O(1) to make, O(log depth) to climb.
+void runtime::link_parent(slot& child, std::uint32_t parent_index) const {
+    const slot& parent = slots[parent_index];
+    const std::uint32_t jump = parent.jump.load(relaxed);
+    std::uint32_t target = parent_index;
+    if (jump != no_index) {
+        const slot& far = slots[jump];
+        const std::uint32_t farther = far.jump.load(relaxed);
+        if (farther != no_index) {
+            const int near_step = parent.depth.load(relaxed) - far.depth.load(relaxed);
+            const int far_step = far.depth.load(relaxed) - slots[farther].depth.load(relaxed);
+            if (near_step == far_step) target = farther;
+        }
+    }
+    child.parent.store(parent_index, relaxed);
+    child.jump.store(target, relaxed);
+    child.depth.store(static_cast<std::uint16_t>(parent.depth.load(relaxed) + 1), relaxed);
+}
 
 task_state runtime::state_of(task_id id) const {
     const std::uint32_t index = index_of(id.value);
@@ -203,7 +202,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         BRAID_EXPECT(misuse, ok, "the parent completed before its child was added");
         if (ok) {
             s.ordinal.store(next_birth(*this, w, parent), relaxed);
-            link_parent(*this, s, parent);
+            link_parent(s, parent);
         }
     }
     if (!ok) {
@@ -273,14 +272,15 @@ draft runtime::open_post(worker& w, scope* within) {
     return {.storage = s.storage, .slot = index};
 }
 
-void runtime::count_creation(worker& w, const task_environment* environment) {
+void runtime::count_creation(worker& w, const task_environment* environment,
+                             std::uint64_t count) {
     if (environment == nullptr || environment->within == nullptr) return;
     scope::shard& shard = environment->within->shard_[scope::shard_of(w.index)];
     // release: pairs with the acquire in the sums of a scope's wait.
     if (w.index < scope::shards - 1) {
-        shard.created.store(shard.created.load(relaxed) + 1, release);  // this seat's alone
+        shard.created.store(shard.created.load(relaxed) + count, release);  // this seat's alone
     } else {
-        shard.created.fetch_add(1, release);
+        shard.created.fetch_add(count, release);
     }
 }
 
@@ -349,86 +349,6 @@ bool runtime::push_posted(worker& w, std::uint32_t index, closure_fn body) noexc
     }
     if (asleep.should_wake()) wake_one();
     return true;
-}
-
-void runtime::spawn_members(worker& w, std::size_t count, closure_fn body, void* shared) {
-    const std::uint32_t parent = w.top->slot;
-    slot& p = slots[parent];
-    constexpr std::size_t chunk = 64;
-    std::uint64_t ids[chunk];
-    const std::uint8_t level = level_of(p);
-    const scope* in = nullptr;
-    const task_environment* environment = p.environment.load(relaxed);
-    if (environment != nullptr) in = environment->within;
-    const bool plain = !turn && !p.has(flag_background | flag_direct | flag_category) &&
-                       level != static_cast<std::uint8_t>(priority_level::high) && in == nullptr &&
-                       options.observer == nullptr;
-    for (std::size_t at = 0; at < count;) {
-        const std::size_t size = std::min(chunk, count - at);
-        std::size_t made = 0;
-        for (; plain && made < size; ++made) {
-            const std::uint32_t index = slots.take(w.slots);
-            if (index == no_index) break;
-            slot& s = slots[index];
-            const std::uint32_t generation = s.generation() + 1;
-            s.invoke = body;
-            s.name = p.name;
-            s.module = p.module;
-            ::new (static_cast<void*>(s.storage)) batch_member{shared, at + made};
-            s.flags.store(flag_posted | (p.flags.load(relaxed) & (flag_never_waits | flag_quiet)),
-                          relaxed);
-            s.level.store(level, relaxed);
-            s.predecessors.store(no_edge, relaxed);
-            s.births.store(0, relaxed);
-            s.detail.store(no_index, relaxed);
-            s.runner.store(UINT16_MAX, relaxed);
-            s.waits_for.store(0, relaxed);
-            s.environment.store(environment, relaxed);
-            s.ordinal.store(static_cast<std::uint32_t>(at + made + 1), relaxed);
-            link_parent(*this, s, parent);
-            open_words(s.open, s.permissions, generation, 1);
-            ids[made] = join_word(generation, index);
-        }
-        if (plain) {
-            // The running task holds its own share, so its count cannot reach 0 meanwhile.
-            p.open.fetch_add(made, relaxed);
-            seat_counters::add(w.counters.created, made);
-            for (std::size_t i = w.ready[level].push_many(ids, made); i < made; ++i) {
-                seat_counters::add(w.counters.spilled);
-                const std::lock_guard lock(spilled[level].mutex);
-                append(spilled[level], index_of(ids[i]));
-            }
-            if (made < size) return;  // out of memory; the handler was told
-        } else {
-            for (; made < size; ++made) {
-                const draft d = open(w, member_options(parent), draft_kind::posted);
-                if (d.storage == nullptr) return;
-                ::new (d.storage) batch_member{shared, at + made};
-                publish(w, d, body);
-            }
-        }
-        at += size;
-    }
-    // One decision for all; who wakes finds more work than it takes and wakes the next.
-    if (plain && asleep.should_wake()) wake_one();
-}
-
-task_options runtime::member_options(std::uint32_t parent) const {
-    const slot& p = slots[parent];
-    task_options o{.name = p.name, .parent = id_of(parent)};
-    const std::uint8_t level = p.level.load(relaxed);
-    o.priority = static_cast<priority_level>(level_of(p));
-    o.category = p.has(flag_category) ? level : std::uint8_t{0};
-    o.runs_as = p.has(flag_background) ? task_class::background : task_class::frame;
-    if (const detail_block* d = detail_of(p); d != nullptr && p.has(flag_direct)) {
-        o.on = {d->seat.load(relaxed), d->visit};
-        o.workers = d->workers;
-    }
-    o.environment = p.environment.load(relaxed);
-    o.never_waits = p.has(flag_never_waits);
-    o.may_be_long = p.has(flag_quiet);
-    o.module = p.module;
-    return o;
 }
 
 void runtime::finish_building(worker& w, task_id id, bool cancel) {

@@ -3,6 +3,8 @@
 #include "core/permissions.hpp"
 #include "core/runtime.hpp"
 
+#include <utility>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
@@ -87,27 +89,28 @@ runtime::end_of_task runtime::how_it_ended(const slot& s) {
     return s.has(flag_failed) ? end_of_task::failed : end_of_task::executed;
 }
 
-void runtime::count_end(worker& w, scope& all, end_of_task end) {
-    scope* in = &all;
-    scope::shard& shard = in->shard_[scope::shard_of(w.index)];
-    if (end == end_of_task::cancelled) shard.cancelled.fetch_add(1, relaxed);
-    if (end == end_of_task::failed) shard.failed.fetch_add(1, relaxed);
-    // acq_rel: release pairs with the sums of a wait. From here on the scope may be gone.
-    if ((shard.ended.fetch_add(1, acq_rel) & scope::waited_bit) == 0) return;
-    if (w.scope_to_tell != in) tell_scope(w);
-    w.scope_to_tell = in;
-    // Between two tasks of a loop it is told when the loop leaves the scope or finds nothing more
-    // to run; in a task's body, or outside a loop, there is no later moment.
+/// Between two tasks of a loop ends are only added up: they are counted when the loop leaves the
+/// scope or finds nothing more to run. In a task's body, or outside a loop, there is no later moment.
+void runtime::count_end(worker& w, scope& all, end_of_task end, std::uint64_t count) {
+    scope::shard& shard = all.shard_[scope::shard_of(w.index)];
+    if (end == end_of_task::cancelled) shard.cancelled.fetch_add(count, relaxed);
+    if (end == end_of_task::failed) shard.failed.fetch_add(count, relaxed);
+    if (w.scope_ended_in != &all) tell_scope(w);
+    w.scope_ended_in = &all;
+    w.scope_ends += count;
     if (w.depth != w.loop_depth) tell_scope(w);
 }
 
 void runtime::tell_scope(worker& w) {
-    scope* maybe_gone = w.scope_to_tell;
-    if (maybe_gone == nullptr) return;
-    w.scope_to_tell = nullptr;
+    scope* const in = std::exchange(w.scope_ended_in, nullptr);
+    if (in == nullptr) return;
+    scope::shard& shard = in->shard_[scope::shard_of(w.index)];
+    // acq_rel: release pairs with the sums of a wait. From here on the scope may be gone.
+    const std::uint64_t before = shard.ended.fetch_add(std::exchange(w.scope_ends, 0), acq_rel);
+    if ((before & scope::waited_bit) == 0) return;
     // Looked at only while a waiter's record is in the bucket: then the scope is alive.
     lot.wake(
-        scope_key(maybe_gone), UINT32_MAX, [&](wait_record&) { return scope_done(*maybe_gone); },
+        scope_key(in), UINT32_MAX, [&](wait_record&) { return scope_done(*in); },
         [this](unsigned seat) { notify(seat); });
 }
 

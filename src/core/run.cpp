@@ -152,9 +152,13 @@ void runtime::run(worker& w, task_id id) {
     const std::uint16_t flags = s.flags.load(relaxed);
     const bool discarded = state.load(relaxed) == life::discarding && (flags & flag_finally) == 0;
     const task_environment* environment = s.environment.load(relaxed);
-    if (w.scope_to_tell != nullptr &&
-        (environment == nullptr || environment->within != w.scope_to_tell)) {
+    if (w.scope_ended_in != nullptr &&
+        (environment == nullptr || environment->within != w.scope_ended_in)) {
         tell_scope(w);
+    }
+    if ((flags & flag_ticket) != 0) {
+        run_ticket(w, index);
+        return;
     }
     if ((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) {
         end_without_running(w, index);
@@ -167,24 +171,13 @@ void runtime::run(worker& w, task_id id) {
     const char* name = s.name;
     running_task body{
         index, w.top, {}, task_context(*this, w, (flags & flag_posted) != 0 ? task_id{} : id)};
-    running_task* outer = current_task();
-    w.top = &body;
-    set_current_task(&body);
-    if (w.depth < worker::shown_depth) {
-        shown_frame& frame = w.frames[w.depth];
-        frame.awaited.store(0, relaxed);
-        frame.task.store(id.value, relaxed);
-    }
-    // release: pairs with a searcher's acquire; the frames below `shown` are filled in.
-    w.shown.store(++w.depth, release);
     s.runner.store(w.index, relaxed);
+    running_task* const outer = begin_body(w, body, id);
     if (options.observer != nullptr) tell(w, event_kind::started, id, {}, name);
 
     s.invoke(s.storage, &body.context);
 
-    w.shown.store(--w.depth, release);
-    w.top = body.below;
-    set_current_task(outer);
+    end_body(w, body, outer);
     const bool failed = body.error != nullptr;
     if (options.observer != nullptr) {
         if (failed) tell(w, event_kind::failed, id, {}, name);
@@ -202,6 +195,26 @@ void runtime::run(worker& w, task_id id) {
         seat_counters::add(w.counters.executed);
     }
     own_work_done(w, index);
+}
+
+running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_as) {
+    running_task* const outer = current_task();
+    w.top = &body;
+    set_current_task(&body);
+    if (w.depth < worker::shown_depth) {
+        shown_frame& frame = w.frames[w.depth];
+        frame.awaited.store(0, relaxed);
+        frame.task.store(shown_as.value, relaxed);
+    }
+    // release: pairs with a searcher's acquire; the frames below `shown` are filled in.
+    w.shown.store(++w.depth, release);
+    return outer;
+}
+
+void runtime::end_body(worker& w, const running_task& body, running_task* outer) {
+    w.shown.store(--w.depth, release);
+    w.top = body.below;
+    set_current_task(outer);
 }
 
 bool runtime::yield_to_higher(worker& w) {

@@ -1,6 +1,7 @@
 #pragma once
 // The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
 //   build.cpp     open, edges, publish          ready.cpp     queues, inboxes, stealing, waking
+//   batch.cpp     many bodies in one task
 //   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
 //   wait.cpp      helping, parking, reserves    failure.cpp   outcomes and who receives them
 //   lifecycle.cpp threads, seats, shutdown      background.cpp, resource.cpp, instruments.cpp
@@ -23,6 +24,10 @@ BRAID_NAMESPACE_BEGIN
 
 class event;
 class scope;
+
+namespace detail {
+struct batch_bodies;
+}
 
 namespace detail {
 
@@ -70,7 +75,7 @@ public:
     bool add_dependency(worker& w, task_id id, task_id predecessor);
     /// Is the task `ancestor`, or a child of it, or a child of one of those …?
     bool descends(std::uint32_t index, task_id ancestor) const;
-    void spawn_members(worker& w, std::size_t count, closure_fn body, void* shared);
+    void link_parent(slot& child, std::uint32_t parent) const;
     /// Neither allocates nor waits. `put` constructs in the storage.
     template <class Put>
     bool try_post(worker& w, closure_fn body, Put&& put) noexcept {
@@ -82,12 +87,17 @@ public:
     std::uint32_t prepare_post(worker& w, bool may_block) noexcept;
     /// open() for a posted task without options.
     draft open_post(worker& w, scope* within);
-    static void count_creation(worker& w, const task_environment* environment);
+    static void count_creation(worker& w, const task_environment* environment,
+                               std::uint64_t count = 1);
     bool push_posted(worker& w, std::uint32_t index, closure_fn body) noexcept;
     task_state state_of(task_id id) const;
     task_id id_of(std::uint32_t index) const {
         return {join_word(slots[index].generation(), index)};
     }
+
+    // ---- batch.cpp
+    void spawn_members(worker& w, const batch_bodies& all);
+    void run_ticket(worker& w, std::uint32_t index);
 
     // ---- ready.cpp
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
@@ -315,11 +325,19 @@ private:
     explicit runtime(const scheduler_options& o);
     ~runtime();
     task_options member_options(std::uint32_t parent) const;
+    /// False: out of memory.
+    bool push_ticket(worker& w, std::uint32_t batch, const batch_bodies& all);
+    void run_members(worker& w, std::uint32_t shown_as, std::uint32_t batch,
+                     const batch_bodies& all);
+    bool wanted_elsewhere(const worker& w, unsigned level) const;
+    /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
+    running_task* begin_body(worker& w, running_task& body, task_id shown_as);
+    void end_body(worker& w, const running_task& body, running_task* outer);
     void enter_turn(worker& w);
     void complete_one(worker& w, std::uint32_t index);
     enum class end_of_task : std::uint8_t { executed, failed, cancelled };
     static end_of_task how_it_ended(const slot& s);
-    void count_end(worker& w, scope& all, end_of_task end);
+    void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);
     void recycle(worker& w, std::uint32_t index);
     /// A slot in its last generation is retired instead (I3).
     void give_slot(worker& w, std::uint32_t index);

@@ -278,9 +278,9 @@ task_id task_builder::finish() {
 
 namespace detail {
 
-void spawn_members(task_context& context, std::size_t count, closure_fn run, void* shared) {
+void spawn_members(task_context& context, const batch_bodies& all) {
     runtime& rt = runtime_of(context);
-    rt.spawn_members(*rt.bound(), count, run, shared);
+    rt.spawn_members(*rt.bound(), all);
 }
 
 runtime& runtime_of(task_context& context) { return runtime::of(context); }

@@ -49,6 +49,7 @@ enum slot_flag : std::uint16_t {
     flag_resources = 1 << 12,
     flag_built = 1 << 13,   // has, or had, a builder
     flag_shared = 1 << 14,  // the closure stays for the children, until completion
+    flag_ticket = 1 << 15,  // bodies of a batch; see batch.cpp
 };
 
 struct alignas(64) slot {

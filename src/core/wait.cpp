@@ -12,6 +12,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
+constexpr atomic<bool> always{true};
+
 std::uint64_t key_of(const wait_target& target) {
     if (target.task) return target.task.value;
     return target.signal != nullptr ? address_key(target.signal) : scope_key(target.all_of);
@@ -242,6 +244,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     const bool lent =
         w.handed_over;  // inside blocking(), or on top of a wait that gave up the seat
     const unsigned outer_loop = std::exchange(w.loop_depth, w.depth);
+    const atomic<bool>* const outer_wait = w.wait_over;
     bool in_time = true;
     bool asked = false;
     bool desperate = false;  // nobody can stand in: run whatever is there
@@ -254,6 +257,8 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             lot.leave(w.records, record);  // somebody else was quicker: wait for the next set()
             if (!enter_wait(w, target, record)) break;
         }
+        // With a deadline the clock is looked at after each body of a batch.
+        w.wait_over = deadline == INT64_MAX ? &lot[record].done : &always;
         task_id id = find_work(w, target, policy);
         if (!id && desperate) id = next_task(w);
         if (id) {
@@ -265,7 +270,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             run(w, id);
             continue;
         }
-        if (w.scope_to_tell != nullptr) {
+        if (w.scope_ended_in != nullptr) {
             tell_scope(w);  // perhaps the very scope that is awaited here
             continue;
         }
@@ -318,6 +323,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     }
     w.elsewhere = elsewhere + (task_clock() - began);
     w.loop_depth = outer_loop;
+    w.wait_over = outer_wait;
     if (w.handed_over && !lent) take_back(w);
     if (asked && w.kind == seat_kind::guest) note_guest_waits(w, false);
     if (w.kind == seat_kind::background) count_background_waiter(-1);

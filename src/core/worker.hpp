@@ -100,7 +100,9 @@ struct alignas(64) worker {
     task_id needed_for;                    // whose needs `needed` lists; see needed_work
     task_id needed[32];
     unsigned needed_count = 0;
-    scope* scope_to_tell = nullptr;  // maybe gone: an address until proven alive
+    scope* scope_ended_in = nullptr;          // tasks that ended there,
+    std::uint64_t scope_ends = 0;             // how many of them are not counted there yet
+    const atomic<bool>* wait_over = nullptr;  // of the innermost wait that runs tasks
     std::mutex types_mutex;          // its thread writes, statistics() reads
     type_row* types = nullptr;
     seat_counters counters;

@@ -2,9 +2,10 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <cctype>
 #include <fstream>
 #include <map>
-#include <regex>
+#include <string>
 
 namespace {
 
@@ -66,12 +67,33 @@ TEST_P(Handlers, WithoutAnyHandlerNothingIsPrinted) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+/// The first of them that `line` calls or includes, or nothing.
+std::string printing_or_ending(const std::string& line) {
+    for (const char* text : {"std::cout", "std::cerr", "std::clog", "<iostream>"}) {
+        if (line.find(text) != std::string::npos) return text;
+    }
+    const auto in_a_name = [](char c) { return std::isalnum(c) != 0 || c == '_'; };
+    for (const std::string name : {"printf", "fprintf", "puts", "fputs", "putchar", "perror",
+                                   "abort", "exit", "_exit", "quick_exit", "assert"}) {
+        for (std::size_t at = 0; (at = line.find(name, at)) != std::string::npos; ++at) {
+            const std::size_t after = line.find_first_not_of(' ', at + name.size());
+            const bool begins = at == 0 || !in_a_name(line[at - 1]);
+            if (begins && after != std::string::npos && line[after] == '(') return name;
+        }
+    }
+    return "";
+}
+
+TEST(HandlersRule, FindsWhatItForbids) {
+    EXPECT_EQ(printing_or_ending("    std::printf(\"x\");"), "printf");
+    EXPECT_EQ(printing_or_ending("if (bad) abort ();"), "abort");
+    EXPECT_EQ(printing_or_ending("#include <iostream>"), "<iostream>");
+    EXPECT_EQ(printing_or_ending("std::snprintf(text, n); on_exit(x); exits = 3;"), "");
+}
+
 // std::terminate is allowed where a contract in a header says so, and nowhere else.
 TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
     const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-    const std::regex forbidden(
-        R"((^|[^a-z_])(printf|fprintf|puts|fputs|putchar|perror|abort|exit|_exit|quick_exit)\s*\()"
-        R"(|std::cout|std::cerr|std::clog|<iostream>|(^|[^a-z_])assert\s*\()");
     std::map<std::string, int> terminates;
     for (const char* folder : {"src", "include"}) {
         for (const auto& file : std::filesystem::recursive_directory_iterator(root / folder)) {
@@ -81,7 +103,7 @@ TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
             for (std::string line; std::getline(text, line);) {
                 ++number;
                 line = line.substr(0, line.find("//"));
-                EXPECT_FALSE(std::regex_search(line, forbidden))
+                EXPECT_EQ(printing_or_ending(line), "")
                     << file.path() << ":" << number << ": " << line;
                 if (line.find("std::terminate") != std::string::npos) {
                     ++terminates[file.path().filename().string()];

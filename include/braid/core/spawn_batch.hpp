@@ -5,27 +5,38 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// `count` children of the running task, pushed together: each runs `run` with a batch_member in
-/// its storage.
-BRAID_API void spawn_members(task_context& context, std::size_t count, closure_fn run,
-                             void* shared);
+/// The bodies of the running task: `run` is called with a batch_member for each index.
+struct batch_bodies {
+    static constexpr std::uint64_t queued = std::uint64_t{1} << 63;
+
+    closure_fn run;
+    void* shared;                 // the batch's closure, which stays until all have run
+    atomic<std::uint64_t>* next;  // the next index, in that closure
+    std::size_t count;
+};
+BRAID_API void spawn_members(task_context& context, const batch_bodies& all);
 
 struct batch_member {
-    void* shared;  // the parent's storage: complete only after its children, so it is alive
+    void* shared;
     std::size_t index;
 };
 
 template <class F>
 struct batch {
+    batch(F&& body, std::size_t n) : f(std::move(body)), count(n) {}
+    batch(const F& body, std::size_t n) : f(body), count(n) {}
+
     F f;
     std::size_t count;
+    atomic<std::uint64_t> next{0};
 
     static void run(void* storage, task_context* context) {
         if (context == nullptr) {
             stored<batch>::destroy(storage);
             return;
         }
-        spawn_members(*context, stored<batch>::get(storage).count, &run_member, storage);
+        batch& all = stored<batch>::get(storage);
+        spawn_members(*context, {&run_member, storage, &all.next, all.count});
     }
     static void run_member(void* storage, task_context* context) {
         if (context == nullptr) return;
