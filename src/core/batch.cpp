@@ -1,5 +1,6 @@
-// A batch: one task with many bodies. There is no slot for each body but one ticket for all: whoever
-// takes it puts another one into the queue, then runs bodies, by an index that all count up.
+// A batch: one task with many bodies. There is no slot for each body but one ticket for all:
+// whoever takes it puts another one into the queue, then runs bodies, by an index that all count
+// up.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "core/permissions.hpp"
@@ -34,7 +35,8 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
 /// One ticket lies in a queue while bodies are left: bit 63 of the common index says that one does.
 bool runtime::push_ticket(worker& w, std::uint32_t batch, const batch_bodies& all) {
     // relaxed, all of them: the index orders nothing, tickets are handed on by their queues.
-    if ((all.next->fetch_or(batch_bodies::queued, relaxed) & batch_bodies::queued) != 0) return true;
+    if ((all.next->fetch_or(batch_bodies::queued, relaxed) & batch_bodies::queued) != 0)
+        return true;
     const std::uint32_t index = slots.take(w.slots);
     if (index == no_index) {
         all.next->fetch_and(~batch_bodies::queued, relaxed);
@@ -72,9 +74,8 @@ void runtime::run_ticket(worker& w, std::uint32_t index) {
     // For whoever is idle: this thread takes one body itself.
     if (all.next->load(relaxed) + 1 < all.count) push_ticket(w, batch, all);
     run_members(w, index, batch, all);
-    close_unused(s.permissions, s.generation());
-    give_slot(w, index);
-    own_work_done(w, batch);
+    s.environment.store(nullptr, relaxed);  // its bodies are counted, it is not
+    complete_posted(w, s, index);
 }
 
 /// Something that a thread would run between two tasks, and must not miss between two bodies.

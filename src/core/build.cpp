@@ -1,7 +1,7 @@
 // A task comes to be: a slot, its predecessors, its parent, and the moment it may start.
 #include "braid/core/scope.hpp"
 #include "core/permissions.hpp"
-#include "core/runtime.hpp"
+#include "core/seat_lease.hpp"
 
 #include <algorithm>
 
@@ -15,12 +15,19 @@ draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind 
     return d;
 }
 draft open_post(runtime& rt, worker* w, scope* within) {
+    if (w == nullptr) w = rt.bound();
+    if (w != nullptr && !rt.turn) {  // what follows, without the lease that is none
+        draft d = rt.open_post(*w, within);
+        d.owner = w;
+        return d;
+    }
     const seat_lease seat(rt, w);
     draft d = rt.open_post(*seat, within);
     d.owner = seat.kept();
     return d;
 }
 task_id publish_task(runtime& rt, draft d, closure_fn body) {
+    if (d.owner != nullptr && !rt.turn) return rt.publish(*d.owner, d, body);
     return rt.publish(*seat_lease(rt, d.owner), d, body);
 }
 void abandon_task(runtime& rt, draft d) { rt.abandon(*seat_lease(rt, nullptr), d); }
@@ -259,7 +266,6 @@ draft runtime::open_post(worker& w, scope* within) {
         return open(w, {.within = within}, draft_kind::posted);
     }
     slot& s = slots[index];
-    s.waits_for.store(1, relaxed);  // the builder's, until publish()
     const task_environment* environment = nullptr;
     if (within != nullptr) {
         environment = &within->environment_;
@@ -272,8 +278,7 @@ draft runtime::open_post(worker& w, scope* within) {
     return {.storage = s.storage, .slot = index};
 }
 
-void runtime::count_creation(worker& w, const task_environment* environment,
-                             std::uint64_t count) {
+void runtime::count_creation(worker& w, const task_environment* environment, std::uint64_t count) {
     if (environment == nullptr || environment->within == nullptr) return;
     scope::shard& shard = environment->within->shard_[scope::shard_of(w.index)];
     // release: pairs with the acquire in the sums of a scope's wait.
@@ -286,8 +291,12 @@ void runtime::count_creation(worker& w, const task_environment* environment,
 
 task_id runtime::publish(worker& w, draft d, closure_fn body) {
     slot& s = slots[d.slot];
-    const task_id id = id_of(d.slot);
+    const task_id id{join_word(s.generation(), d.slot)};
     s.invoke = body;
+    if (s.flags.load(relaxed) == flag_posted && options.observer == nullptr && !turn) {
+        push_ready(w, id, s.level.load(relaxed));
+        return id;
+    }
     if (body == nullptr) {
         s.flags.fetch_or(flag_empty, relaxed);
         if (s.has(flag_built)) return id;  // predecessors may be added until finish()
@@ -308,7 +317,8 @@ void runtime::abandon(worker& w, draft d) {
     const task_id id = id_of(d.slot);
     const bool built = s.has(flag_built);
     const bool held = s.has(flag_held);
-    if (drop_wait(s.waits_for)) make_ready(w, d.slot, {});
+    // A posted task without options was never held back; see prepare_post().
+    if (s.waits_for.load(relaxed) == 0 || drop_wait(s.waits_for)) make_ready(w, d.slot, {});
     // The builder and the handle that there would have been give up their shares.
     if (built) own_work_done(w, d.slot);
     if (held) release_holder(w, id);

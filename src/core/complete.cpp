@@ -29,21 +29,24 @@ void runtime::complete(worker& w, std::uint32_t index) {
     w.completing = false;
 }
 
+/// Nobody has its id, and it did not fail: no permissions, no waiters, no outcome.
+void runtime::complete_posted(worker& w, slot& s, std::uint32_t index) {
+    const task_environment* environment = s.environment.load(relaxed);
+    const std::uint32_t parent = s.parent.load(relaxed);
+    const std::uint32_t generation = s.generation();
+    close_unused(s.permissions, generation);
+    if (generation != last_generation) slots.give(w.slots, index, s);
+    if (environment != nullptr && environment->within != nullptr) {
+        count_end(w, *environment->within, end_of_task::executed);
+    }
+    if (parent != no_index) own_work_done(w, parent);
+}
+
 void runtime::complete_one(worker& w, std::uint32_t index) {
     slot& s = slots[index];
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
     const std::uint32_t parent = s.parent.load(relaxed);
-    if (s.flags.load(relaxed) == flag_posted && options.observer == nullptr) {
-        // Nobody has its id, and it did not fail: no permissions, no waiters, no outcome.
-        const task_environment* environment = s.environment.load(relaxed);
-        recycle(w, index);
-        if (environment != nullptr && environment->within != nullptr) {
-            count_end(w, *environment->within, end_of_task::executed);
-        }
-        if (parent != no_index) own_work_done(w, parent);
-        return;
-    }
     if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
     outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
     if (options.observer != nullptr) tell(w, event_kind::completed, id, {}, s.name);
@@ -90,7 +93,8 @@ runtime::end_of_task runtime::how_it_ended(const slot& s) {
 }
 
 /// Between two tasks of a loop ends are only added up: they are counted when the loop leaves the
-/// scope or finds nothing more to run. In a task's body, or outside a loop, there is no later moment.
+/// scope or finds nothing more to run. In a task's body, or outside a loop, there is no later
+/// moment.
 void runtime::count_end(worker& w, scope& all, end_of_task end, std::uint64_t count) {
     scope::shard& shard = all.shard_[scope::shard_of(w.index)];
     if (end == end_of_task::cancelled) shard.cancelled.fetch_add(count, relaxed);

@@ -66,8 +66,9 @@ public:
         return refill(cache, may_block) ? take(cache) : no_index;
     }
 
-    void give(pool_cache& cache, std::uint32_t index) {
-        (*this)[index].next.store(cache.head, relaxed);
+    void give(pool_cache& cache, std::uint32_t index) { give(cache, index, (*this)[index]); }
+    void give(pool_cache& cache, std::uint32_t index, Object& object) {
+        object.next.store(cache.head, relaxed);
         cache.head = index;
         if (++cache.count >= 2 * batch) give_back(cache);
     }

@@ -1,5 +1,6 @@
 // Seats and threads: how they come, whom they belong to, and how everything ends.
-#include "core/runtime.hpp"
+#include "core/helper_floats.hpp"
+#include "core/seat_lease.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -78,7 +79,8 @@ runtime* runtime::create(const scheduler_options& o) {
         rt->turn = ::new (gate_bytes) gate(*o.chooser);
     }
 
-    const int cores = static_cast<int>(platform::usable_cores(o.system_root));
+    rt->cores = platform::usable_cores(o.system_root);
+    const int cores = static_cast<int>(rt->cores);
     const int workers = o.workers >= 0 ? o.workers : std::max(0, cores - o.main_threads);
     rt->max_workers = static_cast<unsigned>(
         std::clamp(o.max_workers >= 0 ? o.max_workers : std::max(workers, cores), workers, 128));
@@ -212,8 +214,10 @@ worker* runtime::reuse_main_seat(const char* name) {
 void runtime::remove_main(worker& w) {
     // A thread that leaves with work for it alone would never run it: run it now. What comes
     // later is refused.
+    helper_floats floats;
     while (true) {
         if (const task_id id = own_inbox_task(w)) {
+            floats.use(w, float_control);
             w.stamp = active_policy::coarse_now();
             run(w, id);
             continue;
@@ -402,8 +406,10 @@ void runtime::shut_down(shutdown how) {
 
     const seat_lease seat(*this, nullptr);
     const std::uint64_t key = address_key(&state);
+    helper_floats floats;
     while (!at_rest()) {
         if (const task_id id = next_task(*seat)) {
+            floats.use(*seat, float_control);
             leave_search(*seat);
             seat->stamp = active_policy::coarse_now();
             run(*seat, id);

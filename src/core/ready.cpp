@@ -2,6 +2,7 @@
 #include "core/runtime.hpp"
 
 #include <algorithm>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -93,15 +94,18 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
         end_without_running(w, index);
         return;
     }
-    const std::uint8_t level = level_of(s);
+    push_ready(w, id_of(index), level_of(s));
+    if (turn) turn->preempt(w.index);
+}
+
+void runtime::push_ready(worker& w, task_id id, unsigned level) {
     if (level == high) high_ready.fetch_add(1, relaxed);
-    if (!w.ready[level].push(id_of(index).value)) {
+    if (!w.ready[level].push(id.value)) {
         seat_counters::add(w.counters.spilled);
         const std::lock_guard lock(spilled[level].mutex);
-        append(spilled[level], index);
+        append(spilled[level], index_of(id.value));
     }
     if (asleep.should_wake()) wake_one();
-    if (turn) turn->preempt(w.index);
 }
 
 task_id runtime::own_inbox_task(worker& w, unsigned lowest) {
@@ -147,6 +151,11 @@ task_id runtime::ready_at(worker& w, unsigned level) {
 
 task_id runtime::next_task(worker& w) {
     if (turn) return choose_ready(w, [](std::uint64_t) { return true; });
+    if (high_ready.load(relaxed) <= 0 && w.box.size.load(relaxed) == 0) {
+        // The usual case first: nothing comes before the newest task of its own.
+        constexpr auto normal = static_cast<unsigned>(priority_level::normal);
+        if (const std::uint64_t id = w.ready[normal].pop()) return {id};
+    }
     for (unsigned level = level_count; level-- != 0;) {
         if (const task_id id = ready_at(w, level)) return id;
     }
@@ -204,9 +213,47 @@ bool runtime::wake_one(bool waiters_too) {
         // It may have woken by itself, and then perhaps for something else: try the next one.
         if (!asleep.take(seat)) continue;
         wakes.fetch_add(1, relaxed);
+        keep_apart(*seats[seat].load(acquire));
         notify(seat);
         return true;
     }
+}
+
+/// Linux wakes a thread where it slept or where its waker runs. Where cores share no cache (virtual
+/// machines), or all others run threads of the idle class, it looks no further, and the two share
+/// one core for milliseconds. So the sleeper is kept off the waker's core, until it has run for a
+/// while; one that soon sleeps again is still kept off the next time, at no cost.
+void runtime::keep_apart(worker& sleeper) {
+    if (!may_be_moved(sleeper)) return;
+    const std::uint32_t here = platform::current_core();
+    const std::lock_guard lock(sleeper.cores_mutex);
+    if (sleeper.kept_off == here) return;
+    const platform::core_set others = sleeper.cores.without(here);
+    if (!others.empty() && platform::set_cores(sleeper.thread_number, others)) {
+        sleeper.kept_off = here;
+    }
+}
+
+/// Before the thread announces its sleep. Read each time: the program may change it.
+void runtime::note_cores(worker& w) {
+    if (!may_be_moved(w)) return go_anywhere(w);
+    const std::lock_guard lock(w.cores_mutex);
+    if (w.kept_off == UINT32_MAX) w.cores = platform::own_cores();
+}
+
+void runtime::go_anywhere(worker& w) {
+    w.woke = INT64_MAX;
+    const std::lock_guard lock(w.cores_mutex);
+    const std::uint32_t core = std::exchange(w.kept_off, UINT32_MAX);
+    // Unless the program has set others since.
+    if (core != UINT32_MAX && platform::own_cores() == w.cores.without(core)) {
+        platform::set_cores(0, w.cores);
+    }
+}
+
+bool runtime::may_be_moved(const worker& w) const {
+    const bool own = w.kind == seat_kind::worker || w.kind == seat_kind::reserve;
+    return own && !turn && w.request.pin_to_cpu < 0 && active_workers.load(relaxed) < cores;
 }
 
 void runtime::wake_seat(unsigned seat) {

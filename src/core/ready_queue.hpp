@@ -81,7 +81,9 @@ public:
         std::uint64_t id = 0;
         while (bottom != top && id == 0) {
             --bottom;
-            id = claim(bottom, at(bottom).load(relaxed));
+            // acquire: as in claim(). Only the owner puts ids in, so this is the one that it sees
+            // or nothing; an exchange costs half of a CAS.
+            if (at(bottom).load(relaxed) != 0) id = at(bottom).exchange(0, acquire);
         }
         // release: who reads this instead of what a push wrote must see the tasks below it too;
         // since C++20 a plain store ends the release sequence of the exchange before it (Q3).

@@ -1,6 +1,6 @@
 // The loop of a thread, and the body of a task.
 #include "braid/core/scope.hpp"
-#include "core/runtime.hpp"
+#include "core/seat_lease.hpp"
 
 #include <utility>
 
@@ -20,26 +20,6 @@ unsigned looks_before_sleep(parking p) {
     return 0;
 }
 
-/// A thread of the program computes as the scheduler's creator does while it runs tasks (C32).
-class helper_floats {
-public:
-    helper_floats(const worker& w, std::uint64_t wanted) {
-        if (w.depth != 0 || (w.kind != seat_kind::main && w.kind != seat_kind::guest)) return;
-        own_ = platform::float_control();
-        changed_ = own_ != wanted;
-        if (changed_) platform::set_float_control(wanted);
-    }
-    ~helper_floats() {
-        if (changed_) platform::set_float_control(own_);
-    }
-    helper_floats(const helper_floats&) = delete;
-    helper_floats& operator=(const helper_floats&) = delete;
-
-private:
-    std::uint64_t own_ = 0;
-    bool changed_ = false;
-};
-
 }  // namespace
 
 void runtime::enter_thread(worker& w) {
@@ -49,6 +29,10 @@ void runtime::enter_thread(worker& w) {
     if (turn) turn->await_turn(w.index);
     w.stamp = active_policy::coarse_now();
     if (options.threads.started != nullptr) options.threads.started(options.threads.user, w.name);
+    {
+        const std::lock_guard lock(w.cores_mutex);
+        w.thread_number = platform::current_thread_number();
+    }
     w.at_rest.store(false, seq_cst);  // as in sleep()
 }
 
@@ -69,6 +53,7 @@ void runtime::thread_main(worker& w) {
     while (true) {
         rest_if_frozen(w);  // first: it may take the notification of the end
         if (state.load(acquire) == life::closed) break;
+        if (w.stamp - w.woke > settled_ns) go_anywhere(w);
         const bool surplus = w.kind == seat_kind::worker ? w.number >= active_workers.load(acquire)
                                                          : retire_reserve(w);
         if (surplus) {
@@ -119,6 +104,7 @@ void runtime::idle(worker& w) {
         return work_visible() || w.box.size.load(seq_cst) != 0 ||
                state.load(seq_cst) == life::closed;
     };
+    note_cores(w);
     const searcher now = std::exchange(w.search, searcher::none);
     w.search = asleep.rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, INT64_MAX); });
     w.stamp = active_policy::coarse_now();
@@ -165,7 +151,6 @@ void runtime::run(worker& w, task_id id) {
         return;
     }
 
-    const helper_floats floats(w, float_control);
     const std::int64_t started = options.statistics ? active_policy::now() : w.stamp;
     const std::int64_t outer_elsewhere = std::exchange(w.elsewhere, 0);
     const char* name = s.name;
@@ -193,6 +178,11 @@ void runtime::run(worker& w, task_id id) {
         record_failure(w, index, std::move(body.error), 0);
     } else {
         seat_counters::add(w.counters.executed);
+        if (flags == flag_posted && options.observer == nullptr &&
+            s.detail.load(relaxed) == no_index) {
+            complete_posted(w, s, index);
+            return;
+        }
     }
     own_work_done(w, index);
 }

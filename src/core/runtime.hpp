@@ -102,6 +102,8 @@ public:
     // ---- ready.cpp
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
     void enqueue(worker& w, std::uint32_t index);
+    /// Into the thread's own queue, for everybody.
+    void push_ready(worker& w, task_id id, unsigned level);
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level);
@@ -111,6 +113,11 @@ public:
     /// False: nobody sleeps.
     bool wake_one(bool waiters_too = true);
     unsigned choose_sleeper(bool waiters_too);
+    static constexpr std::int64_t settled_ns = 1'000'000;
+    void keep_apart(worker& sleeper);
+    void note_cores(worker& w);
+    static void go_anywhere(worker& w);
+    bool may_be_moved(const worker& w) const;
     void wake_seat(unsigned seat);
     void boost(worker& w, task_id id, std::uint8_t level);
     bool take_out(task_id id, unsigned level);
@@ -284,6 +291,7 @@ public:
     std::uint32_t ring = 0;
     std::uint32_t process = 0;
     unsigned max_workers = 0;
+    unsigned cores = 1;
 
     // Tasks of the high level that lie in queues: others look for them before their own.
     alignas(64) atomic<std::int32_t> high_ready{0};
@@ -335,6 +343,7 @@ private:
     void end_body(worker& w, const running_task& body, running_task* outer);
     void enter_turn(worker& w);
     void complete_one(worker& w, std::uint32_t index);
+    void complete_posted(worker& w, slot& s, std::uint32_t index);
     enum class end_of_task : std::uint8_t { executed, failed, cancelled };
     static end_of_task how_it_ended(const slot& s);
     void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);
@@ -351,62 +360,6 @@ private:
     void count_background_waiter(int change);
 };
 
-/// With a chooser a thread in a blocking region has no turn: it takes one for each operation.
-class turn_for_call {
-public:
-    turn_for_call(runtime& rt, worker& w) {
-        if (!w.without_turn) return;
-        gate_ = rt.turn;
-        worker_ = &w;
-        gate_->enter(w.index);
-        w.without_turn = false;
-    }
-    ~turn_for_call() {
-        if (gate_ == nullptr) return;
-        worker_->without_turn = true;
-        gate_->leave(worker_->index);
-    }
-    turn_for_call(const turn_for_call&) = delete;
-    turn_for_call& operator=(const turn_for_call&) = delete;
-
-private:
-    gate* gate_ = nullptr;
-    worker* worker_ = nullptr;
-};
-
-/// The calling thread's seat for one operation: its own, or a guest's leased for the duration.
-class seat_lease {
-public:
-    seat_lease(runtime& rt, worker* known)
-        : rt_(rt),
-          worker_(known != nullptr ? known : rt.bound()),
-          leased_(worker_ == nullptr),
-          turn_(rt, leased_ ? *(worker_ = rt.lease_guest(true)) : *worker_) {}
-    ~seat_lease() {
-        if (leased_) rt_.return_guest(*worker_);
-    }
-    seat_lease(const seat_lease&) = delete;
-    seat_lease& operator=(const seat_lease&) = delete;
-    worker& operator*() const { return *worker_; }
-    worker* operator->() const { return worker_; }
-    /// Null when the seat goes back at the end of the lease.
-    worker* kept() const { return leased_ ? nullptr : worker_; }
-
-private:
-    runtime& rt_;
-    worker* worker_;
-    bool leased_;
-    turn_for_call turn_;
-};
-
-/// Which seats the calling thread has (several schedulers may share a thread).
-struct seat_binding {
-    const runtime* rt = nullptr;
-    std::uint64_t serial = 0;
-    worker* w = nullptr;
-};
-void bind_seat(worker& w);
-void unbind_seat(const worker& w);
 /// The innermost task that the calling thread runs, of any scheduler.
 running_task* current_task();
 void set_current_task(running_task* task);

@@ -6,7 +6,7 @@
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "braid/core/task_builder.hpp"
-#include "core/runtime.hpp"
+#include "core/seat_lease.hpp"
 
 #include <algorithm>
 #include <cstring>

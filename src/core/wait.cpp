@@ -2,8 +2,9 @@
 // top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
+#include "core/helper_floats.hpp"
 #include "core/permissions.hpp"
-#include "core/runtime.hpp"
+#include "core/seat_lease.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +14,8 @@ namespace detail {
 namespace {
 
 constexpr atomic<bool> always{true};
+constexpr std::int64_t spin_ns = 50'000;
+constexpr auto high = static_cast<unsigned>(priority_level::high);
 
 std::uint64_t key_of(const wait_target& target) {
     if (target.task) return target.task.value;
@@ -139,6 +142,15 @@ task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
     if (policy == help::none || !enough_stack(w)) return {};
     if (target.run_everything) return next_task(w);
     if (!target.task) return claim_needed(w, target, policy);  // does not look at needs
+    if (!turn && w.kind != seat_kind::background) {
+        // Most often the awaited task itself is the newest that this thread has made.
+        const unsigned level = level_of(slots[index_of(target.task.value)]);
+        const auto is_it = [&](std::uint64_t entry) { return entry == target.task.value; };
+        if (w.ready[level].claim_newest_if(is_it, 1) != 0) {
+            if (level == high) high_ready.fetch_sub(1, relaxed);
+            return target.task;
+        }
+    }
     if (w.needed_for == target.task) {
         if (const task_id id = claim_needed(w, target, policy)) return id;
     }
@@ -180,7 +192,6 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
     if (target.signal != nullptr && policy != help::any) return {};
 
     constexpr std::size_t look_at = 64;
-    constexpr auto high = static_cast<unsigned>(priority_level::high);
     const unsigned count = seat_count.load(acquire);
     for (unsigned level = level_count; level-- != 0;) {
         if (level == high && high_ready.load(relaxed) <= 0) continue;
@@ -245,20 +256,27 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         w.handed_over;  // inside blocking(), or on top of a wait that gave up the seat
     const unsigned outer_loop = std::exchange(w.loop_depth, w.depth);
     const atomic<bool>* const outer_wait = w.wait_over;
+    helper_floats floats;
+    const atomic<bool>* done = &lot[record].done;
     bool in_time = true;
     bool asked = false;
     bool desperate = false;  // nobody can stand in: run whatever is there
+    const bool spins =
+        !turn && options.idle != parking::power && active_workers.load(relaxed) < cores;
     unsigned looks = turn || options.idle == parking::power ? 0 : 24;
+    std::int64_t spin_until = 0;
     while (true) {
         rest_if_frozen(w);
+        if (w.stamp - w.woke > settled_ns) go_anywhere(w);
         // acquire: pairs with the release in parking_lot::wake().
-        if (lot[record].done.load(acquire)) {
+        if (done->load(acquire)) {
             if (target.signal == nullptr || target.signal->try_take()) break;
             lot.leave(w.records, record);  // somebody else was quicker: wait for the next set()
             if (!enter_wait(w, target, record)) break;
+            done = &lot[record].done;
         }
         // With a deadline the clock is looked at after each body of a batch.
-        w.wait_over = deadline == INT64_MAX ? &lot[record].done : &always;
+        w.wait_over = deadline == INT64_MAX ? done : &always;
         task_id id = find_work(w, target, policy);
         if (!id && desperate) id = next_task(w);
         if (id) {
@@ -267,6 +285,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             if (options.observer != nullptr) {
                 tell(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
             }
+            floats.use(w, float_control);
             run(w, id);
             continue;
         }
@@ -277,6 +296,13 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         if (looks != 0) {
             --looks;
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+            continue;
+        }
+        if (spin_until == 0) spin_until = spins ? active_policy::now() + spin_ns : -1;
+        if (spin_until > 0) {
+            // What is awaited runs elsewhere: to be woken takes longer than most tasks.
+            for (unsigned n = 0; n < 16 && !done->load(relaxed); ++n) active_policy::relax();
+            if (active_policy::now() >= spin_until) spin_until = -1;
             continue;
         }
         if (!asked) {
@@ -295,7 +321,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
                 w.name);
         }
         if (!in_time || (deadline != INT64_MAX && !turn && active_policy::now() >= deadline)) {
-            in_time = lot[record].done.load(acquire);
+            in_time = done->load(acquire);
             if (!in_time || target.signal == nullptr || target.signal->try_take()) break;
         }
         if (w.handed_over || w.kind == seat_kind::background) {
@@ -317,6 +343,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             return work_visible();
         };
         // Its own inbox: enqueue() appends (seq_cst) and then notifies in any case.
+        note_cores(w);
         const searcher now = std::exchange(w.search, searcher::none);
         w.search = asleep.rest(w.index, target.run_everything ? searcher::idle : searcher::waiter,
                                now, look, [&] { in_time = sleep(w, deadline); });
@@ -369,6 +396,7 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
     w.at_rest.store(false, seq_cst);
     rest_if_frozen(w);
     w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
+    w.woke = w.stamp;
     if (options.observer != nullptr) tell(w, event_kind::unparked, {});
     return in_time;
 }

@@ -88,7 +88,8 @@ struct alignas(64) worker {
     unsigned loop_depth = UINT32_MAX;
     std::uint32_t victim = 0;
     std::uint32_t root_births = 0;
-    std::int64_t stamp = 0;  // clock at the end of the last task or sleep
+    std::int64_t stamp = 0;         // clock at the end of the last task or sleep
+    std::int64_t woke = INT64_MAX;  // INT64_MAX: long ago, or on any core; see go_anywhere()
     // Of the running task's time: what went by in waits, in tasks on top and in blocking().
     std::int64_t elsewhere = 0;
     std::int64_t blocking_since = 0, elsewhere_before = 0;
@@ -103,12 +104,16 @@ struct alignas(64) worker {
     scope* scope_ended_in = nullptr;          // tasks that ended there,
     std::uint64_t scope_ends = 0;             // how many of them are not counted there yet
     const atomic<bool>* wait_over = nullptr;  // of the innermost wait that runs tasks
-    std::mutex types_mutex;          // its thread writes, statistics() reads
+    std::mutex types_mutex;                   // its thread writes, statistics() reads
     type_row* types = nullptr;
     seat_counters counters;
 
     // ---- anybody ----
     alignas(64) basic_parker<active_policy> park;
+    std::mutex cores_mutex;
+    std::uint32_t thread_number = 0;      // the system's; these three guarded by cores_mutex
+    platform::core_set cores;             // that the thread may run on, when it last fell asleep
+    std::uint32_t kept_off = UINT32_MAX;  // one of them, by whoever woke it; see keep_apart()
     inbox box;
     atomic<bool> at_rest{true};
     atomic<std::uint16_t> visit{0};  // tells threads apart that register at one seat in turn

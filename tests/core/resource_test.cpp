@@ -139,7 +139,7 @@ TEST_P(Resource, IsHeldForTheOwnWorkNotForTheChildren) {
 TEST_P(Resource, OfATaskThatFailsOrIsCancelledComesFree) {
     braid::scheduler s(options());
     braid::resource r(s);
-    EXPECT_THROW(s.wait(s.spawn({.uses = {&r}}, [] { throw 1; })), int);
+    EXPECT_THROW(s.async({.uses = {&r}}, [] { throw 1; }).get(), int);
     braid::scope dropped(s);
     dropped.cancel();
     for (int i = 0; i < 10; ++i) {

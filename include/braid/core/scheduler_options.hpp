@@ -13,7 +13,9 @@ BRAID_NAMESPACE_BEGIN
 class observer;
 class chooser;
 
-/// How long a thread that finds nothing looks on before it sleeps.
+/// How long a thread that finds nothing looks on before it sleeps. With fewer workers than cores,
+/// and except for `power`, a wait watches what other threads still run for it for 50 µs before
+/// that.
 enum class parking : std::uint8_t {
     latency,   // about 50 µs of looking
     balanced,  // about 10 µs

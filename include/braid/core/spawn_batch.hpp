@@ -1,5 +1,6 @@
 #pragma once
 
+#include "braid/base/policy.hpp"
 #include "braid/core/scheduler.hpp"
 
 BRAID_NAMESPACE_BEGIN

@@ -45,6 +45,33 @@ void join_thread(thread_handle thread) noexcept;
 void detach_thread(thread_handle thread) noexcept;
 bool is_current(thread_handle thread) noexcept;
 
+/// Cores by number, those of the first 1024.
+struct core_set {
+    std::uint64_t words[16] = {};
+
+    bool operator==(const core_set&) const = default;
+    bool empty() const {
+        std::uint64_t any = 0;
+        for (const std::uint64_t word : words) any |= word;
+        return any == 0;
+    }
+    /// This one without `core`; empty when that is not in it.
+    core_set without(std::uint32_t core) const {
+        core_set rest = *this;
+        if (core >= 1024 || (words[core / 64] >> core % 64 & 1) == 0) return {};
+        rest.words[core / 64] &= ~(std::uint64_t{1} << core % 64);
+        return rest;
+    }
+};
+/// The core on which the calling thread runs at the moment; UINT32_MAX when unknown. 1-2 ns.
+std::uint32_t current_core() noexcept;
+/// The system's number for the calling thread.
+std::uint32_t current_thread_number() noexcept;
+/// The cores that the calling thread may run on; none of them when unknown.
+core_set own_cores() noexcept;
+/// 0: the calling thread. False: the system refuses. About 1 µs.
+bool set_cores(std::uint32_t thread_number, const core_set& cores) noexcept;
+
 /// The bounds of the calling thread's stack: [low, high). Both 0 when unknown.
 struct stack_bounds {
     std::uintptr_t low = 0, high = 0;

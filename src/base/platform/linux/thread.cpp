@@ -75,6 +75,26 @@ bool is_current(thread_handle thread) noexcept {
     return thread != 0 && pthread_equal(static_cast<pthread_t>(thread), pthread_self()) != 0;
 }
 
+static_assert(sizeof(core_set) == sizeof(cpu_set_t));
+
+std::uint32_t current_core() noexcept {
+    const int core = sched_getcpu();
+    return core < 0 ? UINT32_MAX : static_cast<std::uint32_t>(core);
+}
+
+core_set own_cores() noexcept {
+    core_set cores;
+    if (sched_getaffinity(0, sizeof cores, reinterpret_cast<cpu_set_t*>(&cores)) != 0) return {};
+    return cores;
+}
+
+bool set_cores(std::uint32_t thread_number, const core_set& cores) noexcept {
+    return sched_setaffinity(static_cast<pid_t>(thread_number), sizeof cores,
+                             reinterpret_cast<const cpu_set_t*>(&cores)) == 0;
+}
+
+std::uint32_t current_thread_number() noexcept { return static_cast<std::uint32_t>(gettid()); }
+
 stack_bounds current_stack() noexcept {
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};

@@ -1,0 +1,66 @@
+#pragma once
+// The calling thread's seat: which one it has, and for how long.
+
+#include "core/runtime.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// With a chooser a thread in a blocking region has no turn: it takes one for each operation.
+class turn_for_call {
+public:
+    turn_for_call(runtime& rt, worker& w) {
+        if (!w.without_turn) return;
+        gate_ = rt.turn;
+        worker_ = &w;
+        gate_->enter(w.index);
+        w.without_turn = false;
+    }
+    ~turn_for_call() {
+        if (gate_ == nullptr) return;
+        worker_->without_turn = true;
+        gate_->leave(worker_->index);
+    }
+    turn_for_call(const turn_for_call&) = delete;
+    turn_for_call& operator=(const turn_for_call&) = delete;
+
+private:
+    gate* gate_ = nullptr;
+    worker* worker_ = nullptr;
+};
+
+/// The calling thread's seat for one operation: its own, or a guest's leased for the duration.
+class seat_lease {
+public:
+    seat_lease(runtime& rt, worker* known)
+        : rt_(rt),
+          worker_(known != nullptr ? known : rt.bound()),
+          leased_(worker_ == nullptr),
+          turn_(rt, leased_ ? *(worker_ = rt.lease_guest(true)) : *worker_) {}
+    ~seat_lease() {
+        if (leased_) rt_.return_guest(*worker_);
+    }
+    seat_lease(const seat_lease&) = delete;
+    seat_lease& operator=(const seat_lease&) = delete;
+    worker& operator*() const { return *worker_; }
+    worker* operator->() const { return worker_; }
+    /// Null when the seat goes back at the end of the lease.
+    worker* kept() const { return leased_ ? nullptr : worker_; }
+
+private:
+    runtime& rt_;
+    worker* worker_;
+    bool leased_;
+    turn_for_call turn_;
+};
+
+/// Which seats the calling thread has (several schedulers may share a thread).
+struct seat_binding {
+    const runtime* rt = nullptr;
+    std::uint64_t serial = 0;
+    worker* w = nullptr;
+};
+void bind_seat(worker& w);
+void unbind_seat(const worker& w);
+}  // namespace detail
+BRAID_NAMESPACE_END
