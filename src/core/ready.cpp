@@ -239,6 +239,8 @@ void runtime::note_cores(worker& w) {
     if (!may_be_moved(w)) return go_anywhere(w);
     const std::lock_guard lock(w.cores_mutex);
     if (w.kept_off == UINT32_MAX) w.cores = platform::own_cores();
+    // It may be taken for a sleeper, and kept off, although it sees work and does not sleep.
+    w.woke = active_policy::coarse_now();
 }
 
 void runtime::go_anywhere(worker& w) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 
 namespace {
 
@@ -113,6 +114,89 @@ TEST_P(Batch, OfABatchOfABatchCompletesFromTheInside) {
         }));
     }));
     EXPECT_EQ(ran, 512);
+}
+
+TEST_P(Batch, HighTasksAndTasksForTheThreadRunBetweenTwoOfItsBodies) {
+    // A thread in the middle of a batch does what it would do between two tasks.
+    braid::scheduler s(options());
+    std::vector<std::size_t> bodies(s.seat_count());  // by seat: each thread its own
+    std::atomic<int> ran{0}, high{0}, mine{0}, late{0};
+    const auto batch = s.spawn_batch({}, 2000, [&](std::size_t) {
+        const std::uint16_t seat = s.this_thread().seat;
+        const std::size_t before = ++bodies[seat];
+        if (++ran != 10) return;
+        s.spawn({.priority = braid::priority_level::high}, [&, seat, before] {
+            late += s.this_thread().seat == seat && bodies[seat] != before;
+            ++high;
+        });
+        s.spawn({.on = s.this_thread()}, [&, seat, before] {
+            late += bodies[seat] != before;
+            ++mine;
+        });
+    });
+    braid::event done(s);
+    s.spawn({.after = {batch}}, [&] { done.set(); });
+    s.work_until(done);
+    s.shut_down();
+    EXPECT_EQ(high, 1);
+    EXPECT_EQ(mine, 1);
+    EXPECT_EQ(late, 0);
+}
+
+TEST_P(Batch, AWaitThatIsOverReturnsBetweenTwoOfItsBodies) {
+    if (GetParam() != 0) return;  // workers would run the rest meanwhile
+    braid::scheduler s(options());
+    braid::event stop(s);
+    std::size_t ran = 0;
+    const auto batch = s.spawn_batch({}, 1000, [&](std::size_t) {
+        if (++ran == 5) stop.set();
+    });
+    s.work_until(stop);
+    EXPECT_EQ(ran, 5U);
+    EXPECT_TRUE(!s.wait_for(batch, braid::nanoseconds{0}) || ran == 1000);
+    s.wait(batch);
+    EXPECT_EQ(ran, 1000U);
+}
+
+TEST_P(Batch, BodiesSeeTheBatchAsTheirTask) {
+    braid::scheduler s(options());
+    std::atomic<int> children{0}, wrong{0};
+    braid::task_builder gate = s.begin({}, braid::empty);
+    std::atomic<std::uint64_t> own{0};
+    const auto batch = s.spawn_batch({.name = "all", .after = {gate.id()}}, 50, [&](std::size_t) {
+        wrong += braid::this_task::id().value != own;
+        wrong += std::string_view(braid::this_task::name()) != "all";
+        s.spawn({.parent = braid::this_task::id()}, [&children] { ++children; });
+    });
+    own = batch.value;
+    gate.finish();
+    s.wait(batch);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(children, 50);
+}
+
+TEST_P(Batch, EachBodyIsCountedOnceAlsoInAScopeThatIsCancelledInTheMiddle) {
+    braid::scheduler s(options());
+    braid::scope some(s);
+    s.wait(s.spawn_batch({.within = &some}, 100, [](std::size_t) {}));
+    some.wait();
+    EXPECT_EQ(some.account().executed, 101U);  // and the batch itself
+    std::atomic<std::uint64_t> ran{0};
+    s.spawn_batch({.within = &some}, 100, [&](std::size_t) {
+        if (++ran == 10) some.cancel();
+    });
+    try {
+        some.wait();
+    } catch (const braid::task_cancelled&) {
+    }
+    const braid::scope_account account = some.account();
+    EXPECT_EQ(account.created, 202U);
+    EXPECT_EQ(account.executed, 101U + ran);
+    EXPECT_EQ(account.cancelled, 100U - ran);
+    EXPECT_EQ(account.failed, 1U);  // the batch, for what did not run
+    s.shut_down();
+    EXPECT_EQ(s.statistics().created, 202U);
+    expect_all_ended(s);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 namespace {
 
@@ -27,6 +29,19 @@ int use_an_own_scheduler() {
     return value == 7 ? 0 : 1;
 }
 
+/// No other thread holds a lock of the C library or of a sanitizer's allocator meanwhile, which the
+/// child would wait for in vain.
+pid_t fork_at_rest(braid::scheduler& s) {
+    s.freeze();
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // a child that hangs ends with the test
+    } else {
+        s.resume();
+    }
+    return child;
+}
+
 int status_of(pid_t child) {
     int status = 0;
     EXPECT_EQ(waitpid(child, &status, 0), child);
@@ -39,8 +54,8 @@ TEST_P(Fork, TheChildMayHaveASchedulerOfItsOwnAndTheParentsGoesOn) {
     for (int round = 0; round < 5; ++round) {
         braid::scope all(s);
         for (int i = 0; i < 500; ++i) all.post([&] { ++ran; });
-        all.wait();  // at rest: no lock of the C library is held by another thread
-        const pid_t child = fork();
+        all.wait();
+        const pid_t child = fork_at_rest(s);
         if (child == 0) _exit(use_an_own_scheduler());
         EXPECT_EQ(status_of(child), 0);
         all.post([&] { ++ran; });
@@ -53,7 +68,7 @@ TEST_P(Fork, TheChildMayHaveASchedulerOfItsOwnAndTheParentsGoesOn) {
 TEST_P(Fork, DestroyingTheParentsSchedulerInTheChildTouchesNothing) {
     auto* s = new braid::scheduler(options());
     s->wait(s->spawn([] {}));
-    const pid_t child = fork();
+    const pid_t child = fork_at_rest(*s);
     if (child == 0) {
         delete s;
         _exit(use_an_own_scheduler());
