@@ -34,18 +34,6 @@ void push_and_steal(benchmark::State& state) {
 }
 BENCHMARK(push_and_steal);
 
-void push_many_and_pop_each(benchmark::State& state) {
-    queue q;
-    std::uint64_t ids[64];
-    std::fill(std::begin(ids), std::end(ids), 1);
-    for (auto _ : state) {
-        q.ready.push_many(ids, std::size(ids));
-        for (std::size_t i = 0; i < std::size(ids); ++i) benchmark::DoNotOptimize(q.ready.pop());
-    }
-    state.SetItemsProcessed(state.iterations() * 64);
-}
-BENCHMARK(push_many_and_pop_each);
-
 void look_at_an_empty_queue(benchmark::State& state) {
     queue q;
     for (auto _ : state) benchmark::DoNotOptimize(q.ready.maybe_work());

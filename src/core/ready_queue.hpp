@@ -61,19 +61,6 @@ public:
         bottom_.store(bottom, release);  // as in pop()
     }
 
-    /// Owner. Pushes `count` ids, the first of them oldest; returns how many found room.
-    std::size_t push_many(const std::uint64_t* ids, std::size_t count) {
-        const std::uint64_t bottom = bottom_.load(relaxed);
-        std::size_t pushed = 0;
-        while (pushed < count && room_at(bottom + pushed)) {
-            at(bottom + pushed).store(ids[pushed], release);  // as in push()
-            ++pushed;
-        }
-        if (pushed != 0) bottom_.exchange(bottom + pushed, seq_cst);  // as in push()
-        raise_top(bottom, pushed + 1);
-        return pushed;
-    }
-
     /// Owner. The newest task, or 0.
     std::uint64_t pop() {
         std::uint64_t bottom = bottom_.load(relaxed);
@@ -81,9 +68,9 @@ public:
         std::uint64_t id = 0;
         while (bottom != top && id == 0) {
             --bottom;
-            // acquire: as in claim(). Only the owner puts ids in, so this is the one that it sees
-            // or nothing; an exchange costs half of a CAS.
-            if (at(bottom).load(relaxed) != 0) id = at(bottom).exchange(0, acquire);
+            // Only the owner puts ids in, so this takes the one that it sees, or nothing; half the
+            // price of a CAS. relaxed: what belongs to the id this thread has pushed itself.
+            if (at(bottom).load(relaxed) != 0) id = at(bottom).exchange(0, relaxed);
         }
         // release: who reads this instead of what a push wrote must see the tasks below it too;
         // since C++20 a plain store ends the release sequence of the exchange before it (Q3).

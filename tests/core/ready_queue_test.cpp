@@ -73,14 +73,6 @@ TEST(ReadyQueue, ManyRoundsOfASmallRingNeverShowAnEntryOfTheLapBefore) {
     }
 }
 
-TEST(ReadyQueue, PushManyFillsWhatThereIsAndSaysHowMuch) {
-    ring r(4);
-    const std::uint64_t ids[] = {1, 2, 3, 4, 5, 6};
-    EXPECT_EQ(r.queue.push_many(ids, 6), 4U);
-    EXPECT_EQ(r.queue.push_many(ids, 6), 0U);
-    for (std::uint64_t id = 1; id <= 4; ++id) EXPECT_EQ(r.queue.steal(), id);
-}
-
 TEST(ReadyQueue, OwnerThievesAndClaimersTakeEachEntryExactlyOnceOnARingOfFour) {
     // H3, H4: an entry that ran twice, and entries that a jumping index lost.
     for (int round = 0; round < 5; ++round) {

@@ -86,34 +86,6 @@ struct thief_and_claimer : rl::test_suite<thief_and_claimer<Cells, Tasks>, 3>,
     }
 };
 
-/// A batch is pushed as one; all of it is there for a thief that saw any of it.
-struct batch : rl::test_suite<batch, 3>, tasks_in_ring<4, 6> {
-    void before() { attach(); }
-    void after() { finish(); }
-    void thread(unsigned index) {
-        const auto any = [](std::uint64_t) { return true; };
-        if (index == 1) {
-            run(ready.steal());
-            run(ready.steal());
-            return;
-        }
-        if (index == 2) {
-            // May still see the end as it was before the owner popped and pushed there again.
-            run(ready.claim_newest_if(any, SIZE_MAX));
-            run(ready.claim_newest_if(any, SIZE_MAX));
-            return;
-        }
-        for (std::uint64_t first = 1; first != 7; first += 3) {
-            const std::uint64_t ids[3] = {first, first + 1, first + 2};
-            for (const std::uint64_t id : ids) task[id] = 1;
-            for (std::size_t pushed = 0; pushed != 3;) {
-                pushed += ready.push_many(ids + pushed, 3 - pushed);
-                run(ready.pop());
-            }
-        }
-    }
-};
-
 /// Q3: whoever announces itself and then sees no work is seen by the next push.
 struct announce_and_look : rl::test_suite<announce_and_look, 2>, tasks_in_ring<2, 3> {
     atomic<std::uint32_t> asleep;
@@ -185,6 +157,5 @@ int main() {
         good && explore_randomly<thief_and_claimer<2, 5>>("ready queue: 2 cells, claimer", 300'000);
     good =
         good && explore_randomly<thief_and_claimer<4, 7>>("ready queue: 4 cells, claimer", 300'000);
-    good = good && explore_randomly<batch>("ready queue: batch", 300'000);
     return good ? 0 : 1;
 }

@@ -39,8 +39,6 @@ WEAKENED = {
     "ready.push cell release": (
         READY, "at(bottom).store(id, release)", "at(bottom).store(id, relaxed)",
         "ready_queue", None),
-    "ready.push_many cell release": (
-        READY, "store(ids[pushed], release)", "store(ids[pushed], relaxed)", "ready_queue", None),
     "ready.push bottom seq_cst": (
         READY, "bottom_.exchange(bottom + 1, seq_cst)", "bottom_.exchange(bottom + 1, acq_rel)",
         "ready_queue", None),
@@ -52,6 +50,9 @@ WEAKENED = {
     "ready.claim by store": (
         READY, "if (seen != 0 && at(i).compare_exchange_strong(seen, 0, acquire, relaxed)) return seen;",
         "if (seen != 0) { at(i).store(0, relaxed); return seen; }", "ready_queue", None),
+    "ready.pop by store": (
+        READY, "id = at(bottom).exchange(0, relaxed);",
+        "{ id = at(bottom).load(relaxed); at(bottom).store(0, relaxed); }", "ready_queue", None),
     "ready.room over a full cell": (
         READY, "steps-- != 0 && at(top).load(relaxed) == 0", "steps-- != 0", "ready_queue", None),
     "ready.pop bottom release": (
