@@ -59,6 +59,9 @@ void runtime::thread_main(worker& w) {
         if (surplus) {
             leave_search(w);
             tell_scope(w);
+            // A reserve was called for work. If the one that called it has gone on by now, and
+            // perhaps left the scheduler, somebody else must hear of that work.
+            if (w.kind == seat_kind::reserve && work_visible()) wake_one();
             // What is meant for this thread alone nobody else can run.
             if (const task_id id = own_inbox_task(w)) {
                 run(w, id);
