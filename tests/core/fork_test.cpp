@@ -1,10 +1,12 @@
 // C29: a forked child leaves the parent's scheduler alone and may have one of its own.
+#include "proc_threads.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <csignal>
 
 namespace {
@@ -30,9 +32,14 @@ int use_an_own_scheduler() {
 }
 
 /// No other thread holds a lock of the C library or of a sanitizer's allocator meanwhile, which the
-/// child would wait for in vain.
+/// child would wait for in vain: all of them sleep, also those that were just being started.
 pid_t fork_at_rest(braid::scheduler& s) {
     s.freeze();
+    braid_test::until([] {
+        const std::vector<braid_test::proc_thread> threads = braid_test::proc_threads("");
+        return std::count_if(threads.begin(), threads.end(),
+                             [](const auto& t) { return t.state != 'S'; }) == 1;
+    });
     const pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // a child that hangs ends with the test

@@ -12,6 +12,7 @@ namespace braid_test {
 
 struct proc_thread {
     std::string name;
+    char state = 0;  // 'R' runs, 'S' sleeps
     int nice = 0;
     int policy = -1;
     std::uint64_t ticks = 0;  // processor time, user and system
@@ -27,6 +28,7 @@ inline proc_thread read_thread(const std::filesystem::path& folder) {
     std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 2)));
     std::string field;
     for (int number = 3; fields >> field; ++number) {
+        if (number == 3) t.state = field[0];
         if (number == 14 || number == 15) t.ticks += std::stoull(field);
         if (number == 19) t.nice = std::stoi(field);
         if (number == 41) t.policy = std::stoi(field);
