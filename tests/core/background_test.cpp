@@ -58,15 +58,11 @@ TEST_P(Background, IsIdleScheduledByTheSystem) {
 TEST_P(Background, SleepsWhenThereIsNothingToDo) {
     braid::scheduler s(options());
     s.wait(s.spawn(in_background, [] {}));
-    // Sleeping: no processor time over many looks of this thread.
-    std::uint64_t before = 0;
-    braid_test::until([&] {
-        const auto threads = proc_threads("background");
-        before = threads.at(0).ticks;
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        return proc_threads("background").at(0).ticks == before;
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    braid_test::until([] { return proc_threads("background").at(0).state == 'S'; });
+    const std::uint64_t before = proc_threads("background").at(0).ticks;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    while (std::chrono::steady_clock::now() < end) {
+    }
     EXPECT_LE(proc_threads("background").at(0).ticks, before + 1) << "one tick is 10 ms";
 }
 

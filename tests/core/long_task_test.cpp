@@ -75,7 +75,7 @@ TEST_P(LongTask, IsNotOneThatWaitsForTheOthers) {
 // What a thread did before, sleeping above all, is not the task's time.
 TEST_P(LongTask, IsNotAShortOneAfterALongSleepWaitOrBlockingCall) {
     braid::scheduler s(options());
-    const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(25)); };
+    const auto nap = [] { take(std::chrono::milliseconds(25)); };
     s.wait(s.spawn({.name = "first"}, [] {}));
     nap();
     s.wait(s.spawn({.name = "after idle"}, [] {}));

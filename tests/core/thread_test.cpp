@@ -126,7 +126,7 @@ TEST(ThreadsWake, OnAnotherCoreThanWhoeverWakesThem) {
     const braid_test::deadline deadline;
     braid::scheduler s({.workers = 1, .idle = braid::parking::power});
     const on_one_core here;
-    if (here.cores() < 2) return;
+    if (here.cores() < 2) GTEST_SKIP() << "needs two cores";
     int together = 0;
     constexpr int rounds = 100;
     for (int i = 0; i < rounds; ++i) {
@@ -146,7 +146,7 @@ TEST(ThreadsWake, AndMayRunAnywhereOnceTheyHaveRunForAWhile) {
     const braid_test::deadline deadline;
     braid::scheduler s({.workers = 1, .idle = braid::parking::power});
     const on_one_core here;
-    if (here.cores() < 2) return;
+    if (here.cores() < 2) GTEST_SKIP() << "needs two cores";
     for (int i = 0; i < 5; ++i) {
         const std::uint64_t parks = s.statistics(s.worker_thread(0).seat).parks;
         std::atomic<bool> over{false};
@@ -171,7 +171,7 @@ TEST(ThreadsWake, WhereTheProgramPutThem) {
     const braid_test::deadline deadline;
     braid::scheduler s({.workers = 1, .idle = braid::parking::power});
     const on_one_core here;
-    if (here.cores() < 2) return;
+    if (here.cores() < 2) GTEST_SKIP() << "needs two cores";
     const auto affinity = [&s](const cpu_set_t* set) {
         std::atomic<bool> over{false};
         cpu_set_t seen;
