@@ -124,15 +124,19 @@ TEST_P(Batch, HighTasksAndTasksForTheThreadRunBetweenTwoOfItsBodies) {
     const auto batch = s.spawn_batch({}, 2000, [&](std::size_t) {
         const std::uint16_t seat = s.this_thread().seat;
         const std::size_t before = ++bodies[seat];
-        if (++ran != 10) return;
-        s.spawn({.priority = braid::priority_level::high}, [&, seat, before] {
-            late += s.this_thread().seat == seat && bodies[seat] != before;
-            ++high;
-        });
-        s.spawn({.on = s.this_thread()}, [&, seat, before] {
-            late += bodies[seat] != before;
-            ++mine;
-        });
+        const int number = ++ran;
+        if (number == 10) {
+            s.spawn({.priority = braid::priority_level::high}, [&, seat, before] {
+                late += s.this_thread().seat == seat && bodies[seat] != before;
+                ++high;
+            });
+        }
+        if (number == 20) {  // apart, or each would do the other's work
+            s.spawn({.on = s.this_thread()}, [&, seat, before] {
+                late += bodies[seat] != before;
+                ++mine;
+            });
+        }
     });
     braid::event done(s);
     s.spawn({.after = {batch}}, [&] { done.set(); });
