@@ -81,7 +81,7 @@ void runtime::run_ticket(worker& w, std::uint32_t index) {
 /// Something that a thread would run between two tasks, and must not miss between two bodies.
 bool runtime::wanted_elsewhere(const worker& w, unsigned level) const {
     constexpr auto high = static_cast<unsigned>(priority_level::high);
-    return (high_ready.load(relaxed) > 0 && level != high) || w.box.size.load(relaxed) != 0 ||
+    return (high_ready.load(relaxed) > 0 && level != high) || direct_work(w) ||
            (w.wait_over != nullptr && w.wait_over->load(relaxed)) || frozen.load(relaxed) ||
            (w.kind == seat_kind::worker && w.number >= active_workers.load(relaxed)) ||
            (w.kind == seat_kind::reserve && reserves.load(relaxed) > handed_over.load(relaxed));

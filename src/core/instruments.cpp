@@ -112,18 +112,16 @@ task_id runtime::choose_ready(worker& w, id_test wanted) {
         }
         return false;
     };
-    const auto add_inbox = [&](worker& owner, unsigned lowest, unsigned highest) {
-        const std::lock_guard lock(owner.box.mutex);
-        for (std::uint32_t i = owner.box.first; i != no_index; i = slots[i].next.load(relaxed)) {
-            const unsigned level = level_of(slots[i]);
-            if (may_run_on(slots[i], w) && lowest <= level && level <= highest) {
-                add(id_of(i).value);
-            }
+    const auto add_from = [&](inbox& list, unsigned level) {
+        const std::lock_guard lock(list.mutex);
+        for (std::uint32_t i = list.first; i != no_index; i = slots[i].next.load(relaxed)) {
+            if (may_run_on(slots[i], w) && level_of(slots[i]) == level) add(id_of(i).value);
         }
     };
     const unsigned seat_limit = seat_count.load(acquire);
     for (unsigned level = level_count; level-- != 0 && count == 0;) {
-        add_inbox(w, level, level);
+        add_from(w.box, level);
+        add_from(masked, level);
         for (unsigned i = 0; i < seat_limit; ++i) {
             seats[i].load(acquire)->ready[level].claim_oldest_if(add, SIZE_MAX);
         }
@@ -132,10 +130,6 @@ task_id runtime::choose_ready(worker& w, id_test wanted) {
              i = slots[i].next.load(relaxed)) {
             add(id_of(i).value);
         }
-    }
-    // Tasks for a mask of workers may lie in the inbox of another member.
-    for (unsigned i = 0; count == 0 && w.kind == seat_kind::worker && i < seat_limit; ++i) {
-        add_inbox(*seats[i].load(acquire), 0, level_count);
     }
     if (count == 0) return {};
     const task_id chosen = list[turn->choose(decision_kind::next_task, names, count)];
@@ -154,6 +148,7 @@ void runtime::take_out(task_id id) {
     for (unsigned i = 0; i < seat_limit; ++i) {
         if (taken_from(seats[i].load(acquire)->box)) return;
     }
+    if (taken_from(masked)) return;
     for (unsigned level = 0; level < level_count; ++level) {
         bool taken = taken_from(spilled[level]);
         for (unsigned i = 0; !taken && i < seat_limit; ++i) {

@@ -216,7 +216,7 @@ void runtime::remove_main(worker& w) {
     // later is refused.
     helper_floats floats;
     while (true) {
-        if (const task_id id = own_inbox_task(w)) {
+        if (const task_id id = direct_task(w)) {
             floats.use(w, float_control);
             w.stamp = active_policy::coarse_now();
             run(w, id);

@@ -31,13 +31,6 @@ void runtime::append(inbox& list, std::uint32_t index) {
     list.size.fetch_add(1, seq_cst);
 }
 
-bool runtime::may_run_on(const slot& s, const worker& w) const {
-    const detail_block& d = *detail_of(s);
-    const std::uint16_t seat = d.seat.load(relaxed);
-    if (seat != UINT16_MAX) return seat == w.index;
-    return w.kind == seat_kind::worker && w.number < 64 && (d.workers >> w.number & 1) != 0;
-}
-
 void runtime::make_ready(worker& w, std::uint32_t index, task_id released_by) {
     slot& s = slots[index];
     for (std::uint32_t e = s.predecessors.load(relaxed); e != no_edge;) {
@@ -62,36 +55,7 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
         return;
     }
     if (s.has(flag_direct)) {
-        const detail_block& d = *detail_of(s);
-        unsigned seat = d.seat.load(relaxed);
-        const bool masked = seat == UINT16_MAX;
-        if (masked) {
-            // Any of the mask may take it out of any inbox; prefer one that sleeps.
-            for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-                const worker* candidate = seats[i].load(acquire);
-                if (candidate == nullptr || !may_run_on(s, *candidate)) continue;
-                if (seat == UINT16_MAX || asleep.asleep(i, searcher::idle)) seat = i;
-            }
-        }
-        bool there = false;
-        if (seat != UINT16_MAX) {
-            worker& target = *seats[seat].load(acquire);
-            const std::lock_guard lock(target.box.mutex);
-            there = masked || (!target.gone.load(relaxed) && target.visit.load(relaxed) == d.visit);
-            if (there) append(target.box, index);
-        }
-        if (there) {
-            wake_seat(seat);
-            return;
-        }
-        if (masked) {
-            BRAID_EXPECT(options.assertion, there, "no worker of the mask `workers` exists");
-        } else {
-            BRAID_EXPECT(options.assertion, there,
-                         "the thread that `on` names has left; keep its main_thread alive");
-        }
-        s.flags.fetch_or(flag_cancel, relaxed);
-        end_without_running(w, index);
+        enqueue_direct(w, index);
         return;
     }
     push_ready(w, id_of(index), level_of(s));
@@ -108,21 +72,8 @@ void runtime::push_ready(worker& w, task_id id, unsigned level) {
     if (asleep.should_wake()) wake_one();
 }
 
-task_id runtime::own_inbox_task(worker& w, unsigned lowest) {
-    if (w.box.size.load(relaxed) == 0) return {};
-    const std::lock_guard lock(w.box.mutex);
-    unsigned best = lowest;
-    for (std::uint32_t i = w.box.first; i != no_index; i = slots[i].next.load(relaxed)) {
-        if (may_run_on(slots[i], w)) best = std::max<unsigned>(best, level_of(slots[i]));
-    }
-    const std::uint32_t index = take_first(w.box, [&](std::uint32_t i) {
-        return may_run_on(slots[i], w) && level_of(slots[i]) == best;
-    });
-    return index == no_index ? task_id{} : id_of(index);
-}
-
 task_id runtime::ready_at(worker& w, unsigned level) {
-    if (const task_id id = own_inbox_task(w, level)) return id;
+    if (const task_id id = direct_task(w, level)) return id;
     if (level == high && high_ready.load(relaxed) <= 0) return {};
     std::uint64_t id = w.ready[level].pop();
     const unsigned count = seat_count.load(acquire);
@@ -151,23 +102,13 @@ task_id runtime::ready_at(worker& w, unsigned level) {
 
 task_id runtime::next_task(worker& w) {
     if (turn) return choose_ready(w, [](std::uint64_t) { return true; });
-    if (high_ready.load(relaxed) <= 0 && w.box.size.load(relaxed) == 0) {
+    if (high_ready.load(relaxed) <= 0 && !direct_work(w)) {
         // The usual case first: nothing comes before the newest task of its own.
         constexpr auto normal = static_cast<unsigned>(priority_level::normal);
         if (const std::uint64_t id = w.ready[normal].pop()) return {id};
     }
     for (unsigned level = level_count; level-- != 0;) {
         if (const task_id id = ready_at(w, level)) return id;
-    }
-    const unsigned count = seat_count.load(acquire);
-    // Tasks for a mask of workers may lie in the inbox of another member.
-    for (unsigned i = 0; w.kind == seat_kind::worker && i < count; ++i) {
-        worker* other = seats[i].load(acquire);
-        if (other == nullptr || other == &w || other->box.size.load(relaxed) == 0) continue;
-        const std::lock_guard lock(other->box.mutex);
-        const std::uint32_t index =
-            take_first(other->box, [&](std::uint32_t t) { return may_run_on(slots[t], w); });
-        if (index != no_index) return id_of(index);
     }
     return {};
 }

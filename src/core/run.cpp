@@ -63,7 +63,7 @@ void runtime::thread_main(worker& w) {
             // perhaps left the scheduler, somebody else must hear of that work.
             if (w.kind == seat_kind::reserve && work_visible()) wake_one();
             // What is meant for this thread alone nobody else can run.
-            if (const task_id id = own_inbox_task(w)) {
+            if (const task_id id = direct_task(w)) {
                 run(w, id);
             } else {
                 sleep(w, INT64_MAX);  // until the count goes up, or the end
@@ -104,7 +104,7 @@ void runtime::idle(worker& w) {
     }
     // The look after the announcement (I5). Everything that could want this thread is looked at.
     const auto wanted = [&] {
-        return work_visible() || w.box.size.load(seq_cst) != 0 ||
+        return work_visible() || direct_work_after_announcement(w) ||
                state.load(seq_cst) == life::closed;
     };
     note_cores(w);

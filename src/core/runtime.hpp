@@ -1,7 +1,7 @@
 #pragma once
 // The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
 //   build.cpp     open, edges, publish          ready.cpp     queues, inboxes, stealing, waking
-//   batch.cpp     many bodies in one task
+//   batch.cpp     many bodies in one task           affinity.cpp  tasks for certain threads
 //   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
 //   wait.cpp      helping, parking, reserves    failure.cpp   outcomes and who receives them
 //   lifecycle.cpp threads, seats, shutdown      background.cpp, resource.cpp, instruments.cpp
@@ -107,8 +107,6 @@ public:
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level);
-    /// The oldest of the highest level, if that is `lowest` or above.
-    task_id own_inbox_task(worker& w, unsigned lowest = 0);
     bool work_visible() const;
     /// False: nobody sleeps.
     bool wake_one(bool waiters_too = true);
@@ -123,7 +121,6 @@ public:
     bool take_out(task_id id, unsigned level);
     void requeue_by_table(worker& w);
     std::uint8_t level_of(const slot& s) const;
-    bool may_run_on(const slot& s, const worker& w) const;
     /// Both under the list's lock; take_first: the oldest that fits, or no_index.
     void append(inbox& list, std::uint32_t index);
     template <class Fits>
@@ -146,6 +143,23 @@ public:
         }
         return no_index;
     }
+
+    // ---- affinity.cpp
+    bool may_run_on(const slot& s, const worker& w) const;
+    void enqueue_direct(worker& w, std::uint32_t index);
+    /// False, and reported: there is no such thread.
+    bool enqueue_on(std::uint32_t index, unsigned seat, std::uint16_t visit);
+    bool enqueue_masked(std::uint32_t index, std::uint64_t mask);
+    std::uint64_t members_of_masks() const;
+    void wake_member(std::uint64_t mask);
+    /// There may be tasks that were given to this thread; the second after it has announced its
+    /// sleep.
+    bool direct_work(const worker& w) const;
+    bool direct_work_after_announcement(const worker& w) const;
+    /// The oldest of the highest level, if that is `lowest` or above.
+    task_id direct_task(worker& w, unsigned lowest = 0);
+    task_id direct_task_if(worker& w, id_test wanted);
+    void ask_pinned_threads(const worker& w);
 
     // ---- run.cpp
     void thread_main(worker& w);
@@ -296,6 +310,8 @@ public:
     // Tasks of the high level that lie in queues: others look for them before their own.
     alignas(64) atomic<std::int32_t> high_ready{0};
     inbox spilled[level_count];
+    inbox masked;                         // tasks for a mask of workers
+    atomic<std::uint64_t> masked_for{0};  // some of them may be for these
 
     // Waiters that gave up their seat, and reserves that stand in for them.
     alignas(64) atomic<std::uint32_t> handed_over{0};
@@ -356,7 +372,6 @@ private:
     task_id find_work(worker& w, const wait_target& target, help policy);
     task_id claim_needed(worker& w, const wait_target& target, help policy);
     bool enough_stack(worker& w) const;
-    void ask_pinned_threads(const worker& w);
     void count_background_waiter(int change);
 };
 

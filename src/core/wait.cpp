@@ -172,7 +172,7 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
     };
     if (turn && w.kind != seat_kind::background) {
         return choose_ready(w, [&](std::uint64_t entry) {
-            // As below: whoever waits for an event serves its own inbox.
+            // As below: whoever waits for an event serves what was given to it.
             return wanted(entry) ||
                    (target.signal != nullptr && slots[index_of(entry)].has(flag_direct));
         });
@@ -181,14 +181,11 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
         const std::lock_guard lock(background_mutex);
         return take_background([&](std::uint32_t i) { return wanted(id_of(i).value); });
     }
-    if (w.box.size.load(relaxed) != 0) {
-        // A thread that waits for an event serves its whole inbox.
-        const std::lock_guard lock(w.box.mutex);
-        const std::uint32_t index = take_first(w.box, [&](std::uint32_t i) {
-            return may_run_on(slots[i], w) && (target.signal != nullptr || wanted(id_of(i).value));
-        });
-        if (index != no_index) return id_of(index);
-    }
+    // A thread that waits for an event serves all that was given to it.
+    const auto serves = [&](std::uint64_t entry) {
+        return target.signal != nullptr || wanted(entry);
+    };
+    if (const task_id id = direct_task_if(w, serves)) return id;
     if (target.signal != nullptr && policy != help::any) return {};
 
     constexpr std::size_t look_at = 64;
@@ -342,7 +339,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             if (!target.run_everything && asleep.idle_one_searching()) return false;
             return work_visible();
         };
-        // Its own inbox: enqueue() appends (seq_cst) and then notifies in any case.
+        // What is given to this thread comes with a notification; see affinity.cpp.
         note_cores(w);
         const searcher now = std::exchange(w.search, searcher::none);
         w.search = asleep.rest(w.index, target.run_everything ? searcher::idle : searcher::waiter,
@@ -365,15 +362,6 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
              target.task);
     }
     return in_time;
-}
-
-/// Pinned work that is needed here may lie with a thread that sleeps in a wait of its own and
-/// did not need it when it came: it looks again.
-void runtime::ask_pinned_threads(const worker& w) {
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        const worker* other = seats[i].load(acquire);
-        if (other != nullptr && other != &w && other->box.size.load(seq_cst) != 0) wake_seat(i);
-    }
 }
 
 bool runtime::wait_scope(scope& s, nanoseconds timeout, help policy) {

@@ -71,6 +71,31 @@ TEST_P(Affinity, AMaskMemberTakesWhatLiesWithAnotherThatIsBusy) {
     held.wait();
 }
 
+TEST_P(Affinity, AMaskMemberThatFallsAsleepMeanwhileTakesTheTask) {
+    // Worker 0 is busy throughout; worker 1 is on its way to sleep after each round.
+    braid::scheduler_options no_spinning = options();
+    no_spinning.idle = braid::parking::power;
+    braid::scheduler s(no_spinning);
+    if (s.worker_count() < 2) GTEST_SKIP() << "needs two workers";
+    door go, busy;
+    braid::scope held(s);
+    held.spawn({.on = s.worker_thread(0)}, [&] {
+        busy.open();
+        go.pass();
+    });
+    busy.pass();
+    std::atomic<std::size_t> ran{0};
+    const std::size_t rounds = scaled(3000);
+    for (std::size_t i = 0; i < rounds; ++i) {
+        s.spawn({.workers = 0b11}, [&] { ++ran; });
+        while (ran.load() != i + 1) std::this_thread::yield();
+        for (std::size_t turns = 0; turns < i % 64 * 16; ++turns) braid::active_policy::relax();
+    }
+    go.open();
+    held.wait();
+    EXPECT_EQ(ran, rounds);
+}
+
 TEST_P(Affinity, WaitingForWorkOfTheWaitersOwnThreadMakesProgress) {
     braid::scheduler s(options());
     std::vector<braid::thread_ref> threads{s.this_thread()};
