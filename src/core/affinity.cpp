@@ -6,20 +6,10 @@
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
-namespace {
-
-/// The worker's place in a mask, 0 if it has none.
-std::uint64_t mask_of(const worker& w) {
-    const bool has = w.kind == seat_kind::worker && w.number < 64;
-    return has ? std::uint64_t{1} << w.number : 0;
-}
-
-}  // namespace
-
 bool runtime::may_run_on(const slot& s, const worker& w) const {
     const detail_block& d = *detail_of(s);
     const std::uint16_t seat = d.seat.load(relaxed);
-    return seat != UINT16_MAX ? seat == w.index : (d.workers & mask_of(w)) != 0;
+    return seat != UINT16_MAX ? seat == w.index : (d.workers & w.mask) != 0;
 }
 
 void runtime::enqueue_direct(worker& w, std::uint32_t index) {
@@ -65,8 +55,7 @@ bool runtime::enqueue_masked(std::uint32_t index, std::uint64_t mask) {
 
 std::uint64_t runtime::members_of_masks() const {
     std::uint64_t members = 0;
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i)
-        members |= mask_of(*seats[i].load(acquire));
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) members |= seats[i].load(acquire)->mask;
     return members;
 }
 
@@ -76,7 +65,7 @@ void runtime::wake_member(std::uint64_t mask) {
     const unsigned count = seat_count.load(acquire);
     for (const bool idle : {true, false}) {
         for (unsigned i = 0; i < count; ++i) {
-            if ((mask & mask_of(*seats[i].load(acquire))) == 0) continue;
+            if ((mask & seats[i].load(acquire)->mask) == 0) continue;
             if (!idle) {
                 wake_seat(i);
             } else if (asleep.asleep(i, searcher::idle) && asleep.take(i)) {
@@ -87,13 +76,9 @@ void runtime::wake_member(std::uint64_t mask) {
     }
 }
 
-bool runtime::direct_work(const worker& w) const {
-    return w.box.size.load(relaxed) != 0 || (masked_for.load(relaxed) & mask_of(w)) != 0;
-}
-
 bool runtime::direct_work_after_announcement(const worker& w) const {
     // seq_cst: pairs with append() and enqueue_masked() (I5).
-    return w.box.size.load(seq_cst) != 0 || (masked_for.load(seq_cst) & mask_of(w)) != 0;
+    return w.box.size.load(seq_cst) != 0 || (masked_for.load(seq_cst) & w.mask) != 0;
 }
 
 task_id runtime::direct_task(worker& w, unsigned lowest) {
@@ -118,11 +103,11 @@ task_id runtime::direct_task(worker& w, unsigned lowest) {
         find_best(w.box);
         if (const task_id id = take_best(w.box)) return id;
     }
-    if ((masked_for.load(relaxed) & mask_of(w)) != 0) {
+    if ((masked_for.load(relaxed) & w.mask) != 0) {
         const std::lock_guard lock(masked.mutex);
         best = lowest;
         // relaxed: set again, under the lock, by whoever appends.
-        if (!find_best(masked)) masked_for.fetch_and(~mask_of(w), relaxed);
+        if (!find_best(masked)) masked_for.fetch_and(~w.mask, relaxed);
         return take_best(masked);
     }
     return {};
@@ -139,7 +124,7 @@ task_id runtime::direct_task_if(worker& w, id_test wanted) {
     if (w.box.size.load(relaxed) != 0) {
         if (const task_id id = from(w.box)) return id;
     }
-    if ((masked_for.load(relaxed) & mask_of(w)) != 0) return from(masked);
+    if ((masked_for.load(relaxed) & w.mask) != 0) return from(masked);
     return {};
 }
 
@@ -150,7 +135,7 @@ void runtime::ask_pinned_threads(const worker& w) {
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
         const worker* other = seats[i].load(acquire);
         if (other == &w) continue;
-        if (other->box.size.load(seq_cst) != 0 || (wanted & mask_of(*other)) != 0) wake_seat(i);
+        if (other->box.size.load(seq_cst) != 0 || (wanted & other->mask) != 0) wake_seat(i);
     }
 }
 

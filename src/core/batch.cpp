@@ -3,6 +3,7 @@
 // up.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
+#include "core/attention.hpp"
 #include "core/permissions.hpp"
 #include "core/runtime.hpp"
 
@@ -52,11 +53,6 @@ bool runtime::push_ticket(worker& w, std::uint32_t batch, const batch_bodies& al
                       (p.flags.load(relaxed) & (flag_never_waits | flag_quiet | flag_category)),
                   relaxed);
     s.level.store(p.level.load(relaxed), relaxed);
-    s.predecessors.store(no_edge, relaxed);
-    s.births.store(0, relaxed);
-    s.detail.store(no_index, relaxed);
-    s.runner.store(UINT16_MAX, relaxed);
-    s.waits_for.store(0, relaxed);
     s.environment.store(p.environment.load(relaxed), relaxed);
     link_parent(s, batch);
     open_words(s.open, s.permissions, generation, 1);
@@ -75,16 +71,7 @@ void runtime::run_ticket(worker& w, std::uint32_t index) {
     if (all.next->load(relaxed) + 1 < all.count) push_ticket(w, batch, all);
     run_members(w, index, batch, all);
     s.environment.store(nullptr, relaxed);  // its bodies are counted, it is not
-    complete_posted(w, s, index);
-}
-
-/// Something that a thread would run between two tasks, and must not miss between two bodies.
-bool runtime::wanted_elsewhere(const worker& w, unsigned level) const {
-    constexpr auto high = static_cast<unsigned>(priority_level::high);
-    return (high_ready.load(relaxed) > 0 && level != high) || direct_work(w) ||
-           (w.wait_over != nullptr && w.wait_over->load(relaxed)) || frozen.load(relaxed) ||
-           (w.kind == seat_kind::worker && w.number >= active_workers.load(relaxed)) ||
-           (w.kind == seat_kind::reserve && reserves.load(relaxed) > handed_over.load(relaxed));
+    complete(w, index);
 }
 
 void runtime::run_members(worker& w, std::uint32_t shown_as, std::uint32_t batch,
@@ -121,7 +108,7 @@ void runtime::run_members(worker& w, std::uint32_t shown_as, std::uint32_t batch
             record_failure(w, batch, std::exchange(body.error, nullptr),
                            static_cast<std::uint32_t>(i + 1));
         }
-        if (wanted_elsewhere(w, level) && push_ticket(w, batch, all)) break;
+        if (wanted_elsewhere(*this, w, level) && push_ticket(w, batch, all)) break;
     }
     end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);

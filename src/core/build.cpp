@@ -14,18 +14,6 @@ draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind 
     d.owner = seat.kept();
     return d;
 }
-draft open_post(runtime& rt, worker* w, scope* within) {
-    if (w == nullptr) w = rt.bound();
-    if (w != nullptr && !rt.turn) {  // what follows, without the lease that is none
-        draft d = rt.open_post(*w, within);
-        d.owner = w;
-        return d;
-    }
-    const seat_lease seat(rt, w);
-    draft d = rt.open_post(*seat, within);
-    d.owner = seat.kept();
-    return d;
-}
 task_id publish_task(runtime& rt, draft d, closure_fn body) {
     if (d.owner != nullptr && !rt.turn) return rt.publish(*d.owner, d, body);
     return rt.publish(*seat_lease(rt, d.owner), d, body);
@@ -189,17 +177,9 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.module = o.module;
     s.flags.store(flags, relaxed);
     s.level.store(o.category != 0 ? o.category : static_cast<std::uint8_t>(o.priority), relaxed);
-    s.predecessors.store(no_edge, relaxed);
-    s.births.store(0, relaxed);
-    s.detail.store(no_index, relaxed);
-    s.runner.store(UINT16_MAX, relaxed);
+    s.environment.store(nullptr, relaxed);
     s.waits_for.store(1, relaxed);  // the builder's, until publish()
     open_words(s.open, s.permissions, generation, kind == draft_kind::built ? 2 : 1);
-
-    s.environment.store(nullptr, relaxed);
-    s.parent.store(no_index, relaxed);
-    s.jump.store(no_index, relaxed);
-    s.depth.store(0, relaxed);
     // What may fail comes first, the parent's count last: it is not given back.
     const bool needs_detail = (flags & (flag_held | flag_direct | flag_resources)) != 0 || turn;
     bool ok = !needs_detail || fill_detail(w, s, o, kind);
@@ -216,7 +196,6 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         close_unused(s.permissions, generation);
         const std::uint32_t d = s.detail.load(relaxed);
         if (d != no_index) details.give(w.details, d);
-        s.detail.store(no_index, relaxed);
         give_slot(w, index);
         return {};
     }
@@ -253,29 +232,8 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     if (o.after_any.size() != 0 && o.after.size() + o.after_all.size == 0) {
         s.flags.fetch_or(flag_finally, relaxed);
     }
-    return {.storage = s.storage, .slot = index};
-}
-
-draft runtime::open_post(worker& w, scope* within) {
-    if (turn || options.observer != nullptr) {
-        return open(w, {.within = within}, draft_kind::posted);
-    }
-    const std::uint32_t index = prepare_post(w, true);
-    if (index == no_index) {
-        // Shut down, or out of memory: said there.
-        return open(w, {.within = within}, draft_kind::posted);
-    }
-    slot& s = slots[index];
-    const task_environment* environment = nullptr;
-    if (within != nullptr) {
-        environment = &within->environment_;
-    } else if (w.top != nullptr) {
-        environment = slots[w.top->slot].environment.load(relaxed);
-    }
-    s.environment.store(environment, relaxed);
-    seat_counters::add(w.counters.created);
-    count_creation(w, environment);
-    return {.storage = s.storage, .slot = index};
+    s.next.store(index, relaxed);  // see index_of()
+    return {s.storage, nullptr};
 }
 
 void runtime::count_creation(worker& w, const task_environment* environment, std::uint64_t count) {
@@ -290,75 +248,36 @@ void runtime::count_creation(worker& w, const task_environment* environment, std
 }
 
 task_id runtime::publish(worker& w, draft d, closure_fn body) {
-    slot& s = slots[d.slot];
-    const task_id id{join_word(s.generation(), d.slot)};
+    slot& s = slot_of(d);
+    const std::uint32_t index = index_of(d);
+    const task_id id{join_word(s.generation(), index)};
     s.invoke = body;
-    if (s.flags.load(relaxed) == flag_posted && options.observer == nullptr && !turn) {
-        push_ready(w, id, s.level.load(relaxed));
-        return id;
-    }
     if (body == nullptr) {
         s.flags.fetch_or(flag_empty, relaxed);
         if (s.has(flag_built)) return id;  // predecessors may be added until finish()
     }
     if (s.predecessors.load(relaxed) == no_edge) {
         s.waits_for.store(0, relaxed);
-        make_ready(w, d.slot, {});
+        make_ready(w, index, {});
     } else if (drop_wait(s.waits_for)) {
-        make_ready(w, d.slot, {});
+        make_ready(w, index, {});
     }
     return id;
 }
 
 void runtime::abandon(worker& w, draft d) {
-    slot& s = slots[d.slot];
+    slot& s = slot_of(d);
+    const std::uint32_t index = index_of(d);
     s.flags.fetch_or(flag_cancel | flag_empty, relaxed);
     s.invoke = nullptr;
-    const task_id id = id_of(d.slot);
+    const task_id id = id_of(index);
     const bool built = s.has(flag_built);
     const bool held = s.has(flag_held);
-    // A posted task without options was never held back; see prepare_post().
-    if (s.waits_for.load(relaxed) == 0 || drop_wait(s.waits_for)) make_ready(w, d.slot, {});
+    // A plain task was never held back; see prepare_plain().
+    if (s.waits_for.load(relaxed) == 0 || drop_wait(s.waits_for)) make_ready(w, index, {});
     // The builder and the handle that there would have been give up their shares.
-    if (built) own_work_done(w, d.slot);
+    if (built) own_work_done(w, index);
     if (held) release_holder(w, id);
-}
-
-std::uint32_t runtime::prepare_post(worker& w, bool may_block) noexcept {
-    if (state.load(acquire) != life::running) return no_index;
-    const std::uint32_t index = slots.take(w.slots, may_block);
-    if (index == no_index) return no_index;
-    slot& s = slots[index];
-    const std::uint32_t generation = s.generation() + 1;
-    s.name = nullptr;
-    s.module = 0;
-    s.flags.store(flag_posted, relaxed);
-    s.level.store(static_cast<std::uint8_t>(priority_level::normal), relaxed);
-    s.predecessors.store(no_edge, relaxed);
-    s.births.store(0, relaxed);
-    s.detail.store(no_index, relaxed);
-    s.runner.store(UINT16_MAX, relaxed);
-    s.waits_for.store(0, relaxed);
-    s.environment.store(nullptr, relaxed);
-    s.parent.store(no_index, relaxed);
-    s.jump.store(no_index, relaxed);
-    s.depth.store(0, relaxed);
-    open_words(s.open, s.permissions, generation, 1);
-    return index;
-}
-
-bool runtime::push_posted(worker& w, std::uint32_t index, closure_fn body) noexcept {
-    slot& s = slots[index];
-    s.invoke = body;
-    seat_counters::add(w.counters.created);
-    if (!w.ready[s.level.load(relaxed)].push(id_of(index).value)) {
-        seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
-        close_unused(s.permissions, s.generation());
-        give_slot(w, index);
-        return false;
-    }
-    if (asleep.should_wake()) wake_one();
-    return true;
 }
 
 void runtime::finish_building(worker& w, task_id id, bool cancel) {

@@ -29,29 +29,22 @@ void runtime::complete(worker& w, std::uint32_t index) {
     w.completing = false;
 }
 
-/// Nobody has its id, and it did not fail: no permissions, no waiters, no outcome.
-void runtime::complete_posted(worker& w, slot& s, std::uint32_t index) {
-    const task_environment* environment = s.environment.load(relaxed);
-    const std::uint32_t parent = s.parent.load(relaxed);
-    const std::uint32_t generation = s.generation();
-    close_unused(s.permissions, generation);
-    if (generation != last_generation) slots.give(w.slots, index, s);
-    if (environment != nullptr && environment->within != nullptr) {
-        count_end(w, *environment->within, end_of_task::executed);
-    }
-    if (parent != no_index) own_work_done(w, parent);
-}
-
 void runtime::complete_one(worker& w, std::uint32_t index) {
     slot& s = slots[index];
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
-    const std::uint32_t parent = s.parent.load(relaxed);
     if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
     outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
     if (options.observer != nullptr) tell(w, event_kind::completed, id, {}, s.name);
 
-    const std::uint64_t head = close_and_take(s.permissions, generation);
+    complete_closed(w, index, close_and_take(s.permissions, generation), result);
+}
+
+/// `head`: what close_and_take() gave.
+void runtime::complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result) {
+    slot& s = slots[index];
+    const task_id id = id_of(index);
+    const std::uint32_t parent = s.parent.load(relaxed);
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
         // Read before the count goes down: whoever makes the successor ready frees its edges.
         const std::uint32_t next = edges[e].next.load(relaxed);
@@ -141,7 +134,6 @@ void runtime::recycle(worker& w, std::uint32_t index) {
             drop(details[d].result);
             details[d].result = nullptr;
         }
-        s.detail.store(no_index, relaxed);
         details.give(w.details, d);
     }
     if (s.has(flag_posted)) close_unused(s.permissions, s.generation());
@@ -149,7 +141,9 @@ void runtime::recycle(worker& w, std::uint32_t index) {
 }
 
 void runtime::give_slot(worker& w, std::uint32_t index) {
-    if (slots[index].generation() != last_generation) slots.give(w.slots, index);
+    slot& s = slots[index];
+    s.clean();
+    if (s.generation() != last_generation) slots.give(w.slots, index);
 }
 
 void runtime::release_holder(worker& w, task_id id) { recycle(w, index_of(id.value)); }

@@ -1,30 +1,33 @@
 #pragma once
 // Objects addressed by a 32-bit index, never moved and never given back before the pool ends, so
 // that a reader with a stale index reads an object of the same type (it checks a generation).
-// Each thread takes from a cache of its own; caches trade batches with the pool under a lock.
+// Each thread takes from a cache of its own; caches trade batches with the pool under a lock. Free
+// indices lie in arrays, not in a list through the objects: an object that comes from another core
+// is fetched when it is used, and not before to find the next one.
 //
 // Segment k holds 256 << k objects, so 24 pointers cover 2^32 objects and growing copies nothing.
-// Object needs: a member `atomic<uint32_t> next` that the pool may use while it is free.
 
 #include "base/accounted_memory.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
-#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr std::uint32_t no_index = UINT32_MAX;
 
-/// One thread's free objects. Plain: only its thread touches it.
+/// One thread's free objects, the last one in is the first one out. Only its thread touches it.
 struct pool_cache {
-    std::uint32_t head = no_index;
+    static constexpr std::uint32_t capacity = 64;
     std::uint32_t count = 0;
     std::uint32_t fresh = 0;  // objects never used before: [fresh, fresh_end)
     std::uint32_t fresh_end = 0;
+    std::uint32_t free[capacity];
 };
 
 template <class Object>
@@ -38,7 +41,7 @@ public:
             Object* segment = segment_[k].load(relaxed);
             if (segment == nullptr) continue;
             for (std::uint32_t i = 0; i < length(k); ++i) segment[i].~Object();
-            memory_.release(segment, length(k) * sizeof(Object), alignof(Object), tag_);
+            memory_.release(segment, bytes(k), alignof(Object), tag_);
         }
     }
 
@@ -56,21 +59,14 @@ public:
     /// no_index: out of memory (the handler was told). With `may_block` off it neither allocates
     /// nor waits for the lock, and fails where it would have to.
     std::uint32_t take(pool_cache& cache, bool may_block = true) {
-        if (cache.head != no_index) {
-            const std::uint32_t index = cache.head;
-            cache.head = (*this)[index].next.load(relaxed);
-            --cache.count;
-            return index;
-        }
+        if (cache.count != 0) return cache.free[--cache.count];
         if (cache.fresh != cache.fresh_end) return cache.fresh++;
         return refill(cache, may_block) ? take(cache) : no_index;
     }
 
-    void give(pool_cache& cache, std::uint32_t index) { give(cache, index, (*this)[index]); }
-    void give(pool_cache& cache, std::uint32_t index, Object& object) {
-        object.next.store(cache.head, relaxed);
-        cache.head = index;
-        if (++cache.count >= 2 * batch) give_back(cache);
+    void give(pool_cache& cache, std::uint32_t index) {
+        if (cache.count == pool_cache::capacity) give_back(cache);
+        cache.free[cache.count++] = index;
     }
 
     /// Allocates room for `count` objects in all.
@@ -91,12 +87,8 @@ private:
     static constexpr unsigned first_bits = 9;  // bit_width(first)
     static constexpr unsigned segments = 24;
     static std::uint32_t length(unsigned k) { return first << k; }
-
-    // The `count` objects from `head` on, as (last object of them, what follows it).
-    std::pair<std::uint32_t, std::uint32_t> walk(std::uint32_t head, std::uint32_t count) const {
-        std::uint32_t last = head;
-        while (--count != 0) last = (*this)[last].next.load(relaxed);
-        return {last, (*this)[last].next.load(relaxed)};
+    static std::size_t bytes(unsigned k) {
+        return length(k) * (sizeof(Object) + sizeof(std::uint32_t));
     }
 
     bool refill(pool_cache& cache, bool may_block) {
@@ -107,12 +99,7 @@ private:
             return false;
         }
         if (free_count_ >= batch) {
-            const auto [last, rest] = walk(free_, batch);
-            (*this)[last].next.store(no_index, relaxed);
-            cache.head = free_;
-            cache.count = batch;
-            free_ = rest;
-            free_count_ -= batch;
+            while (cache.count != batch) cache.free[cache.count++] = free_index(--free_count_);
             return true;
         }
         const std::uint32_t begin = end_.load(relaxed);
@@ -124,13 +111,11 @@ private:
     }
 
     void give_back(pool_cache& cache) {
-        const auto [last, rest] = walk(cache.head, batch);
         const std::lock_guard lock(mutex_);
-        (*this)[last].next.store(free_, relaxed);
-        free_ = cache.head;
-        free_count_ += batch;
-        cache.head = rest;
+        // The oldest ones: they have left this core's cache first.
+        for (std::uint32_t i = 0; i < batch; ++i) free_index(free_count_++) = cache.free[i];
         cache.count -= batch;
+        std::copy_n(cache.free + batch, cache.count, cache.free);
     }
 
     bool grow(std::uint32_t index, bool may_allocate) {
@@ -138,19 +123,29 @@ private:
         const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
         if (segment_[k].load(relaxed) != nullptr) return true;
         if (!may_allocate) return false;
-        void* bytes = memory_.allocate(length(k) * sizeof(Object), alignof(Object), tag_);
-        if (bytes == nullptr) return false;
-        auto* objects = static_cast<Object*>(bytes);
+        void* memory = memory_.allocate(bytes(k), alignof(Object), tag_);
+        if (memory == nullptr) return false;
+        auto* objects = static_cast<Object*>(memory);
         for (std::uint32_t i = 0; i < length(k); ++i)
             ::new (static_cast<void*>(objects + i)) Object;
+        std::uninitialized_fill_n(reinterpret_cast<std::uint32_t*>(objects + length(k)), length(k),
+                                  no_index);
         segment_[k].store(objects, release);  // pairs with operator[]
         return true;
+    }
+
+    /// The stack of free indices, under the lock: its segments lie behind those of the objects, so
+    /// there is room for every object that there is.
+    std::uint32_t& free_index(std::uint32_t position) const {
+        const std::uint32_t shifted = position + first;
+        const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
+        Object* const objects = segment_[k].load(relaxed);
+        return reinterpret_cast<std::uint32_t*>(objects + length(k))[shifted - (first << k)];
     }
 
     accounted_memory& memory_;
     memory_tag tag_;
     mutable std::mutex mutex_;
-    std::uint32_t free_ = no_index;
     std::uint32_t free_count_ = 0;
     atomic<std::uint32_t> end_{0};
     atomic<Object*> segment_[segments]{};

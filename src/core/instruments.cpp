@@ -112,9 +112,9 @@ task_id runtime::choose_ready(worker& w, id_test wanted) {
         }
         return false;
     };
-    const auto add_from = [&](inbox& list, unsigned level) {
-        const std::lock_guard lock(list.mutex);
-        for (std::uint32_t i = list.first; i != no_index; i = slots[i].next.load(relaxed)) {
+    const auto add_from = [&](inbox& tasks, unsigned level) {
+        const std::lock_guard lock(tasks.mutex);
+        for (std::uint32_t i = tasks.first; i != no_index; i = slots[i].next.load(relaxed)) {
             if (may_run_on(slots[i], w) && level_of(slots[i]) == level) add(id_of(i).value);
         }
     };

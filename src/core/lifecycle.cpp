@@ -79,6 +79,7 @@ runtime* runtime::create(const scheduler_options& o) {
         rt->turn = ::new (gate_bytes) gate(*o.chooser);
     }
 
+    rt->unwatched = rt->turn == nullptr && o.observer == nullptr && !o.statistics;
     rt->cores = platform::usable_cores(o.system_root);
     const int cores = static_cast<int>(rt->cores);
     const int workers = o.workers >= 0 ? o.workers : std::max(0, cores - o.main_threads);
@@ -114,6 +115,7 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     }
     auto* w = ::new (bytes) worker(*this, static_cast<std::uint16_t>(index), kind);
     w->number = static_cast<std::uint16_t>(number);
+    if (kind == seat_kind::worker && number < 64) w->mask = std::uint64_t{1} << number;
     w->ring = cells;
     w->cells = static_cast<ready_queue::cell*>(ring_bytes);
     for (std::uint32_t i = 0; i < cells * level_count; ++i)

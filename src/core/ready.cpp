@@ -1,5 +1,5 @@
 // A task may start: where it goes, who finds it, who is woken.
-#include "core/runtime.hpp"
+#include "core/attention.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -64,8 +64,14 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
 
 void runtime::push_ready(worker& w, task_id id, unsigned level) {
     if (level == high) high_ready.fetch_add(1, relaxed);
-    if (!w.ready[level].push(id.value)) {
-        seat_counters::add(w.counters.spilled);
+    if (!w.ready[level].push(id.value)) return spill(w, id, level);
+    if (asleep.should_wake()) wake_one();
+}
+
+/// The thread's ring is full.
+void runtime::spill(worker& w, task_id id, unsigned level) {
+    seat_counters::add(w.counters.spilled);
+    {
         const std::lock_guard lock(spilled[level].mutex);
         append(spilled[level], index_of(id.value));
     }
@@ -102,7 +108,7 @@ task_id runtime::ready_at(worker& w, unsigned level) {
 
 task_id runtime::next_task(worker& w) {
     if (turn) return choose_ready(w, [](std::uint64_t) { return true; });
-    if (high_ready.load(relaxed) <= 0 && !direct_work(w)) {
+    if (high_ready.load(relaxed) <= 0 && !direct_work(*this, w)) {
         // The usual case first: nothing comes before the newest task of its own.
         constexpr auto normal = static_cast<unsigned>(priority_level::normal);
         if (const std::uint64_t id = w.ready[normal].pop()) return {id};

@@ -49,7 +49,7 @@ public:
         at(bottom).store(id, release);
         // seq_cst: Q3, pairs with the load in maybe_work().
         bottom_.exchange(bottom + 1, seq_cst);
-        raise_top(bottom, 2);
+        if (bottom % 8 == 0) raise_top(bottom, 16);
         return true;
     }
 
@@ -76,6 +76,26 @@ public:
         // since C++20 a plain store ends the release sequence of the exchange before it (Q3).
         bottom_.store(bottom, release);
         return id;
+    }
+
+    /// Owner. The newest task, which stays where it is, or 0.
+    std::uint64_t newest() {
+        const std::uint64_t bottom = bottom_.load(relaxed);
+        const std::uint64_t top = top_.load(relaxed);
+        for (std::uint64_t i = bottom; i != top; --i) {
+            const std::uint64_t id = at(i - 1).load(relaxed);
+            if (id == 0) continue;
+            if (i != bottom) bottom_.store(i, release);  // as in pop()
+            return id;
+        }
+        return 0;
+    }
+    /// Owner, after newest() gave a task: takes it. False: somebody was quicker.
+    bool take_newest() {
+        const std::uint64_t bottom = bottom_.load(relaxed) - 1;
+        const bool taken = at(bottom).exchange(0, relaxed) != 0;  // orders: as in pop()
+        bottom_.store(bottom, release);
+        return taken;
     }
 
     /// Any thread. The oldest task, or 0 when none was seen.
@@ -138,8 +158,8 @@ private:
         return i - top_.load(relaxed) <= mask_;
     }
 
-    /// Owner. Moves top_ over up to `steps` empty cells below `end`; a few at each push, so that
-    /// whoever looks at the whole range looks at few dead cells.
+    /// Owner. Moves top_ over up to `steps` empty cells below `end`; now and then at a push, so
+    /// that whoever looks at the whole range looks at few dead cells.
     void raise_top(std::uint64_t end, std::uint64_t steps) {
         const std::uint64_t before = top_.load(relaxed);
         std::uint64_t top = before;

@@ -76,7 +76,7 @@ void runtime::thread_main(worker& w) {
             continue;
         }
         leave_search(w);
-        run(w, id);
+        run(w, id, true);
     }
     leave_thread(w);
 }
@@ -98,7 +98,7 @@ void runtime::idle(worker& w) {
         for (unsigned n = 0; n < 16; ++n) active_policy::relax();
         if (const task_id id = next_task(w)) {
             leave_search(w);
-            run(w, id);
+            run(w, id, true);
             return;
         }
     }
@@ -135,7 +135,7 @@ void runtime::rest_if_frozen(worker& w) {
     }
 }
 
-void runtime::run(worker& w, task_id id) {
+void runtime::run(worker& w, task_id id, bool more) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slots[index];
     const std::uint16_t flags = s.flags.load(relaxed);
@@ -151,6 +151,10 @@ void runtime::run(worker& w, task_id id) {
     }
     if ((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) {
         end_without_running(w, index);
+        return;
+    }
+    if (unwatched && (flags & ~flag_posted) == 0) {
+        run_plain(w, id, more);
         return;
     }
 
@@ -181,11 +185,6 @@ void runtime::run(worker& w, task_id id) {
         record_failure(w, index, std::move(body.error), 0);
     } else {
         seat_counters::add(w.counters.executed);
-        if (flags == flag_posted && options.observer == nullptr &&
-            s.detail.load(relaxed) == no_index) {
-            complete_posted(w, s, index);
-            return;
-        }
     }
     own_work_done(w, index);
 }

@@ -1,7 +1,8 @@
 #pragma once
 // The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
 //   build.cpp     open, edges, publish          ready.cpp     queues, inboxes, stealing, waking
-//   batch.cpp     many bodies in one task           affinity.cpp  tasks for certain threads
+//   plain.cpp     the short way of plain tasks      affinity.cpp  tasks for certain threads
+//   batch.cpp     many bodies in one task
 //   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
 //   wait.cpp      helping, parking, reserves    failure.cpp   outcomes and who receives them
 //   lifecycle.cpp threads, seats, shutdown      background.cpp, resource.cpp, instruments.cpp
@@ -76,24 +77,20 @@ public:
     /// Is the task `ancestor`, or a child of it, or a child of one of those …?
     bool descends(std::uint32_t index, task_id ancestor) const;
     void link_parent(slot& child, std::uint32_t parent) const;
-    /// Neither allocates nor waits. `put` constructs in the storage.
-    template <class Put>
-    bool try_post(worker& w, closure_fn body, Put&& put) noexcept {
-        const std::uint32_t index = prepare_post(w, false);
-        if (index == no_index) return false;
-        put(slots[index].storage);
-        return push_posted(w, index, body);
-    }
-    std::uint32_t prepare_post(worker& w, bool may_block) noexcept;
-    /// open() for a posted task without options.
-    draft open_post(worker& w, scope* within);
     static void count_creation(worker& w, const task_environment* environment,
                                std::uint64_t count = 1);
-    bool push_posted(worker& w, std::uint32_t index, closure_fn body) noexcept;
     task_state state_of(task_id id) const;
     task_id id_of(std::uint32_t index) const {
         return {join_word(slots[index].generation(), index)};
     }
+
+    // ---- plain.cpp
+    draft open_plain(worker& w, scope* within, const char* name, draft_kind kind);
+    slot* prepare_plain(worker& w, const char* name, std::uint16_t flags,
+                        const task_environment* environment, bool may_block = true) noexcept;
+    /// Neither allocates nor waits.
+    bool try_post(worker& w, void (*function)(void* data), void* data) noexcept;
+    void run_plain(worker& w, task_id id, bool more);
 
     // ---- batch.cpp
     void spawn_members(worker& w, const batch_bodies& all);
@@ -104,6 +101,7 @@ public:
     void enqueue(worker& w, std::uint32_t index);
     /// Into the thread's own queue, for everybody.
     void push_ready(worker& w, task_id id, unsigned level);
+    void spill(worker& w, task_id id, unsigned level);
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level);
@@ -152,9 +150,7 @@ public:
     bool enqueue_masked(std::uint32_t index, std::uint64_t mask);
     std::uint64_t members_of_masks() const;
     void wake_member(std::uint64_t mask);
-    /// There may be tasks that were given to this thread; the second after it has announced its
-    /// sleep.
-    bool direct_work(const worker& w) const;
+    /// As direct_work(), by a thread that has announced its sleep.
     bool direct_work_after_announcement(const worker& w) const;
     /// The oldest of the highest level, if that is `lowest` or above.
     task_id direct_task(worker& w, unsigned lowest = 0);
@@ -165,7 +161,8 @@ public:
     void thread_main(worker& w);
     void enter_thread(worker& w);
     void leave_thread(worker& w);
-    void run(worker& w, task_id id);
+    /// `more`: may go on with other tasks of the same environment, if they are the newest.
+    void run(worker& w, task_id id, bool more = false);
     bool yield_to_higher(worker& w);
     void end_without_running(worker& w, std::uint32_t index);
     void idle(worker& w);
@@ -290,7 +287,8 @@ public:
     index_pool<detail_block> details;
     parking_lot lot;
     sleepers asleep;
-    gate* turn = nullptr;  // with a chooser only
+    gate* turn = nullptr;   // with a chooser only
+    bool unwatched = true;  // no chooser, no observer, no statistics
 
     // Read-mostly line.
     alignas(64) atomic<std::uint32_t> seat_count{0};
@@ -353,13 +351,12 @@ private:
     bool push_ticket(worker& w, std::uint32_t batch, const batch_bodies& all);
     void run_members(worker& w, std::uint32_t shown_as, std::uint32_t batch,
                      const batch_bodies& all);
-    bool wanted_elsewhere(const worker& w, unsigned level) const;
     /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
     running_task* begin_body(worker& w, running_task& body, task_id shown_as);
     void end_body(worker& w, const running_task& body, running_task* outer);
     void enter_turn(worker& w);
     void complete_one(worker& w, std::uint32_t index);
-    void complete_posted(worker& w, slot& s, std::uint32_t index);
+    void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
     enum class end_of_task : std::uint8_t { executed, failed, cancelled };
     static end_of_task how_it_ended(const slot& s);
     void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);

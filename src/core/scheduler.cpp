@@ -35,19 +35,10 @@ task_builder scheduler::begin(const task_options& options, empty_task) {
 }
 
 bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
-    struct call {
-        void (*function)(void*);
-        void* data;
-        static void run(void* storage, task_context* context) {
-            const call c = *std::launder(static_cast<call*>(storage));
-            if (context != nullptr) detail::guarded(*context, [&] { c.function(c.data); });
-        }
-    };
     worker* own = rt_->bound();
     worker* w = own != nullptr ? own : rt_->enter_post_seat();
     if (w == nullptr) return false;
-    const bool done =
-        rt_->try_post(*w, &call::run, [&](void* storage) { ::new (storage) call{function, data}; });
+    const bool done = rt_->try_post(*w, function, data);
     if (own == nullptr) rt_->leave_post_seat();
     return done;
 }

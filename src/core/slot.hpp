@@ -52,6 +52,9 @@ enum slot_flag : std::uint16_t {
     flag_ticket = 1 << 15,  // bodies of a batch; see batch.cpp
 };
 
+/// A free slot has the values below, except in what every task sets: storage, invoke, name, open,
+/// permissions, environment, flags, level and module. Few tasks change the others, and clean()
+/// puts them back.
 struct alignas(64) slot {
     // The runner's line: written while the task is built, read by whoever runs it.
     std::byte storage[closure_bytes];
@@ -79,7 +82,21 @@ struct alignas(64) slot {
 
     std::uint32_t generation() const { return generation_of(open.load(relaxed)); }
     bool has(std::uint16_t flag) const { return (flags.load(relaxed) & flag) != 0; }
+    void clean() {
+        waits_for.store(0, relaxed);
+        predecessors.store(no_edge, relaxed);
+        parent.store(UINT32_MAX, relaxed);
+        jump.store(UINT32_MAX, relaxed);
+        births.store(0, relaxed);
+        detail.store(UINT32_MAX, relaxed);
+        depth.store(0, relaxed);
+        runner.store(UINT16_MAX, relaxed);
+    }
 };
+/// Between open and publish a draft stands for its slot, whose link holds its own index.
+inline slot& slot_of(const draft& d) { return *static_cast<slot*>(d.storage); }
+inline std::uint32_t index_of(const draft& d) { return slot_of(d).next.load(relaxed); }
+
 static_assert(sizeof(slot) == 128, "a task is two cache lines");
 static_assert(offsetof(slot, open) == 64, "the runner's line and the others' line are apart");
 
@@ -87,7 +104,7 @@ static_assert(offsetof(slot, open) == 64, "the runner's line and the others' lin
 /// walked once) and the successor's predecessors (for helping, inheritance and explanations).
 /// Freed by whoever makes the successor ready.
 struct edge {
-    atomic<std::uint32_t> next{0};  // in the permission list, and the free list of the pool
+    atomic<std::uint32_t> next{0};  // in the permission list
     atomic<std::uint32_t> next_predecessor{no_edge};
     atomic<std::uint64_t> from{0}, to{0};
     bool any_outcome = false;  // after_any
@@ -106,7 +123,6 @@ struct outcome {
 struct detail_block {
     static constexpr unsigned max_resources = 8;
 
-    atomic<std::uint32_t> next{0};
     // One for completion, one for each owning handle; the last one recycles the slot.
     atomic<std::uint32_t> holders{0};
     atomic<std::uint16_t> seat{UINT16_MAX};  // searchers with a stale id read it too

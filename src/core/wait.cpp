@@ -267,6 +267,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         if (w.stamp - w.woke > settled_ns) go_anywhere(w);
         // acquire: pairs with the release in parking_lot::wake().
         if (done->load(acquire)) {
+            in_time = true;  // also when the time was up meanwhile: an event that is taken is told
             if (target.signal == nullptr || target.signal->try_take()) break;
             lot.leave(w.records, record);  // somebody else was quicker: wait for the next set()
             if (!enter_wait(w, target, record)) break;
@@ -283,7 +284,8 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
                 tell(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
             }
             floats.use(w, float_control);
-            run(w, id);
+            // What a scope needs, all of its tasks are.
+            run(w, id, target.all_of != nullptr || target.run_everything);
             continue;
         }
         if (w.scope_ended_in != nullptr) {

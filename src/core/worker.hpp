@@ -68,6 +68,7 @@ struct alignas(64) worker {
     const std::uint16_t index;
     const seat_kind kind;
     std::uint16_t number = 0;  // among its kind
+    std::uint64_t mask = 0;    // its bit in task_options::workers
     bool leased = false;       // guest seats; guarded by the runtime's guest lock,
     bool waits = false;        // and this one too
     bool vacant = false;       // main seats; guarded by the runtime's seat lock
@@ -120,7 +121,7 @@ struct alignas(64) worker {
     atomic<bool> gone{false};        // a main thread that has left
     atomic<bool> inside{false};      // a main thread in a call that runs tasks
     atomic<std::uint32_t> shown{0};
-    shown_frame frames[shown_depth];
+    shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
 };
 
 }  // namespace detail

@@ -2,6 +2,9 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <braid/core/observer.hpp>
+
+#include <climits>
 #include <memory>
 
 namespace {
@@ -26,6 +29,36 @@ TEST_P(Event, AutomaticResetLetsOneWaiterThroughForEachSet) {
         EXPECT_FALSE(turnstile.is_set());
     }
     for (std::thread& t : threads) t.join();
+}
+
+/// Holds a thread that wakes up until the test lets it go on.
+struct held_after_sleep final : braid::observer {
+    std::atomic<unsigned> seat{UINT_MAX};
+    std::atomic<bool> woke{false}, go_on{false};
+    void on_event(const braid::task_event& e) override {
+        if (e.kind != braid::event_kind::unparked || e.seat != seat.load()) return;
+        woke = true;
+        while (!go_on) std::this_thread::yield();
+    }
+};
+
+TEST_P(Event, SetAfterTheTimeIsUpAndBeforeTheWaiterLooksCountsAsInTime) {
+    held_after_sleep held;
+    braid::scheduler_options o = options();
+    o.observer = &held;
+    o.idle = braid::parking::power;
+    braid::scheduler s(o);
+    braid::event there(s);
+    held.seat = s.this_thread().seat;
+    std::thread setter([&] {
+        braid_test::until([&] { return held.woke.load(); });
+        there.set();
+        held.go_on = true;
+    });
+    // False would say "not set", and the event would be taken all the same.
+    EXPECT_TRUE(s.do_work_while_waiting_for(there, braid::milliseconds(20)));
+    EXPECT_FALSE(there.is_set());
+    setter.join();
 }
 
 TEST_P(Event, ManualResetLetsEverybodyThroughUntilItIsCleared) {
@@ -79,7 +112,7 @@ TEST_P(Event, AtTheAddressOfAFormerScopeWakesNobodyByMistake) {
         all->wait();
         all->~scope();
         auto* happened = new (place) braid::event(s);
-        EXPECT_FALSE(s.do_work_while_waiting_for(*happened, braid::nanoseconds{1000}));
+        EXPECT_FALSE(s.do_work_while_waiting_for(*happened, braid::milliseconds(20)));
         s.post([happened] { happened->set(); });
         EXPECT_TRUE(s.do_work_while_waiting_for(*happened));
         happened->~event();

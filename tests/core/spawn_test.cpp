@@ -213,8 +213,9 @@ TEST_P(Ids, ASlotInItsLastGenerationIsRetiredAlsoWhenTheTaskIsRefused) {
     s.wait(c);
     while (post()) {
     }
-    const std::uint32_t free_slot = rt.bound()->slots.head;
-    ASSERT_NE(free_slot, braid::detail::no_index);
+    const braid::detail::pool_cache& cache = rt.bound()->slots;
+    ASSERT_NE(cache.count, 0U);
+    const std::uint32_t free_slot = cache.free[cache.count - 1];
     braid::detail::slot& slot = rt.slots[free_slot];
     constexpr std::uint32_t last = braid::detail::last_generation;
     slot.open = braid::detail::join_word(last - 1, 0);

@@ -25,11 +25,10 @@ inline constexpr std::size_t closure_alignment = 64;
 /// Runs the callable in `storage` and destroys it. With a null context it only destroys it.
 using closure_fn = void (*)(void* storage, task_context* context);
 
-/// A slot between open_task() and publish_task(): its storage waits for the callable.
+/// A slot between open and publish: its storage waits for the callable.
 struct draft {
     void* storage = nullptr;  // null: refused
     worker* owner = nullptr;  // the seat of the calling thread, if it has one
-    std::uint32_t slot = 0;
 };
 
 enum class draft_kind : std::uint8_t {
@@ -42,9 +41,11 @@ enum class draft_kind : std::uint8_t {
 
 /// `w`: the calling thread's worker when the caller has it at hand, else null.
 BRAID_API draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind);
-/// open_task() for a posted task without options.
-BRAID_API draft open_post(runtime& rt, worker* w, scope* within);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
+/// The same two for a posted or spawned task with options.plain(): a shorter way, see plain.cpp.
+BRAID_API draft open_plain(runtime& rt, worker* w, scope* within, const char* name,
+                           draft_kind kind);
+BRAID_API task_id publish_plain(runtime& rt, draft d, closure_fn run);
 /// The callable's constructor threw: the task ends as cancelled.
 BRAID_API void abandon_task(runtime& rt, draft d);
 
@@ -147,9 +148,12 @@ void run_closure(void* storage, task_context* context) {
     stored<F>::destroy(storage);  // before completion is visible (I4)
 }
 
+using publish_fn = task_id (*)(runtime& rt, draft d, closure_fn run);
+
 /// The way of an object into the scheduler's slot `opened`: `run` finds it in the storage.
 template <class T, class... Arguments>
-task_id put_and_publish(runtime& rt, draft opened, closure_fn run, Arguments&&... arguments) {
+task_id put_and_publish(runtime& rt, draft opened, publish_fn publish, closure_fn run,
+                        Arguments&&... arguments) {
     struct guard {
         runtime& rt;
         draft d;
@@ -160,26 +164,30 @@ task_id put_and_publish(runtime& rt, draft opened, closure_fn run, Arguments&&..
     if (g.d.storage == nullptr) return {};
     if (!stored<T>::put(rt, g.d.storage, std::forward<Arguments>(arguments)...)) return {};
     const draft d = std::exchange(g.d, {});
-    return publish_task(rt, d, run);
+    return publish(rt, d, run);
 }
 
 template <class T, class... Arguments>
 task_id submit_as(runtime& rt, worker* w, const task_options& options, draft_kind kind,
                   closure_fn run, Arguments&&... arguments) {
-    return put_and_publish<T>(rt, open_task(rt, w, options, kind), run,
+    return put_and_publish<T>(rt, open_task(rt, w, options, kind), publish_task, run,
                               std::forward<Arguments>(arguments)...);
 }
 
-/// A posted task without options.
 template <class F>
-void submit_post(runtime& rt, worker* w, scope* within, F&& f) {
+task_id submit_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
+                     F&& f) {
     using callable = std::decay_t<F>;
-    put_and_publish<callable>(rt, open_post(rt, w, within), &run_closure<callable>,
-                              std::forward<F>(f));
+    return put_and_publish<callable>(rt, open_plain(rt, w, within, name, kind), publish_plain,
+                                     &run_closure<callable>, std::forward<F>(f));
 }
 
 template <class F>
 task_id submit(runtime& rt, worker* w, const task_options& options, draft_kind kind, F&& f) {
+    const bool simple = kind == draft_kind::posted || kind == draft_kind::spawned;
+    if (simple && options.plain()) {
+        return submit_plain(rt, w, options.within, options.name, kind, std::forward<F>(f));
+    }
     using callable = std::decay_t<F>;
     return submit_as<callable>(rt, w, options, kind, &run_closure<callable>, std::forward<F>(f));
 }

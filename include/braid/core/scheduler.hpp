@@ -41,7 +41,8 @@ public:
     /// Runs `f` once, nobody waits for it. The cheapest way in.
     template <detail::task_callable F>
     void post(F&& f) {
-        detail::submit_post(*rt_, nullptr, nullptr, std::forward<F>(f));
+        detail::submit_plain(*rt_, nullptr, nullptr, nullptr, detail::draft_kind::posted,
+                             std::forward<F>(f));
     }
     template <detail::task_callable F>
     void post(const task_options& options, F&& f) {

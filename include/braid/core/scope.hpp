@@ -35,7 +35,8 @@ public:
 
     template <detail::task_callable F>
     void post(F&& f) {
-        detail::submit_post(rt_, nullptr, this, std::forward<F>(f));
+        detail::submit_plain(rt_, nullptr, this, nullptr, detail::draft_kind::posted,
+                             std::forward<F>(f));
     }
     template <detail::task_callable F>
     task_id spawn(task_options options, F&& f) {

@@ -95,6 +95,14 @@ struct task_options {
     bool may_be_long = false;
     /// Module tag: a reloadable module counts its live tasks by it.
     std::uint8_t module = 0;
+
+    /// Nothing but a name and a scope is given. With literal options the compiler knows.
+    constexpr bool plain() const {
+        return after.size() == 0 && after_all.size == 0 && after_any.size() == 0 && !parent &&
+               priority == priority_level::normal && category == 0 &&
+               runs_as == task_class::frame && !on && workers == 0 && uses.size() == 0 &&
+               environment == nullptr && !never_waits && !may_be_long && module == 0;
+    }
 };
 
 /// What the tasks below a task share (C39). User-owned; must outlive the tasks that use it.

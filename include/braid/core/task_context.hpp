@@ -29,7 +29,8 @@ public:
 
     template <detail::task_callable F>
     void post(F&& f) {
-        detail::submit_post(rt_, worker_, nullptr, std::forward<F>(f));
+        detail::submit_plain(rt_, worker_, nullptr, nullptr, detail::draft_kind::posted,
+                             std::forward<F>(f));
     }
     template <detail::task_callable F>
     task_id spawn(const task_options& options, F&& f) {

@@ -1,0 +1,213 @@
+// The short way of a plain task, which has no options but a name and a scope: from open to the end
+// of its work, without the branches that others need. What it may skip, it never was; whatever
+// turns out different (a failure, children, successors, waiters) goes on as in complete.cpp.
+#include "braid/core/scope.hpp"
+#include "core/attention.hpp"
+#include "core/permissions.hpp"
+#include "core/seat_lease.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+constexpr auto normal = static_cast<unsigned>(priority_level::normal);
+
+constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 0; }
+
+}  // namespace
+
+// ---- open, publish -----------------------------------------------------------------------------
+
+draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind) {
+    if (w == nullptr) w = rt.bound();
+    if (w != nullptr && rt.unwatched) {
+        if (const draft d = rt.open_plain(*w, within, name, kind); d.storage != nullptr) return d;
+    }
+    // A foreign thread, a chooser, an observer; or shut down, or out of memory: said there.
+    const seat_lease seat(rt, w);
+    draft d = rt.open(*seat, {.name = name, .within = within}, kind);
+    d.owner = seat.kept();
+    return d;
+}
+
+task_id publish_plain(runtime& rt, draft d, closure_fn body) {
+    slot& s = slot_of(d);
+    // One that came by open() has waits_for 1.
+    if (s.waits_for.load(relaxed) != 0) return publish_task(rt, d, body);
+    s.invoke = body;
+    const task_id id{join_word(s.generation(), index_of(d))};
+    worker& w = *d.owner;
+    if (!w.ready[normal].push(id.value)) {
+        rt.spill(w, id, normal);
+    } else if (rt.asleep.should_wake()) {
+        rt.wake_one();
+    }
+    return id;
+}
+
+draft runtime::open_plain(worker& w, scope* within, const char* name, draft_kind kind) {
+    const task_environment* environment = nullptr;
+    if (within != nullptr) {
+        environment = &within->environment_;
+    } else if (w.top != nullptr) {
+        environment = slots[w.top->slot].environment.load(relaxed);
+    }
+    const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
+    slot* const s = prepare_plain(w, name, flags, environment);
+    if (s == nullptr) return {};
+    seat_counters::add(w.counters.created);
+    count_creation(w, environment);
+    return {s->storage, &w};
+}
+
+slot* runtime::prepare_plain(worker& w, const char* name, std::uint16_t flags,
+                             const task_environment* environment, bool may_block) noexcept {
+    if (state.load(acquire) != life::running) return nullptr;
+    const std::uint32_t index = slots.take(w.slots, may_block);
+    if (index == no_index) return nullptr;
+    slot& s = slots[index];
+    s.name = name;
+    s.module = 0;
+    s.flags.store(flags, relaxed);
+    s.level.store(normal, relaxed);
+    s.next.store(index, relaxed);  // see index_of()
+    s.environment.store(environment, relaxed);
+    open_words(s.open, s.permissions, s.generation() + 1, 1);
+    return &s;
+}
+
+bool runtime::try_post(worker& w, void (*function)(void*), void* data) noexcept {
+    struct call {
+        void (*function)(void*);
+        void* data;
+        void operator()() const { function(data); }
+    };
+    slot* const s = prepare_plain(w, nullptr, flag_posted, nullptr, false);
+    if (s == nullptr) return false;
+    const std::uint32_t index = s->next.load(relaxed);
+    ::new (static_cast<void*>(s->storage)) call{function, data};
+    s->invoke = &run_closure<call>;
+    seat_counters::add(w.counters.created);
+    if (!w.ready[normal].push(id_of(index).value)) {
+        seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
+        close_unused(s->permissions, s->generation());
+        give_slot(w, index);
+        return false;
+    }
+    if (asleep.should_wake()) wake_one();
+    return true;
+}
+
+// ---- run, complete -----------------------------------------------------------------------------
+
+namespace {
+
+struct plain_end {
+    enum : std::uint8_t { open, over, not_closed, closed } kind;
+    std::uint64_t head;  // if closed: what close_and_take() gave
+};
+
+/// The end of a plain task that did not fail.
+plain_end end_plain(runtime& rt, worker& w, slot& s, std::uint32_t index, bool posted) {
+    if (!posted && !drop_open_work(s.open)) return {plain_end::open, 0};
+    if (s.detail.load(relaxed) != no_index || s.parent.load(relaxed) != no_index) {
+        return {plain_end::not_closed, 0};
+    }
+    const std::uint32_t generation = s.generation();
+    if (posted) {
+        close_unused(s.permissions, generation);
+    } else {
+        const std::uint64_t head = close_and_take(s.permissions, generation);
+        if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
+            return {plain_end::closed, head};
+        }
+        // All that clean() would have to put back.
+        s.births.store(0, relaxed);
+        s.runner.store(UINT16_MAX, relaxed);
+    }
+    if (generation != last_generation) rt.slots.give(w.slots, index);
+    return {plain_end::over, 0};
+}
+
+/// The newest task of this thread, if it is plain, of the same environment, and nothing else comes
+/// first.
+std::uint64_t next_plain(const runtime& rt, worker& w, const task_environment* environment) {
+    if (wanted_elsewhere(rt, w, normal) || rt.state.load(relaxed) != life::running) return 0;
+    const std::uint64_t id = w.ready[normal].newest();
+    if (id == 0) return 0;
+    const slot& s = rt.slots[index_of(id)];
+    const bool fits = is_plain(s.flags.load(relaxed)) &&
+                      s.environment.load(relaxed) == environment &&
+                      (environment == nullptr || environment->within == nullptr ||
+                       !environment->within->cancelled());
+    return fits && w.ready[normal].take_newest() ? id : 0;
+}
+
+}  // namespace
+
+/// As run(), with what is equal for plain tasks that follow each other done once.
+void runtime::run_plain(worker& w, task_id id, bool more) {
+    constexpr unsigned most = 64;  // until the thread's loop looks at everything else
+    std::uint32_t index = index_of(id.value);
+    slot* s = &slots[index];
+    unsigned left = more && s->level.load(relaxed) == normal ? most : 1;
+    const task_environment* const environment = s->environment.load(relaxed);
+    const std::int64_t outer_elsewhere = w.elsewhere;
+    const std::int64_t began = w.stamp;
+    std::uint64_t ended = 0;
+    plain_end end{};
+    running_task body{index, w.top, {}, task_context(*this, w, {})};
+    atomic<std::uint64_t>& shown = w.frames[std::min(w.depth, worker::shown_depth)].task;
+    running_task* const outer = begin_body(w, body, id);
+    while (true) {
+        const bool posted = s->has(flag_posted);
+        if (!posted) {
+            body.context.id_ = id;
+            s->runner.store(w.index, relaxed);
+        }
+        w.elsewhere = 0;
+
+        s->invoke(s->storage, &body.context);
+
+        if (options.long_task.value > 0) {
+            const std::int64_t now = active_policy::coarse_now();
+            const std::int64_t started = std::exchange(w.stamp, now);
+            if (now - started >= options.long_task.value) {
+                note_duration(w, s->name, false, started);
+            }
+        }
+        if (body.error != nullptr) break;
+        seat_counters::add(w.counters.executed);
+        end = end_plain(*this, w, *s, index, posted);
+        if (end.kind == plain_end::over) ++ended;
+        if (end.kind > plain_end::over || --left == 0) break;
+        id = {next_plain(*this, w, environment)};
+        if (!id) break;
+        index = index_of(id.value);
+        s = &slots[index];
+        body.slot = index;
+        // relaxed: whoever explains what runs where may see the one before.
+        shown.store(id.value, relaxed);
+    }
+    end_body(w, body, outer);
+    w.elsewhere = outer_elsewhere + (w.stamp - began);
+    if (ended != 0 && environment != nullptr && environment->within != nullptr) {
+        count_end(w, *environment->within, end_of_task::executed, ended);
+    }
+    if (body.error != nullptr) {
+        seat_counters::add(w.counters.failed);
+        record_failure(w, index, std::move(body.error), 0);
+        own_work_done(w, index);
+    } else if (end.kind == plain_end::not_closed) {
+        complete(w, index);
+    } else if (end.kind == plain_end::closed) {
+        complete_closed(w, index, end.head, nullptr);
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END
