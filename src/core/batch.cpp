@@ -1,6 +1,6 @@
-// A batch: one task with many bodies. There is no slot for each body but one ticket for all:
-// whoever takes it puts another one into the queue, then runs bodies, by an index that all count
-// up.
+// A batch: one task with many bodies. There is no slot for each body: whoever takes part holds a
+// ticket with a range of them, takes from its lower end, and leaves a ticket in the queue by which
+// the next one takes the upper half of what is left. See docs/design/batch.md.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "core/attention.hpp"
@@ -12,6 +12,52 @@
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
+
+namespace {
+
+/// Bodies [next, end) of a ticket, and whether a ticket below it lies in a queue, in one word: the
+/// holder counts `next` up, thieves move `end` down. relaxed, all of it: the range orders nothing,
+/// tickets are handed on by their queues and ended by their shares.
+struct range {
+    static constexpr std::uint64_t queued = std::uint64_t{1} << 63;
+    static constexpr std::size_t most = std::size_t{1} << 30;
+
+    static std::uint64_t make(std::size_t next, std::size_t end) { return end << 32 | next; }
+    static std::size_t next(std::uint64_t r) { return static_cast<std::uint32_t>(r); }
+    static std::size_t end(std::uint64_t r) { return (r & ~queued) >> 32; }
+    /// The holder looks for one more than there is, so `next` may be past the end.
+    static std::size_t left(std::uint64_t r) { return end(r) > next(r) ? end(r) - next(r) : 0; }
+};
+
+}  // namespace
+
+/// In the storage of a ticket's slot. Its parent is the ticket from which it takes, or the batch.
+struct ticket {
+    batch_bodies all;
+    std::uint64_t first;  // what index 0 of the range stands for
+    std::uint32_t batch;
+    atomic<std::uint64_t> bodies;
+};
+static_assert(sizeof(ticket) <= closure_bytes);
+
+namespace {
+
+ticket& ticket_of(slot& s) { return *std::launder(reinterpret_cast<ticket*>(s.storage)); }
+
+/// The upper half of what is left, rounded up, so that repeating it takes all. False: nothing.
+bool take_half(ticket& from, std::uint64_t& taken) {
+    std::uint64_t seen = from.bodies.load(relaxed);
+    std::size_t half = 0;
+    do {
+        half = (range::left(seen) + 1) / 2;
+        if (half == 0) return false;
+    } while (!from.bodies.compare_exchange_weak(seen, seen - (std::uint64_t{half} << 32), relaxed,
+                                                relaxed));
+    taken = range::make(range::end(seen) - half, range::end(seen));
+    return true;
+}
+
+}  // namespace
 
 void runtime::spawn_members(worker& w, const batch_bodies& all) {
     const std::uint32_t batch = w.top->slot;
@@ -26,56 +72,107 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
         }
         return;
     }
-    if (all.count == 0) return;
     seat_counters::add(w.counters.created, all.count);
     count_creation(w, p.environment.load(relaxed), all.count);
-    // Out of memory, and the handler was told: then all bodies run here, none is lost.
-    if (!push_ticket(w, batch, all)) run_members(w, batch, batch, all);
+    for (std::size_t first = 0; first < all.count; first += range::most) {
+        const std::size_t n = std::min(all.count - first, range::most);
+        if (const std::uint32_t index = open_ticket(w, batch, batch); index != no_index) {
+            ::new (static_cast<void*>(slots[index].storage))
+                ticket{all, first, batch, range::make(0, n)};
+            enqueue(w, index);
+            continue;
+        }
+        // Out of memory, and the handler was told: then these bodies run here, none is lost.
+        ticket alone{all, first, batch, range::make(0, n)};
+        run_members(w, no_index, alone);
+    }
 }
 
-/// One ticket lies in a queue while bodies are left: bit 63 of the common index says that one does.
-bool runtime::push_ticket(worker& w, std::uint32_t batch, const batch_bodies& all) {
-    // relaxed, all of them: the index orders nothing, tickets are handed on by their queues.
-    if ((all.next->fetch_or(batch_bodies::queued, relaxed) & batch_bodies::queued) != 0)
-        return true;
+/// A slot below `parent`, of which the caller holds a share.
+std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch) {
     const std::uint32_t index = slots.take(w.slots);
-    if (index == no_index) {
-        all.next->fetch_and(~batch_bodies::queued, relaxed);
-        return false;
-    }
-    slot& p = slots[batch];
+    if (index == no_index) return no_index;
+    const slot& p = slots[batch];
     slot& s = slots[index];
-    const std::uint32_t generation = s.generation() + 1;
-    ::new (static_cast<void*>(s.storage)) batch_bodies(all);
     s.name = p.name;
     s.module = p.module;
-    s.flags.store(flag_posted | flag_ticket |
-                      (p.flags.load(relaxed) & (flag_never_waits | flag_quiet | flag_category)),
-                  relaxed);
+    s.flags.store(
+        flag_ticket | (p.flags.load(relaxed) & (flag_never_waits | flag_quiet | flag_category)),
+        relaxed);
     s.level.store(p.level.load(relaxed), relaxed);
     s.environment.store(p.environment.load(relaxed), relaxed);
-    link_parent(s, batch);
-    open_words(s.open, s.permissions, generation, 1);
-    // relaxed: the caller holds a share of its own, so the count cannot reach 0 meanwhile.
-    p.open.fetch_add(1, relaxed);
-    enqueue(w, index);
+    link_parent(s, parent);
+    open_words(s.open, s.permissions, s.generation() + 1, 1);
+    // relaxed: the caller's share keeps the count above 0 meanwhile.
+    slots[parent].open.fetch_add(1, relaxed);
+    return index;
+}
+
+/// For whoever has nothing to do: a ticket by which to take from `index` and from those above it.
+bool runtime::leave_ticket(worker& w, std::uint32_t index) {
+    ticket& own = ticket_of(slots[index]);
+    if ((own.bodies.fetch_or(range::queued, relaxed) & range::queued) != 0) return true;
+    const std::uint32_t left = open_ticket(w, index, own.batch);
+    if (left == no_index) {
+        own.bodies.fetch_and(~range::queued, relaxed);
+        return false;
+    }
+    ::new (static_cast<void*>(slots[left].storage))
+        ticket{own.all, own.first, own.batch, range::make(0, 0)};
+    enqueue(w, left);
     return true;
 }
 
 void runtime::run_ticket(worker& w, std::uint32_t index) {
     slot& s = slots[index];
-    const batch_bodies all = *std::launder(reinterpret_cast<batch_bodies*>(s.storage));
-    const std::uint32_t batch = s.parent.load(relaxed);
-    all.next->fetch_and(~batch_bodies::queued, relaxed);
-    // For whoever is idle: this thread takes one body itself.
-    if (all.next->load(relaxed) + 1 < all.count) push_ticket(w, batch, all);
-    run_members(w, index, batch, all);
+    ticket& own = ticket_of(s);
+    bool goes_on = true;
+    if (const std::uint32_t source = s.parent.load(relaxed); source != own.batch) {
+        ticket_of(slots[source]).bodies.fetch_and(~range::queued, relaxed);
+    } else {
+        goes_on = run_members(w, index, own);
+    }
+    while (goes_on && refill_ticket(w, index)) goes_on = run_members(w, index, own);
     s.environment.store(nullptr, relaxed);  // its bodies are counted, it is not
-    complete(w, index);
+    own_work_done(w, index);
 }
 
-void runtime::run_members(worker& w, std::uint32_t shown_as, std::uint32_t batch,
-                          const batch_bodies& all) {
+/// Takes half of the fullest ticket above. False: nothing is left there.
+bool runtime::refill_ticket(worker& w, std::uint32_t index) {
+    ticket& own = ticket_of(slots[index]);
+    while (true) {
+        // Those above are all open: each is the parent of the one below.
+        ticket* fullest = nullptr;
+        std::size_t most = 0, all = 0;
+        for (std::uint32_t at = slots[index].parent.load(relaxed); at != own.batch;
+             at = slots[at].parent.load(relaxed)) {
+            ticket& above = ticket_of(slots[at]);
+            const std::size_t left = range::left(above.bodies.load(relaxed));
+            all += left;
+            if (left <= most) continue;
+            most = left;
+            fullest = &above;
+        }
+        if (fullest == nullptr) return false;
+        std::uint64_t taken = 0;
+        if (!take_half(*fullest, taken)) continue;
+        // Its own is empty, so nobody else changes anything but the bit.
+        std::uint64_t seen = own.bodies.load(relaxed);
+        while (!own.bodies.compare_exchange_weak(seen, taken | (seen & range::queued), relaxed,
+                                                 relaxed)) {
+        }
+        // What is left above must be found also if the first body of this one takes long; what is
+        // left of its own is seen to between bodies.
+        if (all > range::left(taken)) leave_ticket(w, index);
+        return true;
+    }
+}
+
+/// The bodies of one ticket. False: it left, and a ticket for the rest lies in the queue.
+bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
+    const batch_bodies& all = own.all;
+    const std::uint32_t batch = own.batch;
+    const std::uint32_t shown_as = index == no_index ? batch : index;
     const slot& p = slots[batch];
     const bool quiet = p.has(flag_quiet);
     const bool timed = options.long_task.value > 0 || options.statistics;
@@ -85,15 +182,18 @@ void runtime::run_members(worker& w, std::uint32_t shown_as, std::uint32_t batch
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = options.statistics ? active_policy::now() : w.stamp;
     std::uint64_t executed = 0, failed = 0, cancelled = 0;
+    bool left_early = false;
     slots[shown_as].runner.store(w.index, relaxed);
     running_task* const outer = begin_body(w, body, id_of(shown_as));
     while (true) {
-        const std::uint64_t i = all.next->fetch_add(1, relaxed) & ~batch_bodies::queued;
-        if (i >= all.count) break;
+        const std::uint64_t seen = own.bodies.fetch_add(1, relaxed);
+        const std::size_t left = range::left(seen);
+        if (left == 0) break;
+        if (left > 1 && (seen & range::queued) == 0 && index != no_index) leave_ticket(w, index);
+        const std::size_t i = own.first + range::next(seen);
+        const auto ordinal = static_cast<std::uint32_t>(i + 1);
         if (state.load(relaxed) == life::discarding || scope_cancelled(p)) {
-            if (cancelled++ == 0) {
-                record_failure(w, batch, nullptr, static_cast<std::uint32_t>(i + 1));
-            }
+            if (cancelled++ == 0) record_failure(w, batch, nullptr, ordinal);
             continue;
         }
         w.elsewhere = 0;
@@ -105,21 +205,24 @@ void runtime::run_members(worker& w, std::uint32_t shown_as, std::uint32_t batch
             ++executed;
         } else {
             ++failed;
-            record_failure(w, batch, std::exchange(body.error, nullptr),
-                           static_cast<std::uint32_t>(i + 1));
+            record_failure(w, batch, std::exchange(body.error, nullptr), ordinal);
         }
-        if (wanted_elsewhere(*this, w, level) && push_ticket(w, batch, all)) break;
+        left_early =
+            index != no_index && wanted_elsewhere(*this, w, level) && leave_ticket(w, index);
+        if (left_early) break;
     }
     end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     seat_counters::add(w.counters.executed, executed);
     if (failed != 0) seat_counters::add(w.counters.failed, failed);
     if (cancelled != 0) seat_counters::add(w.counters.cancelled, cancelled);
-    if (environment == nullptr || environment->within == nullptr) return;
-    scope& in = *environment->within;
-    if (failed != 0) count_end(w, in, end_of_task::failed, failed);
-    if (cancelled != 0) count_end(w, in, end_of_task::cancelled, cancelled);
-    if (executed != 0) count_end(w, in, end_of_task::executed, executed);
+    if (environment != nullptr && environment->within != nullptr) {
+        scope& in = *environment->within;
+        if (failed != 0) count_end(w, in, end_of_task::failed, failed);
+        if (cancelled != 0) count_end(w, in, end_of_task::cancelled, cancelled);
+        if (executed != 0) count_end(w, in, end_of_task::executed, executed);
+    }
+    return !left_early;
 }
 
 task_options runtime::member_options(std::uint32_t parent) const {

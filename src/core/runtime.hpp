@@ -28,7 +28,8 @@ class scope;
 
 namespace detail {
 struct batch_bodies;
-}
+struct ticket;
+}  // namespace detail
 
 namespace detail {
 
@@ -348,9 +349,10 @@ private:
     ~runtime();
     task_options member_options(std::uint32_t parent) const;
     /// False: out of memory.
-    bool push_ticket(worker& w, std::uint32_t batch, const batch_bodies& all);
-    void run_members(worker& w, std::uint32_t shown_as, std::uint32_t batch,
-                     const batch_bodies& all);
+    std::uint32_t open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch);
+    bool leave_ticket(worker& w, std::uint32_t index);
+    bool refill_ticket(worker& w, std::uint32_t index);
+    bool run_members(worker& w, std::uint32_t index, ticket& own);
     /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
     running_task* begin_body(worker& w, running_task& body, task_id shown_as);
     void end_body(worker& w, const running_task& body, running_task* outer);

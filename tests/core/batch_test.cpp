@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <random>
 #include <string_view>
 
 namespace {
@@ -52,6 +53,25 @@ TEST_P(Batch, TheCallableIsCopiedOnceAndDestroyedBeforeCompletionIsVisible) {
         }));
         ASSERT_TRUE(seen.expired());
         ASSERT_EQ(most, 1);
+    }
+}
+
+TEST_P(Batch, AThreadLeftRunsEveryBodyThatLiesBehindStuckOnes) {
+    braid::scheduler s(options());
+    // As many stuck bodies as workers: the waiting thread, or whoever is left, runs all others.
+    const std::size_t stuck = std::min<std::size_t>(s.worker_count(), 8);
+    std::minstd_rand random(1);
+    for (std::size_t round = 0; round < braid_test::scaled(400); ++round) {
+        const std::size_t count = stuck + 1 + random() % (round % 2 == 0 ? 8 : 100);
+        std::vector<char> is_stuck(count, 0);
+        std::fill_n(is_stuck.begin(), stuck, 1);
+        std::shuffle(is_stuck.begin(), is_stuck.end(), random);
+        std::atomic<std::size_t> ran{0};
+        s.wait(s.spawn_batch({}, count, [&](std::size_t i) {
+            while (is_stuck[i] != 0 && ran < count - stuck) std::this_thread::yield();
+            ran += 1 - static_cast<std::size_t>(is_stuck[i]);
+        }));
+        ASSERT_EQ(ran, count - stuck);
     }
 }
 

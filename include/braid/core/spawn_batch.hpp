@@ -8,11 +8,8 @@ namespace detail {
 
 /// The bodies of the running task: `run` is called with a batch_member for each index.
 struct batch_bodies {
-    static constexpr std::uint64_t queued = std::uint64_t{1} << 63;
-
     closure_fn run;
-    void* shared;                 // the batch's closure, which stays until all have run
-    atomic<std::uint64_t>* next;  // the next index, in that closure
+    void* shared;  // the batch's closure, which stays until all have run
     std::size_t count;
 };
 BRAID_API void spawn_members(task_context& context, const batch_bodies& all);
@@ -29,7 +26,6 @@ struct batch {
 
     F f;
     std::size_t count;
-    atomic<std::uint64_t> next{0};
 
     static void run(void* storage, task_context* context) {
         if (context == nullptr) {
@@ -37,7 +33,7 @@ struct batch {
             return;
         }
         batch& all = stored<batch>::get(storage);
-        spawn_members(*context, {&run_member, storage, &all.next, all.count});
+        spawn_members(*context, {&run_member, storage, all.count});
     }
     static void run_member(void* storage, task_context* context) {
         if (context == nullptr) return;
