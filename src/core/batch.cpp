@@ -6,6 +6,7 @@
 #include "core/attention.hpp"
 #include "core/permissions.hpp"
 #include "core/runtime.hpp"
+#include "core/scope_counts.hpp"
 
 #include <algorithm>
 #include <utility>

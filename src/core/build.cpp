@@ -1,6 +1,7 @@
 // A task comes to be: a slot, its predecessors, its parent, and the moment it may start.
 #include "braid/core/scope.hpp"
 #include "core/permissions.hpp"
+#include "core/scope_counts.hpp"
 #include "core/seat_lease.hpp"
 
 #include <algorithm>
@@ -234,17 +235,6 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     }
     s.next.store(index, relaxed);  // see index_of()
     return {s.storage, nullptr};
-}
-
-void runtime::count_creation(worker& w, const task_environment* environment, std::uint64_t count) {
-    if (environment == nullptr || environment->within == nullptr) return;
-    scope::shard& shard = environment->within->shard_[scope::shard_of(w.index)];
-    // release: pairs with the acquire in the sums of a scope's wait.
-    if (w.index < scope::shards - 1) {
-        shard.created.store(shard.created.load(relaxed) + count, release);  // this seat's alone
-    } else {
-        shard.created.fetch_add(count, release);
-    }
 }
 
 task_id runtime::publish(worker& w, draft d, closure_fn body) {

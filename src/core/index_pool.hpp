@@ -60,8 +60,7 @@ public:
     /// nor waits for the lock, and fails where it would have to.
     std::uint32_t take(pool_cache& cache, bool may_block = true) {
         if (cache.count != 0) return cache.free[--cache.count];
-        if (cache.fresh != cache.fresh_end) return cache.fresh++;
-        return refill(cache, may_block) ? take(cache) : no_index;
+        return take_slowly(cache, may_block);
     }
 
     void give(pool_cache& cache, std::uint32_t index) {
@@ -84,6 +83,7 @@ public:
 private:
     static constexpr std::uint32_t batch = 32;
     static constexpr std::uint32_t first = 256;
+    static_assert(first % batch == 0);
     static constexpr unsigned first_bits = 9;  // bit_width(first)
     static constexpr unsigned segments = 24;
     static std::uint32_t length(unsigned k) { return first << k; }
@@ -91,30 +91,36 @@ private:
         return length(k) * (sizeof(Object) + sizeof(std::uint32_t));
     }
 
-    bool refill(pool_cache& cache, bool may_block) {
+    [[gnu::noinline]] std::uint32_t take_slowly(pool_cache& cache, bool may_block) {
+        if (cache.fresh != cache.fresh_end) return cache.fresh++;
         std::unique_lock lock(mutex_, std::defer_lock);
         if (may_block) {
             lock.lock();
         } else if (!lock.try_lock()) {
-            return false;
+            return no_index;
         }
-        if (free_count_ >= batch) {
-            while (cache.count != batch) cache.free[cache.count++] = free_index(--free_count_);
-            return true;
+        if (free_count_ != 0) {
+            free_count_ -= batch;
+            std::copy_n(free_batch(free_count_), batch, cache.free);
+            cache.count = batch - 1;
+            return cache.free[cache.count];
         }
         const std::uint32_t begin = end_.load(relaxed);
-        if (begin > UINT32_MAX - 2 * first || !grow(begin + batch - 1, may_block)) return false;
-        cache.fresh = begin;
+        if (begin > UINT32_MAX - 2 * first || !grow(begin + batch - 1, may_block)) return no_index;
+        cache.fresh = begin + 1;
         cache.fresh_end = begin + batch;
         end_.store(cache.fresh_end, release);  // pairs with contains()
-        return true;
+        return begin;
     }
 
-    void give_back(pool_cache& cache) {
-        const std::lock_guard lock(mutex_);
-        // The oldest ones: they have left this core's cache first.
-        for (std::uint32_t i = 0; i < batch; ++i) free_index(free_count_++) = cache.free[i];
+    [[gnu::noinline]] void give_back(pool_cache& cache) {
         cache.count -= batch;
+        {
+            const std::lock_guard lock(mutex_);
+            // The oldest ones: they have left this core's cache first.
+            std::copy_n(cache.free, batch, free_batch(free_count_));
+            free_count_ += batch;
+        }
         std::copy_n(cache.free + batch, cache.count, cache.free);
     }
 
@@ -135,12 +141,13 @@ private:
     }
 
     /// The stack of free indices, under the lock: its segments lie behind those of the objects, so
-    /// there is room for every object that there is.
-    std::uint32_t& free_index(std::uint32_t position) const {
+    /// there is room for every object that there is. It changes by whole batches, and a segment
+    /// holds a whole number of them.
+    std::uint32_t* free_batch(std::uint32_t position) const {
         const std::uint32_t shifted = position + first;
         const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
         Object* const objects = segment_[k].load(relaxed);
-        return reinterpret_cast<std::uint32_t*>(objects + length(k))[shifted - (first << k)];
+        return reinterpret_cast<std::uint32_t*>(objects + length(k)) + (shifted - (first << k));
     }
 
     accounted_memory& memory_;

@@ -29,7 +29,8 @@ void runtime::log(log_level level, const char* format, ...) {
     options.log.function(options.log.user, level, text);
 }
 
-void runtime::note_duration(worker& w, const char* name, bool quiet, std::int64_t started) {
+void runtime::note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
+                            unsigned count) {
     const std::int64_t now = task_clock();
     const std::int64_t took = std::max<std::int64_t>(now - started - w.elsewhere, 0);
     if (options.statistics) {
@@ -40,8 +41,17 @@ void runtime::note_duration(worker& w, const char* name, bool quiet, std::int64_
     if (quiet || options.long_task.value <= 0 || took < options.long_task.value) return;
     if (w.kind == seat_kind::background) return;
     seat_counters::add(w.counters.long_tasks);
-    log(log_level::warning, "%s: task '%s' took %.1f ms on %s; split it, or say may_be_long",
-        options.name, name != nullptr ? name : "", static_cast<double>(took) * 1e-6, w.name);
+    if (name == nullptr) name = "";
+    const double ms = static_cast<double>(took) * 1e-6;
+    if (count == 1) {
+        log(log_level::warning, "%s: task '%s' took %.1f ms on %s; split it, or say may_be_long",
+            options.name, name, ms, w.name);
+    } else {
+        log(log_level::warning,
+            "%s: %u tasks '%s' in a row took %.1f ms on %s, one of them perhaps most of it; split "
+            "it, or say may_be_long",
+            options.name, count, name, ms, w.name);
+    }
 }
 
 /// Rows are found by the address of the name first: equal texts are merged when they are read.

@@ -4,6 +4,7 @@
 #include "braid/core/scope.hpp"
 #include "core/attention.hpp"
 #include "core/permissions.hpp"
+#include "core/scope_counts.hpp"
 #include "core/seat_lease.hpp"
 
 #include <algorithm>
@@ -22,16 +23,59 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
 
 // ---- open, publish -----------------------------------------------------------------------------
 
-draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind) {
-    if (w == nullptr) w = rt.bound();
-    if (w != nullptr && rt.unwatched) {
-        if (const draft d = rt.open_plain(*w, within, name, kind); d.storage != nullptr) return d;
+/// open() without options. Null: shut down, or no memory (or, if it must not block, no room).
+[[gnu::always_inline]] inline slot* runtime::prepare_plain(worker& w, const char* name,
+                                                           std::uint16_t flags,
+                                                           const task_environment* environment,
+                                                           bool may_block) noexcept {
+    if (state.load(acquire) != life::running) return nullptr;
+    const std::uint32_t index = slots.take(w.slots, may_block);
+    if (index == no_index) return nullptr;
+    slot& s = slots[index];
+    s.name = name;
+    s.module = 0;
+    s.flags.store(flags, relaxed);
+    s.level.store(normal, relaxed);
+    s.next.store(index, relaxed);  // see index_of()
+    s.environment.store(environment, relaxed);
+    open_words(s.open, s.permissions, s.generation() + 1, 1);
+    return &s;
+}
+
+[[gnu::always_inline]] inline draft runtime::open_plain(worker& w, scope* within, const char* name,
+                                                        draft_kind kind) {
+    const task_environment* environment = nullptr;
+    if (within != nullptr) {
+        environment = &within->environment_;
+    } else if (w.top != nullptr) {
+        environment = slots[w.top->slot].environment.load(relaxed);
     }
-    // A foreign thread, a chooser, an observer; or shut down, or out of memory: said there.
+    const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
+    slot* const s = prepare_plain(w, name, flags, environment);
+    if (s == nullptr) return {};
+    seat_counters::add(w.counters.created);
+    count_creation(w, environment);
+    return {s->storage, &w};
+}
+
+namespace {
+
+/// A foreign thread, a chooser, an observer; or shut down, or out of memory: said there.
+[[gnu::noinline]] draft open_slowly(runtime& rt, worker* w, scope* within, const char* name,
+                                    draft_kind kind) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, {.name = name, .within = within}, kind);
     d.owner = seat.kept();
     return d;
+}
+
+}  // namespace
+
+draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind) {
+    if (w == nullptr) w = rt.bound();
+    if (w == nullptr || !rt.unwatched) return open_slowly(rt, w, within, name, kind);
+    const draft d = rt.open_plain(*w, within, name, kind);
+    return d.storage != nullptr ? d : open_slowly(rt, w, within, name, kind);
 }
 
 task_id publish_plain(runtime& rt, draft d, closure_fn body) {
@@ -47,37 +91,6 @@ task_id publish_plain(runtime& rt, draft d, closure_fn body) {
         rt.wake_one();
     }
     return id;
-}
-
-draft runtime::open_plain(worker& w, scope* within, const char* name, draft_kind kind) {
-    const task_environment* environment = nullptr;
-    if (within != nullptr) {
-        environment = &within->environment_;
-    } else if (w.top != nullptr) {
-        environment = slots[w.top->slot].environment.load(relaxed);
-    }
-    const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
-    slot* const s = prepare_plain(w, name, flags, environment);
-    if (s == nullptr) return {};
-    seat_counters::add(w.counters.created);
-    count_creation(w, environment);
-    return {s->storage, &w};
-}
-
-slot* runtime::prepare_plain(worker& w, const char* name, std::uint16_t flags,
-                             const task_environment* environment, bool may_block) noexcept {
-    if (state.load(acquire) != life::running) return nullptr;
-    const std::uint32_t index = slots.take(w.slots, may_block);
-    if (index == no_index) return nullptr;
-    slot& s = slots[index];
-    s.name = name;
-    s.module = 0;
-    s.flags.store(flags, relaxed);
-    s.level.store(normal, relaxed);
-    s.next.store(index, relaxed);  // see index_of()
-    s.environment.store(environment, relaxed);
-    open_words(s.open, s.permissions, s.generation() + 1, 1);
-    return &s;
 }
 
 bool runtime::try_post(worker& w, void (*function)(void*), void* data) noexcept {
@@ -149,6 +162,18 @@ std::uint64_t next_plain(const runtime& rt, worker& w, const task_environment* e
 
 }  // namespace
 
+/// Of `count` plain tasks of one kind in a row. The clock costs as much as all that is done for a
+/// small task, so it is read after every eighth of those that take no time, and after each one as
+/// soon as it moves. (A long one among them is told with their number.)
+void runtime::note_durations(worker& w, const char* name, unsigned count) {
+    if (options.long_task.value <= 0) return;
+    const std::int64_t now = active_policy::coarse_now();
+    const std::int64_t started = std::exchange(w.stamp, now);
+    w.time_each = now == started ? std::min(w.time_each * 2, 8U) : 1;
+    if (now - started >= options.long_task.value) note_duration(w, name, false, started, count);
+    w.elsewhere = 0;
+}
+
 /// As run(), with what is equal for plain tasks that follow each other done once.
 void runtime::run_plain(worker& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
@@ -159,40 +184,43 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = w.stamp;
     std::uint64_t ended = 0;
+    unsigned untimed = 0;
+    const char* name = nullptr;
     plain_end end{};
     running_task body{index, w.top, {}, task_context(*this, w, {})};
     atomic<std::uint64_t>& shown = w.frames[std::min(w.depth, worker::shown_depth)].task;
     running_task* const outer = begin_body(w, body, id);
+    w.elsewhere = 0;
     while (true) {
         const bool posted = s->has(flag_posted);
         if (!posted) {
             body.context.id_ = id;
             s->runner.store(w.index, relaxed);
         }
-        w.elsewhere = 0;
+        const closure_fn invoke = s->invoke;
+        name = s->name;
 
-        s->invoke(s->storage, &body.context);
+        invoke(s->storage, &body.context);
 
-        if (options.long_task.value > 0) {
-            const std::int64_t now = active_policy::coarse_now();
-            const std::int64_t started = std::exchange(w.stamp, now);
-            if (now - started >= options.long_task.value) {
-                note_duration(w, s->name, false, started);
-            }
-        }
+        ++untimed;
         if (body.error != nullptr) break;
         seat_counters::add(w.counters.executed);
         end = end_plain(*this, w, *s, index, posted);
         if (end.kind == plain_end::over) ++ended;
         if (end.kind > plain_end::over || --left == 0) break;
-        id = {next_plain(*this, w, environment)};
-        if (!id) break;
+        const task_id next{next_plain(*this, w, environment)};
+        if (!next) break;
+        id = next;
         index = index_of(id.value);
         s = &slots[index];
         body.slot = index;
         // relaxed: whoever explains what runs where may see the one before.
         shown.store(id.value, relaxed);
+        if (untimed >= w.time_each || s->invoke != invoke || s->name != name) {
+            note_durations(w, name, std::exchange(untimed, 0));
+        }
     }
+    note_durations(w, name, untimed);
     end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     if (ended != 0 && environment != nullptr && environment->within != nullptr) {

@@ -92,6 +92,7 @@ public:
     /// Neither allocates nor waits.
     bool try_post(worker& w, void (*function)(void* data), void* data) noexcept;
     void run_plain(worker& w, task_id id, bool more);
+    void note_durations(worker& w, const char* name, unsigned count);
 
     // ---- batch.cpp
     void spawn_members(worker& w, const batch_bodies& all);
@@ -250,7 +251,8 @@ public:
     void tell(worker& w, event_kind kind, task_id task, task_id other = {},
               const char* name = nullptr, const void* object = nullptr);
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
-    void note_duration(worker& w, const char* name, bool quiet, std::int64_t started);
+    void note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
+                       unsigned count = 1);
     /// The clock that tasks are timed with.
     std::int64_t task_clock() const {
         return options.statistics ? active_policy::now() : active_policy::coarse_now();

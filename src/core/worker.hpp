@@ -90,6 +90,7 @@ struct alignas(64) worker {
     std::uint32_t victim = 0;
     std::uint32_t root_births = 0;
     std::int64_t stamp = 0;         // clock at the end of the last task or sleep
+    unsigned time_each = 1;         // plain tasks; see note_durations()
     std::int64_t woke = INT64_MAX;  // INT64_MAX: long ago, or on any core; see go_anywhere()
     // Of the running task's time: what went by in waits, in tasks on top and in blocking().
     std::int64_t elsewhere = 0;

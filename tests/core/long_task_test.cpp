@@ -35,6 +35,36 @@ TEST_P(LongTask, IsLoggedOnceWithNameThreadAndDuration) {
     EXPECT_EQ(s.statistics().long_tasks, 1U);
 }
 
+TEST_P(LongTask, IsNamedAloneBetweenManyShortOnesOfAnotherName) {
+    braid::scheduler_options o = options();
+    o.long_task = braid::milliseconds(60);
+    braid::scheduler s(o);
+    braid::scope all(s);
+    for (int i = 0; i < 41; ++i) {
+        if (i == 20) {
+            all.spawn({.name = "slow"}, [] { take(std::chrono::milliseconds(100)); });
+        } else {
+            all.spawn({.name = "quick"}, [] {});
+        }
+    }
+    all.wait();
+    EXPECT_EQ(notes_.count(&recorder::log, "task 'slow' took"), 1U);
+    EXPECT_EQ(s.statistics().long_tasks, 1U);
+}
+
+TEST_P(LongTask, IsFoundAmongShortOnesOfItsName) {
+    braid::scheduler_options o = options();
+    o.long_task = braid::milliseconds(60);
+    braid::scheduler s(o);
+    braid::scope all(s);
+    for (int i = 0; i < 41; ++i) {
+        all.spawn({.name = "mixed"}, [i] { take(std::chrono::milliseconds(i == 20 ? 100 : 0)); });
+    }
+    all.wait();
+    EXPECT_EQ(notes_.count(&recorder::log, "'mixed'"), 1U);
+    EXPECT_EQ(s.statistics().long_tasks, 1U);
+}
+
 TEST_P(LongTask, IsSilentWhenItSaidSoOrIsBackgroundOrTheLimitIsOff) {
     {
         braid::scheduler s(options());
