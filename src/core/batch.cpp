@@ -176,14 +176,15 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
     const std::uint32_t shown_as = index == no_index ? batch : index;
     const slot& p = slots[batch];
     const bool quiet = p.has(flag_quiet);
-    const bool timed = options.long_task.value > 0 || options.statistics;
     const unsigned level = level_of(p);
     const task_environment* environment = p.environment.load(relaxed);
     running_task body{shown_as, w.top, {}, task_context(*this, w, id_of(batch))};
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = options.statistics ? active_policy::now() : w.stamp;
     std::uint64_t executed = 0, failed = 0, cancelled = 0;
+    unsigned untimed = 0;
     bool left_early = false;
+    w.elsewhere = 0;
     slots[shown_as].runner.store(w.index, relaxed);
     running_task* const outer = begin_body(w, body, id_of(shown_as));
     while (true) {
@@ -197,11 +198,16 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
             if (cancelled++ == 0) record_failure(w, batch, nullptr, ordinal);
             continue;
         }
-        w.elsewhere = 0;
-        const std::int64_t started = options.statistics ? active_policy::now() : w.stamp;
+        const std::int64_t started = options.statistics ? active_policy::now() : 0;
         batch_member member{all.shared, i};
         all.run(&member, &body.context);
-        if (timed) note_duration(w, p.name, quiet, started);
+        ++untimed;
+        if (options.statistics) {
+            note_duration(w, p.name, quiet, started);
+            w.elsewhere = 0;
+        } else if (untimed >= w.time_each) {
+            note_durations(w, p.name, quiet, std::exchange(untimed, 0));
+        }
         if (body.error == nullptr) {
             ++executed;
         } else {
@@ -212,6 +218,7 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
             index != no_index && wanted_elsewhere(*this, w, level) && leave_ticket(w, index);
         if (left_early) break;
     }
+    if (!options.statistics) note_durations(w, p.name, quiet, untimed);
     end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     seat_counters::add(w.counters.executed, executed);

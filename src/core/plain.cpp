@@ -162,18 +162,6 @@ std::uint64_t next_plain(const runtime& rt, worker& w, const task_environment* e
 
 }  // namespace
 
-/// Of `count` plain tasks of one kind in a row. The clock costs as much as all that is done for a
-/// small task, so it is read after every eighth of those that take no time, and after each one as
-/// soon as it moves. (A long one among them is told with their number.)
-void runtime::note_durations(worker& w, const char* name, unsigned count) {
-    if (options.long_task.value <= 0) return;
-    const std::int64_t now = active_policy::coarse_now();
-    const std::int64_t started = std::exchange(w.stamp, now);
-    w.time_each = now == started ? std::min(w.time_each * 2, 8U) : 1;
-    if (now - started >= options.long_task.value) note_duration(w, name, false, started, count);
-    w.elsewhere = 0;
-}
-
 /// As run(), with what is equal for plain tasks that follow each other done once.
 void runtime::run_plain(worker& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
@@ -217,10 +205,10 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         // relaxed: whoever explains what runs where may see the one before.
         shown.store(id.value, relaxed);
         if (untimed >= w.time_each || s->invoke != invoke || s->name != name) {
-            note_durations(w, name, std::exchange(untimed, 0));
+            note_durations(w, name, false, std::exchange(untimed, 0));
         }
     }
-    note_durations(w, name, untimed);
+    note_durations(w, name, false, untimed);
     end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     if (ended != 0 && environment != nullptr && environment->within != nullptr) {

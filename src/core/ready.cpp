@@ -68,20 +68,50 @@ void runtime::push_ready(worker& w, task_id id, unsigned level) {
     if (asleep.should_wake()) wake_one();
 }
 
-/// The thread's ring is full.
+/// The thread's ring is full: its oldest tasks go to the list for all, many under one lock.
 void runtime::spill(worker& w, task_id id, unsigned level) {
-    seat_counters::add(w.counters.spilled);
+    std::uint64_t oldest[spill_batch];
+    std::size_t count =
+        w.ready[level].take_oldest(oldest, std::min<std::size_t>(spill_batch, ring / 2));
     {
         const std::lock_guard lock(spilled[level].mutex);
-        append(spilled[level], index_of(id.value));
+        for (std::size_t i = 0; i < count; ++i) append(spilled[level], index_of(oldest[i]));
+        // No room if thieves hold the place between what they claimed and what they did not.
+        if (!w.ready[level].push(id.value)) {
+            append(spilled[level], index_of(id.value));
+            ++count;
+        }
     }
+    seat_counters::add(w.counters.spilled, count);
     if (asleep.should_wake()) wake_one();
+}
+
+/// Back into the thread's empty ring, the oldest to be the first that is popped. False: no more.
+bool runtime::unspill(worker& w, unsigned level) {
+    if (spilled[level].size.load(relaxed) == 0) return false;
+    std::uint64_t taken[spill_batch];
+    const std::size_t limit = std::min<std::size_t>(spill_batch, ring);
+    std::size_t count = 0;
+    {
+        const std::lock_guard lock(spilled[level].mutex);
+        for (; count != limit; ++count) {
+            const std::uint32_t i = take_first(spilled[level], [](auto) { return true; });
+            if (i == no_index) break;
+            taken[count] = id_of(i).value;
+        }
+    }
+    if (count == 0) return false;
+    for (std::size_t i = count; i-- != 0;) w.ready[level].push(taken[i]);
+    // They were out of sight for a moment.
+    if (asleep.should_wake()) wake_one();
+    return true;
 }
 
 task_id runtime::ready_at(worker& w, unsigned level) {
     if (const task_id id = direct_task(w, level)) return id;
     if (level == high && high_ready.load(relaxed) <= 0) return {};
     std::uint64_t id = w.ready[level].pop();
+    if (id == 0 && unspill(w, level)) id = w.ready[level].pop();
     const unsigned count = seat_count.load(acquire);
     for (unsigned n = 0; id == 0 && n < count; ++n) {
         if (++w.victim >= count) w.victim = 0;
@@ -96,11 +126,6 @@ task_id runtime::ready_at(worker& w, unsigned level) {
                                         .seat_from = victim->index,
                                         .task = {id}});
         }
-    }
-    if (id == 0 && spilled[level].size.load(relaxed) != 0) {
-        const std::lock_guard lock(spilled[level].mutex);
-        const std::uint32_t i = take_first(spilled[level], [](auto) { return true; });
-        if (i != no_index) id = id_of(i).value;
     }
     if (id != 0 && level == high) high_ready.fetch_sub(1, relaxed);
     return {id};

@@ -53,14 +53,6 @@ public:
         return true;
     }
 
-    /// Owner. Forgets empty cells at the newest end, which claims from the middle leave behind.
-    void trim() {
-        std::uint64_t bottom = bottom_.load(relaxed);
-        const std::uint64_t top = top_.load(relaxed);
-        while (bottom != top && at(bottom - 1).load(relaxed) == 0) --bottom;
-        bottom_.store(bottom, release);  // as in pop()
-    }
-
     /// Owner. The newest task, or 0.
     std::uint64_t pop() {
         std::uint64_t bottom = bottom_.load(relaxed);
@@ -78,7 +70,8 @@ public:
         return id;
     }
 
-    /// Owner. The newest task, which stays where it is, or 0.
+    /// Owner. The newest task, which stays where it is, or 0. Forgets empty cells above it, which
+    /// claims from the middle leave behind.
     std::uint64_t newest() {
         const std::uint64_t bottom = bottom_.load(relaxed);
         const std::uint64_t top = top_.load(relaxed);
@@ -95,6 +88,19 @@ public:
         const std::uint64_t bottom = bottom_.load(relaxed) - 1;
         const bool taken = at(bottom).exchange(0, relaxed) != 0;  // orders: as in pop()
         bottom_.store(bottom, release);
+        return taken;
+    }
+
+    /// Owner. Takes up to `limit` of the oldest tasks; returns how many.
+    std::size_t take_oldest(std::uint64_t* ids, std::size_t limit) {
+        const std::uint64_t bottom = bottom_.load(relaxed);
+        std::uint64_t top = top_.load(relaxed);
+        std::size_t taken = 0;
+        for (; top != bottom && taken != limit; ++top) {
+            ids[taken] = at(top).exchange(0, relaxed);  // orders: as in pop()
+            if (ids[taken] != 0) ++taken;
+        }
+        top_.store(top, release);  // as in raise_top()
         return taken;
     }
 

@@ -92,7 +92,6 @@ public:
     /// Neither allocates nor waits.
     bool try_post(worker& w, void (*function)(void* data), void* data) noexcept;
     void run_plain(worker& w, task_id id, bool more);
-    void note_durations(worker& w, const char* name, unsigned count);
 
     // ---- batch.cpp
     void spawn_members(worker& w, const batch_bodies& all);
@@ -103,7 +102,9 @@ public:
     void enqueue(worker& w, std::uint32_t index);
     /// Into the thread's own queue, for everybody.
     void push_ready(worker& w, task_id id, unsigned level);
+    static constexpr std::size_t spill_batch = 64;
     void spill(worker& w, task_id id, unsigned level);
+    bool unspill(worker& w, unsigned level);
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level);
@@ -253,6 +254,7 @@ public:
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
     void note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
+    void note_durations(worker& w, const char* name, bool quiet, unsigned count);
     /// The clock that tasks are timed with.
     std::int64_t task_clock() const {
         return options.statistics ? active_policy::now() : active_policy::coarse_now();

@@ -192,7 +192,7 @@ task_id runtime::claim_needed(worker& w, const wait_target& target, help policy)
     const unsigned count = seat_count.load(acquire);
     for (unsigned level = level_count; level-- != 0;) {
         if (level == high && high_ready.load(relaxed) <= 0) continue;
-        w.ready[level].trim();
+        if (w.ready[level].newest() == 0) unspill(w, level);
         std::uint64_t id = w.ready[level].claim_newest_if(wanted, look_at);
         for (unsigned n = 0; id == 0 && n < count; ++n) {
             worker* victim = seats[(w.index + 1 + n) % count].load(acquire);

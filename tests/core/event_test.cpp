@@ -112,7 +112,7 @@ TEST_P(Event, AtTheAddressOfAFormerScopeWakesNobodyByMistake) {
         all->wait();
         all->~scope();
         auto* happened = new (place) braid::event(s);
-        EXPECT_FALSE(s.do_work_while_waiting_for(*happened, braid::milliseconds(20)));
+        EXPECT_FALSE(s.do_work_while_waiting_for(*happened, braid::nanoseconds{1000}));
         s.post([happened] { happened->set(); });
         EXPECT_TRUE(s.do_work_while_waiting_for(*happened));
         happened->~event();

@@ -33,6 +33,14 @@ struct tasks_in_ring {
         require(task[id] == 1, "claimed once, and seen as it was built");
         task[id] = 2;
     }
+    void take_newest() {
+        const std::uint64_t id = ready.newest();
+        if (id != 0 && ready.take_newest()) run(id);
+    }
+    void take_oldest() {
+        std::uint64_t id = 0;
+        if (ready.take_oldest(&id, 1) != 0) run(id);
+    }
     /// At rest, as the owner.
     void finish() {
         while (const std::uint64_t id = ready.pop()) run(id);
@@ -71,8 +79,9 @@ struct thief_and_claimer : rl::test_suite<thief_and_claimer<Cells, Tasks>, 3>,
             case 0:
                 for (unsigned id = 1; id <= Tasks; ++id) {
                     this->push(id);
-                    if (id == 3) this->ready.trim();
+                    if (id == 3) this->take_newest();
                 }
+                this->take_oldest();
                 this->run(this->ready.pop());
                 break;
             case 1:

@@ -53,6 +53,13 @@ WEAKENED = {
     "ready.pop by store": (
         READY, "id = at(bottom).exchange(0, relaxed);",
         "{ id = at(bottom).load(relaxed); at(bottom).store(0, relaxed); }", "ready_queue", None),
+    "ready.take_newest by store": (
+        READY, "const bool taken = at(bottom).exchange(0, relaxed) != 0;",
+        "const bool taken = at(bottom).load(relaxed) != 0; at(bottom).store(0, relaxed);",
+        "ready_queue", None),
+    "ready.take_oldest by store": (
+        READY, "ids[taken] = at(top).exchange(0, relaxed);",
+        "ids[taken] = at(top).load(relaxed); at(top).store(0, relaxed);", "ready_queue", None),
     "ready.room over a full cell": (
         READY, "steps-- != 0 && at(top).load(relaxed) == 0", "steps-- != 0", "ready_queue", None),
     "ready.pop bottom release": (
@@ -60,7 +67,8 @@ WEAKENED = {
         "bottom_.store(bottom, relaxed);\n        return id", "ready_queue",
         "Relacy has the release sequences of C++11, which a plain store continues"),
     "ready.raise top release": (
-        READY, "top_.store(top, release)", "top_.store(top, relaxed)", "ready_queue",
+        READY, "if (top != before) top_.store(top, release)",
+        "if (top != before) top_.store(top, relaxed)", "ready_queue",
         "a hint: a thief that starts elsewhere looks at other cells, and claims by CAS"),
     "sleepers.should_wake seq_cst": (
         SLEEPERS, "const std::uint32_t word = word_.load(seq_cst)",
