@@ -42,6 +42,10 @@ target_compile_definitions(braid_objects PRIVATE
 target_compile_options(braid_objects PRIVATE
     $<$<BOOL:${BRAID_NO_EXCEPTIONS}>:-fno-exceptions>
     $<$<BOOL:${BRAID_NO_RTTI}>:-fno-rtti>)
+if(BRAID_BUILD_TESTS AND NOT MSVC)
+    # What scripts/gdb reads, so that its test runs in every preset. Changes no code.
+    target_compile_options(braid_objects PRIVATE -g)
+endif()
 set_target_properties(braid_objects PROPERTIES
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)

@@ -36,8 +36,8 @@ struct one_worker_per_task
 
     void wake_one() {
         for (unsigned seat = 0; seat < workers; ++seat) {
-            if (!asleep.asleep(seat, searcher::idle)) continue;
-            if (asleep.take(seat)) parker[seat].notify();
+            if (!asleep.asleep(seat, searcher::idle) || !asleep.take(seat)) continue;
+            parker[seat].notify();
             return;
         }
     }
