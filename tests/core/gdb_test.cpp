@@ -1,4 +1,4 @@
-// C40: live tasks, waits and owners are read from a core file.
+// C40: live tasks, waits and owners are read from a core file of gdb_scene.cpp.
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -6,35 +6,7 @@
 #include <map>
 #include <sstream>
 
-/// gdb stops here; by then the scene is set.
-extern "C" void braid_test_scene_is_set();
-extern "C" __attribute__((noinline)) void braid_test_scene_is_set() { asm volatile(""); }
-
 namespace {
-
-/// A scheduler in the middle of things; run by gdb in a process of its own.
-TEST(GdbScene, DISABLED_AStoppedProgram) {
-    braid::scheduler s({.name = "engine", .workers = 2, .max_reserves = 4});
-    braid_test::door held, go;
-    const braid::task_id stream = s.spawn({.name = "stream level", .on = s.worker_thread(0)}, [&] {
-        held.open();
-        go.pass();
-    });
-    held.pass();
-    const braid::task_id animate = s.spawn(
-        {.name = "animate", .after = {stream}, .priority = braid::priority_level::high}, [] {});
-    auto frame = s.begin({.name = "frame"}, braid::empty);
-    frame.add_child({.name = "skin", .after = {animate}}, [] {});
-    const braid::task_id whole = frame.finish();
-    const braid::task_id waits = s.spawn({.name = "present", .on = s.worker_thread(1)},
-                                         [&](braid::task_context& task) { task.wait(whole); });
-    braid_test::until([&] {
-        return s.statistics(s.worker_thread(1).seat).parks != 0 && s.statistics().created == 5;
-    });
-    braid_test_scene_is_set();
-    go.open();
-    s.wait(waits);
-}
 
 std::string output_of(const std::string& command) {
     std::string text;
@@ -52,7 +24,8 @@ protected:
             output_of("gdb --version").find("GNU gdb") == std::string::npos) {
             return;
         }
-        const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+        const std::string scene =
+            std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gdb_scene";
         const auto folder =
             std::filesystem::temp_directory_path() / ("braid_gdb_" + std::to_string(getpid()));
         std::filesystem::create_directories(folder);
@@ -61,8 +34,7 @@ protected:
             "gdb -nx -batch -iex 'set debuginfod enabled off'"
             " -ex 'break braid_test_scene_is_set' -ex run"
             " -ex 'generate-core-file " +
-            core + "' --args " + self +
-            " --gtest_also_run_disabled_tests --gtest_filter=GdbScene.*");
+            core + "' " + scene);
         if (std::filesystem::exists(core)) {
             const auto script =
                 std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
@@ -70,7 +42,7 @@ protected:
             for (const char* what : {"tasks", "waits", "seats"}) {
                 text_[what] =
                     output_of("gdb -nx -batch -iex 'set debuginfod enabled off' -x " +
-                              script.string() + " -ex 'braid " + what + "' " + self + " " + core);
+                              script.string() + " -ex 'braid " + what + "' " + scene + " " + core);
             }
         }
         std::filesystem::remove_all(folder);

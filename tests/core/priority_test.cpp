@@ -145,7 +145,6 @@ TEST_P(Priority, IsInheritedAlongAChainOfPredecessors) {
 TEST_P(Priority, IsInheritedByWhatAHighTaskWaitsFor) {
     braid::scheduler s(options());
     braid::scope all(s);
-    door waits;
     // The high task sits on the worker; what it waits for lies behind normal tasks.
     all.spawn({.priority = priority_level::high}, [&](braid::task_context& task) {
         held_.open();

@@ -4,6 +4,7 @@
 
 #include "braid/base/version.hpp"
 
+#include <compare>
 #include <cstdint>
 
 BRAID_NAMESPACE_BEGIN

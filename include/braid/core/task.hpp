@@ -3,6 +3,7 @@
 
 #include "braid/base/version.hpp"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

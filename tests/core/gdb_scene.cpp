@@ -1,0 +1,32 @@
+// A scheduler in the middle of things, for gdb_test.cpp: gdb runs this program and stops it.
+#include "scale.hpp"
+
+#include <braid/braid.hpp>
+
+/// gdb stops here; by then the scene is set.
+extern "C" void braid_test_scene_is_set();
+extern "C" __attribute__((noinline)) void braid_test_scene_is_set() { asm volatile(""); }
+
+int main() {
+    braid::scheduler s({.name = "engine", .workers = 2, .max_reserves = 4});
+    braid_test::door held, go;
+    const braid::task_id stream = s.spawn({.name = "stream level", .on = s.worker_thread(0)}, [&] {
+        held.open();
+        go.pass();
+    });
+    held.pass();
+    const braid::task_id animate = s.spawn(
+        {.name = "animate", .after = {stream}, .priority = braid::priority_level::high}, [] {});
+    auto frame = s.begin({.name = "frame"}, braid::empty);
+    frame.add_child({.name = "skin", .after = {animate}}, [] {});
+    const braid::task_id whole = frame.finish();
+    const braid::task_id waits = s.spawn({.name = "present", .on = s.worker_thread(1)},
+                                         [&](braid::task_context& task) { task.wait(whole); });
+    braid_test::until([&] {
+        return s.statistics(s.worker_thread(1).seat).parks != 0 && s.statistics().created == 5;
+    });
+    braid_test_scene_is_set();
+    go.open();
+    s.wait(waits);
+    return 0;
+}
