@@ -1,5 +1,6 @@
 // The loop of a thread, and the body of a task.
 #include "braid/core/scope.hpp"
+#include "core/attention.hpp"
 #include "core/seat_lease.hpp"
 
 #include <utility>
@@ -65,6 +66,7 @@ void runtime::thread_main(worker& w) {
             // What is meant for this thread alone nobody else can run.
             if (const task_id id = direct_task(w)) {
                 run(w, id);
+                run_kept(w, [](std::uint64_t) { return false; });
             } else {
                 sleep(w, INT64_MAX);  // until the count goes up, or the end
             }
@@ -77,6 +79,7 @@ void runtime::thread_main(worker& w) {
         }
         leave_search(w);
         run(w, id, true);
+        run_kept(w, [](std::uint64_t) { return true; });
     }
     leave_thread(w);
 }
@@ -99,6 +102,7 @@ void runtime::idle(worker& w) {
         if (const task_id id = next_task(w)) {
             leave_search(w);
             run(w, id, true);
+            run_kept(w, [](std::uint64_t) { return true; });
             return;
         }
     }
@@ -187,6 +191,21 @@ void runtime::run(worker& w, task_id id, bool more) {
         seat_counters::add(w.counters.executed);
     }
     own_work_done(w, index);
+}
+
+/// By a loop of this thread, right after run(): the successor of the task that has ended is in this
+/// core's cache, and goes through no queue. One for which the loop does not care goes where all go.
+void runtime::run_kept(worker& w, id_test wanted) {
+    constexpr unsigned most = 64;  // until the loop looks at everything else
+    constexpr auto normal = static_cast<unsigned>(priority_level::normal);
+    for (unsigned n = 0; w.kept; ++n) {
+        const task_id id = std::exchange(w.kept, {});
+        if (n == most || wanted_elsewhere(*this, w, normal) || !wanted(id.value)) {
+            enqueue(w, index_of(id.value));
+            return;
+        }
+        run(w, id);
+    }
 }
 
 running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_as) {

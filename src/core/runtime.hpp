@@ -166,6 +166,7 @@ public:
     void leave_thread(worker& w);
     /// `more`: may go on with other tasks of the same environment, if they are the newest.
     void run(worker& w, task_id id, bool more = false);
+    void run_kept(worker& w, id_test wanted);
     bool yield_to_higher(worker& w);
     void end_without_running(worker& w, std::uint32_t index);
     void idle(worker& w);
@@ -373,6 +374,7 @@ private:
     void pass_on(worker& w, slot& s, outcome* result, std::uint32_t parent);
     bool enter_wait(worker& w, const wait_target& target, std::uint32_t& record);
     task_id find_work(worker& w, const wait_target& target, help policy);
+    bool is_needed(worker& w, const wait_target& target, std::uint64_t entry) const;
     task_id claim_needed(worker& w, const wait_target& target, help policy);
     bool enough_stack(worker& w) const;
     void count_background_waiter(int change);

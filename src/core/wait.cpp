@@ -159,6 +159,16 @@ task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
     return claim_needed(w, target, policy);
 }
 
+/// Without a search: of a task that was found needed for this wait lately, or of the awaited scope.
+bool runtime::is_needed(worker& w, const wait_target& target, std::uint64_t entry) const {
+    if (target.run_everything) return true;
+    if (target.all_of != nullptr) {
+        return slots[index_of(entry)].environment.load(relaxed) == &target.all_of->environment_;
+    }
+    if (!target.task || w.needed_for != target.task) return false;
+    return entry == target.task.value || needed_work(*this, w).contains(entry);
+}
+
 task_id runtime::claim_needed(worker& w, const wait_target& target, help policy) {
     const needed_work needed(*this, w);
     const auto wanted = [&](std::uint64_t entry) {
@@ -286,6 +296,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             floats.use(w, float_control);
             // What a scope needs, all of its tasks are.
             run(w, id, target.all_of != nullptr || target.run_everything);
+            run_kept(w, [&](std::uint64_t entry) { return is_needed(w, target, entry); });
             continue;
         }
         if (w.scope_ended_in != nullptr) {

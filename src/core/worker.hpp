@@ -87,6 +87,7 @@ struct alignas(64) worker {
     // The depth of the innermost loop that runs tasks (a thread's or a wait's): between two of
     // them `depth` is equal, in a task's body it is greater.
     unsigned loop_depth = UINT32_MAX;
+    task_id kept;  // made ready by the task that has just ended; nobody else sees it. run_kept()
     std::uint32_t victim = 0;
     std::uint32_t root_births = 0;
     std::int64_t stamp = 0;         // clock at the end of the last task or sleep

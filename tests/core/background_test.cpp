@@ -167,4 +167,18 @@ TEST_P(Background, IsDrainedAndDiscardedLikeTheRest) {
     expect_all_ended(s);
 }
 
+TEST_P(Background, AFrameTaskThatItWaitsForRunsElsewhereEvenIfItReleasedIt) {
+    braid::scheduler s(options());
+    const auto background = braid::task_class::background;
+    for (int round = 0; round < 50; ++round) {
+        std::thread::id waiter, frame;
+        s.wait(s.spawn({.runs_as = background}, [&](braid::task_context& task) {
+            waiter = std::this_thread::get_id();
+            const braid::task_id first = task.spawn({.runs_as = background}, [] {});
+            task.wait(task.spawn({.after = {first}}, [&] { frame = std::this_thread::get_id(); }));
+        }));
+        ASSERT_NE(frame, waiter);
+    }
+}
+
 }  // namespace
