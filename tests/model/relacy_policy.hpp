@@ -15,9 +15,6 @@
 
 #include <relacy/relacy.hpp>
 
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Wdollar-in-identifier-extension"
-#endif
 #undef $
 #undef new
 #undef delete
