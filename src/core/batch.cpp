@@ -37,7 +37,8 @@ struct ticket {
     batch_bodies all;
     std::uint64_t first;  // what index 0 of the range stands for
     std::uint32_t batch;
-    atomic<std::uint64_t> bodies;
+    bool held = false;  // by a thread, now or before
+    atomic<std::uint64_t> bodies{0};
 };
 static_assert(sizeof(ticket) <= closure_bytes);
 
@@ -79,12 +80,12 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
         const std::size_t n = std::min(all.count - first, range::most);
         if (const std::uint32_t index = open_ticket(w, batch, batch); index != no_index) {
             ::new (static_cast<void*>(slots[index].storage))
-                ticket{all, first, batch, range::make(0, n)};
+                ticket{all, first, batch, true, range::make(0, n)};
             enqueue(w, index);
             continue;
         }
         // Out of memory, and the handler was told: then these bodies run here, none is lost.
-        ticket alone{all, first, batch, range::make(0, n)};
+        ticket alone{all, first, batch, true, range::make(0, n)};
         run_members(w, no_index, alone);
     }
 }
@@ -118,8 +119,7 @@ bool runtime::leave_ticket(worker& w, std::uint32_t index) {
         own.bodies.fetch_and(~range::queued, relaxed);
         return false;
     }
-    ::new (static_cast<void*>(slots[left].storage))
-        ticket{own.all, own.first, own.batch, range::make(0, 0)};
+    ::new (static_cast<void*>(slots[left].storage)) ticket{own.all, own.first, own.batch};
     enqueue(w, left);
     return true;
 }
@@ -127,13 +127,18 @@ bool runtime::leave_ticket(worker& w, std::uint32_t index) {
 void runtime::run_ticket(worker& w, std::uint32_t index) {
     slot& s = slots[index];
     ticket& own = ticket_of(s);
-    bool goes_on = true;
-    if (const std::uint32_t source = s.parent.load(relaxed); source != own.batch) {
-        ticket_of(slots[source]).bodies.fetch_and(~range::queued, relaxed);
-    } else {
-        goes_on = run_members(w, index, own);
+    if (!std::exchange(own.held, true)) {
+        ticket_of(slots[s.parent.load(relaxed)]).bodies.fetch_and(~range::queued, relaxed);
     }
+    bool goes_on = run_members(w, index, own);
     while (goes_on && refill_ticket(w, index)) goes_on = run_members(w, index, own);
+    if (!goes_on) {
+        // The same ticket, with what it holds: a new one below it each time would make a chain as
+        // long as the batch.
+        s.runner.store(UINT16_MAX, relaxed);
+        enqueue(w, index);
+        return;
+    }
     s.environment.store(nullptr, relaxed);  // its bodies are counted, it is not
     own_work_done(w, index);
 }
@@ -169,7 +174,7 @@ bool runtime::refill_ticket(worker& w, std::uint32_t index) {
     }
 }
 
-/// The bodies of one ticket. False: it left, and a ticket for the rest lies in the queue.
+/// The bodies that a ticket holds. False: something else is wanted first.
 bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
     const batch_bodies& all = own.all;
     const std::uint32_t batch = own.batch;
@@ -214,8 +219,7 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
             ++failed;
             record_failure(w, batch, std::exchange(body.error, nullptr), ordinal);
         }
-        left_early =
-            index != no_index && wanted_elsewhere(*this, w, level) && leave_ticket(w, index);
+        left_early = index != no_index && wanted_elsewhere(*this, w, level);
         if (left_early) break;
     }
     if (!options.statistics) note_durations(w, p.name, quiet, untimed);

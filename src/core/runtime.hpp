@@ -29,9 +29,6 @@ class scope;
 namespace detail {
 struct batch_bodies;
 struct ticket;
-}  // namespace detail
-
-namespace detail {
 
 enum class life : std::uint8_t { running, draining, discarding, closed };
 
@@ -353,8 +350,8 @@ private:
     explicit runtime(const scheduler_options& o);
     ~runtime();
     task_options member_options(std::uint32_t parent) const;
-    /// False: out of memory.
     std::uint32_t open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch);
+    /// False: out of memory.
     bool leave_ticket(worker& w, std::uint32_t index);
     bool refill_ticket(worker& w, std::uint32_t index);
     bool run_members(worker& w, std::uint32_t index, ticket& own);

@@ -159,26 +159,20 @@ task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
     return claim_needed(w, target, policy);
 }
 
-/// Without a search: of a task that was found needed for this wait lately, or of the awaited scope.
+/// By what find_work() found for this target lately.
 bool runtime::is_needed(worker& w, const wait_target& target, std::uint64_t entry) const {
     if (target.run_everything) return true;
-    if (target.all_of != nullptr) {
-        return slots[index_of(entry)].environment.load(relaxed) == &target.all_of->environment_;
-    }
-    if (!target.task || w.needed_for != target.task) return false;
-    return entry == target.task.value || needed_work(*this, w).contains(entry);
+    if (target.task) return w.needed_for == target.task && needed_work(*this, w).contains(entry);
+    if (target.all_of == nullptr) return false;
+    // Not followed: the scope of a task that is over by now may be gone. Tasks that came to the
+    // scope by an environment of the user's are run by whoever stands in.
+    return slots[index_of(entry)].environment.load(relaxed) == &target.all_of->environment_;
 }
 
 task_id runtime::claim_needed(worker& w, const wait_target& target, help policy) {
-    const needed_work needed(*this, w);
     const auto wanted = [&](std::uint64_t entry) {
-        const slot& s = slots[index_of(entry)];
-        if (policy == help::any && s.has(flag_never_waits)) return true;
-        if (target.task) return needed.contains(entry);
-        if (target.all_of == nullptr) return false;
-        // Not followed: the scope of a task that is over by now may be gone. Tasks that came to the
-        // scope by an environment of the user's are run by whoever stands in.
-        return s.environment.load(relaxed) == &target.all_of->environment_;
+        if (policy == help::any && slots[index_of(entry)].has(flag_never_waits)) return true;
+        return is_needed(w, target, entry);
     };
     if (turn && w.kind != seat_kind::background) {
         return choose_ready(w, [&](std::uint64_t entry) {

@@ -183,6 +183,22 @@ TEST_P(Batch, AWaitThatIsOverReturnsBetweenTwoOfItsBodies) {
     EXPECT_EQ(ran, 1000U);
 }
 
+TEST_P(Batch, ThatIsLeftAfterEachBodyTakesNoMoreSlotsThanOneThatIsNot) {
+    // A wait with a deadline looks at the clock after each body. A ticket below the last for each
+    // return made a chain as long as the batch, and its search took the square of that.
+    braid::scheduler s(options());
+    std::atomic<std::size_t> ran{0};
+    const auto run = [&](std::size_t count) {
+        ASSERT_TRUE(s.wait_for(s.spawn_batch({}, count, [&](std::size_t) { ++ran; }),
+                               braid::milliseconds(60'000)));
+    };
+    run(100);
+    const std::size_t before = s.bytes(braid::memory_tag::slot);
+    run(4000);
+    EXPECT_EQ(ran, 4100U);
+    EXPECT_LE(s.bytes(braid::memory_tag::slot), 2 * before);
+}
+
 TEST_P(Batch, BodiesSeeTheBatchAsTheirTask) {
     braid::scheduler s(options());
     std::atomic<int> children{0}, wrong{0};

@@ -3,6 +3,9 @@
 
 #include <braid/braid.hpp>
 
+#include <atomic>
+#include <cstdint>
+
 /// gdb stops here; by then the scene is set.
 extern "C" void braid_test_scene_is_set();
 extern "C" __attribute__((noinline)) void braid_test_scene_is_set() { asm volatile(""); }
@@ -20,11 +23,15 @@ int main() {
     auto frame = s.begin({.name = "frame"}, braid::empty);
     frame.add_child({.name = "skin", .after = {animate}}, [] {});
     const braid::task_id whole = frame.finish();
-    const braid::task_id waits = s.spawn({.name = "present", .on = s.worker_thread(1)},
-                                         [&](braid::task_context& task) { task.wait(whole); });
-    braid_test::until([&] {
-        return s.statistics(s.worker_thread(1).seat).parks != 0 && s.statistics().created == 5;
-    });
+    // The worker may have slept before: the sleep meant here comes after the task has begun.
+    std::atomic<std::uint64_t> sleeps_before{UINT64_MAX};
+    const auto sleeps = [&] { return s.statistics(s.worker_thread(1).seat).parks; };
+    const braid::task_id waits =
+        s.spawn({.name = "present", .on = s.worker_thread(1)}, [&](braid::task_context& task) {
+            sleeps_before = sleeps();
+            task.wait(whole);
+        });
+    braid_test::until([&] { return sleeps_before != UINT64_MAX && sleeps() > sleeps_before; });
     braid_test_scene_is_set();
     go.open();
     s.wait(waits);
