@@ -163,7 +163,8 @@ TEST_P(Future, DroppedAfterTheEndDestroysItsValue) {
         value.wait();
         EXPECT_FALSE(seen.expired());
     }
-    EXPECT_TRUE(seen.expired());
+    // The thread that ran the task may be the last to let go of it.
+    braid_test::until([&] { return seen.expired(); });
 }
 
 TEST_P(Future, DroppedAtAnyMomentFreesItsSlot) {
