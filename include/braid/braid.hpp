@@ -1,5 +1,5 @@
 #pragma once
-// The whole of Braid's core in one include.
+// The whole of Braid in one include.
 
 #include "braid/base/version.hpp"
 #include "braid/core/error.hpp"
@@ -11,3 +11,4 @@
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "braid/core/task_builder.hpp"
+#include "braid/fork_join/join.hpp"

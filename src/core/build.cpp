@@ -30,13 +30,7 @@ void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignm
 
 namespace {
 
-std::uint32_t next_birth(runtime& rt, worker& w, std::uint32_t parent) {
-    if (w.top != nullptr && w.top->slot == parent) {
-        atomic<std::uint32_t>& births = rt.slots[parent].births;
-        const std::uint32_t n = births.load(relaxed) + 1;
-        births.store(n, relaxed);
-        return n;
-    }
+std::uint32_t next_birth(const runtime& rt, std::uint32_t parent) {
     return rt.slots[parent].births.fetch_add(1, relaxed) + 1;
 }
 
@@ -129,7 +123,7 @@ bool runtime::fill_detail(worker& w, slot& s, const task_options& o, draft_kind 
         if (std::find(d->resources, end, r) == end) d->resources[d->resource_count++] = r;
     }
     d->creator = w.top != nullptr ? id_of(w.top->slot).value : w.index;
-    d->creation = w.top != nullptr ? next_birth(*this, w, w.top->slot) : ++w.root_births;
+    d->creation = w.top != nullptr ? next_birth(*this, w.top->slot) : ++w.root_births;
     return true;
 }
 
@@ -189,7 +183,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         ok = add_open_work(slots[parent].open, generation_of(o.parent.value));
         BRAID_EXPECT(misuse, ok, "the parent completed before its child was added");
         if (ok) {
-            s.ordinal.store(next_birth(*this, w, parent), relaxed);
+            s.ordinal.store(next_birth(*this, parent), relaxed);
             link_parent(s, parent);
         }
     }

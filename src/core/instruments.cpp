@@ -19,6 +19,12 @@ void runtime::tell(worker& w, event_kind kind, task_id task, task_id other, cons
                                 .object = object});
 }
 
+void runtime::tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,
+                       std::uint16_t from) {
+    options.observer->on_event(
+        {.kind = kind, .seat = w.index, .seat_from = from, .task = task, .object = &job});
+}
+
 void runtime::log(log_level level, const char* format, ...) {
     if (options.log.function == nullptr) return;
     char text[512];
@@ -102,6 +108,7 @@ scheduler_statistics runtime::totals() const {
         const seat_counters& c = seats[i].load(acquire)->counters;
         sum.created += c.created.load(acquire);
         sum.stolen += c.stolen.load(relaxed);
+        sum.jobs_stolen += c.jobs_stolen.load(relaxed);
         sum.helped += c.helped.load(relaxed);
         sum.parks += c.parks.load(relaxed);
         sum.spilled += c.spilled.load(relaxed);

@@ -80,6 +80,7 @@ runtime* runtime::create(const scheduler_options& o) {
     }
 
     rt->unwatched = rt->turn == nullptr && o.observer == nullptr && !o.statistics;
+    rt->joins_told = rt->turn != nullptr || o.observer != nullptr;
     rt->cores = platform::usable_cores(o.system_root);
     const int cores = static_cast<int>(rt->cores);
     const int workers = o.workers >= 0 ? o.workers : std::max(0, cores - o.main_threads);
@@ -486,6 +487,7 @@ runtime::~runtime() {
         worker* w = seats[i].load(relaxed);
         memory.release(w->cells, sizeof(ready_queue::cell) * w->ring * level_count, 64,
                        memory_tag::worker);
+        memory.release(w->joins, fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
         if (w->types != nullptr) {
             memory.release(w->types, sizeof(type_row) * type_rows, alignof(type_row),
                            memory_tag::worker);

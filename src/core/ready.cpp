@@ -162,7 +162,7 @@ bool runtime::work_visible() const {
             if (queue.maybe_work()) return true;
         }
     }
-    return false;
+    return jobs_visible();
 }
 
 unsigned runtime::choose_sleeper(bool waiters_too) {

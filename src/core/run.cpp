@@ -74,7 +74,7 @@ void runtime::thread_main(worker& w) {
         }
         const task_id id = next_task(w);
         if (!id) {
-            idle(w);
+            if (!steal_job(w)) idle(w);
             continue;
         }
         leave_search(w);
@@ -105,6 +105,7 @@ void runtime::idle(worker& w) {
             run_kept(w, [](std::uint64_t) { return true; });
             return;
         }
+        if (steal_job(w)) return;
     }
     // The look after the announcement (I5). Everything that could want this thread is looked at.
     const auto wanted = [&] {
@@ -210,6 +211,7 @@ void runtime::run_kept(worker& w, id_test wanted) {
 
 running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_as) {
     running_task* const outer = current_task();
+    if (w.joins != nullptr) body.joins_from = w.joins->top;
     w.top = &body;
     set_current_task(&body);
     if (w.depth < worker::shown_depth) {

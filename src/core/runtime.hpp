@@ -4,6 +4,7 @@
 //   plain.cpp     the short way of plain tasks      affinity.cpp  tasks for certain threads
 //   batch.cpp     many bodies in one task
 //   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
+//   fork.cpp      joins that become public
 //   wait.cpp      helping, parking, reserves    failure.cpp   outcomes and who receives them
 //   lifecycle.cpp threads, seats, shutdown      background.cpp, resource.cpp, instruments.cpp
 
@@ -13,6 +14,7 @@
 #include "braid/core/resource.hpp"
 #include "braid/core/scheduler.hpp"
 #include "core/gate.hpp"
+#include "core/id_test.hpp"
 #include "core/parking_lot.hpp"
 #include "core/sleepers.hpp"
 #include "core/worker.hpp"
@@ -34,31 +36,18 @@ enum class life : std::uint8_t { running, draining, discarding, closed };
 
 inline std::uint64_t scope_key(const scope* s) { return address_key(s, 1); }
 
-/// What a wait is for. Exactly one of the three.
+/// What a wait is for. Exactly one of the four.
 struct wait_target {
     task_id task = {};
     event* signal = nullptr;
     scope* all_of = nullptr;
+    fork_slot* job = nullptr;     // of the calling thread's fork stack, stolen
     bool run_everything = false;  // as a worker would (work_until)
 };
 
 /// For a thread that gives up its seat: a reserve was started or woken, there are enough of them
 /// at work already (or in waits of their own), or none can be had.
 enum class stand_in : std::uint8_t { started, enough, refused };
-
-/// A view of a predicate on task ids; lives no longer than the call it is passed to.
-class id_test {
-public:
-    template <class F>
-    id_test(const F& f)
-        : object_(&f),
-          call_([](const void* o, std::uint64_t id) { return (*static_cast<const F*>(o))(id); }) {}
-    bool operator()(std::uint64_t id) const { return call_(object_, id); }
-
-private:
-    const void* object_;
-    bool (*call_)(const void* object, std::uint64_t id);
-};
 
 class runtime {
 public:
@@ -189,6 +178,23 @@ public:
     bool sleep(worker& w, std::int64_t deadline);
     void notify(unsigned seat);
 
+    // ---- fork.cpp
+    fork_context context_of(worker& w);
+    static fork_context context_of(task_context& task) {
+        return task.rt_.context_of(*task.worker_);
+    }
+    void run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data);
+    bool join_pushed(worker& w, fork_slot* slot);
+    bool join_popped(worker& w, fork_slot* slot);
+    /// All private joins: the thread does something else than to come back to them.
+    void publish_joins(worker& w);
+    /// Runs a job of another thread's joins, any of them; false: there is none.
+    bool steal_job(worker& w);
+    /// … one that the wait needs.
+    bool steal_needed_job(worker& w, const wait_target& target);
+    /// Some job is public. Asks where there are only private ones.
+    bool jobs_visible() const;
+
     // ---- failure.cpp
     void record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
                         std::uint32_t ordinal);
@@ -247,6 +253,8 @@ public:
     void release_resources(worker& w, std::uint32_t index);
 
     // ---- instruments.cpp
+    void tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,
+                  std::uint16_t from = UINT16_MAX);
     void tell(worker& w, event_kind kind, task_id task, task_id other = {},
               const char* name = nullptr, const void* object = nullptr);
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
@@ -290,8 +298,9 @@ public:
     index_pool<detail_block> details;
     parking_lot lot;
     sleepers asleep;
-    gate* turn = nullptr;   // with a chooser only
-    bool unwatched = true;  // no chooser, no observer, no statistics
+    gate* turn = nullptr;     // with a chooser only
+    bool unwatched = true;    // no chooser, no observer, no statistics
+    bool joins_told = false;  // a chooser or an observer: each join is public
 
     // Read-mostly line.
     alignas(64) atomic<std::uint32_t> seat_count{0};
@@ -374,6 +383,10 @@ private:
     bool is_needed(worker& w, const wait_target& target, std::uint64_t entry) const;
     task_id claim_needed(worker& w, const wait_target& target, help policy);
     bool enough_stack(worker& w) const;
+    void publish_joins(worker& w, std::uint32_t count);
+    bool claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted);
+    void run_job(worker& w, const worker& victim, fork_slot& job);
+    void wait_for_job(worker& w, fork_slot& job);
     void count_background_waiter(int change);
 };
 

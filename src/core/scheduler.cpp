@@ -103,6 +103,7 @@ bool scheduler::begin_blocking(detail::runtime& rt) {
     worker* w = rt.bound();
     if (w == nullptr || w->handed_over || w->kind == detail::seat_kind::background) return false;
     rt.tell_scope(*w);
+    rt.publish_joins(*w);
     w->blocking_since = rt.task_clock();
     w->elsewhere_before = w->elsewhere;
     const bool gave = rt.hand_over(*w);
@@ -235,6 +236,27 @@ void task_context::wait(task_id id, help policy) {
     rt_.raise(received);
 }
 bool task_context::yield_to_higher() { return rt_.yield_to_higher(*worker_); }
+
+// ---- joins -------------------------------------------------------------------------------------
+
+fork_context::fork_context(task_context& task) : fork_context(detail::runtime::context_of(task)) {}
+
+fork_context fork_context::current() {
+    running_task* task = detail::current_task();
+    if (BRAID_EXPECT(assertion_handler{}, task != nullptr,
+                     "a join outside tasks needs a scheduler: call it within fork_join()")) {
+        return {task->context};
+    }
+    return detail::serial_context();
+}
+unsigned fork_context::seat() const {
+    const worker* w = top_->stack->owner;
+    return w != nullptr ? w->index : 0;
+}
+bool fork_context::cancelled() const {
+    const worker* w = top_->stack->owner;
+    return w != nullptr && w->top->context.cancelled();
+}
 
 namespace this_task {
 

@@ -19,6 +19,7 @@ constexpr auto high = static_cast<unsigned>(priority_level::high);
 
 std::uint64_t key_of(const wait_target& target) {
     if (target.task) return target.task.value;
+    if (target.job != nullptr) return address_key(target.job);
     return target.signal != nullptr ? address_key(target.signal) : scope_key(target.all_of);
 }
 
@@ -141,6 +142,7 @@ bool runtime::enough_stack(worker& w) const {
 task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
     if (policy == help::none || !enough_stack(w)) return {};
     if (target.run_everything) return next_task(w);
+    if (target.job != nullptr) return {};                      // steal_needed_job()
     if (!target.task) return claim_needed(w, target, policy);  // does not look at needs
     if (!turn && w.kind != seat_kind::background) {
         // Most often the awaited task itself is the newest that this thread has made.
@@ -222,6 +224,11 @@ bool runtime::enter_wait(worker& w, const wait_target& target, std::uint32_t& re
             slot& s = slots[index_of(target.task.value)];
             return mark_waited(s.permissions, generation_of(target.task.value));
         }
+        if (target.job != nullptr) {
+            // acq_rel: pairs with run_job(), which sees the bit, or is over.
+            const std::uint32_t was = target.job->state.fetch_or(fork_slot::awaited, acq_rel);
+            return (was & fork_slot::finished) == 0;
+        }
         if (target.signal != nullptr) return !target.signal->take_or_mark();
         for (scope::shard& shard : target.all_of->shard_) {
             // A read-modify-write of the word that count_end() counts in: it sees the bit, or
@@ -236,6 +243,7 @@ bool runtime::enter_wait(worker& w, const wait_target& target, std::uint32_t& re
 bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
                    outcome** received) {
     const turn_for_call turn_here(*this, w);
+    if (target.job == nullptr) publish_joins(w);
     std::uint32_t record = no_index;
     if (!enter_wait(w, target, record)) return true;
 
@@ -279,6 +287,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         }
         // With a deadline the clock is looked at after each body of a batch.
         w.wait_over = deadline == INT64_MAX ? done : &always;
+        if (policy != help::none && enough_stack(w) && steal_needed_job(w, target)) continue;
         task_id id = find_work(w, target, policy);
         if (!id && desperate) id = next_task(w);
         if (id) {

@@ -4,6 +4,7 @@
 
 #include "base/parker.hpp"
 #include "base/platform/platform.hpp"
+#include "braid/core/fork_stack.hpp"
 #include "braid/core/statistics.hpp"
 #include "braid/core/task_context.hpp"
 #include "core/index_pool.hpp"
@@ -28,6 +29,7 @@ struct running_task {
     running_task* below;
     std::exception_ptr error;
     task_context context;
+    const fork_slot* joins_from = nullptr;  // top of the thread's joins when it began
 };
 
 /// What a seat shows to searchers: its tasks from the outermost to the innermost, and what each
@@ -47,8 +49,8 @@ struct inbox {
 /// counted the end of a task has counted what that task created (see everything_ended()).
 struct seat_counters {
     using count = atomic<std::uint64_t>;
-    count created{0}, executed{0}, failed{0}, cancelled{0}, stolen{0}, helped{0}, parks{0},
-        spilled{0}, long_tasks{0}, busy_ns{0};
+    count created{0}, executed{0}, failed{0}, cancelled{0}, stolen{0}, jobs_stolen{0}, helped{0},
+        parks{0}, spilled{0}, long_tasks{0}, busy_ns{0};
     static void add(count& c, std::uint64_t n = 1) { c.store(c.load(relaxed) + n, release); }
 };
 
@@ -58,6 +60,9 @@ struct type_row {
 };
 
 inline constexpr unsigned type_rows = 256;
+/// The stack, and its slots behind it.
+inline constexpr std::size_t fork_stack_bytes =
+    sizeof(fork_stack) + sizeof(fork_slot) * (fork_stack::depth + 1);
 
 struct alignas(64) worker {
     worker(runtime& owner, std::uint16_t seat, seat_kind k) : rt(owner), index(seat), kind(k) {}
@@ -89,6 +94,8 @@ struct alignas(64) worker {
     unsigned loop_depth = UINT32_MAX;
     task_id kept;  // made ready by the task that has just ended; nobody else sees it. run_kept()
     std::uint32_t victim = 0;
+    std::uint32_t fork_victim = 0;
+    fork_stack* joins = nullptr;  // its own; for others:
     std::uint32_t root_births = 0;
     std::int64_t stamp = 0;         // clock at the end of the last task or sleep
     unsigned time_each = 1;         // plain tasks; see note_durations()
@@ -118,6 +125,7 @@ struct alignas(64) worker {
     platform::core_set cores;             // that the thread may run on, when it last fell asleep
     std::uint32_t kept_off = UINT32_MAX;  // one of them, by whoever woke it; see keep_apart()
     inbox box;
+    atomic<fork_stack*> shown_joins{nullptr};
     atomic<bool> at_rest{true};
     atomic<std::uint16_t> visit{0};  // tells threads apart that register at one seat in turn
     atomic<bool> gone{false};        // a main thread that has left

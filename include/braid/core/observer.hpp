@@ -26,6 +26,10 @@ enum class event_kind : std::uint8_t {
     event_taken,
     acquired,  // task holds object, a resource
     released,
+    forked,       // task puts the second part of a join, object, where others can take it
+    joined,       // both parts of that join are over
+    job_started,  // seat runs that part, which it took from seat_from
+    job_ended,
 };
 
 struct task_event {

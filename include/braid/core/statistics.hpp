@@ -14,7 +14,8 @@ struct scheduler_statistics {
     std::uint64_t cancelled = 0;  // never ran: cause failed, scope cancelled, or discarded
     std::uint64_t refused = 0;    // spawned after shutdown
     std::uint64_t stolen = 0;
-    std::uint64_t helped = 0;  // run on top of a wait
+    std::uint64_t jobs_stolen = 0;  // second parts of joins
+    std::uint64_t helped = 0;       // run on top of a wait
     std::uint64_t parks = 0;
     std::uint64_t wakes = 0;
     std::uint64_t spilled = 0;  // ready tasks that found the ring full

@@ -1,0 +1,181 @@
+#pragma once
+// The second parts of running joins, one stack per thread, apart from its tasks. Used by
+// braid/fork_join; not for programs. The protocol, its roles and its papers:
+// docs/design/fork-join.md
+//
+//   base          tail          split            top              end
+//    │  stolen     │  public     │  private       │   free          │
+//
+// [tail, split) is public: thieves claim at `tail`, the owner takes back at `split`, both by a
+// compare-exchange on one word. Everything above `split` is the owner's alone: plain stores.
+
+#include "braid/base/policy.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+BRAID_NAMESPACE_BEGIN
+
+class fork_context;
+class scheduler;
+class task_context;
+
+namespace detail {
+
+class runtime;
+struct worker;
+struct fork_access;
+
+/// {tail, split, version}: which slots of a stack are public. The version makes each publication
+/// another word, so that a thief that looked at a job before it claimed it has claimed that job.
+template <class Policy>
+class basic_fork_window {
+    template <class T>
+    using atomic = typename Policy::template atomic<T>;
+
+public:
+    static constexpr unsigned bits = 12, capacity = (1U << bits) - 1;
+    using word = std::uint64_t;
+    static constexpr std::uint32_t tail(word w) { return w & capacity; }
+    static constexpr std::uint32_t split(word w) { return w >> bits & capacity; }
+    static constexpr bool empty(word w) { return tail(w) >= split(w); }
+
+    /// seq_cst: pairs with publish(), for a thread that has announced its sleep; acquire would do
+    /// for the others.
+    word look() const { return word_.load(seq_cst); }
+
+    /// The owner's: `count` more. seq_cst: before the look at the sleepers that follows; release:
+    /// pairs with claim(), the jobs are written.
+    void publish(std::uint32_t count) {
+        word_.fetch_add(word{count} << bits | version_one, seq_cst);
+    }
+
+    /// A thief's: the job at tail(seen) is its own now. acquire: pairs with publish().
+    bool claim(word seen) {
+        return word_.compare_exchange_strong(seen, seen + 1, acquire, relaxed);
+    }
+
+    /// The owner's: the topmost public job, at `index`, is private again. False: it was stolen.
+    bool take_back(std::uint32_t index) {
+        // relaxed: the owner wrote the job itself; who gets it is decided by the word alone.
+        word seen = word_.load(relaxed);
+        while (tail(seen) <= index) {
+            if (word_.compare_exchange_weak(seen, seen - (word{1} << bits), relaxed, relaxed)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// The owner's: the stolen job at `index` is over, and was the topmost.
+    void forget(std::uint32_t index) {
+        // relaxed: nothing is public, so no thief has a use for the word until the next publish().
+        const word seen = word_.load(relaxed);
+        word_.store((seen & ~word{(1U << 2 * bits) - 1}) | word{index} << bits | index, relaxed);
+    }
+
+private:
+    static constexpr word version_one = word{1} << 2 * bits;
+    atomic<word> word_{0};
+};
+using fork_window = basic_fork_window<active_policy>;
+
+struct fork_stack;
+
+struct alignas(64) fork_slot {
+    static constexpr std::size_t payload_bytes = 40;
+    enum : std::uint32_t {
+        finished = 1,
+        failed = 2,
+        awaited = 4,  // its owner sleeps, or is about to
+        taken = 8,    // by a seat (the next 12 bits), from a height of its stack on (12 more)
+        seat_shift = 4,
+        height_shift = 16,
+    };
+
+    /// By a thief: moves the closure out of the payload, runs it, leaves its result or exception
+    /// there. True: it threw.
+    bool (*run)(fork_slot& self, fork_context context) = nullptr;
+    fork_stack* stack = nullptr;     // that it is part of; one pointer is all that is handed down
+    atomic<std::uint32_t> state{0};  // set when the slot becomes public, as is `task`:
+    atomic<std::uint32_t> task{0};   // index of the task that the join is part of
+    alignas(8) std::byte payload[payload_bytes];
+};
+static_assert(sizeof(fork_slot) == 64, "a job is one cache line");
+
+struct alignas(64) fork_stack {
+    static constexpr std::uint32_t depth = 1024;
+
+    /// `count` slots, and one more after them, for a join that does not fit.
+    fork_stack(worker* w, fork_slot* slots, std::uint32_t count)
+        : top(slots), pop_limit(slots), base(slots), end(slots + count), owner(w) {
+        for (std::uint32_t i = 0; i <= count; ++i) slots[i].stack = this;
+    }
+
+    // ---- the owner's line ----
+    fork_slot* top;        // what lies below is in use
+    fork_slot* pop_limit;  // what lies below is, or was, public
+    /// The owner reads it at each join: at or above, it looks up. Null: somebody asks for work,
+    /// or the next join is the outermost one, or an instrument is installed.
+    atomic<fork_slot*> push_limit{nullptr};
+    fork_slot* const base;
+    fork_slot* const end;
+    worker* const owner;  // null: of a thread in no scheduler, no join fits
+    // ---- everybody's ----
+    alignas(64) fork_window window;
+    atomic<bool> asked{false};  // a thief's request is on its way
+};
+static_assert(fork_stack::depth <= fork_window::capacity);
+
+/// A job was put at or above push_limit. Returns where the joins of the first part go on: the next
+/// slot, or, if there is no room for this one, again the same.
+BRAID_API fork_slot* fork_pushed(fork_stack& stack, fork_slot* slot);
+/// The job is public. True: it is the caller's again. False: a thief has run it; the result lies
+/// in the slot.
+BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);
+/// Both parts of a join threw: nobody waits for the second exception, the handler gets it.
+BRAID_API void fork_lost(fork_stack& stack, std::exception_ptr error);
+/// For joins that nobody can help: each runs its parts one after the other.
+fork_context serial_context();
+/// Calls `body` in a task of this name that the calling thread runs at once, unless it runs one of
+/// this scheduler's already. What `body` throws comes out.
+BRAID_API void enter_fork_join(scheduler& s, const char* name,
+                               void (*body)(void* data, fork_context context), void* data);
+
+}  // namespace detail
+
+/// Where a join stands: handed down from one to the next as an argument, so that the innermost need
+/// not look for its thread. Valid until the call that it was passed to returns, on its thread.
+class fork_context {
+public:
+    /// Of a running task.
+    BRAID_API fork_context(task_context& task);
+    /// Of the task that the calling thread runs. Outside tasks that is reported, and joins of the
+    /// context run their parts one after the other.
+    BRAID_API static fork_context current();
+
+    /// The seat of the running thread, below scheduler::seat_count(): an index for per-thread
+    /// scratch. Stays the same; but between the parts of a join, and in a wait, other parts of the
+    /// same work may run on this thread.
+    BRAID_API unsigned seat() const;
+    /// The scope of the task was cancelled, or a discarding shutdown began: return soon.
+    BRAID_API bool cancelled() const;
+
+private:
+    friend struct detail::fork_access;
+    friend class detail::runtime;
+    explicit fork_context(detail::fork_slot* top) : top_(top) {}
+    detail::fork_slot* top_;
+};
+
+namespace detail {
+
+struct fork_access {
+    static fork_slot* top(fork_context c) { return c.top_; }
+    static fork_context at(fork_slot* top) { return fork_context(top); }
+};
+
+}  // namespace detail
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,289 @@
+// Joins that become public: asked for, stolen, taken back, waited for. The private way, which most
+// joins take, is in braid/fork_join/join.hpp. See docs/design/fork-join.md.
+#include "core/helper_floats.hpp"
+#include "core/seat_lease.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+std::uint32_t height_of(const fork_stack& stack, const fork_slot* slot) {
+    return static_cast<std::uint32_t>(slot - stack.base);
+}
+
+std::uint32_t joins_private(const fork_stack& stack) {
+    return static_cast<std::uint32_t>(stack.top - stack.pop_limit);
+}
+
+/// Background threads help background work only; outside tasks there is nothing to help.
+bool may_be_helped(const worker& w) { return w.kind != seat_kind::background && w.top != nullptr; }
+
+/// A thief's: the next join of that thread looks up.
+void ask(fork_stack& stack) {
+    // The flag is on a line that thieves read anyway; the limit is on the owner's line.
+    if (stack.asked.load(relaxed) || stack.asked.exchange(true, acq_rel)) return;
+    stack.push_limit.store(nullptr, relaxed);
+}
+
+}  // namespace
+
+// ---- the owner ---------------------------------------------------------------------------------
+
+fork_context runtime::context_of(worker& w) {
+    if (w.joins == nullptr) {
+        void* bytes = memory.allocate(fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
+        if (bytes == nullptr) return serial_context();
+        auto* first =
+            reinterpret_cast<fork_slot*>(static_cast<std::byte*>(bytes) + sizeof(fork_stack));
+        std::uninitialized_default_construct_n(first, fork_stack::depth + 1);
+        w.joins = ::new (bytes) fork_stack(&w, first, fork_stack::depth);
+        w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
+    }
+    return fork_context(w.joins->top);
+}
+
+bool runtime::join_pushed(worker& w, fork_slot* slot) {
+    fork_stack& stack = *w.joins;
+    if (slot == stack.end) return false;
+    // release: pairs with ask(). A request that comes after this is not overwritten by it; one that
+    // came before is answered below.
+    if (!joins_told) stack.push_limit.store(stack.end, relaxed);
+    stack.asked.store(false, release);
+    if (!may_be_helped(w)) return true;
+    stack.top = slot + 1;
+    const std::uint32_t count = joins_private(stack);
+    publish_joins(w, joins_told ? count : (count + 1) / 2);
+    return true;
+}
+
+void runtime::publish_joins(worker& w, std::uint32_t count) {
+    fork_stack& stack = *w.joins;
+    const running_task* task = w.top;
+    for (fork_slot* slot = stack.pop_limit + count; slot-- != stack.pop_limit;) {
+        while (task->joins_from > slot) task = task->below;
+        slot->state.store(0, relaxed);
+        slot->task.store(task->slot, relaxed);
+        if (options.observer != nullptr) {
+            tell_job(w, event_kind::forked, id_of(task->slot), *slot);
+        }
+    }
+    stack.pop_limit += count;
+    stack.window.publish(count);
+    if (asleep.should_wake()) wake_one();
+    if (turn) turn->preempt(w.index);
+}
+
+void runtime::publish_joins(worker& w) {
+    if (w.joins == nullptr || !may_be_helped(w)) return;
+    if (const std::uint32_t count = joins_private(*w.joins)) publish_joins(w, count);
+}
+
+bool runtime::join_popped(worker& w, fork_slot* slot) {
+    fork_stack& stack = *w.joins;
+    const std::uint32_t height = height_of(stack, slot);
+    const bool stolen = !stack.window.take_back(height);
+    if (stolen) {
+        stack.top = slot + 1;  // the result comes to the slot
+        wait_for_job(w, *slot);
+        stack.top = slot;
+        stack.window.forget(height);
+    }
+    stack.pop_limit = slot;
+    if (options.observer != nullptr) {
+        tell_job(w, event_kind::joined, id_of(w.top->slot), *slot);
+    }
+    // The next join is the outermost: it is public from the start, so that a thread that is free
+    // need not ask.
+    if (height == 0) stack.push_limit.store(nullptr, relaxed);
+    return !stolen;
+}
+
+void runtime::wait_for_job(worker& w, fork_slot& job) {
+    constexpr unsigned looks = 512;
+    for (unsigned n = 0; !turn && n < looks; ++n) {
+        // acquire: pairs with run_job().
+        if ((job.state.load(acquire) & fork_slot::finished) != 0) return;
+        if (steal_needed_job(w, {.job = &job})) {
+            n = 0;
+            continue;
+        }
+        active_policy::relax();
+    }
+    wait(w, {.job = &job}, forever, help::needed, nullptr);
+}
+
+// ---- the thief ---------------------------------------------------------------------------------
+
+/// The oldest public job of `victim`, if it lies at `from` or above and its task is wanted.
+bool runtime::claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted) {
+    // acquire: pairs with context_of().
+    fork_stack* const joins = victim.shown_joins.load(acquire);
+    if (joins == nullptr) return false;
+    fork_stack& stack = *joins;
+    const fork_window::word seen = stack.window.look();
+    const std::uint32_t at = fork_window::tail(seen);
+    if (fork_window::empty(seen)) {
+        // It is within joins, and may have private ones.
+        const std::uint32_t split = fork_window::split(seen);
+        if (split >= from && split != 0) ask(stack);
+        return false;
+    }
+    if (at < from) return false;
+    // Written before the job became public, which look() has seen.
+    fork_slot& job = stack.base[at];
+    const task_id task = id_of(job.task.load(relaxed));
+    if (!wanted(task.value) || !stack.window.claim(seen)) return false;
+    const std::uint32_t height = w.joins != nullptr ? height_of(*w.joins, w.joins->top) : 0;
+    const std::uint32_t by =
+        std::uint32_t{w.index} << fork_slot::seat_shift | height << fork_slot::height_shift;
+    // relaxed: a hint for the owner, whom to help.
+    job.state.fetch_or(fork_slot::taken | by, relaxed);
+    leave_search(w);
+    run_job(w, victim, job);
+    return true;
+}
+
+void runtime::run_job(worker& w, const worker& victim, fork_slot& job) {
+    const std::uint32_t index = job.task.load(relaxed);
+    const task_id id = id_of(index);
+    running_task body{
+        index, w.top, {}, task_context(*this, w, slots[index].has(flag_posted) ? task_id{} : id)};
+    const std::int64_t outer_elsewhere = std::exchange(w.elsewhere, 0);
+    running_task* const outer = begin_body(w, body, id);
+    if (options.observer != nullptr) tell_job(w, event_kind::job_started, id, job, victim.index);
+    const bool threw = job.run(job, context_of(w));
+    if (options.observer != nullptr) tell_job(w, event_kind::job_ended, id, job, victim.index);
+    end_body(w, body, outer);
+    w.elsewhere = outer_elsewhere;
+    w.stamp = active_policy::coarse_now();
+    seat_counters::add(w.counters.jobs_stolen);
+    // acq_rel: release pairs with the owner's acquire, its slot may be in other use right after;
+    // acquire: pairs with enter_wait().
+    const std::uint32_t was = job.state.exchange(
+        threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished, acq_rel);
+    if ((was & fork_slot::awaited) == 0) return;
+    lot.wake(
+        address_key(&job), 1, [](wait_record&) { return true; },
+        [this](unsigned seat) { notify(seat); });
+}
+
+bool runtime::steal_job(worker& w) {
+    const unsigned count = seat_count.load(acquire);
+    for (unsigned n = 0; n < count; ++n) {
+        if (++w.fork_victim >= count) w.fork_victim = 0;
+        worker* victim = seats[w.fork_victim].load(acquire);
+        if (victim == nullptr || victim == &w) continue;
+        if (claim_job(w, *victim, 0, [](std::uint64_t) { return true; })) return true;
+    }
+    return false;
+}
+
+bool runtime::steal_needed_job(worker& w, const wait_target& target) {
+    if (target.job != nullptr) {
+        // Only what its thief has made of it: whatever else that thread has lies below.
+        const std::uint32_t seen = target.job->state.load(relaxed);
+        if ((seen & fork_slot::taken) == 0 || (seen & fork_slot::finished) != 0) return false;
+        constexpr std::uint32_t mask = 0xfff;
+        worker* thief = seats[seen >> fork_slot::seat_shift & mask].load(acquire);
+        const std::uint32_t from = seen >> fork_slot::height_shift & mask;
+        return claim_job(w, *thief, from, [](std::uint64_t) { return true; });
+    }
+    if (target.run_everything) return steal_job(w);
+    if (target.signal != nullptr) return false;
+    const auto wanted = [&](std::uint64_t entry) { return is_needed(w, target, entry); };
+    const unsigned count = seat_count.load(acquire);
+    for (unsigned n = 1; n < count; ++n) {
+        worker* victim = seats[(w.index + n) % count].load(acquire);
+        if (victim != nullptr && claim_job(w, *victim, 0, wanted)) return true;
+    }
+    return false;
+}
+
+bool runtime::jobs_visible() const {
+    const unsigned count = seat_count.load(acquire);
+    for (unsigned i = 0; i < count; ++i) {
+        const worker* w = seats[i].load(acquire);
+        fork_stack* const joins = w != nullptr ? w->shown_joins.load(acquire) : nullptr;
+        if (joins == nullptr) continue;
+        const fork_window::word seen = joins->window.look();
+        if (!fork_window::empty(seen)) return true;
+        if (fork_window::split(seen) != 0) ask(*joins);
+    }
+    return false;
+}
+
+// ---- outside tasks ------------------------------------------------------------------------------
+
+void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data) {
+    const draft d = open(w, {.name = name}, draft_kind::spawned);
+    if (d.storage == nullptr) return body(data, context_of(w));  // shut down, or no memory
+    const std::uint32_t index = index_of(d);
+    const task_id id = id_of(index);
+    slot& s = slots[index];
+    s.waits_for.store(0, relaxed);
+    s.runner.store(w.index, relaxed);
+    helper_floats floats;
+    floats.use(w, float_control);
+    running_task task{index, w.top, {}, task_context(*this, w, id)};
+    struct around {
+        runtime& rt;
+        worker& w;
+        running_task& task;
+        task_id id;
+        running_task* outer;
+        around(runtime& r, worker& own, running_task& t, task_id i)
+            : rt(r), w(own), task(t), id(i), outer(r.begin_body(own, t, i)) {
+            if (rt.options.observer == nullptr) return;
+            rt.tell(w, event_kind::ready, id);
+            rt.tell(w, event_kind::started, id, {}, rt.slots[task.slot].name);
+        }
+        ~around() {
+            rt.end_body(w, task, outer);
+            if (rt.options.observer != nullptr) {
+                rt.tell(w, event_kind::ended, id, {}, rt.slots[task.slot].name);
+            }
+            seat_counters::add(w.counters.executed);
+            rt.own_work_done(w, task.slot);
+        }
+    } here(*this, w, task, id);
+    body(data, context_of(w));
+}
+
+fork_context serial_context() {
+    thread_local fork_slot slot;
+    thread_local fork_stack stack(nullptr, &slot, 0);
+    return fork_access::at(stack.base);
+}
+
+void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fork_context context),
+                     void* data) {
+    runtime& rt = s.internals();
+    running_task* const running = current_task();
+    if (running != nullptr && &runtime::of(running->context) == &rt) {
+        return body(data, runtime::context_of(running->context));
+    }
+    const seat_lease seat(rt, nullptr);
+    rt.run_here(*seat, name, body, data);
+}
+
+// ---- the doors ---------------------------------------------------------------------------------
+
+fork_slot* fork_pushed(fork_stack& stack, fork_slot* slot) {
+    worker* w = stack.owner;
+    return w != nullptr && w->rt.join_pushed(*w, slot) ? slot + 1 : slot;
+}
+bool fork_popped(fork_stack& stack, fork_slot* slot) {
+    return stack.owner->rt.join_popped(*stack.owner, slot);
+}
+void fork_lost(fork_stack& stack, std::exception_ptr error) {
+    runtime& rt = stack.owner->rt;
+    const char* name = rt.slots[stack.owner->top->slot].name;
+    rt.report_unobserved(name != nullptr ? name : "", std::move(error));
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

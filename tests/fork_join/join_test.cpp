@@ -1,0 +1,347 @@
+// join(): every part runs once, whoever runs it; values and exceptions come back; any thread.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <braid/core/observer.hpp>
+
+#include <array>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using braid::fork_context;
+using braid::fork_join;
+using braid::join;
+
+BRAID_SCHEDULER_TEST(Join);
+
+long fib(fork_context c, int n) {
+    if (n < 2) return n;
+    const auto [a, b] = join(
+        c, [n](fork_context inner) { return fib(inner, n - 1); },
+        [n](fork_context inner) { return fib(inner, n - 2); });
+    return a + b;
+}
+
+/// Without a context: the thread is looked up at each join.
+long plain_fib(int n) {
+    if (n < 2) return n;
+    const auto [a, b] = join([n] { return plain_fib(n - 1); }, [n] { return plain_fib(n - 2); });
+    return a + b;
+}
+
+TEST_P(Join, GivesTheSameResultHoweverManyThreadsRunItsParts) {
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(50); ++round) {
+        EXPECT_EQ(fork_join(s, "fib", [](fork_context c) { return fib(c, 18); }), 2584);
+        EXPECT_EQ(fork_join(s, "fib", [] { return plain_fib(14); }), 377);
+    }
+    expect_all_ended(s);
+}
+
+TEST_P(Join, RunsEveryPartOnceInTasksAndOnForeignThreads) {
+    braid::scheduler s(options());
+    std::atomic<int> leaves{0};
+    const auto tree = [&leaves](auto& self, fork_context c, int depth) -> void {
+        if (depth == 0) {
+            ++leaves;
+            return;
+        }
+        join(
+            c, [&](fork_context inner) { self(self, inner, depth - 1); },
+            [&](fork_context inner) { self(self, inner, depth - 1); });
+    };
+    std::thread foreign(
+        [&] { fork_join(s, "foreign", [&](fork_context c) { tree(tree, c, 8); }); });
+    braid::scope all(s);
+    for (int i = 0; i < 8; ++i) {
+        all.spawn({}, [&](braid::task_context& task) { tree(tree, task, 8); });
+    }
+    all.wait();
+    foreign.join();
+    EXPECT_EQ(leaves, 9 * 256);
+    expect_all_ended(s);
+}
+
+TEST_P(Join, ReturnsWhatItsPartsReturn) {
+    braid::scheduler s(options());
+    fork_join(s, "values", [](fork_context c) {
+        static_assert(std::is_void_v<decltype(join(c, [] {}, [] {}))>);
+        const auto two = join(c, [] { return 1; }, [] { return std::string("b"); });
+        EXPECT_EQ(two.first, 1);
+        EXPECT_EQ(two.second, "b");
+        // Large and movable only, as parts and as results.
+        auto big = std::make_unique<std::array<int, 100>>();
+        (*big)[99] = 7;
+        auto [nothing, moved, third] = join(
+            c, [] {}, [big = std::move(big)]() mutable { return std::move(big); },
+            [](fork_context inner) {
+                return join(inner, [] { return 2.5; }, [] { return 'c'; }).second;
+            });
+        static_assert(std::is_same_v<decltype(nothing), std::monostate>);
+        EXPECT_EQ((*moved)[99], 7);
+        EXPECT_EQ(third, 'c');
+    });
+}
+
+TEST_P(Join, ItsSecondPartIsTakenByAThreadThatIsFree) {
+    if (GetParam() == 0) GTEST_SKIP() << "nobody is free";
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(100); ++round) {
+        fork_join(s, "both", [](fork_context c) {
+            std::atomic<bool> other{false};
+            std::thread::id first, second;
+            join(
+                c,
+                [&] {
+                    first = std::this_thread::get_id();
+                    braid_test::until([&] { return other.load(); });
+                },
+                [&] {
+                    second = std::this_thread::get_id();
+                    other = true;
+                });
+            EXPECT_NE(first, second);
+        });
+    }
+    EXPECT_EQ(s.statistics().jobs_stolen, braid_test::scaled(100));
+}
+
+TEST_P(Join, ThatIsNestedBecomesPublicWhenSomebodyAsks) {
+    // The thread that took the outer part has ended it; from then on it can only get inner ones.
+    if (GetParam() == 0) GTEST_SKIP() << "nobody asks";
+    braid::scheduler s(options());
+    fork_join(s, "nested", [&s](fork_context c) {
+        const auto here = std::this_thread::get_id();
+        std::atomic<bool> outer{false};
+        std::atomic<int> elsewhere{0};
+        join(
+            c,
+            [&](fork_context inner) {
+                braid_test::until([&] { return outer.load(); });
+                while (elsewhere < 10) {
+                    join(
+                        inner,
+                        [&](fork_context in) {
+                            join(in, [] {}, [] {});
+                            join(in, [] {}, [] {});
+                        },
+                        [&] { elsewhere += std::this_thread::get_id() != here; });
+                }
+            },
+            [&] { outer = true; });
+    });
+}
+
+TEST_P(Join, RethrowsTheLeftmostExceptionAndReportsTheOther) {
+    braid::scheduler s(options());
+    const auto thrown_by = [&](auto&& body) {
+        try {
+            fork_join(s, "throws", body);
+        } catch (const std::runtime_error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    const auto raise = [](const char* text) { throw std::runtime_error(text); };
+    for (int round = 0; round < 20; ++round) {
+        EXPECT_EQ(thrown_by([&](fork_context c) { join(c, [&] { raise("a"); }, [] {}); }), "a");
+        EXPECT_EQ(thrown_by([&](fork_context c) { join(c, [] {}, [&] { raise("b"); }); }), "b");
+        EXPECT_EQ(thrown_by([&](fork_context c) {
+                      join(c, [] {}, [&] { raise("b"); }, [&] { raise("c"); });
+                  }),
+                  "b");
+    }
+    EXPECT_LE(notes_.count(&braid_test::recorder::lost), 20U);  // c, where it had begun
+    if (GetParam() == 0) return;
+    // Both have begun: the second one is for the handler, and the first comes after it.
+    const std::size_t before = notes_.count(&braid_test::recorder::lost, "throws");
+    std::atomic<bool> began{false}, ended{false};
+    struct mark {
+        std::atomic<bool>& flag;
+        ~mark() { flag = true; }
+    };
+    EXPECT_EQ(thrown_by([&](fork_context c) {
+                  join(
+                      c,
+                      [&] {
+                          braid_test::until([&] { return began.load(); });
+                          raise("a");
+                      },
+                      [&] {
+                          const mark m{ended};
+                          began = true;
+                          raise("b");
+                      });
+              }),
+              "a");
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::lost, "throws"), before + 1);
+    expect_all_ended(s);
+}
+
+TEST_P(Join, DestroysEachClosureAndEachValueOnceWhateverThrows) {
+    static std::atomic<int> alive{0};
+    struct counted {
+        counted() { ++alive; }
+        counted(const counted&) { ++alive; }
+        counted(counted&&) noexcept { ++alive; }
+        ~counted() { --alive; }
+    };
+    alive = 0;
+    {
+        braid::scheduler s(options());
+        for (int round = 0; round < 200; ++round) {
+            try {
+                fork_join(s, "counted", [round](fork_context c) {
+                    const counted a, b;
+                    join(
+                        c,
+                        [a, round] {
+                            if (round % 3 == 1) throw std::runtime_error("a");
+                            return a;
+                        },
+                        [b, round] {
+                            if (round % 3 == 2) throw std::runtime_error("b");
+                            return b;
+                        });
+                });
+            } catch (const std::runtime_error&) {
+            }
+        }
+    }
+    EXPECT_EQ(alive, 0);
+}
+
+TEST_P(Join, AWaitInAPartLetsOthersTakeTheSecondPart) {
+    // Without that the second part, which ends the wait, would lie where nobody can see it.
+    braid::scheduler s(options());
+    for (int round = 0; round < 20; ++round) {
+        braid::event set(s);
+        fork_join(s, "waits", [&](fork_context c) {
+            join(
+                c,
+                [&](fork_context inner) {
+                    join(
+                        inner, [&] { EXPECT_TRUE(s.do_work_while_waiting_for(set)); },
+                        [&] { set.set(); });
+                },
+                [] {});
+        });
+    }
+}
+
+TEST_P(Join, WhoWaitsForATaskTakesPartsOfIt) {
+    if (GetParam() == 0) GTEST_SKIP() << "the waiting thread runs all of it";
+    braid::scheduler_options o = options();
+    o.workers = 1;
+    braid::scheduler s(o);
+    const auto here = std::this_thread::get_id();
+    std::atomic<bool> began{false}, helped{false};
+    const auto task = s.spawn([&](braid::task_context& t) {
+        join(
+            t,
+            [&] {
+                began = true;
+                braid_test::until([&] { return helped.load(); });
+            },
+            [&] { helped = std::this_thread::get_id() == here; });
+    });
+    braid_test::until([&] { return began.load(); });
+    s.wait(task);
+    EXPECT_TRUE(helped);
+}
+
+TEST_P(Join, DeeperThanItsStackRunsInOrder) {
+    braid::scheduler s(options());
+    const auto dive = [](auto& self, fork_context c, int depth) -> int {
+        if (depth == 0) return 0;
+        const auto [below, one] = join(
+            c, [&](fork_context inner) { return self(self, inner, depth - 1); }, [] { return 1; });
+        return below + one;
+    };
+    const int depth = static_cast<int>(braid_test::scaled(5000));
+    EXPECT_EQ(fork_join(s, "deep", [&](fork_context c) { return dive(dive, c, depth); }), depth);
+}
+
+TEST_P(Join, AllocatesNothingOnceAThreadHasJoined) {
+    braid::scheduler_options o = options();
+    o.workers = std::min(o.workers, 1);
+    braid::scheduler s(o);
+    s.wait(s.spawn([] {}), braid::help::none);  // the first sleep in a wait
+    // Until every thread has had its first join.
+    for (std::size_t before = 0;
+         s.statistics().jobs_stolen < 5 * static_cast<unsigned>(o.workers) ||
+         before != s.allocations();) {
+        before = s.allocations();
+        fork_join(s, "warm", [](fork_context c) { return fib(c, 18); });
+    }
+    const std::uint64_t before = s.allocations();
+    for (int i = 0; i < 100; ++i) fork_join(s, "fib", [](fork_context c) { return fib(c, 12); });
+    EXPECT_EQ(s.allocations(), before);
+}
+
+TEST_P(Join, OutsideTasksRunsItsPartsInOrder) {
+    int order = 0;
+    const auto [a, b] = join([&] { return ++order; }, [&] { return ++order; });
+    EXPECT_EQ(a, 1);
+    EXPECT_EQ(b, 2);
+}
+
+TEST_P(Join, AfterTheEndOfTheSchedulersTasksStillGivesItsResult) {
+    braid::scheduler s(options());
+    s.shut_down();
+    EXPECT_EQ(fork_join(s, "late", [](fork_context c) { return fib(c, 10); }), 55);
+}
+
+TEST_P(Join, APartKnowsItsTaskAndWhetherItIsCancelled) {
+    braid::scheduler s(options());
+    braid::scope all(s);
+    std::atomic<int> right{0};
+    std::atomic<bool> began{false};
+    all.spawn({.name = "named"}, [&](braid::task_context& task) {
+        const auto id = task.id();
+        const auto look = [&, id](fork_context c) {
+            EXPECT_LT(c.seat(), s.seat_count());
+            right +=
+                braid::this_task::id() == id && std::string(braid::this_task::name()) == "named";
+            began = true;
+            braid_test::until([&] { return c.cancelled(); });
+        };
+        join(task, look, look);
+    });
+    std::thread cancels([&] {
+        braid_test::until([&] { return began.load(); });
+        all.cancel();
+    });
+    all.wait();
+    cancels.join();
+    EXPECT_EQ(right, 2);
+}
+
+TEST_P(Join, AnObserverHearsOfEachPartThatMoves) {
+    struct counts final : braid::observer {
+        std::atomic<int> forked{0}, joined{0}, started{0}, ended{0};
+        void on_event(const braid::task_event& e) override {
+            forked += e.kind == braid::event_kind::forked;
+            joined += e.kind == braid::event_kind::joined;
+            started += e.kind == braid::event_kind::job_started;
+            ended += e.kind == braid::event_kind::job_ended;
+        }
+    } seen;
+    {
+        braid::scheduler_options o = options();
+        o.observer = &seen;
+        braid::scheduler s(o);
+        EXPECT_EQ(fork_join(s, "fib", [](fork_context c) { return fib(c, 10); }), 55);
+        EXPECT_EQ(s.statistics().jobs_stolen, static_cast<std::uint64_t>(seen.started));
+    }
+    EXPECT_EQ(seen.forked, 88);  // each join of fib(10)
+    EXPECT_EQ(seen.joined, 88);
+    EXPECT_EQ(seen.started, seen.ended);
+}
+
+}  // namespace
