@@ -12,3 +12,6 @@
 #include "braid/core/spawn_batch.hpp"
 #include "braid/core/task_builder.hpp"
 #include "braid/fork_join/join.hpp"
+#include "braid/fork_join/parallel_for.hpp"
+#include "braid/fork_join/reduce.hpp"
+#include "braid/fork_join/sort.hpp"

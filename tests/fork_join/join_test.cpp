@@ -271,7 +271,9 @@ TEST_P(Join, AllocatesNothingOnceAThreadHasJoined) {
     braid::scheduler_options o = options();
     o.workers = std::min(o.workers, 1);
     braid::scheduler s(o);
-    s.wait(s.spawn([] {}), braid::help::none);  // the first sleep in a wait
+    auto gate = s.begin({}, braid::empty);
+    EXPECT_FALSE(s.wait_for(gate.id(), braid::nanoseconds{1}));  // the first wait
+    gate.finish();
     // Until every thread has had its first join.
     for (std::size_t before = 0;
          s.statistics().jobs_stolen < 5 * static_cast<unsigned>(o.workers) ||
@@ -284,11 +286,14 @@ TEST_P(Join, AllocatesNothingOnceAThreadHasJoined) {
     EXPECT_EQ(s.allocations(), before);
 }
 
-TEST_P(Join, OutsideTasksRunsItsPartsInOrder) {
+TEST(JoinOutsideTasks, RunsItsPartsInOrderAndIsAMistakeInCheckedBuilds) {
     int order = 0;
-    const auto [a, b] = join([&] { return ++order; }, [&] { return ++order; });
-    EXPECT_EQ(a, 1);
-    EXPECT_EQ(b, 2);
+    const auto joined = [&order] { return join([&] { return ++order; }, [&] { return ++order; }); };
+#if defined(BRAID_CHECKED)
+    EXPECT_DEATH(joined(), "");
+#else
+    EXPECT_EQ(joined(), std::pair(1, 2));
+#endif
 }
 
 TEST_P(Join, AfterTheEndOfTheSchedulersTasksStillGivesItsResult) {

@@ -174,6 +174,8 @@ namespace detail {
 struct fork_access {
     static fork_slot* top(fork_context c) { return c.top_; }
     static fork_context at(fork_slot* top) { return fork_context(top); }
+    /// The next join looks up: it, or an older one, becomes public.
+    static void publish_next(fork_context c) { c.top_->stack->push_limit.store(nullptr, relaxed); }
 };
 
 }  // namespace detail

@@ -1,0 +1,150 @@
+#pragma once
+// Reductions and scans. Which elements are combined with which depends on their number and the
+// grain alone, never on threads: sums of floats are the same to the last bit, run after run, with
+// any number of workers.
+
+#include "braid/fork_join/parallel_for.hpp"
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+struct reduce_options {
+    /// Elements that are combined one after the other, from the left. 0: so that there are at most
+    /// 1,024 such pieces, of at least 64 elements. Part of what decides the result of floats.
+    std::size_t grain = 0;
+    const char* name = "reduce";
+};
+
+namespace detail {
+
+/// Pieces of `grain` elements, the last one perhaps shorter.
+struct fixed_pieces {
+    std::size_t count, grain;
+    fixed_pieces(std::size_t n, std::size_t wanted, std::size_t most)
+        : grain(wanted != 0 ? wanted : std::max<std::size_t>(64, (n + most - 1) / most)) {
+        count = (n + grain - 1) / grain;
+    }
+    index_range piece(std::size_t i, std::size_t n) const {
+        return {i * grain, std::min((i + 1) * grain, n)};
+    }
+};
+
+/// The pieces [first, last) as a tree whose shape depends on their number alone.
+template <class T, class Piece, class Combine>
+T reduce_tree(fork_context c, std::size_t first, std::size_t last, Piece& piece, Combine& combine) {
+    if (last - first == 1) return piece(first);
+    const std::size_t middle = first + (last - first) / 2;
+    auto [left, right] = join(
+        c,
+        [first, middle, &piece, &combine](fork_context inner) {
+            return reduce_tree<T>(inner, first, middle, piece, combine);
+        },
+        [middle, last, &piece, &combine](fork_context inner) {
+            return reduce_tree<T>(inner, middle, last, piece, combine);
+        });
+    return combine(std::move(left), std::move(right));
+}
+
+}  // namespace detail
+
+/// combine(… combine(map(0), map(1)) …, map(count − 1)) with brackets that depend on `count` and
+/// the grain alone; `identity` if there are none. `combine` must be associative up to what you
+/// care for; it need not be commutative. T moves. Any thread; exceptions as for join().
+template <fork_place Place, class T, class Map, class Combine = std::plus<>>
+    requires std::is_invocable_v<Map&, std::size_t>
+T reduce_indices(Place&& place, std::size_t count, T identity, Map&& map, Combine&& combine = {},
+                 const reduce_options& options = {}) {
+    if (count == 0) return identity;
+    const detail::fixed_pieces pieces(count, options.grain, 1024);
+    auto piece = [&](std::size_t i) {
+        const index_range r = pieces.piece(i, count);
+        T sum = map(r.begin);
+        for (std::size_t k = r.begin + 1; k != r.end; ++k) sum = combine(std::move(sum), map(k));
+        return sum;
+    };
+    return detail::at_place(place, options.name, [&](fork_context c) {
+        return detail::reduce_tree<T>(c, 0, pieces.count, piece, combine);
+    });
+}
+
+/// The same over the elements of a range with random access.
+template <fork_place Place, std::ranges::random_access_range Range, class T,
+          class Combine = std::plus<>>
+T reduce(Place&& place, Range&& range, T identity, Combine&& combine = {},
+         const reduce_options& options = {}) {
+    const auto first = std::ranges::begin(range);
+    using step = std::ranges::range_difference_t<Range>;
+    return reduce_indices(
+        place, static_cast<std::size_t>(std::ranges::distance(range)), std::move(identity),
+        [first](std::size_t i) -> decltype(auto) { return first[static_cast<step>(i)]; }, combine,
+        options);
+}
+
+namespace detail {
+
+/// Two passes over fixed pieces: their sums, then, each from the sum of those before it, the scan.
+template <bool Inclusive, class Place, class Range, class Out, class T, class Combine>
+Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const reduce_options& o) {
+    // The sums lie on the stack, 16 KB at most.
+    constexpr std::size_t most = std::clamp<std::size_t>(16'384 / sizeof(std::optional<T>), 1, 256);
+    const auto first = std::ranges::begin(in);
+    using step = std::ranges::range_difference_t<Range>;
+    using out_step = std::iter_difference_t<Out>;
+    const auto n = static_cast<std::size_t>(std::ranges::distance(in));
+    const auto at = [&](std::size_t i) -> decltype(auto) { return first[static_cast<step>(i)]; };
+    const std::size_t grain = std::max(o.grain, (n + most - 1) / most);
+    const fixed_pieces pieces(n, o.grain != 0 ? grain : 0, most);
+    const auto scan_piece = [&](std::size_t i, T before) {
+        const index_range r = pieces.piece(i, n);
+        for (std::size_t k = r.begin; k != r.end; ++k) {
+            T with = combine(before, at(k));  // first: the two ranges may be the same
+            out[static_cast<out_step>(k)] = Inclusive ? with : std::move(before);
+            before = std::move(with);
+        }
+        return before;
+    };
+    const auto sum_of_piece = [&](std::size_t i) {
+        const index_range r = pieces.piece(i, n);
+        T sum = at(r.begin);
+        for (std::size_t k = r.begin + 1; k != r.end; ++k) sum = combine(std::move(sum), at(k));
+        return sum;
+    };
+    at_place(place, o.name, [&](fork_context c) {
+        std::optional<T> sums[most];
+        if (pieces.count > 1) {
+            parallel_for(c, pieces.count - 1,
+                         [&](std::size_t i) { sums[i].emplace(sum_of_piece(i)); });
+            for (std::size_t i = 1; i != pieces.count; ++i) {
+                T before = std::exchange(start, combine(start, *sums[i - 1]));
+                sums[i - 1].emplace(std::move(before));
+            }
+        }
+        if (n != 0) sums[pieces.count - 1].emplace(std::move(start));
+        parallel_for(c, pieces.count, [&](std::size_t i) { scan_piece(i, std::move(*sums[i])); });
+    });
+    return out + static_cast<out_step>(n);
+}
+
+}  // namespace detail
+
+/// out[i] = start, combined with in[0] … in[i], brackets as for reduce(). `out` may be the start
+/// of `in`. T is copied. Returns the end of what was written.
+template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
+          class T, class Combine = std::plus<>>
+Out inclusive_scan(Place&& place, Range&& in, Out out, T start, Combine&& combine = {},
+                   const reduce_options& options = {.name = "inclusive_scan"}) {
+    return detail::scan<true>(place, in, out, std::move(start), combine, options);
+}
+
+/// The same without in[i]: out[0] is `start`.
+template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
+          class T, class Combine = std::plus<>>
+Out exclusive_scan(Place&& place, Range&& in, Out out, T start, Combine&& combine = {},
+                   const reduce_options& options = {.name = "exclusive_scan"}) {
+    return detail::scan<false>(place, in, out, std::move(start), combine, options);
+}
+
+BRAID_NAMESPACE_END

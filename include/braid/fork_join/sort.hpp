@@ -1,0 +1,77 @@
+#pragma once
+// sort(): quicksort whose two halves are the parts of a join (Hoare 1961; the pivot is the median
+// of nine, as in Bentley and McIlroy 1993). What does not shrink as it should goes to std::sort.
+
+#include "braid/fork_join/parallel_for.hpp"
+
+#include <bit>
+#include <functional>
+
+BRAID_NAMESPACE_BEGIN
+
+struct sort_options {
+    /// The most elements that std::sort gets in one piece.
+    std::size_t grain = 4096;
+    const char* name = "sort";
+};
+
+namespace detail {
+
+template <class It, class Less>
+It median(It a, It b, It c, Less& less) {
+    if (less(*a, *b)) return less(*b, *c) ? b : less(*a, *c) ? c : a;
+    return less(*a, *c) ? a : less(*b, *c) ? c : b;
+}
+
+template <class It, class Less>
+void sort_range(fork_context c, It first, It last, unsigned splits, std::size_t grain, Less& less) {
+    const auto n = last - first;
+    if (static_cast<std::size_t>(n) <= grain || n < 16 || splits == 0) {
+        std::sort(first, last, less);
+        return;
+    }
+    const auto eighth = n / 8;
+    const It middle = first + n / 2, end = last - 1;
+    const It pivot = median(median(first, first + eighth, first + 2 * eighth, less),
+                            median(middle - eighth, middle, middle + eighth, less),
+                            median(end - 2 * eighth, end - eighth, end, less), less);
+    std::iter_swap(first, pivot);
+    // Both sides stop at elements equal to the pivot, so that many equal ones split evenly.
+    It left = first, right = last;
+    while (true) {
+        do ++left;
+        while (left != last && less(*left, *first));
+        do --right;
+        while (less(*first, *right));
+        if (left >= right) break;
+        std::iter_swap(left, right);
+    }
+    std::iter_swap(first, right);
+    join(
+        c,
+        [first, right, splits, grain, &less](fork_context inner) {
+            sort_range(inner, first, right, splits - 1, grain, less);
+        },
+        [right, last, splits, grain, &less](fork_context inner) {
+            sort_range(inner, right + 1, last, splits - 1, grain, less);
+        });
+}
+
+}  // namespace detail
+
+/// Sorts in place, not stably, as std::sort; O(n log n) whatever the order, no memory. `less` may
+/// be called on several threads at once. If it throws, the elements are all there, in some order.
+template <fork_place Place, std::random_access_iterator It, class Less = std::less<>>
+void sort(Place&& place, It first, It last, Less&& less = {}, const sort_options& options = {}) {
+    const auto n = static_cast<std::size_t>(last - first);
+    detail::at_place(place, options.name, [&](fork_context c) {
+        detail::sort_range(c, first, last, 2 * static_cast<unsigned>(std::bit_width(n)),
+                           options.grain, less);
+    });
+}
+template <fork_place Place, std::ranges::random_access_range Range, class Less = std::less<>>
+void sort(Place&& place, Range&& range, Less&& less = {}, const sort_options& options = {}) {
+    sort(place, std::ranges::begin(range), std::ranges::end(range), less, options);
+}
+
+BRAID_NAMESPACE_END
