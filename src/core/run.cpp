@@ -7,22 +7,6 @@
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
-namespace {
-
-unsigned looks_before_sleep(parking p) {
-    switch (p) {
-        case parking::latency:
-            return 256;
-        case parking::balanced:
-            return 48;
-        case parking::power:
-            return 0;
-    }
-    return 0;
-}
-
-}  // namespace
-
 void runtime::enter_thread(worker& w) {
     bind_seat(w);
     platform::set_float_control(float_control);
@@ -82,40 +66,6 @@ void runtime::thread_main(worker& w) {
         run_kept(w, [](std::uint64_t) { return true; });
     }
     leave_thread(w);
-}
-
-void runtime::leave_search(worker& w) {
-    const searcher was = std::exchange(w.search, searcher::none);
-    if (was == searcher::none) return;
-    if (asleep.end_search(was) && work_visible()) wake_one();
-}
-
-void runtime::idle(worker& w) {
-    tell_scope(w);
-    if (w.search == searcher::none) {
-        asleep.begin_search(searcher::idle);
-        w.search = searcher::idle;
-    }
-    const unsigned looks = turn ? 0 : looks_before_sleep(options.idle);
-    for (unsigned i = 0; i < looks; ++i) {
-        for (unsigned n = 0; n < 16; ++n) active_policy::relax();
-        if (const task_id id = next_task(w)) {
-            leave_search(w);
-            run(w, id, true);
-            run_kept(w, [](std::uint64_t) { return true; });
-            return;
-        }
-        if (steal_job(w)) return;
-    }
-    // The look after the announcement (I5). Everything that could want this thread is looked at.
-    const auto wanted = [&] {
-        return work_visible() || direct_work_after_announcement(w) ||
-               state.load(seq_cst) == life::closed;
-    };
-    note_cores(w);
-    const searcher now = std::exchange(w.search, searcher::none);
-    w.search = asleep.rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, INT64_MAX); });
-    w.stamp = active_policy::coarse_now();
 }
 
 void runtime::rest_if_frozen(worker& w) {

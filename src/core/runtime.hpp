@@ -4,7 +4,7 @@
 //   plain.cpp     the short way of plain tasks      affinity.cpp  tasks for certain threads
 //   batch.cpp     many bodies in one task
 //   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
-//   fork.cpp      joins that become public
+//   idle.cpp      looking on, sleeping          fork.cpp      joins that become public
 //   wait.cpp      helping, parking, reserves    failure.cpp   outcomes and who receives them
 //   lifecycle.cpp threads, seats, shutdown      background.cpp, resource.cpp, instruments.cpp
 
@@ -17,6 +17,7 @@
 #include "core/id_test.hpp"
 #include "core/parking_lot.hpp"
 #include "core/sleepers.hpp"
+#include "core/wait_target.hpp"
 #include "core/worker.hpp"
 
 #include <condition_variable>
@@ -35,19 +36,6 @@ struct ticket;
 enum class life : std::uint8_t { running, draining, discarding, closed };
 
 inline std::uint64_t scope_key(const scope* s) { return address_key(s, 1); }
-
-/// What a wait is for. Exactly one of the four.
-struct wait_target {
-    task_id task = {};
-    event* signal = nullptr;
-    scope* all_of = nullptr;
-    fork_slot* job = nullptr;     // of the calling thread's fork stack, stolen
-    bool run_everything = false;  // as a worker would (work_until)
-};
-
-/// For a thread that gives up its seat: a reserve was started or woken, there are enough of them
-/// at work already (or in waits of their own), or none can be had.
-enum class stand_in : std::uint8_t { started, enough, refused };
 
 class runtime {
 public:
@@ -155,9 +143,13 @@ public:
     void run_kept(worker& w, id_test wanted);
     bool yield_to_higher(worker& w);
     void end_without_running(worker& w, std::uint32_t index);
-    void idle(worker& w);
     void rest_if_frozen(worker& w);
+
+    // ---- idle.cpp
+    void idle(worker& w);
     void leave_search(worker& w);
+    void expect_work(nanoseconds in);
+    void tell_of_expected_work(std::int64_t at);
 
     // ---- complete.cpp
     void own_work_done(worker& w, std::uint32_t index);
@@ -308,6 +300,7 @@ public:
     atomic<unsigned> active_workers{0};
     atomic<life> state{life::running};
     atomic<bool> frozen{false};
+    atomic<std::int64_t> expected_at{0};  // when the program has said that work comes; 0: never
     atomic<std::uint16_t> frozen_by{UINT16_MAX};  // seat, if it has one
     atomic<std::uint8_t> priority_table[256]{};
     std::uint64_t serial = 0;  // tells schedulers at one address apart

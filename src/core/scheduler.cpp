@@ -144,6 +144,7 @@ thread_ref scheduler::this_thread() const {
 }
 
 unsigned scheduler::seat_count() const { return detail::sleepers::capacity; }
+void scheduler::expect_work(nanoseconds in) { rt_->expect_work(in); }
 void scheduler::freeze() { rt_->freeze(); }
 void scheduler::resume() { rt_->resume(); }
 

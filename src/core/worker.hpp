@@ -127,9 +127,10 @@ struct alignas(64) worker {
     inbox box;
     atomic<fork_stack*> shown_joins{nullptr};
     atomic<bool> at_rest{true};
-    atomic<std::uint16_t> visit{0};  // tells threads apart that register at one seat in turn
-    atomic<bool> gone{false};        // a main thread that has left
-    atomic<bool> inside{false};      // a main thread in a call that runs tasks
+    atomic<std::int64_t> expected_at{0};  // what it knew of expect_work() when it fell asleep
+    atomic<std::uint16_t> visit{0};       // tells threads apart that register at one seat in turn
+    atomic<bool> gone{false};             // a main thread that has left
+    atomic<bool> inside{false};           // a main thread in a call that runs tasks
     atomic<std::uint32_t> shown{0};
     shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
 };

@@ -6,8 +6,12 @@
 namespace bench::loops {
 namespace {
 
-void sleep_if(bool cold) {
-    if (cold) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+void sleep_if(bool cold, const std::function<void(std::int64_t)>& announce) {
+    if (!cold) return;
+    constexpr std::chrono::nanoseconds time = std::chrono::milliseconds(2);
+    const auto end = std::chrono::steady_clock::now() + time;
+    if (announce) announce(time.count());
+    std::this_thread::sleep_until(end);
 }
 
 /// What the bodies take one after the other, with the clock's share in it.
@@ -36,7 +40,8 @@ unsigned trace::finish(const shape& s) {
     return threads;
 }
 
-double over_ideal(const shape& s, unsigned threads, const std::function<void(trace&)>& loop) {
+double over_ideal(const shape& s, unsigned threads, const std::function<void(trace&)>& loop,
+                  const std::function<void(std::int64_t)>& announce) {
     const double ideal = serial_us(s) / threads;
     // A cold wake takes as long as a body of 20 µs: then one thread may do it all, and rightly so.
     const bool too_short_to_share = s.cold && s.bodies == 2;
@@ -46,7 +51,7 @@ double over_ideal(const shape& s, unsigned threads, const std::function<void(tra
     std::vector<double> over;
     unsigned most = 0;
     for (int i = 0; i < times || (most < threads && !too_short_to_share && i < at_most); ++i) {
-        sleep_if(s.cold);
+        sleep_if(s.cold, announce);
         trace t;
         over.push_back(time_ns([&] { loop(t); }) / 1000 - ideal);
         most = std::max(most, t.finish(s));

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <cerrno>
@@ -28,6 +29,7 @@ void apply(const thread_request& request) noexcept {
     } else if (request.nice != 0) {
         setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), request.nice);
     }
+    prctl(PR_SET_TIMERSLACK, 1'000UL);  // sleeps until a time end when they should
     if (request.pin_to_cpu >= 0) {
         cpu_set_t set;
         CPU_ZERO(&set);

@@ -1,0 +1,98 @@
+// A thread that finds nothing to do: it looks on for a while, announces itself, looks again,
+// sleeps.
+#include "core/attention.hpp"
+
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+// Of announced work: a timer's delay and the way out of a sleeping core; and how late it may be.
+constexpr std::int64_t wake_before_ns = 60'000;
+constexpr std::int64_t look_after_ns = 200'000;
+
+unsigned looks_before_sleep(parking p) {
+    switch (p) {
+        case parking::latency:
+            return 256;
+        case parking::balanced:
+            return 48;
+        case parking::power:
+            return 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+void runtime::leave_search(worker& w) {
+    const searcher was = std::exchange(w.search, searcher::none);
+    if (was == searcher::none) return;
+    if (asleep.end_search(was) && work_visible()) wake_one();
+}
+
+void runtime::idle(worker& w) {
+    tell_scope(w);
+    if (w.search == searcher::none) {
+        asleep.begin_search(searcher::idle);
+        w.search = searcher::idle;
+    }
+    const unsigned looks = turn ? 0 : looks_before_sleep(options.idle);
+    for (unsigned i = 0; i < looks; ++i) {
+        for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+        if (const task_id id = next_task(w)) {
+            leave_search(w);
+            run(w, id, true);
+            run_kept(w, [](std::uint64_t) { return true; });
+            return;
+        }
+        if (steal_job(w)) return;
+    }
+    const std::int64_t expected = expected_at.load(seq_cst);
+    std::int64_t deadline = INT64_MAX;
+    if (expected != 0 && !turn) {
+        const std::int64_t now = active_policy::now();
+        if (now < expected - wake_before_ns) {
+            deadline = expected - wake_before_ns;
+        } else if (now < expected + look_after_ns) {
+            for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+            return;  // look on
+        }
+    }
+    if (w.expected_at.load(relaxed) != expected) {
+        w.expected_at.store(expected, relaxed);
+        tell_of_expected_work(expected);
+    }
+    // The look after the announcement (I5). Everything that could want this thread is looked at.
+    const auto wanted = [&] {
+        return work_visible() || direct_work_after_announcement(w) ||
+               state.load(seq_cst) == life::closed || expected_at.load(seq_cst) != expected;
+    };
+    note_cores(w);
+    const searcher now = std::exchange(w.search, searcher::none);
+    w.search = asleep.rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, deadline); });
+    w.stamp = active_policy::coarse_now();
+}
+
+void runtime::expect_work(nanoseconds in) {
+    const std::int64_t at = active_policy::now() + in.value;
+    // seq_cst: before the look at who sleeps. Whoever announces a sleep after that sees it.
+    expected_at.store(at, seq_cst);
+    tell_of_expected_work(at);
+}
+
+/// One thread that fell asleep before it was said; that one tells the next.
+void runtime::tell_of_expected_work(std::int64_t at) {
+    if (!asleep.anybody_asleep()) return;
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        const worker* w = seats[i].load(acquire);
+        if (w == nullptr || w->expected_at.load(relaxed) == at) continue;
+        if (!asleep.asleep(i, searcher::idle) || !asleep.take(i)) continue;
+        notify(i);
+        return;
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

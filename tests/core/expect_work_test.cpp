@@ -1,0 +1,63 @@
+// expect_work(): who sleeps is awake when the work comes, and asleep again when it does not.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <chrono>
+
+namespace {
+
+BRAID_SCHEDULER_TEST(ExpectWork);
+
+using clock_type = std::chrono::steady_clock;
+
+void pass_until(clock_type::time_point end) {
+    braid_test::until([&] { return clock_type::now() >= end; });
+}
+
+TEST_P(ExpectWork, FindsAWorkerAwakeThatNeedsNoWake) {
+    if (GetParam() == 0) GTEST_SKIP() << "no worker";
+    braid::scheduler_options o = options();
+    o.workers = 1;
+    o.idle = braid::parking::power;
+    braid::scheduler s(o);
+    // One that sleeps always needs a wake, so once without is enough; more than one try, because
+    // the machine may be busy with something else at that moment.
+    const auto posted_without_wake = [&](bool announced) {
+        const auto at = clock_type::now() + std::chrono::milliseconds(5);
+        if (announced) s.expect_work(at - clock_type::now());
+        pass_until(at);
+        const std::uint64_t wakes = s.statistics().wakes;
+        std::atomic<bool> ran{false};
+        s.post([&] { ran = true; });
+        braid_test::until([&] { return ran.load(); });
+        return s.statistics().wakes == wakes;
+    };
+    for (int i = 0; i < 5; ++i) EXPECT_FALSE(posted_without_wake(false));
+    braid_test::until([&] { return posted_without_wake(true); });
+}
+
+TEST_P(ExpectWork, ThatNeverComesLetsEverybodySleepAgain) {
+    braid::scheduler s(options());
+    s.expect_work(braid::milliseconds(1));
+    const auto asleep = [&](std::uint64_t parks) { return s.statistics().parks >= parks; };
+    // Each worker sleeps, wakes before the time, and sleeps again.
+    if (GetParam() > 0 && GetParam() <= 8) {
+        braid_test::until([&] { return asleep(2 * static_cast<std::uint64_t>(GetParam())); });
+    }
+    // Said again and again, also while they sleep, by several threads; nothing is lost.
+    std::atomic<int> ran{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t) {
+        threads.emplace_back([&] {
+            for (std::int64_t i = 0; i < 50; ++i) {
+                s.expect_work(braid::microseconds(i * 7 % 90));
+                s.post([&] { ++ran; });
+            }
+        });
+    }
+    for (auto& t : threads) t.join();
+    s.shut_down();
+    EXPECT_EQ(ran, 150);
+}
+
+}  // namespace
