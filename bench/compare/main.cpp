@@ -1,10 +1,15 @@
 // compare [--filter REGEX] [--quick] [--list] [--out FILE]: runs the comparisons and writes all
 // samples as JSON. bench/run.py calls it and prints the table.
+#include "algorithms/algorithms.hpp"
 #include "driver.hpp"
+#include "fib/fib.hpp"
 #include "graph/graph.hpp"
 #include "loops/loops.hpp"
 #include "machine/machine.hpp"
+#include "matmul/matmul.hpp"
+#include "nqueens/nqueens.hpp"
 #include "seeds/seeds.hpp"
+#include "skynet/skynet.hpp"
 #include "tasks/tasks.hpp"
 
 #include <nlohmann/json.hpp>
@@ -63,6 +68,11 @@ int run(int count, char** values) {
     bench::tasks::add(s);
     bench::graph::add(s);
     bench::loops::add(s);
+    bench::fib::add(s);
+    bench::skynet::add(s);
+    bench::nqueens::add(s);
+    bench::matmul::add(s);
+    bench::algorithms::add(s);
     bench::seeds::add(s);
     if (a.list) {
         for (const bench::row& r : s.rows()) std::cout << r.name << '\n';
