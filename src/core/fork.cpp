@@ -22,12 +22,7 @@ std::uint32_t joins_private(const fork_stack& stack) {
 /// Background threads help background work only; outside tasks there is nothing to help.
 bool may_be_helped(const worker& w) { return w.kind != seat_kind::background && w.top != nullptr; }
 
-/// A thief's: the next join of that thread looks up.
-void ask(fork_stack& stack) {
-    // The flag is on a line that thieves read anyway; the limit is on the owner's line.
-    if (stack.asked.load(relaxed) || stack.asked.exchange(true, acq_rel)) return;
-    stack.push_limit.store(nullptr, relaxed);
-}
+void ask(fork_stack& stack) { ask_for_jobs(stack.push_limit, stack.asked); }
 
 }  // namespace
 
@@ -49,10 +44,7 @@ fork_context runtime::context_of(worker& w) {
 bool runtime::join_pushed(worker& w, fork_slot* slot) {
     fork_stack& stack = *w.joins;
     if (slot == stack.end) return false;
-    // release: pairs with ask(). A request that comes after this is not overwritten by it; one that
-    // came before is answered below.
-    if (!joins_told) stack.push_limit.store(stack.end, relaxed);
-    stack.asked.store(false, release);
+    answer_for_jobs(stack.push_limit, stack.asked, joins_told ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
     stack.top = slot + 1;
     const std::uint32_t count = joins_private(stack);

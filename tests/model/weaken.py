@@ -15,10 +15,45 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARKER, READY = "src/base/parker.hpp", "src/core/ready_queue.hpp"
 SLEEPERS, WORDS = "src/core/sleepers.hpp", "src/core/permissions.hpp"
+FORK = "include/braid/core/fork_stack.hpp"
 BOUNDED = "include/braid/core/bounded_queue.hpp"
 
 # name: (file, text, replacement, model, survives)
 WEAKENED = {
+    "fork.publish release": (
+        FORK, "<< bits | version_one, seq_cst)", "<< bits | version_one, relaxed)", "fork", None),
+    "fork.publish seq_cst": (
+        FORK, "<< bits | version_one, seq_cst)", "<< bits | version_one, acq_rel)", "fork", None),
+    "fork.publish version": (
+        FORK, "<< bits | version_one, seq_cst)", "<< bits, seq_cst)", "fork", None),
+    "fork.look seq_cst": (
+        FORK, "word_.load(seq_cst)", "word_.load(acquire)", "fork", None),
+    "fork.look acquire": (
+        FORK, "word_.load(seq_cst)", "word_.load(relaxed)", "fork", None),
+    "fork.claim by store": (
+        FORK, "return word_.compare_exchange_strong(seen, seen + 1, relaxed, relaxed);",
+        "word_.store(seen + 1, relaxed); return true;", "fork", None),
+    "fork.take_back by store": (
+        FORK, "if (word_.compare_exchange_weak(seen, seen - (word{1} << bits), relaxed, relaxed)) {",
+        "word_.store(seen - (word{1} << bits), relaxed); {", "fork", None),
+    "fork.take_back looks once less": (
+        FORK, "while (tail(seen) <= index)", "while (tail(seen) <= index + 1)", "fork", None),
+    "fork.forget": (
+        FORK, "word_.store((seen & ~word", "if (false) word_.store((seen & ~word", "fork", None),
+    "fork.ask exchange": (
+        FORK, "asked.exchange(true, acq_rel)", "asked.exchange(true, relaxed)", "fork",
+        "Relacy orders the stores to one atomic as it executes them; that the limits of owner "
+        "and thief may be seen in the other order is beyond it"),
+    "fork.answer release": (
+        FORK, "asked.store(false, release);", "asked.store(false, relaxed);", "fork",
+        "Relacy orders the stores to one atomic as it executes them; that the limits of owner "
+        "and thief may be seen in the other order is beyond it"),
+    "fork.answer flag first": (
+        FORK, "limit.store(normal, relaxed);\n    // release: a thief that finds the flag down again "
+        "finds the limit above, and overwrites it.\n    asked.store(false, release);",
+        "asked.store(false, release);\n    limit.store(normal, relaxed);", "fork", None),
+    "fork.answer flag": (
+        FORK, "asked.store(false, release);", ";", "fork", None),
     "parker.notify release": (
         PARKER, "exchange(notified, release)", "exchange(notified, relaxed)", "parker", None),
     "parker.park kept acquire": (

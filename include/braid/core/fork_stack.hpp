@@ -41,19 +41,20 @@ public:
     static constexpr std::uint32_t split(word w) { return w >> bits & capacity; }
     static constexpr bool empty(word w) { return tail(w) >= split(w); }
 
-    /// seq_cst: pairs with publish(), for a thread that has announced its sleep; acquire would do
-    /// for the others.
+    /// seq_cst: pairs with publish(), also for a thread that has announced its sleep; acquire would
+    /// do for the others.
     word look() const { return word_.load(seq_cst); }
 
     /// The owner's: `count` more. seq_cst: before the look at the sleepers that follows; release:
-    /// pairs with claim(), the jobs are written.
+    /// pairs with look(), the jobs are written.
     void publish(std::uint32_t count) {
         word_.fetch_add(word{count} << bits | version_one, seq_cst);
     }
 
-    /// A thief's: the job at tail(seen) is its own now. acquire: pairs with publish().
+    /// A thief's: the job at tail(seen) is its own now. relaxed: look() has acquired what the
+    /// publication of that version wrote.
     bool claim(word seen) {
-        return word_.compare_exchange_strong(seen, seen + 1, acquire, relaxed);
+        return word_.compare_exchange_strong(seen, seen + 1, relaxed, relaxed);
     }
 
     /// The owner's: the topmost public job, at `index`, is private again. False: it was stolen.
@@ -80,6 +81,23 @@ private:
     atomic<word> word_{0};
 };
 using fork_window = basic_fork_window<active_policy>;
+
+/// How a thief asks for work: the owner looks up at its next join, whose one compare with `limit`
+/// is all that this costs when nobody asks. `asked` lies on a line that thieves read anyway, the
+/// limit on the owner's.
+template <class Limit, class Flag>
+void ask_for_jobs(Limit& limit, Flag& asked) {
+    // acq_rel: pairs with answer(); the limit below comes after the one that was stored there.
+    if (asked.load(relaxed) || asked.exchange(true, acq_rel)) return;
+    limit.store(nullptr, relaxed);
+}
+/// The owner's, before it publishes. `normal`: the limit from here on.
+template <class Limit, class Flag, class Slot>
+void answer_for_jobs(Limit& limit, Flag& asked, Slot* normal) {
+    limit.store(normal, relaxed);
+    // release: a thief that finds the flag down again finds the limit above, and overwrites it.
+    asked.store(false, release);
+}
 
 struct fork_stack;
 
