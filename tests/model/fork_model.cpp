@@ -148,9 +148,7 @@ struct no_thief_sleeps_beside_a_job : rl::test_suite<no_thief_sleeps_beside_a_jo
             return parker[seat].notify();
         }
     }
-    void after() {
-        require(left.load(std::memory_order::relaxed) == 0, "both jobs have run");
-    }
+    void after() { require(left.load(std::memory_order::relaxed) == 0, "both jobs have run"); }
 };
 
 }  // namespace
