@@ -1,5 +1,6 @@
 // A frame loop: it announces its next frame, and its loops find the workers awake.
 #include <braid/braid.hpp>
+#include <braid/fork_join.hpp>
 
 #include <chrono>
 #include <cstdio>

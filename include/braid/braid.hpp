@@ -1,5 +1,6 @@
 #pragma once
-// The whole of Braid in one include.
+// Tasks, waits, queues and events in one include. Joins and algorithms: braid/fork_join.hpp, which
+// takes longer to compile.
 
 #include "braid/base/version.hpp"
 #include "braid/core/error.hpp"
@@ -11,7 +12,3 @@
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "braid/core/task_builder.hpp"
-#include "braid/fork_join/join.hpp"
-#include "braid/fork_join/parallel_for.hpp"
-#include "braid/fork_join/reduce.hpp"
-#include "braid/fork_join/sort.hpp"

@@ -287,7 +287,6 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         }
         // With a deadline the clock is looked at after each body of a batch.
         w.wait_over = deadline == INT64_MAX ? done : &always;
-        if (policy != help::none && enough_stack(w) && steal_needed_job(w, target)) continue;
         task_id id = find_work(w, target, policy);
         if (!id && desperate) id = next_task(w);
         if (id) {
@@ -302,6 +301,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             run_kept(w, [&](std::uint64_t entry) { return is_needed(w, target, entry); });
             continue;
         }
+        if (policy != help::none && enough_stack(w) && steal_needed_job(w, target)) continue;
         if (w.scope_ended_in != nullptr) {
             tell_scope(w);  // perhaps the very scope that is awaited here
             continue;

@@ -2,6 +2,8 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <braid/fork_join.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <deque>

@@ -3,6 +3,7 @@
 #include "scheduler_test.hpp"
 
 #include <braid/core/observer.hpp>
+#include <braid/fork_join.hpp>
 
 #include <array>
 #include <memory>

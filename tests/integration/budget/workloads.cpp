@@ -1,6 +1,7 @@
 // One operation, `count` times, on one thread: budget_tests WORKLOAD COUNT. budget_test.py runs it
 // under callgrind at two counts; the difference is the price of the operation alone.
 #include <braid/braid.hpp>
+#include <braid/fork_join.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -64,6 +65,40 @@ void scope_post(braid::scheduler& s, long count) {
     }
 }
 
+/// `leaves` leaves below one join after another, halved.
+long halve(braid::fork_context c, long leaves) {
+    if (leaves == 1) return 1;
+    const auto [left, right] = braid::join(
+        c, [leaves](braid::fork_context inner) { return halve(inner, leaves / 2); },
+        [leaves](braid::fork_context inner) { return halve(inner, leaves - leaves / 2); });
+    return left + right;
+}
+/// The same without a context.
+long halve_plain(long leaves) {
+    if (leaves == 1) return 1;
+    const auto [left, right] = braid::join([leaves] { return halve_plain(leaves / 2); },
+                                           [leaves] { return halve_plain(leaves - leaves / 2); });
+    return left + right;
+}
+void join(braid::scheduler& s, long count) {
+    ran += braid::fork_join(s, "join", [&](braid::fork_context c) { return halve(c, count); });
+}
+void join_plain(braid::scheduler& s, long count) {
+    ran += braid::fork_join(s, "join", [&] { return halve_plain(count); });
+}
+/// Each a loop of its own, entered from outside.
+void loop(braid::scheduler& s, long count) {
+    for (long i = 0; i < count; ++i) {
+        braid::parallel_for(s, 2, [i](std::size_t n) { ran += n == 0 && i >= 0; });
+    }
+}
+/// Each an outermost join, from a task that is entered once.
+void join_outermost(braid::scheduler& s, long count) {
+    braid::fork_join(s, "join", [count](braid::fork_context c) {
+        for (long i = 0; i < count; ++i) braid::join(c, [] { ++ran; }, [] {});
+    });
+}
+
 constexpr struct {
     const char* name;
     void (*run)(braid::scheduler&, long);
@@ -73,7 +108,11 @@ constexpr struct {
                  {"chain", chain},
                  {"batch", batch},
                  {"spawn_and_wait", spawn_and_wait},
-                 {"scope_post", scope_post}};
+                 {"scope_post", scope_post},
+                 {"join", join},
+                 {"join_plain", join_plain},
+                 {"join_outermost", join_outermost},
+                 {"loop", loop}};
 
 }  // namespace
 

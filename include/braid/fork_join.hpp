@@ -1,0 +1,7 @@
+#pragma once
+// Joins and parallel algorithms in one include.
+
+#include "braid/fork_join/join.hpp"
+#include "braid/fork_join/parallel_for.hpp"
+#include "braid/fork_join/reduce.hpp"
+#include "braid/fork_join/sort.hpp"
