@@ -144,14 +144,18 @@ void runtime::run_job(worker& w, const worker& victim, fork_slot& job) {
     const task_id id = id_of(index);
     running_task body{
         index, w.top, {}, task_context(*this, w, slots[index].has(flag_posted) ? task_id{} : id)};
-    const std::int64_t outer_elsewhere = std::exchange(w.elsewhere, 0);
+    const std::int64_t began = task_clock();
+    const std::int64_t outer_elsewhere = w.elsewhere;
     running_task* const outer = begin_body(w, body, id);
     if (options.observer != nullptr) tell_job(w, event_kind::job_started, id, job, victim.index);
     const bool threw = job.run(job, context_of(w));
     if (options.observer != nullptr) tell_job(w, event_kind::job_ended, id, job, victim.index);
     end_body(w, body, outer);
-    w.elsewhere = outer_elsewhere;
-    w.stamp = active_policy::coarse_now();
+    w.stamp = task_clock();
+    w.elsewhere = outer_elsewhere + (w.stamp - began);
+    if (options.statistics) {
+        seat_counters::add(w.counters.busy_ns, static_cast<std::uint64_t>(w.stamp - began));
+    }
     seat_counters::add(w.counters.jobs_stolen);
     // acq_rel: release pairs with the owner's acquire, its slot may be in other use right after;
     // acquire: pairs with enter_wait().
@@ -184,6 +188,7 @@ bool runtime::steal_needed_job(worker& w, const wait_target& target) {
         const std::uint32_t from = seen >> fork_slot::height_shift & mask;
         return claim_job(w, *thief, from, [](std::uint64_t) { return true; });
     }
+    if (w.kind == seat_kind::background) return false;
     if (target.run_everything) return steal_job(w);
     if (target.signal != nullptr) return false;
     const auto wanted = [&](std::uint64_t entry) { return is_needed(w, target, entry); };

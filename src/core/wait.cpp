@@ -301,7 +301,10 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             run_kept(w, [&](std::uint64_t entry) { return is_needed(w, target, entry); });
             continue;
         }
-        if (policy != help::none && enough_stack(w) && steal_needed_job(w, target)) continue;
+        if (policy != help::none && enough_stack(w)) {
+            floats.use(w, float_control);
+            if (steal_needed_job(w, target)) continue;
+        }
         if (w.scope_ended_in != nullptr) {
             tell_scope(w);  // perhaps the very scope that is awaited here
             continue;
