@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds and runs all benchmarks, prints one table, writes out/bench/results.json.
+"""Builds and runs all benchmarks, prints two tables, writes out/bench/results.json and reach.json.
 
 The comparisons (bench/compare) run every rival in turns within one process and check each answer
 before anything is printed; the micro-benchmarks (bench/core) run under Google Benchmark.
@@ -14,6 +14,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+from reach import print_reach, reach
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "out/build/bench"
@@ -145,8 +147,11 @@ def main():
         fail(2, f"no benchmark matches '{a.filter}'.")
     (OUT / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     print_table(results["rows"], results["core"])
+    goals = reach(results["rows"], results["compiler"])
+    (OUT / "reach.json").write_text(json.dumps(goals, indent=1) + "\n")
+    print_reach(goals)
     print(f"\n{results['machine']['processor']}, {results['machine']['cores']} cores, "
-          f"{results['compiler']}, {results['flags']}\nAll samples: out/bench/results.json")
+          f"{results['compiler']}, {results['flags']}\nAll samples: out/bench/results.json; goals: out/bench/reach.json")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,125 @@
+"""What Braid set out to reach, and whether a run reached it.
+
+Each line of GOALS is a value made of the rows of one run: what is divided was measured in turns with
+what it is divided by. A line whose row the run does not have is "not measured"."""
+
+from statistics import median
+
+FIB_JOINS = 14_930_351  # of fib(35)
+
+
+def samples(rows, row, system="braid"):
+    """The samples of a rival, or None."""
+    for r in rows:
+        if r["name"] != row:
+            continue
+        for rival in r["rivals"]:
+            if rival["system"] == system:
+                return rival["samples"]
+    return None
+
+
+def value(row, system="braid"):
+    return lambda rows: samples(rows, row, system)
+
+
+def combine(function, *parts):
+    """Sample by sample, as they were measured in turns."""
+
+    def each(rows):
+        lists = [part(rows) for part in parts]
+        if not all(lists):
+            return None
+        return [function(*together) for together in zip(*lists)]
+
+    return each
+
+
+def over(row, system="serial", factor=1.0, braid="braid"):
+    return combine(lambda a, b: a / (b * factor), value(row, braid), value(row, system))
+
+
+def scale(name, system="braid"):
+    return combine(lambda two, one: two / one, value(f"{name}.t2", system), value(f"{name}.t1", system))
+
+
+def ns_per_join(system):
+    return combine(lambda a, b: (a - b) * 1e6 / FIB_JOINS, value("fib.t1", system),
+                   value("fib.t1", "serial"))
+
+
+def over_one_wake(row):
+    # The machine's row takes fewer turns into account than there are of the other.
+    def each(rows):
+        wake, loop = samples(rows, "machine.wake", "machine"), samples(rows, row)
+        return [x / median(wake) for x in loop] if wake and loop else None
+
+    return each
+
+
+AT_LEAST = {"demo.speedup"}
+
+
+def missing(_rows):
+    return None
+
+
+# id: (threads, unit, at most, value)
+GOALS = {
+    "fib.ctx.ns": (1, "ns", 1.0, ns_per_join("braid")),
+    "fib.ctx.scale": (2, "t2/t1", 0.52, scale("fib")),
+    "fib.plain.ns": (1, "ns", 4.0, ns_per_join("braid plain")),
+    "skynet.t1": (1, "/serial", 2.0, over("skynet.t1")),
+    "skynet.t2": (2, "/serial", 1.05, over("skynet.t2")),
+    "nqueens.t1": (1, "/serial", 1.02, over("nqueens.t1")),
+    "nqueens.t2": (2, "/serial", 0.52, over("nqueens.t2")),
+    "matmul.t1": (1, "/serial", 1.02, over("matmul.t1")),
+    "matmul.t2": (2, "/serial", 0.52, over("matmul.t2")),
+    "sort.t2": (2, "/serial", 0.55, over("sort.t2")),
+    "reduce.t2": (2, "/serial", 0.55, over("reduce.t2")),
+    "scan.t2": (2, "/serial", 1.05, over("scan.t2")),
+    "uneven.t2": (2, "/ideal", 1.05, over("uneven.t2", factor=0.5)),
+    "fanout.2x20.hot": (2, "us", 0.5, value("loops.2x20.hot")),
+    "fanout.64x2.hot": (2, "us", 2.5, value("loops.64x2.hot")),
+    "fanout.64x2.cold": (2, "/wake", 1.1, over_one_wake("loops.64x2.cold")),
+    "fanout.64x2.announced": (2, "us", 4.0, value("loops.64x2.cold", "braid announced")),
+    "tasks.batch.t1": (1, "ns", 10.0, value("tasks.batch.t1")),
+    "tasks.single.t1": (1, "ns", 25.0, value("tasks.spawn.t1")),
+    "tasks.single.live": (1, "ns", 40.0, missing),
+    "tasks.scale": (2, "t2/t1", 1.1, scale("tasks.spawn")),
+    "tasks.scale.200": (2, "t2/t1", 0.6, missing),
+    "graph.rerun.t1": (1, "/raw", 2.0, missing),
+    "graph.rerun.t2": (2, "/raw", 1.35, missing),
+    "graph.rebuild.t1": (1, "/raw", 2.0, over("graph.rebuild.t1", "raw")),
+    "graph.rebuild.t2": (2, "/raw", 1.5, over("graph.rebuild.t2", "raw")),
+    "alloc.task": (2, "allocations", 0, missing),
+    "alloc.graph": (2, "allocations", 0, missing),
+    "idle.cpu": (2, "ms/s", 0.05, missing),
+    "life.us": (2, "us", 40.0, missing),
+    "neighbour.fib": (2, "/quiet", 2.5, missing),
+    "oversub.fib": (4, "/t2", 1.3, missing),
+    "demo.speedup": (2, "serial/", 1.85, missing),
+}
+
+
+def reach(rows, compiler):
+    """[{id, compiler, workers, value, unit, target, samples}], in the order above. workers:
+    threads that execute. value: null if it was not measured."""
+    result = []
+    for name, (threads, unit, target, of) in GOALS.items():
+        found = of(rows) or []
+        result.append({"id": name, "compiler": compiler, "workers": threads,
+                       "value": median(found) if found else None, "unit": unit, "target": target,
+                       "samples": found})
+    return result
+
+
+def print_reach(entries):
+    print(f"\n{'goal':26}{'value':>10}  {'target':>10}")
+    for e in entries:
+        if e["value"] is None:
+            print(f"{e['id']:26}{'-':>10}  {e['target']:>10}  not measured")
+            continue
+        far = e["value"] - e["target"] if e["id"] not in AT_LEAST else e["target"] - e["value"]
+        verdict = "reached" if far <= 0 else "missed"
+        print(f"{e['id']:26}{e['value']:10.2f}  {e['target']:>10}  {verdict:8} ({e['unit']})")
