@@ -34,21 +34,22 @@ fork_context runtime::context_of(worker& w) {
         if (bytes == nullptr) return serial_context();
         auto* first =
             reinterpret_cast<fork_slot*>(static_cast<std::byte*>(bytes) + sizeof(fork_stack));
-        std::uninitialized_default_construct_n(first, fork_stack::depth + 1);
+        std::uninitialized_default_construct_n(first, fork_stack::depth + fork_stack::spare);
         w.joins = ::new (bytes) fork_stack(&w, first, fork_stack::depth);
         w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
+        set_current_task(current_task());       // its joins are there from now on
     }
     return fork_context(w.joins->top);
 }
 
-bool runtime::join_pushed(worker& w, fork_slot* slot) {
+bool runtime::join_pushed(worker& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
-    if (slot == stack.end) return false;
+    if (first + count > stack.end) return false;
     answer_for_jobs(stack.push_limit, stack.asked, joins_told ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
-    stack.top = slot + 1;
-    const std::uint32_t count = joins_private(stack);
-    publish_joins(w, joins_told ? count : (count + 1) / 2);
+    stack.top = first + count;
+    const std::uint32_t all = joins_private(stack);
+    publish_joins(w, joins_told ? all : (all + 1) / 2);
     return true;
 }
 
@@ -251,8 +252,8 @@ void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_con
 }
 
 fork_context serial_context() {
-    thread_local fork_slot slot;
-    thread_local fork_stack stack(nullptr, &slot, 0);
+    thread_local fork_slot slots[fork_stack::spare];
+    thread_local fork_stack stack(nullptr, slots, 0);
     return fork_access::at(stack.base);
 }
 
@@ -269,9 +270,9 @@ void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fo
 
 // ---- the doors ---------------------------------------------------------------------------------
 
-fork_slot* fork_pushed(fork_stack& stack, fork_slot* slot) {
+fork_slot* fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count) {
     worker* w = stack.owner;
-    return w != nullptr && w->rt.join_pushed(*w, slot) ? slot + 1 : slot;
+    return w != nullptr && w->rt.join_pushed(*w, first, count) ? first + count : first;
 }
 bool fork_popped(fork_stack& stack, fork_slot* slot) {
     return stack.owner->rt.join_popped(*stack.owner, slot);

@@ -19,12 +19,19 @@ constexpr unsigned max_bindings = 8;
 #endif
 BRAID_THREAD_LOCAL seat_binding bindings[max_bindings];
 BRAID_THREAD_LOCAL running_task* innermost = nullptr;
+#if defined(_WIN32)
+thread_local fork_stack* thread_joins_ = nullptr;
+#endif
 
 atomic<std::uint64_t> next_serial{1};
 
 constexpr std::uint32_t guest_ring = 256;
 
 }  // namespace
+
+#if !defined(_WIN32)
+constinit BRAID_THREAD_LOCAL fork_stack* thread_joins_ = nullptr;
+#endif
 
 void bind_seat(worker& w) {
     for (seat_binding& b : bindings) {
@@ -51,7 +58,14 @@ worker* runtime::bound() const {
 }
 
 running_task* current_task() { return innermost; }
-void set_current_task(running_task* task) { innermost = task; }
+void set_current_task(running_task* task) {
+    innermost = task;
+    thread_joins_ = task != nullptr ? runtime::joins_of(task->context) : nullptr;
+}
+
+#if defined(_WIN32)
+fork_stack* thread_joins() { return thread_joins_; }
+#endif
 
 // ---- construction ------------------------------------------------------------------------------
 

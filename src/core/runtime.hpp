@@ -175,8 +175,9 @@ public:
     static fork_context context_of(task_context& task) {
         return task.rt_.context_of(*task.worker_);
     }
+    static fork_stack* joins_of(const task_context& task) { return task.worker_->joins; }
     void run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data);
-    bool join_pushed(worker& w, fork_slot* slot);
+    bool join_pushed(worker& w, fork_slot* first, std::uint32_t count);
     bool join_popped(worker& w, fork_slot* slot);
     /// All private joins: the thread does something else than to come back to them.
     void publish_joins(worker& w);

@@ -242,7 +242,7 @@ bool task_context::yield_to_higher() { return rt_.yield_to_higher(*worker_); }
 
 fork_context::fork_context(task_context& task) : fork_context(detail::runtime::context_of(task)) {}
 
-fork_context fork_context::current() {
+fork_context fork_context::find_current() {
     running_task* task = detail::current_task();
     if (BRAID_EXPECT(assertion_handler{}, task != nullptr,
                      "a join outside tasks needs a scheduler: call it within fork_join()")) {

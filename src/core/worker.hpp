@@ -62,7 +62,7 @@ struct type_row {
 inline constexpr unsigned type_rows = 256;
 /// The stack, and its slots behind it.
 inline constexpr std::size_t fork_stack_bytes =
-    sizeof(fork_stack) + sizeof(fork_slot) * (fork_stack::depth + 1);
+    sizeof(fork_stack) + sizeof(fork_slot) * (fork_stack::depth + fork_stack::spare);
 
 struct alignas(64) worker {
     worker(runtime& owner, std::uint16_t seat, seat_kind k) : rt(owner), index(seat), kind(k) {}

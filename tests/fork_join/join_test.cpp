@@ -88,6 +88,44 @@ TEST_P(Join, ReturnsWhatItsPartsReturn) {
     });
 }
 
+TEST_P(Join, OfManyPartsRunsEachOnceAndAllThatThrewAreHeardOf) {
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(300); ++round) {
+        std::atomic<int> began{0}, threw{0};
+        const auto part = [&](int n) {
+            return [&began, &threw, n, round](fork_context c) {
+                const auto [a, b] = join(c, [n] { return n; }, [] { return 0; });
+                ++began;
+                if ((round >> n) % 4 == 3) {
+                    ++threw;
+                    throw std::runtime_error(std::to_string(n));
+                }
+                return a + b;
+            };
+        };
+        const std::size_t lost = notes_.count(&braid_test::recorder::lost);
+        int leftmost = -1;
+        try {
+            const auto values = fork_join(s, "many", [&](fork_context c) {
+                return join(c, part(0), part(1), part(2), part(3), part(4), part(5), part(6));
+            });
+            EXPECT_EQ(values, std::tuple(0, 1, 2, 3, 4, 5, 6));
+            EXPECT_EQ(began, 7);
+        } catch (const std::runtime_error& e) {
+            leftmost = std::stoi(e.what());
+        }
+        EXPECT_EQ(leftmost >= 0, threw > 0) << "round " << round;
+        for (int n = 0; n < 7; ++n) {
+            if ((round >> n) % 4 != 3) continue;
+            EXPECT_EQ(leftmost, n) << "round " << round;
+            break;
+        }
+        // One came out, the handler has the others.
+        const auto reported = notes_.count(&braid_test::recorder::lost) - lost;
+        EXPECT_EQ(static_cast<int>(reported), std::max(0, threw - 1)) << "round " << round;
+    }
+}
+
 TEST_P(Join, ItsSecondPartIsTakenByAThreadThatIsFree) {
     if (GetParam() == 0) GTEST_SKIP() << "nobody is free";
     braid::scheduler s(options());
@@ -115,7 +153,7 @@ TEST_P(Join, ThatIsNestedBecomesPublicWhenSomebodyAsks) {
     // The thread that took the outer part has ended it; from then on it can only get inner ones.
     if (GetParam() == 0) GTEST_SKIP() << "nobody asks";
     braid::scheduler s(options());
-    fork_join(s, "nested", [&s](fork_context c) {
+    fork_join(s, "nested", [](fork_context c) {
         const auto here = std::this_thread::get_id();
         std::atomic<bool> outer{false};
         std::atomic<int> elsewhere{0};
@@ -260,9 +298,13 @@ TEST_P(Join, DeeperThanItsStackRunsInOrder) {
     braid::scheduler s(options());
     const auto dive = [](auto& self, fork_context c, int depth) -> int {
         if (depth == 0) return 0;
-        const auto [below, one] = join(
-            c, [&](fork_context inner) { return self(self, inner, depth - 1); }, [] { return 1; });
-        return below + one;
+        const auto [below, one, two] = join(
+            c, [&](fork_context inner) { return self(self, inner, depth - 1); },
+            [](fork_context inner) {
+                return join(inner, [] { return 1; }, [] { return 0; }).first;
+            },
+            [] { return 0; });
+        return below + one + two;
     };
     const int depth = static_cast<int>(braid_test::scaled(5000));
     EXPECT_EQ(fork_join(s, "deep", [&](fork_context c) { return dive(dive, c, depth); }), depth);

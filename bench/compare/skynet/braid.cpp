@@ -7,22 +7,15 @@ namespace {
 
 using braid::fork_context;
 
-long node(fork_context c, long first, long size);
-
-/// The children [0, count) whose first leaf is `first`, each of `size` leaves.
-long children(fork_context c, long first, long size, long count) {
-    if (count == 1) return node(c, first, size);
-    const long half = count / 2;
-    const auto [a, b] = braid::join(
-        c, [=](fork_context inner) { return children(inner, first, size, half); },
-        [=](fork_context inner) {
-            return children(inner, first + half * size, size, count - half);
-        });
-    return a + b;
-}
-
 long node(fork_context c, long first, long size) {
-    return size == 1 ? first : children(c, first, size / 10, 10);
+    if (size == 1) return first;
+    const long tenth = size / 10;
+    const auto child = [=](long i) {
+        return [=](fork_context inner) { return node(inner, first + i * tenth, tenth); };
+    };
+    const auto sums = braid::join(c, child(0), child(1), child(2), child(3), child(4), child(5),
+                                  child(6), child(7), child(8), child(9));
+    return std::apply([](auto... sum) { return (sum + ...); }, sums);
 }
 
 }  // namespace

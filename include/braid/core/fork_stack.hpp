@@ -124,11 +124,12 @@ static_assert(sizeof(fork_slot) == 64, "a job is one cache line");
 
 struct alignas(64) fork_stack {
     static constexpr std::uint32_t depth = 1024;
+    static constexpr std::uint32_t spare = 16;  // the most slots of one join
 
-    /// `count` slots, and one more after them, for a join that does not fit.
+    /// `count` slots, and `spare` more after them, for a join that does not fit.
     fork_stack(worker* w, fork_slot* slots, std::uint32_t count)
         : top(slots), pop_limit(slots), base(slots), end(slots + count), owner(w) {
-        for (std::uint32_t i = 0; i <= count; ++i) slots[i].stack = this;
+        for (std::uint32_t i = 0; i != count + spare; ++i) slots[i].stack = this;
     }
 
     // ---- the owner's line ----
@@ -146,14 +147,24 @@ struct alignas(64) fork_stack {
 };
 static_assert(fork_stack::depth <= fork_window::capacity);
 
-/// A job was put at or above push_limit. Returns where the joins of the first part go on: the next
-/// slot, or, if there is no room for this one, again the same.
-BRAID_API fork_slot* fork_pushed(fork_stack& stack, fork_slot* slot);
+/// Jobs were put into `count` slots, the last at or above push_limit. Returns where the joins of
+/// the first part go on: behind them, or, if there is no room for them, at the first of them again.
+BRAID_API fork_slot* fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count);
 /// The job is public. True: it is the caller's again. False: a thief has run it; the result lies
 /// in the slot.
 BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);
 /// Both parts of a join threw: nobody waits for the second exception, the handler gets it.
 BRAID_API void fork_lost(fork_stack& stack, std::exception_ptr error);
+#if defined(_WIN32)
+BRAID_API fork_stack* thread_joins();
+#else
+/// Of the task that the thread runs; null outside tasks, and before the first join. Read at each
+/// join without a context, so it takes no call.
+extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
+fork_stack* thread_joins_;
+inline fork_stack* thread_joins() { return thread_joins_; }
+#endif
+
 /// For joins that nobody can help: each runs its parts one after the other.
 fork_context serial_context();
 /// Calls `body` in a task of this name that the calling thread runs at once, unless it runs one of
@@ -171,7 +182,10 @@ public:
     BRAID_API fork_context(task_context& task);
     /// Of the task that the calling thread runs. Outside tasks that is reported, and joins of the
     /// context run their parts one after the other.
-    BRAID_API static fork_context current();
+    static fork_context current() {
+        const detail::fork_stack* joins = detail::thread_joins();
+        return joins != nullptr ? fork_context(joins->top) : find_current();
+    }
 
     /// The seat of the running thread, below scheduler::seat_count(): an index for per-thread
     /// scratch. Stays the same; but between the parts of a join, and in a wait, other parts of the
@@ -184,6 +198,7 @@ private:
     friend struct detail::fork_access;
     friend class detail::runtime;
     explicit fork_context(detail::fork_slot* top) : top_(top) {}
+    BRAID_API static fork_context find_current();
     detail::fork_slot* top_;
 };
 

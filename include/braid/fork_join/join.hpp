@@ -182,7 +182,7 @@ template <class F, class G>
     second.put(*slot, g);
     fork_slot* next = slot + 1;
     if (slot >= stack.push_limit.load(relaxed)) [[unlikely]]
-        next = fork_pushed(stack, slot);
+        next = fork_pushed(stack, slot, 1);
     stack.top = next;
 #if BRAID_HAS_EXCEPTIONS
     struct on_throw {
@@ -211,16 +211,93 @@ template <class F, class G>
     return values(std::move(first), second.take(*slot));
 }
 
-/// Joins all parts from the left; a tuple of their values.
+/// More than two: the second parts lie in a row, the rightmost lowest, so that the owner comes back
+/// to them from the left and thieves take them from the right.
+template <class F, class... Parts>
+class row_of_parts {
+public:
+    using values = std::tuple<part_value<F>, part_value<Parts>...>;
+
+    [[gnu::always_inline]] static values run(fork_context c, F& f, Parts&... parts) {
+        row_of_parts row(fork_access::top(c));
+        std::tuple<Parts&...> all(parts...);
+#if BRAID_HAS_EXCEPTIONS
+        try {
+            return row.run_all(f, all);
+        } catch (...) {
+            row.abandon(std::make_index_sequence<count>());
+            throw;
+        }
+#else
+        return row.run_all(f, all);
+#endif
+    }
+
+private:
+    static constexpr std::size_t count = sizeof...(Parts);
+    static_assert(count <= fork_stack::spare, "join at most 17 parts; nest joins for more");
+
+    explicit row_of_parts(fork_slot* base) : stack_(*base->stack), base_(base), left_(base) {}
+
+    template <std::size_t K>
+    fork_slot* slot() const {
+        return base_ + (count - 1 - K);
+    }
+
+    [[gnu::always_inline]] values run_all(F& f, std::tuple<Parts&...>& parts) {
+        put(parts, std::make_index_sequence<count>());
+        fork_slot* next = base_ + count;
+        if (next > stack_.push_limit.load(relaxed)) [[unlikely]] {
+            next = fork_pushed(stack_, base_, count);
+        }
+        stack_.top = next;
+        left_ = base_ + count;
+        part_value<F> first = value_of_part(f, fork_access::at(next));
+        return std::tuple_cat(std::tuple<part_value<F>>(std::move(first)), rest<0>(parts));
+    }
+    template <std::size_t... K>
+    [[gnu::always_inline]] void put(std::tuple<Parts&...>& parts, std::index_sequence<K...>) {
+        (std::get<K>(seconds_).put(*slot<K>(), std::get<K>(parts)), ...);
+    }
+    /// The values of the parts from K on.
+    template <std::size_t K>
+    [[gnu::always_inline]] auto rest(std::tuple<Parts&...>& parts) {
+        if constexpr (K == count) {
+            return std::tuple<>();
+        } else {
+            fork_slot* const here = slot<K>();
+            left_ = here;
+            auto value = pop(stack_, here)
+                             ? value_of_part(std::get<K>(parts), fork_access::at(here))
+                             : std::get<K>(seconds_).take(*here);
+            return std::tuple_cat(std::tuple<decltype(value)>(std::move(value)),
+                                  rest<K + 1>(parts));
+        }
+    }
+    template <std::size_t... K>
+    [[gnu::noinline, gnu::cold]] void abandon(std::index_sequence<K...>) {
+        const auto one = [this]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+            fork_slot* const here = slot<I>();
+            if (here >= left_ || pop(stack_, here)) return;
+            std::exception_ptr lost = std::get<I>(seconds_).discard(*here);
+            if (lost) fork_lost(stack_, std::move(lost));
+        };
+        (one(std::integral_constant<std::size_t, K>()), ...);
+    }
+
+    fork_stack& stack_;
+    fork_slot* const base_;
+    fork_slot* left_;  // below it parts have still to be come back to
+    std::tuple<second_part<Parts>...> seconds_;
+};
+
 template <class F, class G>
 [[gnu::always_inline]] inline auto join_all(fork_context c, F& f, G& g) {
     return join_two(c, f, g);
 }
-template <class F, class G, class... Rest>
-auto join_all(fork_context c, F& f, G& g, Rest&... rest) {
-    auto others = [&g, &rest...](fork_context inner) { return join_all(inner, g, rest...); };
-    auto [first, values] = join_two(c, f, others);
-    return std::tuple_cat(std::tuple(std::move(first)), std::move(values));
+template <class F, class... Parts>
+[[gnu::always_inline]] inline auto join_all(fork_context c, F& f, Parts&... parts) {
+    return row_of_parts<F, Parts...>::run(c, f, parts...);
 }
 
 }  // namespace detail

@@ -18,9 +18,9 @@ BUDGET = {
     "spawn and wait": ("spawn_and_wait", None, 1650),
     "post to a scope": ("scope_post", None, 370),
     "join": ("join", None, 48),
-    "join, no context": ("join_plain", None, 84),
-    "outermost join": ("join_outermost", None, 173),
-    "loop of two": ("loop", None, 1215),
+    "join, no context": ("join_plain", None, 57),
+    "outermost join": ("join_outermost", None, 184),
+    "loop of two": ("loop", None, 1237),
 }
 SMALL, LARGE = 5_000, 15_000
 
