@@ -100,7 +100,7 @@ void runtime::wait_for_job(worker& w, fork_slot& job) {
     for (unsigned n = 0; !turn && n < looks; ++n) {
         // acquire: pairs with run_job().
         if ((job.state.load(acquire) & fork_slot::finished) != 0) return;
-        if (steal_needed_job(w, {.job = &job})) {
+        if (enough_stack(w) && steal_needed_job(w, {.job = &job})) {
             n = 0;
             continue;
         }

@@ -20,7 +20,7 @@ constexpr unsigned max_bindings = 8;
 BRAID_THREAD_LOCAL seat_binding bindings[max_bindings];
 BRAID_THREAD_LOCAL running_task* innermost = nullptr;
 #if defined(_WIN32)
-thread_local fork_stack* thread_joins_ = nullptr;
+thread_local fork_stack* joins_of_thread = nullptr;
 #endif
 
 atomic<std::uint64_t> next_serial{1};
@@ -30,7 +30,7 @@ constexpr std::uint32_t guest_ring = 256;
 }  // namespace
 
 #if !defined(_WIN32)
-constinit BRAID_THREAD_LOCAL fork_stack* thread_joins_ = nullptr;
+constinit BRAID_THREAD_LOCAL fork_stack* joins_of_thread = nullptr;
 #endif
 
 void bind_seat(worker& w) {
@@ -60,11 +60,11 @@ worker* runtime::bound() const {
 running_task* current_task() { return innermost; }
 void set_current_task(running_task* task) {
     innermost = task;
-    thread_joins_ = task != nullptr ? runtime::joins_of(task->context) : nullptr;
+    joins_of_thread = task != nullptr ? runtime::joins_of(task->context) : nullptr;
 }
 
 #if defined(_WIN32)
-fork_stack* thread_joins() { return thread_joins_; }
+fork_stack* thread_joins() { return joins_of_thread; }
 #endif
 
 // ---- construction ------------------------------------------------------------------------------

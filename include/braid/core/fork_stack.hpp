@@ -161,8 +161,8 @@ BRAID_API fork_stack* thread_joins();
 /// Of the task that the thread runs; null outside tasks, and before the first join. Read at each
 /// join without a context, so it takes no call.
 extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
-fork_stack* thread_joins_;
-inline fork_stack* thread_joins() { return thread_joins_; }
+fork_stack* joins_of_thread;
+inline fork_stack* thread_joins() { return joins_of_thread; }
 #endif
 
 /// For joins that nobody can help: each runs its parts one after the other.
