@@ -1,6 +1,5 @@
 // Joins that become public: asked for, stolen, taken back, waited for. The private way, which most
 // joins take, is in braid/fork_join/join.hpp. See docs/design/fork-join.md.
-#include "core/helper_floats.hpp"
 #include "core/seat_lease.hpp"
 
 #include <algorithm>
@@ -215,41 +214,6 @@ bool runtime::jobs_visible() const {
 }
 
 // ---- outside tasks ------------------------------------------------------------------------------
-
-void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data) {
-    const draft d = open(w, {.name = name}, draft_kind::spawned);
-    if (d.storage == nullptr) return body(data, context_of(w));  // shut down, or no memory
-    const std::uint32_t index = index_of(d);
-    const task_id id = id_of(index);
-    slot& s = slots[index];
-    s.waits_for.store(0, relaxed);
-    s.runner.store(w.index, relaxed);
-    helper_floats floats;
-    floats.use(w, float_control);
-    running_task task{index, w.top, {}, task_context(*this, w, id)};
-    struct around {
-        runtime& rt;
-        worker& w;
-        running_task& task;
-        task_id id;
-        running_task* outer;
-        around(runtime& r, worker& own, running_task& t, task_id i)
-            : rt(r), w(own), task(t), id(i), outer(r.begin_body(own, t, i)) {
-            if (rt.options.observer == nullptr) return;
-            rt.tell(w, event_kind::ready, id);
-            rt.tell(w, event_kind::started, id, {}, rt.slots[task.slot].name);
-        }
-        ~around() {
-            rt.end_body(w, task, outer);
-            if (rt.options.observer != nullptr) {
-                rt.tell(w, event_kind::ended, id, {}, rt.slots[task.slot].name);
-            }
-            seat_counters::add(w.counters.executed);
-            rt.own_work_done(w, task.slot);
-        }
-    } here(*this, w, task, id);
-    body(data, context_of(w));
-}
 
 fork_context serial_context() {
     thread_local fork_slot slots[fork_stack::spare];

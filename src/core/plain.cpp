@@ -3,6 +3,7 @@
 // turns out different (a failure, children, successors, waiters) goes on as in complete.cpp.
 #include "braid/core/scope.hpp"
 #include "core/attention.hpp"
+#include "core/helper_floats.hpp"
 #include "core/permissions.hpp"
 #include "core/scope_counts.hpp"
 #include "core/seat_lease.hpp"
@@ -125,7 +126,8 @@ struct plain_end {
 };
 
 /// The end of a plain task that did not fail.
-plain_end end_plain(runtime& rt, worker& w, slot& s, std::uint32_t index, bool posted) {
+[[gnu::always_inline]] inline plain_end end_plain(runtime& rt, worker& w, slot& s,
+                                                  std::uint32_t index, bool posted) {
     if (!posted && !drop_open_work(s.open)) return {plain_end::open, 0};
     if (s.detail.load(relaxed) != no_index || s.parent.load(relaxed) != no_index) {
         return {plain_end::not_closed, 0};
@@ -223,6 +225,54 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
     } else if (end.kind == plain_end::closed) {
         complete_closed(w, index, end.head, nullptr);
     }
+}
+
+// ---- run at once, by a thread outside tasks ----------------------------------------------------
+
+void runtime::end_here(worker& w, std::uint32_t index) {
+    if (!unwatched) return own_work_done(w, index);
+    const plain_end end = end_plain(*this, w, slots[index], index, false);
+    if (end.kind == plain_end::not_closed) {
+        complete(w, index);
+    } else if (end.kind == plain_end::closed) {
+        complete_closed(w, index, end.head, nullptr);
+    }
+}
+
+/// A task that joins can be part of. What its body throws goes to the caller, not to the task.
+void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data) {
+    const draft d = detail::open_plain(*this, &w, nullptr, name, draft_kind::spawned);
+    if (d.storage == nullptr) return body(data, context_of(w));  // shut down, or no memory
+    const std::uint32_t index = index_of(d);
+    const task_id id = id_of(index);
+    slot& s = slots[index];
+    s.waits_for.store(0, relaxed);
+    s.runner.store(w.index, relaxed);
+    helper_floats floats;
+    floats.use(w, float_control);
+    running_task task{index, w.top, {}, task_context(*this, w, id)};
+    struct around {
+        runtime& rt;
+        worker& w;
+        running_task& task;
+        task_id id;
+        running_task* outer;
+        around(runtime& r, worker& own, running_task& t, task_id i)
+            : rt(r), w(own), task(t), id(i), outer(r.begin_body(own, t, i)) {
+            if (rt.options.observer == nullptr) return;
+            rt.tell(w, event_kind::ready, id);
+            rt.tell(w, event_kind::started, id, {}, rt.slots[task.slot].name);
+        }
+        ~around() {
+            rt.end_body(w, task, outer);
+            if (rt.options.observer != nullptr) {
+                rt.tell(w, event_kind::ended, id, {}, rt.slots[task.slot].name);
+            }
+            seat_counters::add(w.counters.executed);
+            rt.end_here(w, task.slot);
+        }
+    } here(*this, w, task, id);
+    body(data, context_of(w));
 }
 
 }  // namespace detail

@@ -66,6 +66,7 @@ public:
     /// Neither allocates nor waits.
     bool try_post(worker& w, void (*function)(void* data), void* data) noexcept;
     void run_plain(worker& w, task_id id, bool more);
+    void run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data);
 
     // ---- batch.cpp
     void spawn_members(worker& w, const batch_bodies& all);
@@ -176,7 +177,6 @@ public:
         return task.rt_.context_of(*task.worker_);
     }
     static fork_stack* joins_of(const task_context& task) { return task.worker_->joins; }
-    void run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data);
     bool join_pushed(worker& w, fork_slot* first, std::uint32_t count);
     bool join_popped(worker& w, fork_slot* slot);
     /// All private joins: the thread does something else than to come back to them.
@@ -363,6 +363,7 @@ private:
     void end_body(worker& w, const running_task& body, running_task* outer);
     void enter_turn(worker& w);
     void complete_one(worker& w, std::uint32_t index);
+    void end_here(worker& w, std::uint32_t index);
     void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
     enum class end_of_task : std::uint8_t { executed, failed, cancelled };
     static end_of_task how_it_ended(const slot& s);
