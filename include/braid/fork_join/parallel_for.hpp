@@ -172,11 +172,12 @@ concept loop_body = std::is_invocable_v<Body&, index_range, fork_context> ||
                     std::is_invocable_v<Body&, std::size_t>;
 
 /// Calls `body` for each index in [0, count), in any order and on any threads, once each, and
-/// returns when all have been. `body` takes an index or an index_range, and a fork_context after
-/// it if it wants one; it is shared by all threads. What an element throws comes out (one of them,
-/// if several throw; the handler gets the others) after those that had begun have ended; the
-/// others do not begin. Nor do they when the scope of the task is cancelled: task_cancelled is
-/// thrown then. Cost besides the bodies: about 0.1 µs, and a wake if every other thread sleeps.
+/// returns when all have been. `body` takes an index or an index_range (a generic one gets
+/// ranges), and a fork_context after it if it wants one; it is shared by all threads. What an
+/// element throws comes out (one of them, if several throw; the handler gets the others) after
+/// those that had begun have ended; the others do not begin. Nor do they when the scope of the task
+/// is cancelled: task_cancelled is thrown then. Cost besides the bodies: about 0.1 µs, and a wake
+/// if every other thread sleeps.
 template <fork_place Place, loop_body Body>
 void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_options& options = {}) {
     detail::at_place(place, options.name, [&](fork_context c) {
