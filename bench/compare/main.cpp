@@ -11,6 +11,7 @@
 #include "seeds/seeds.hpp"
 #include "skynet/skynet.hpp"
 #include "tasks/tasks.hpp"
+#include "upkeep/upkeep.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -68,6 +69,7 @@ int run(int count, char** values) {
     bench::tasks::add(s);
     bench::graph::add(s);
     bench::loops::add(s);
+    bench::upkeep::add(s);
     bench::fib::add(s);
     bench::skynet::add(s);
     bench::nqueens::add(s);

@@ -27,6 +27,17 @@ void add_braid(suite& s) {
     bench::add_braid(s, "fib", "braid", expected, [](braid::scheduler& b) {
         return braid::fork_join(b, "fib", [](fork_context c) { return with_context(c, n); });
     });
+    s.at("fib.t4", "ms", "fib(35) on four threads").add("braid", [] {
+        auto b = std::make_shared<braid::scheduler>(braid::scheduler_options{.workers = 3});
+        return [b] {
+            return timed_ms(
+                [&] {
+                    return braid::fork_join(*b, "fib",
+                                            [](fork_context c) { return with_context(c, n); });
+                },
+                expected, "braid");
+        };
+    });
     bench::add_braid(s, "fib", "braid plain", expected, [](braid::scheduler& b) {
         return braid::fork_join(b, "fib", [] { return plain(n); });
     });

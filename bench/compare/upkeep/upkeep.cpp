@@ -1,0 +1,77 @@
+#include "upkeep/upkeep.hpp"
+
+#include <braid/core/scheduler.hpp>
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <ctime>
+#include <memory>
+#include <thread>
+
+namespace bench::upkeep {
+namespace {
+
+/// Processor time of the whole process, in ns.
+double processor_time() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+/// ms of processor time in a second, from 100 ms after the burst on.
+template <class Burst>
+double idle_cpu(Burst&& burst) {
+    constexpr auto looked_at = std::chrono::milliseconds(500);
+    burst();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const double before = processor_time();
+    std::this_thread::sleep_for(looked_at);
+    const double used = processor_time() - before;
+    return used / 1e6 / std::chrono::duration<double>(looked_at).count();
+}
+
+void burst_of_tasks(braid::scheduler& b) {
+    for (int i = 0; i < 1'000; ++i) b.wait(b.spawn([] { count_one(); }));
+}
+
+}  // namespace
+
+void add(suite& s) {
+    s.at("upkeep.life", "us", "made and ended, with one thread besides the caller")
+        .add("thread",
+             [] { return [] { return time_ns([] { std::thread([] {}).join(); }) / 1e3; }; })
+        .add("braid", [] {
+            return [] { return time_ns([] { const braid::scheduler b({.workers = 1}); }) / 1e3; };
+        });
+    s.at("upkeep.idle", "ms/s", "processor time of a process that does nothing, after a burst")
+        .add("braid",
+             [] {
+                 return [b = std::make_shared<braid::scheduler>(braid::scheduler_options{
+                             .workers = 1})] { return idle_cpu([&] { burst_of_tasks(*b); }); };
+             })
+        .add("tbb", [] {
+            struct state {
+                tbb::global_control limit{tbb::global_control::max_allowed_parallelism, 2};
+                tbb::task_arena arena{2};
+            };
+            return [a = std::make_shared<state>()] {
+                return idle_cpu([&] {
+                    a->arena.execute([] { tbb::parallel_for(0, 1'000, [](int) { count_one(); }); });
+                });
+            };
+        });
+    s.at("upkeep.allocations", "calls", "heap allocations for 100,000 tasks, once it runs")
+        .add("braid", [] {
+            return
+                [b = std::make_shared<braid::scheduler>(braid::scheduler_options{.workers = 1})] {
+                    burst_of_tasks(*b);
+                    const std::uint64_t before = b->allocations();
+                    for (int i = 0; i < 100; ++i) burst_of_tasks(*b);
+                    return static_cast<double>(b->allocations() - before);
+                };
+        });
+}
+
+}  // namespace bench::upkeep
