@@ -50,6 +50,10 @@ void runtime::idle(worker& w) {
         if (steal_job(w)) return;
     }
     const std::int64_t expected = expected_at.load(seq_cst);
+    if (w.expected_at.load(relaxed) != expected) {
+        w.expected_at.store(expected, relaxed);
+        tell_of_expected_work(expected);
+    }
     std::int64_t deadline = INT64_MAX;
     if (expected != 0 && !turn) {
         const std::int64_t now = active_policy::now();
@@ -59,10 +63,6 @@ void runtime::idle(worker& w) {
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
             return;  // look on
         }
-    }
-    if (w.expected_at.load(relaxed) != expected) {
-        w.expected_at.store(expected, relaxed);
-        tell_of_expected_work(expected);
     }
     // The look after the announcement (I5). Everything that could want this thread is looked at.
     const auto wanted = [&] {
@@ -76,7 +76,7 @@ void runtime::idle(worker& w) {
 }
 
 void runtime::expect_work(nanoseconds in) {
-    const std::int64_t at = active_policy::now() + in.value;
+    const std::int64_t at = in == forever ? 0 : active_policy::now() + in.value;
     // seq_cst: before the look at who sleeps. Whoever announces a sleep after that sees it.
     expected_at.store(at, seq_cst);
     tell_of_expected_work(at);

@@ -256,7 +256,8 @@ unsigned fork_context::seat() const {
 }
 bool fork_context::cancelled() const {
     const worker* w = top_->stack->owner;
-    return w != nullptr && w->top->context.cancelled();
+    // Without a task: the scheduler was shut down when the thread entered.
+    return w != nullptr && w->top != nullptr && w->top->context.cancelled();
 }
 
 namespace this_task {

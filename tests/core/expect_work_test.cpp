@@ -56,6 +56,7 @@ TEST_P(ExpectWork, ThatNeverComesLetsEverybodySleepAgain) {
         });
     }
     for (auto& t : threads) t.join();
+    s.expect_work(braid::forever);  // takes it back
     s.shut_down();
     EXPECT_EQ(ran, 150);
 }

@@ -343,6 +343,9 @@ TEST_P(Join, AfterTheEndOfTheSchedulersTasksStillGivesItsResult) {
     braid::scheduler s(options());
     s.shut_down();
     EXPECT_EQ(fork_join(s, "late", [](fork_context c) { return fib(c, 10); }), 55);
+    int calls = 0;  // nobody helps
+    braid::parallel_for(s, 100, [&](std::size_t) { ++calls; });
+    EXPECT_EQ(calls, 100);
 }
 
 TEST_P(Join, APartKnowsItsTaskAndWhetherItIsCancelled) {

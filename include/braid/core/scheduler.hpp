@@ -123,7 +123,7 @@ public:
     /// Work will come in that time: workers sleep until shortly before (60 µs) and then look on,
     /// 0.2 ms beyond it at most, so that the work finds them awake. For frame loops: call it after
     /// the last wait of a frame, while the workers are still awake; it costs a wake otherwise. The
-    /// latest call counts, and counts once. Any thread.
+    /// latest call counts, and counts once; `forever` takes it back. Any thread.
     BRAID_API void expect_work(nanoseconds in);
 
     /// Returns when every worker, reserve and background thread is at rest between two tasks.
