@@ -107,10 +107,62 @@ bool runtime::unspill(worker& w, unsigned level) {
         }
     }
     if (count == 0) return false;
-    for (std::size_t i = count; i-- != 0;) w.ready[level].push(taken[i]);
+    w.ready[level].refill(taken, count);
     // They were out of sight for a moment.
     if (asleep.should_wake()) wake_one();
     return true;
+}
+
+/// A stolen task is worth it if it takes longer than its lines take from core to core. While those
+/// stolen last did not, the thread looks on and steals again a little later: it would only slow
+/// their owner down.
+bool runtime::steals_pay(worker& w) {
+    constexpr std::int64_t fetch_ns = 200, worth_ns = 120, shortest_ns = 1'000, longest_ns = 20'000;
+    if (w.stole == 0 && w.steal_pause == 0) return true;
+    const std::int64_t now = active_policy::now();
+    if (w.stole != 0) {
+        const std::int64_t each = (now - w.stole_at - fetch_ns) / std::exchange(w.stole, 0);
+        w.steal_pause =
+            each < worth_ns ? std::clamp(w.steal_pause * 2, shortest_ns, longest_ns) : 0;
+        w.steal_again = now + w.steal_pause;
+    }
+    return now >= w.steal_again;
+}
+
+/// Another thread's oldest task. Half of what lies there comes along into the thread's own queue,
+/// which is empty, where others may take it again: a steal fetches lines from the victim's core,
+/// and small tasks would not be worth one each. Urgent ones are few, and want a thread each.
+task_id runtime::steal(worker& w, unsigned level) {
+    constexpr std::size_t most = 32;
+    if (level != high && !steals_pay(w)) return {};
+    const std::size_t limit = level == high ? 1 : std::min<std::size_t>(most, w.ring);
+    std::uint64_t taken[most];
+    const unsigned seat_total = seat_count.load(acquire);
+    for (unsigned n = 0; n < seat_total; ++n) {
+        if (++w.victim >= seat_total) w.victim = 0;
+        worker* victim = seats[w.victim].load(acquire);
+        if (victim == nullptr || victim == &w) continue;
+        const std::size_t count = victim->ready[level].steal(taken, limit);
+        if (count == 0) continue;
+        seat_counters::add(w.counters.stolen, count);
+        for (std::size_t i = 0; i < count && options.observer != nullptr; ++i) {
+            options.observer->on_event({.kind = event_kind::stolen,
+                                        .seat = w.index,
+                                        .seat_from = victim->index,
+                                        .task = {taken[i]}});
+        }
+        if (level != high) {
+            w.stole = static_cast<unsigned>(count);
+            w.stole_at = active_policy::now();
+        }
+        if (count == 1) return {taken[0]};
+        // All at once: each is two lines in the victim's core.
+        for (std::size_t i = 0; i < count; ++i) slots[index_of(taken[i])].prefetch();
+        w.ready[level].refill(taken + 1, count - 1);
+        if (asleep.should_wake()) wake_one();  // they were out of sight for a moment
+        return {taken[0]};
+    }
+    return {};
 }
 
 task_id runtime::ready_at(worker& w, unsigned level) {
@@ -118,21 +170,7 @@ task_id runtime::ready_at(worker& w, unsigned level) {
     if (level == high && high_ready.load(relaxed) <= 0) return {};
     std::uint64_t id = w.ready[level].pop();
     if (id == 0 && unspill(w, level)) id = w.ready[level].pop();
-    const unsigned count = seat_count.load(acquire);
-    for (unsigned n = 0; id == 0 && n < count; ++n) {
-        if (++w.victim >= count) w.victim = 0;
-        worker* victim = seats[w.victim].load(acquire);
-        if (victim == nullptr || victim == &w) continue;
-        id = victim->ready[level].steal();
-        if (id == 0) continue;
-        seat_counters::add(w.counters.stolen);
-        if (options.observer != nullptr) {
-            options.observer->on_event({.kind = event_kind::stolen,
-                                        .seat = w.index,
-                                        .seat_from = victim->index,
-                                        .task = {id}});
-        }
-    }
+    if (id == 0) id = steal(w, level).value;
     if (id != 0 && level == high) high_ready.fetch_sub(1, relaxed);
     return {id};
 }

@@ -21,6 +21,7 @@
 
 #include "braid/base/policy.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -104,14 +105,34 @@ public:
         return taken;
     }
 
+    /// Owner of an empty queue: puts `count` ids in, at most as many as there are cells, the first
+    /// to be popped first.
+    void refill(const std::uint64_t* ids, std::size_t count) {
+        std::uint64_t bottom = bottom_.load(relaxed);
+        top_.store(bottom, release);  // as in raise_top(): over cells that are empty
+        for (std::size_t i = count; i-- != 0;) at(bottom++).store(ids[i], release);  // as in push()
+        bottom_.exchange(bottom, seq_cst);                                           // as in push()
+    }
+
     /// Any thread. The oldest task, or 0 when none was seen.
     std::uint64_t steal() {
+        std::uint64_t id = 0;
+        steal(&id, 1);
+        return id;
+    }
+    /// Any thread. Up to `limit` of the oldest tasks, half of what lies there at most (or one);
+    /// returns how many.
+    std::size_t steal(std::uint64_t* ids, std::size_t limit) {
         const std::uint64_t bottom = bottom_.load(acquire);
         const std::uint64_t top = top_.load(acquire);
+        if (bottom <= top) return 0;
         std::uint64_t start = hint_.load(relaxed);
         if (start < top || start > bottom) start = top;
-        if (const std::uint64_t id = steal_between(start, bottom)) return id;
-        return start == top ? 0 : steal_between(top, start);
+        limit = std::min<std::size_t>(limit, (bottom - start + 1) / 2);
+        const std::size_t count =
+            steal_between(start, bottom, ids, std::max<std::size_t>(limit, 1));
+        if (count != 0 || start == top) return count;
+        return steal_between(top, start, ids, 1);
     }
 
     /// Any thread. Calls `wanted(id)` on up to `limit` ids, newest first, and claims the first
@@ -182,14 +203,16 @@ private:
         return 0;
     }
 
-    std::uint64_t steal_between(std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; ++i) {
-            if (const std::uint64_t id = claim(i, at(i).load(relaxed))) {
-                hint_.store(i + 1, relaxed);  // a wrong hint costs a scan, never a task
-                return id;
-            }
+    std::size_t steal_between(std::uint64_t begin, std::uint64_t end, std::uint64_t* ids,
+                              std::size_t limit) {
+        std::size_t count = 0;
+        std::uint64_t i = begin;
+        for (; i < end && count != limit; ++i) {
+            ids[count] = claim(i, at(i).load(relaxed));
+            if (ids[count] != 0) ++count;
         }
-        return 0;
+        if (count != 0) hint_.store(i, relaxed);  // a wrong hint costs a scan, never a task
+        return count;
     }
 
     // The owner's line.

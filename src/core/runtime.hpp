@@ -80,6 +80,8 @@ public:
     static constexpr std::size_t spill_batch = 64;
     void spill(worker& w, task_id id, unsigned level);
     bool unspill(worker& w, unsigned level);
+    static bool steals_pay(worker& w);
+    task_id steal(worker& w, unsigned level);
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level);

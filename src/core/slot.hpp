@@ -80,6 +80,10 @@ struct alignas(64) slot {
     atomic<std::uint8_t> level{0};
     std::uint8_t module = 0;
 
+    void prefetch() const {
+        __builtin_prefetch(this, 1);
+        __builtin_prefetch(&open, 1);
+    }
     std::uint32_t generation() const { return generation_of(open.load(relaxed)); }
     bool has(std::uint16_t flag) const { return (flags.load(relaxed) & flag) != 0; }
     void clean() {

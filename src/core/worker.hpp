@@ -95,6 +95,8 @@ struct alignas(64) worker {
     task_id kept;  // made ready by the task that has just ended; nobody else sees it. run_kept()
     std::uint32_t victim = 0;
     std::uint32_t fork_victim = 0;
+    unsigned stole = 0;  // tasks at the last steal, until it is known whether that paid
+    std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
     fork_stack* joins = nullptr;  // its own; for others:
     std::uint32_t root_births = 0;
     std::int64_t stamp = 0;         // clock at the end of the last task or sleep

@@ -45,6 +45,36 @@ TEST(ReadyQueue, AFullRingRefusesAndKeepsWhatItHas) {
     EXPECT_EQ(r.queue.steal(), 3U);
 }
 
+TEST(ReadyQueue, AThiefTakesHalfOfTheOldestAtOnce) {
+    ring r(16);
+    for (std::uint64_t id = 1; id <= 11; ++id) ASSERT_TRUE(r.queue.push(id));
+    std::uint64_t ids[8] = {};
+    ASSERT_EQ(r.queue.steal(ids, 8), 6U);
+    for (std::uint64_t i = 0; i < 6; ++i) EXPECT_EQ(ids[i], i + 1);
+    EXPECT_EQ(r.queue.steal(ids, 2), 2U) << "the limit";
+    EXPECT_EQ(ids[0], 7U);
+    EXPECT_EQ(r.queue.pop(), 11U);
+    EXPECT_EQ(r.queue.steal(ids, 8), 1U) << "of two one";
+    EXPECT_EQ(r.queue.steal(ids, 8), 1U) << "one alone is not left behind";
+    EXPECT_EQ(r.queue.steal(ids, 8), 0U);
+}
+
+TEST(ReadyQueue, ARefillIsPoppedInTheOrderOfItsIdsAndStolenFromItsEnd) {
+    ring r(4);
+    for (std::uint64_t id = 1; id <= 3; ++id) ASSERT_TRUE(r.queue.push(id));
+    while (r.queue.steal() != 0) {
+    }
+    ASSERT_EQ(r.queue.newest(), 0U) << "empty, with indices apart";
+    const std::uint64_t ids[] = {4, 5, 6, 7};
+    r.queue.refill(ids, 4);
+    EXPECT_FALSE(r.queue.push(8)) << "full";
+    EXPECT_EQ(r.queue.pop(), 4U);
+    EXPECT_EQ(r.queue.steal(), 7U);
+    EXPECT_EQ(r.queue.pop(), 5U);
+    EXPECT_EQ(r.queue.pop(), 6U);
+    EXPECT_EQ(r.queue.pop(), 0U);
+}
+
 TEST(ReadyQueue, ClaimsFromTheMiddleLeaveTheOthersInOrder) {
     ring r(8);
     for (std::uint64_t id = 1; id <= 6; ++id) ASSERT_TRUE(r.queue.push(id));

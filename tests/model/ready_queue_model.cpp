@@ -95,6 +95,47 @@ struct thief_and_claimer : rl::test_suite<thief_and_claimer<Cells, Tasks>, 3>,
     }
 };
 
+/// A thief takes several at once and puts what it does not run into a queue of its own, from which
+/// a second one steals; a third thread steals from the first queue, too.
+template <std::size_t Cells, unsigned Tasks>
+struct thief_with_a_queue : rl::test_suite<thief_with_a_queue<Cells, Tasks>, 3>,
+                            tasks_in_ring<Cells, Tasks> {
+    queue own;
+    queue::cell own_cells[Cells];
+
+    void before() {
+        this->attach();
+        own.attach(own_cells, Cells);
+    }
+    void after() {
+        while (const std::uint64_t id = own.pop()) this->run(id);
+        this->finish();
+        require(!own.maybe_work(), "an empty ring shows no work");
+    }
+    void thread(unsigned index) {
+        switch (index) {
+            case 0:
+                for (unsigned id = 1; id <= Tasks; ++id) this->push(id);
+                this->run(this->ready.pop());
+                break;
+            case 1:
+                for (unsigned n = 0; n < 2; ++n) {
+                    std::uint64_t ids[3];
+                    const std::size_t count = this->ready.steal(ids, 3);
+                    if (count == 0) continue;
+                    this->run(ids[0]);
+                    own.refill(ids + 1, count - 1);
+                    while (const std::uint64_t id = own.pop()) this->run(id);
+                }
+                break;
+            case 2:
+                this->run(own.steal());
+                this->run(this->ready.steal());
+                break;
+        }
+    }
+};
+
 /// Q3: whoever announces itself and then sees no work is seen by the next push.
 struct announce_and_look : rl::test_suite<announce_and_look, 2>, tasks_in_ring<2, 3> {
     atomic<std::uint32_t> asleep;
@@ -121,6 +162,33 @@ struct announce_and_look : rl::test_suite<announce_and_look, 2>, tasks_in_ring<2
         }
         asleep.fetch_add(1, std::memory_order::seq_cst);
         saw_work = ready.maybe_work();
+    }
+};
+
+/// As announce_and_look, for what a thief puts into its queue.
+struct announce_and_refill : rl::test_suite<announce_and_refill, 2>, tasks_in_ring<2, 1> {
+    atomic<std::uint32_t> asleep;
+    bool woken = false, saw_work = false;
+
+    void before() {
+        attach();
+        woken = saw_work = false;
+    }
+    void after() {
+        require(woken || saw_work, "one of the two sees the other");
+        finish();
+    }
+    void thread(unsigned index) {
+        if (index == 0) {
+            task[1] = 1;
+            const std::uint64_t id = 1;
+            ready.refill(&id, 1);
+            woken = asleep.load(std::memory_order::seq_cst) != 0;
+            return;
+        }
+        asleep.fetch_add(1, std::memory_order::seq_cst);
+        saw_work = ready.maybe_work();
+        run(ready.steal());
     }
 };
 
@@ -156,6 +224,11 @@ struct announce_over_pop : rl::test_suite<announce_over_pop, 2>, tasks_in_ring<4
 int main() {
     bool good = explore_all<announce_and_look>("ready queue: announce, then look");
     good = good && explore_all<announce_over_pop>("ready queue: announce while the owner pops");
+    good = good && explore_all<announce_and_refill>("ready queue: announce while a thief refills");
+    good =
+        good && explore_randomly<thief_with_a_queue<4, 4>>("ready queue: several at once", 300'000);
+    good =
+        good && explore_randomly<thief_with_a_queue<8, 7>>("ready queue: several at once", 300'000);
     good = good && explore_bounded<two_thieves<2, 4>>("ready queue: 2 cells, two thieves", 2);
     good =
         good && explore_randomly<two_thieves<2, 6>>("ready queue: 2 cells, two thieves", 300'000);

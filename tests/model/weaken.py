@@ -77,6 +77,12 @@ WEAKENED = {
     "ready.push bottom seq_cst": (
         READY, "bottom_.exchange(bottom + 1, seq_cst)", "bottom_.exchange(bottom + 1, acq_rel)",
         "ready_queue", None),
+    "ready.refill bottom seq_cst": (
+        READY, "bottom_.exchange(bottom, seq_cst)", "bottom_.exchange(bottom, acq_rel)",
+        "ready_queue", None),
+    "ready.refill cell release": (
+        READY, "at(bottom++).store(ids[i], release)", "at(bottom++).store(ids[i], relaxed)",
+        "ready_queue", None),
     "ready.maybe_work seq_cst": (
         READY, "bottom_.load(seq_cst)", "bottom_.load(acquire)", "ready_queue", None),
     "ready.claim acquire": (
