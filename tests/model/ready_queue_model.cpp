@@ -165,6 +165,20 @@ struct announce_and_look : rl::test_suite<announce_and_look, 2>, tasks_in_ring<2
     }
 };
 
+/// The thief of a refilled queue may have read its indices a lap before.
+struct refill_again : rl::test_suite<refill_again, 2>, tasks_in_ring<1, 2> {
+    void before() { attach(); }
+    void after() { finish(); }
+    void thread(unsigned index) {
+        if (index != 0) return run(ready.steal());
+        for (std::uint64_t id = 1; id <= 2; ++id) {
+            task[id] = 1;
+            ready.refill(&id, 1);
+            run(ready.pop());
+        }
+    }
+};
+
 /// As announce_and_look, for what a thief puts into its queue.
 struct announce_and_refill : rl::test_suite<announce_and_refill, 2>, tasks_in_ring<2, 1> {
     atomic<std::uint32_t> asleep;
@@ -225,6 +239,7 @@ int main() {
     bool good = explore_all<announce_and_look>("ready queue: announce, then look");
     good = good && explore_all<announce_over_pop>("ready queue: announce while the owner pops");
     good = good && explore_all<announce_and_refill>("ready queue: announce while a thief refills");
+    good = good && explore_all<refill_again>("ready queue: refilled again");
     good =
         good && explore_randomly<thief_with_a_queue<4, 4>>("ready queue: several at once", 300'000);
     good =
