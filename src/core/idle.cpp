@@ -38,7 +38,8 @@ void runtime::idle(worker& w) {
         asleep.begin_search(searcher::idle);
         w.search = searcher::idle;
     }
-    const unsigned looks = turn ? 0 : looks_before_sleep(options.idle);
+    const bool goes_on = state.load(relaxed) == life::running;
+    const unsigned looks = turn || !goes_on ? 0 : looks_before_sleep(options.idle);
     for (unsigned i = 0; i < looks; ++i) {
         for (unsigned n = 0; n < 16; ++n) active_policy::relax();
         if (const task_id id = next_task(w)) {

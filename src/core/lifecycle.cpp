@@ -25,7 +25,9 @@ thread_local fork_stack* joins_of_thread = nullptr;
 
 atomic<std::uint64_t> next_serial{1};
 
-constexpr std::uint32_t guest_ring = 256;
+constexpr auto normal = static_cast<unsigned>(priority_level::normal);
+/// Of the levels that few tasks have, and of guests.
+constexpr std::uint32_t small_ring = 256;
 
 }  // namespace
 
@@ -95,7 +97,8 @@ runtime* runtime::create(const scheduler_options& o) {
 
     rt->unwatched = rt->turn == nullptr && o.observer == nullptr && !o.statistics;
     rt->joins_told = rt->turn != nullptr || o.observer != nullptr;
-    rt->cores = platform::usable_cores(o.system_root);
+    // The quota takes 20 µs to read; a program that says how many workers it wants has chosen.
+    rt->cores = o.workers >= 0 ? platform::mask_cores() : platform::usable_cores(o.system_root);
     const int cores = static_cast<int>(rt->cores);
     const int workers = o.workers >= 0 ? o.workers : std::max(0, cores - o.main_threads);
     rt->max_workers = static_cast<unsigned>(
@@ -104,7 +107,7 @@ runtime* runtime::create(const scheduler_options& o) {
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
     rt->post_seat = rt->add_seat(seat_kind::guest, 0, "post");
-    rt->slots.reserve(256 + 64 * static_cast<std::uint32_t>(workers));
+    rt->slots.reserve(128 + 64 * static_cast<std::uint32_t>(workers));
     rt->set_worker_count(static_cast<unsigned>(workers));
     return rt;
 }
@@ -119,8 +122,10 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
             options.name, sleepers::capacity);
         return nullptr;
     }
-    const std::uint32_t cells = kind == seat_kind::guest ? std::min(ring, guest_ring) : ring;
-    const std::size_t cell_bytes = sizeof(ready_queue::cell) * cells * level_count;
+    const std::uint32_t most = kind == seat_kind::guest ? std::min(ring, small_ring) : ring;
+    const std::uint32_t others = std::min(ring, small_ring);
+    const std::uint32_t cells = most + (level_count - 1) * others;
+    const std::size_t cell_bytes = sizeof(ready_queue::cell) * cells;
     void* bytes = memory.allocate(sizeof(worker), alignof(worker), memory_tag::worker);
     void* ring_bytes = memory.allocate(cell_bytes, 64, memory_tag::worker);
     if (bytes == nullptr || ring_bytes == nullptr) {
@@ -131,12 +136,14 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     auto* w = ::new (bytes) worker(*this, static_cast<std::uint16_t>(index), kind);
     w->number = static_cast<std::uint16_t>(number);
     if (kind == seat_kind::worker && number < 64) w->mask = std::uint64_t{1} << number;
-    w->ring = cells;
+    w->cell_count = cells;
     w->cells = static_cast<ready_queue::cell*>(ring_bytes);
-    for (std::uint32_t i = 0; i < cells * level_count; ++i)
-        ::new (w->cells + i) ready_queue::cell{0};
+    ready_queue::cell* at = w->cells;
+    for (std::uint32_t i = 0; i < cells; ++i) ::new (at + i) ready_queue::cell{0};
     for (unsigned level = 0; level < level_count; ++level) {
-        w->ready[level].attach(w->cells + cells * level, cells);
+        const std::uint32_t count = level == normal ? most : others;
+        w->ready[level].attach(at, count);
+        at += count;
     }
     if (name == nullptr) name = "worker";
     std::snprintf(w->name, sizeof w->name, kind == seat_kind::main ? "%s" : "%s %u", name, number);
@@ -424,6 +431,8 @@ void runtime::shut_down(shutdown how) {
     const seat_lease seat(*this, nullptr);
     const std::uint64_t key = address_key(&state);
     helper_floats floats;
+    // Most often the others are about to find out that there is nothing left.
+    const std::int64_t spin_until = active_policy::now() + (turn ? 0 : 50'000);
     while (!at_rest()) {
         if (const task_id id = next_task(*seat)) {
             floats.use(*seat, float_control);
@@ -433,6 +442,10 @@ void runtime::shut_down(shutdown how) {
             continue;
         }
         tell_scope(*seat);
+        if (active_policy::now() < spin_until) {
+            for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+            continue;
+        }
         const std::uint32_t record =
             lot.enter(seat->records, key, seat->index, [&] { return !at_rest(); });
         if (record == no_index) continue;
@@ -499,8 +512,7 @@ runtime::~runtime() {
     }
     for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
         worker* w = seats[i].load(relaxed);
-        memory.release(w->cells, sizeof(ready_queue::cell) * w->ring * level_count, 64,
-                       memory_tag::worker);
+        memory.release(w->cells, sizeof(ready_queue::cell) * w->cell_count, 64, memory_tag::worker);
         memory.release(w->joins, fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
         if (w->types != nullptr) {
             memory.release(w->types, sizeof(type_row) * type_rows, alignof(type_row),

@@ -78,7 +78,7 @@ void runtime::push_ready(worker& w, task_id id, unsigned level) {
 void runtime::spill(worker& w, task_id id, unsigned level) {
     std::uint64_t oldest[spill_batch];
     std::size_t count =
-        w.ready[level].take_oldest(oldest, std::min<std::size_t>(spill_batch, ring / 2));
+        w.ready[level].take_oldest(oldest, std::min(spill_batch, w.ready[level].size() / 2));
     {
         const std::lock_guard lock(spilled[level].mutex);
         for (std::size_t i = 0; i < count; ++i) append(spilled[level], index_of(oldest[i]));
@@ -96,7 +96,7 @@ void runtime::spill(worker& w, task_id id, unsigned level) {
 bool runtime::unspill(worker& w, unsigned level) {
     if (spilled[level].size.load(relaxed) == 0) return false;
     std::uint64_t taken[spill_batch];
-    const std::size_t limit = std::min<std::size_t>(spill_batch, ring);
+    const std::size_t limit = std::min(spill_batch, w.ready[level].size());
     std::size_t count = 0;
     {
         const std::lock_guard lock(spilled[level].mutex);
@@ -135,7 +135,7 @@ bool runtime::steals_pay(worker& w) {
 task_id runtime::steal(worker& w, unsigned level) {
     constexpr std::size_t most = 32;
     if (level != high && !steals_pay(w)) return {};
-    const std::size_t limit = level == high ? 1 : std::min<std::size_t>(most, w.ring);
+    const std::size_t limit = level == high ? 1 : std::min(most, w.ready[level].size());
     std::uint64_t taken[most];
     const unsigned seat_total = seat_count.load(acquire);
     for (unsigned n = 0; n < seat_total; ++n) {

@@ -42,6 +42,9 @@ public:
         mask_ = count - 1;
     }
 
+    /// Cells.
+    std::size_t size() const { return mask_ + 1; }
+
     /// Owner. False: full; the caller spills. Cost: one exchange.
     bool push(std::uint64_t id) {
         const std::uint64_t bottom = bottom_.load(relaxed);  // own word

@@ -398,8 +398,17 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
         lot.wake(
             address_key(&state), UINT32_MAX, [](wait_record&) { return true; },
             [this](unsigned seat) { notify(seat); });
+        // It rests: whoever ends the scheduler sees that and closes it in a moment.
+        for (unsigned n = 0; !turn && n < 256 && state.load(relaxed) != life::closed; ++n) {
+            active_policy::relax();
+        }
     }
-    const bool in_time = turn ? turn->block(w.index, deadline != INT64_MAX) : w.park.park(deadline);
+    bool in_time = true;
+    if (turn) {
+        in_time = turn->block(w.index, deadline != INT64_MAX);
+    } else if (state.load(seq_cst) != life::closed) {
+        in_time = w.park.park(deadline);
+    }
     w.at_rest.store(false, seq_cst);
     rest_if_frozen(w);
     w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration

@@ -82,7 +82,7 @@ struct alignas(64) worker {
     platform::thread_handle thread = 0;
     std::uintptr_t stack_low = 0;
     ready_queue::cell* cells = nullptr;
-    std::uint32_t ring = 0;
+    std::uint32_t cell_count = 0;  // of all levels
 
     // ---- the seat's thread only ----
     ready_queue ready[level_count];

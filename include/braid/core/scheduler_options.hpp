@@ -48,7 +48,8 @@ struct scheduler_options {
     /// and cgroup quota) minus `main_threads`. 0 is a working configuration: tasks run inside
     /// waits, and on a reserve thread when a wait cannot run them itself.
     int workers = automatic;
-    /// Up to how many workers set_worker_count() may go. automatic: max(workers, usable cores).
+    /// Up to how many workers set_worker_count() may go. automatic: max(workers, usable cores); the
+    /// quota is not looked at when `workers` is given.
     int max_workers = automatic;
     /// Threads of the program that take part; the constructing thread is the first of them.
     int main_threads = 1;
@@ -63,8 +64,8 @@ struct scheduler_options {
     int guests = 16;
 
     parking idle = parking::balanced;
-    /// Ready tasks a thread holds in its own ring, per level (rounded up to a power of two);
-    /// more go to a shared list.
+    /// Ready tasks of normal priority that a thread holds in its own ring (rounded up to a power of
+    /// two); of the other levels 256 at most. More go to a shared list.
     std::uint32_t ring = 4096;
     /// A wait with less than this much stack left stops running tasks on top of itself.
     std::size_t stack_reserve_bytes = 96 * 1024;

@@ -89,6 +89,9 @@ void set_float_control(std::uint64_t bits) noexcept;
 /// (rounded up), at least 1. `root` stands before /proc and /sys; "" is the real system.
 unsigned usable_cores(const char* root = "") noexcept;
 
+/// The affinity mask alone, at least 1.
+unsigned mask_cores() noexcept;
+
 /// The quota alone, in cores rounded up; 0: no limit. Reads cgroup v2 and v1.
 unsigned quota_cores(const char* root) noexcept;
 

@@ -134,15 +134,17 @@ unsigned quota_cores(const char* root) noexcept {
     return result;
 }
 
-unsigned usable_cores(const char* root) noexcept {
-    unsigned count = 0;
+unsigned mask_cores() noexcept {
     cpu_set_t set;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        count = static_cast<unsigned>(CPU_COUNT(&set));
+        return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
     }
-    if (count == 0) count = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-    return std::max(1U, tighter(count, quota_cores(root)));
+    return static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+unsigned usable_cores(const char* root) noexcept {
+    return tighter(mask_cores(), quota_cores(root));
 }
 
 }  // namespace braid::platform
