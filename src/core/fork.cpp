@@ -1,6 +1,7 @@
 // Joins that become public: asked for, stolen, taken back, waited for. The private way, which most
 // joins take, is in braid/fork_join/join.hpp. See docs/design/fork-join.md.
 #include "core/seat_lease.hpp"
+#include "core/victims.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -168,14 +169,9 @@ void runtime::run_job(worker& w, const worker& victim, fork_slot& job) {
 }
 
 bool runtime::steal_job(worker& w) {
-    const unsigned count = seat_count.load(acquire);
-    for (unsigned n = 0; n < count; ++n) {
-        if (++w.fork_victim >= count) w.fork_victim = 0;
-        worker* victim = seats[w.fork_victim].load(acquire);
-        if (victim == nullptr || victim == &w) continue;
-        if (claim_job(w, *victim, 0, [](std::uint64_t) { return true; })) return true;
-    }
-    return false;
+    return any_victim(w, w.fork_victim, [&](worker& victim) {
+        return claim_job(w, victim, 0, [](std::uint64_t) { return true; });
+    });
 }
 
 bool runtime::steal_needed_job(worker& w, const wait_target& target) {

@@ -104,12 +104,31 @@ runtime* runtime::create(const scheduler_options& o) {
     rt->max_workers = static_cast<unsigned>(
         std::clamp(o.max_workers >= 0 ? o.max_workers : std::max(workers, cores), workers, 128));
 
+    rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
     rt->post_seat = rt->add_seat(seat_kind::guest, 0, "post");
     rt->slots.reserve(128 + 64 * static_cast<std::uint32_t>(workers));
     rt->set_worker_count(static_cast<unsigned>(workers));
     return rt;
+}
+
+void runtime::find_places(const topology* machine) {
+    // With two processors there is nothing to choose.
+    if (cores > 2 && machine != nullptr) places.store(machine, release);  // pairs with any_victim()
+}
+
+int runtime::core_to_pin_to(const worker& w) const {
+    const thread_options& t = options.worker_threads;
+    if (!t.pin || w.kind != seat_kind::worker) return -1;
+    if (t.first_cpu >= 0) return t.first_cpu + w.number;
+    static constexpr topology all_alike;
+    const topology* const machine = known_topology();
+    std::uint16_t order[topology::capacity];
+    const std::size_t count =
+        (machine != nullptr ? *machine : all_alike).pin_order(platform::own_cores(), order);
+    const auto before = static_cast<unsigned>(std::max(0, options.main_threads));
+    return count != 0 ? order[(before + w.number) % count] : -1;
 }
 
 worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
@@ -157,7 +176,7 @@ bool runtime::start(worker& w) {
     w.request = {.name = w.name,
                  .stack_bytes = t.stack_bytes,
                  .nice = t.nice,
-                 .pin_to_cpu = t.pin && w.kind == seat_kind::worker ? t.first_cpu + w.number : -1,
+                 .pin_to_cpu = core_to_pin_to(w),
                  .entry = nullptr,
                  .argument = &w};
     if (w.kind == seat_kind::background) {

@@ -29,6 +29,7 @@ struct wait_record {
 inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
     return ~(reinterpret_cast<std::uint64_t>(object) | kind);
 }
+inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
 
 class parking_lot {
 public:

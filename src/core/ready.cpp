@@ -1,5 +1,6 @@
 // A task may start: where it goes, who finds it, who is woken.
 #include "core/attention.hpp"
+#include "core/victims.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -116,12 +117,16 @@ bool runtime::unspill(worker& w, unsigned level) {
 /// A stolen task is worth it if it takes longer than its lines take from core to core. While those
 /// stolen last did not, the thread looks on and steals again a little later: it would only slow
 /// their owner down.
-bool runtime::steals_pay(worker& w) {
-    constexpr std::int64_t fetch_ns = 200, worth_ns = 120, shortest_ns = 1'000, longest_ns = 20'000;
+bool runtime::steals_pay(worker& w) const {
+    constexpr std::int64_t fetch_ns = 200, shortest_ns = 1'000, longest_ns = 20'000;
     if (w.stole == 0 && w.steal_pause == 0) return true;
     const std::int64_t now = active_policy::now();
     if (w.stole != 0) {
         const std::int64_t each = (now - w.stole_at - fetch_ns) / std::exchange(w.stole, 0);
+        const topology* const machine = places.load(acquire);
+        // A slow core leaves small tasks to the others for longer.
+        const bool slow = machine != nullptr && machine->slow(platform::current_core());
+        const std::int64_t worth_ns = slow ? 1'000 : 120;
         w.steal_pause =
             each < worth_ns ? std::clamp(w.steal_pause * 2, shortest_ns, longest_ns) : 0;
         w.steal_again = now + w.steal_pause;
@@ -137,32 +142,30 @@ task_id runtime::steal(worker& w, unsigned level) {
     if (level != high && !steals_pay(w)) return {};
     const std::size_t limit = level == high ? 1 : std::min(most, w.ready[level].size());
     std::uint64_t taken[most];
-    const unsigned seat_total = seat_count.load(acquire);
-    for (unsigned n = 0; n < seat_total; ++n) {
-        if (++w.victim >= seat_total) w.victim = 0;
-        worker* victim = seats[w.victim].load(acquire);
-        if (victim == nullptr || victim == &w) continue;
-        const std::size_t count = victim->ready[level].steal(taken, limit);
-        if (count == 0) continue;
+    task_id first;
+    any_victim(w, w.victim, [&](worker& victim) {
+        const std::size_t count = victim.ready[level].steal(taken, limit);
+        if (count == 0) return false;
+        first = {taken[0]};
         seat_counters::add(w.counters.stolen, count);
         for (std::size_t i = 0; i < count && options.observer != nullptr; ++i) {
             options.observer->on_event({.kind = event_kind::stolen,
                                         .seat = w.index,
-                                        .seat_from = victim->index,
+                                        .seat_from = victim.index,
                                         .task = {taken[i]}});
         }
         if (level != high) {
             w.stole = static_cast<unsigned>(count);
             w.stole_at = active_policy::now();
         }
-        if (count == 1) return {taken[0]};
+        if (count == 1) return true;
         // All at once: each is two lines in the victim's core.
         for (std::size_t i = 0; i < count; ++i) slots[index_of(taken[i])].prefetch();
         w.ready[level].refill(taken + 1, count - 1);
         if (asleep.should_wake()) wake_one();  // they were out of sight for a moment
-        return {taken[0]};
-    }
-    return {};
+        return true;
+    });
+    return first;
 }
 
 task_id runtime::ready_at(worker& w, unsigned level) {

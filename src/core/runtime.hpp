@@ -9,6 +9,7 @@
 //   lifecycle.cpp threads, seats, shutdown      background.cpp, resource.cpp, instruments.cpp
 
 #include "base/accounted_memory.hpp"
+#include "base/topology.hpp"
 #include "braid/base/assert.hpp"
 #include "braid/core/observer.hpp"
 #include "braid/core/resource.hpp"
@@ -34,8 +35,6 @@ struct batch_bodies;
 struct ticket;
 
 enum class life : std::uint8_t { running, draining, discarding, closed };
-
-inline std::uint64_t scope_key(const scope* s) { return address_key(s, 1); }
 
 class runtime {
 public:
@@ -80,8 +79,11 @@ public:
     static constexpr std::size_t spill_batch = 64;
     void spill(worker& w, task_id id, unsigned level);
     bool unspill(worker& w, unsigned level);
-    static bool steals_pay(worker& w);
+    bool steals_pay(worker& w) const;
     task_id steal(worker& w, unsigned level);
+    /// Calls f(worker&) for the other seats, nearest first, until it says true (victims.hpp).
+    template <class F>
+    bool any_victim(const worker& w, std::uint32_t& last, F&& f) const;
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level);
@@ -207,6 +209,8 @@ public:
     bool wait_scope(scope& s, nanoseconds timeout, help policy);
 
     // ---- lifecycle.cpp
+    void find_places(const topology* machine);
+    int core_to_pin_to(const worker& w) const;
     worker* add_seat(seat_kind kind, unsigned number, const char* name);
     bool start(worker& w);
     worker* bound() const;
@@ -300,11 +304,12 @@ public:
     // Read-mostly line.
     alignas(64) atomic<std::uint32_t> seat_count{0};
     atomic<worker*> seats[sleepers::capacity]{};
+    atomic<const topology*> places{nullptr};
     atomic<unsigned> active_workers{0};
     atomic<life> state{life::running};
     atomic<bool> frozen{false};
     atomic<std::int64_t> expected_at{0};  // when the program has said that work comes; 0: never
-    atomic<std::uint16_t> frozen_by{UINT16_MAX};  // seat, if it has one
+    atomic<std::uint16_t> frozen_by{UINT16_MAX};
     atomic<std::uint8_t> priority_table[256]{};
     std::uint64_t serial = 0;  // tells schedulers at one address apart
     std::uint64_t float_control = 0;

@@ -256,6 +256,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
              target.task);
     }
     if (target.task && w.top != nullptr) boost(w, target.task, level_of(slots[w.top->slot]));
+    w.core.store(platform::current_core(), relaxed);
     const std::int64_t began = task_clock();
     const std::int64_t elsewhere = w.elsewhere;
     w.stamp = began;

@@ -123,9 +123,10 @@ struct alignas(64) worker {
     // ---- anybody ----
     alignas(64) basic_parker<active_policy> park;
     std::mutex cores_mutex;
-    std::uint32_t thread_number = 0;      // the system's; these three guarded by cores_mutex
-    platform::core_set cores;             // that the thread may run on, when it last fell asleep
-    std::uint32_t kept_off = UINT32_MAX;  // one of them, by whoever woke it; see keep_apart()
+    std::uint32_t thread_number = 0;         // the system's; these three guarded by cores_mutex
+    platform::core_set cores;                // that the thread may run on, when it last fell asleep
+    std::uint32_t kept_off = UINT32_MAX;     // one of them, by whoever woke it; see keep_apart()
+    atomic<std::uint32_t> core{UINT32_MAX};  // where it ran lately; a hint for thieves
     inbox box;
     atomic<fork_stack*> shown_joins{nullptr};
     atomic<bool> at_rest{true};

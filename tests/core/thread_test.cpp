@@ -1,4 +1,6 @@
 // C23: names, stacks, niceness and pinning, as the operating system tells them.
+#include "base/topology.hpp"
+
 #include "proc_threads.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
@@ -53,13 +55,30 @@ TEST_P(Threads, HaveTheNicenessAskedForAndTheCallerKeepsItsOwn) {
     EXPECT_EQ(this_proc_thread().nice, before);
 }
 
-TEST_P(Threads, ArePinnedOneToACoreAndTheCallerIsNot) {
+TEST_P(Threads, ArePinnedFromTheFirstCoreAskedForAndTheCallerIsNot) {
     const std::string before = this_proc_thread().cpus;
     braid::scheduler_options o = options();
     o.workers = std::min(GetParam(), 2);
     o.worker_threads.pin = true;
+    o.worker_threads.first_cpu = 0;
     braid::scheduler s(o);
     on_each_worker(s, [](unsigned i) { EXPECT_EQ(this_proc_thread().cpus, std::to_string(i)); });
+    EXPECT_EQ(this_proc_thread().cpus, before);
+}
+
+TEST_P(Threads, ArePinnedByTheMachinesTopologyBehindTheMainThread) {
+    std::uint16_t order[braid::topology::capacity];
+    static const braid::topology unknown{};
+    const braid::topology* machine = braid::machine_topology();
+    const std::size_t count =
+        (machine != nullptr ? *machine : unknown).pin_order(braid::platform::own_cores(), order);
+    const std::string before = this_proc_thread().cpus;
+    braid::scheduler_options o = options();
+    o.worker_threads.pin = true;
+    braid::scheduler s(o);
+    on_each_worker(s, [&](unsigned i) {
+        EXPECT_EQ(this_proc_thread().cpus, std::to_string(order[(1 + i) % count]));
+    });
     EXPECT_EQ(this_proc_thread().cpus, before);
 }
 

@@ -48,7 +48,8 @@ void add(suite& s) {
         .add("braid", [] {
             return [] { return time_ns([] { const braid::scheduler b({.workers = 1}); }) / 1e3; };
         });
-    s.at("upkeep.idle", "ms/s", "processor time of a scheduler that has nothing to do, after a burst")
+    s.at("upkeep.idle", "ms/s",
+         "processor time of a scheduler that has nothing to do, after a burst")
         .add("braid",
              [] {
                  return [b = std::make_shared<braid::scheduler>(braid::scheduler_options{

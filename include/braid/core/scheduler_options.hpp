@@ -27,8 +27,11 @@ struct thread_options {
     const char* name = nullptr;   // "<name> <i>"; at most 15 characters are visible
     std::size_t stack_bytes = 0;  // 0: the system's default
     int nice = 0;                 // -20..19; needs the privilege for negative values
-    bool pin = false;             // thread i stays on core first_cpu + i
-    int first_cpu = 0;
+    /// Thread i stays on core first_cpu + i. automatic (-1): by hwloc, on fast cores first, on one
+    /// hardware thread of each core before its siblings, behind as many as there are main threads;
+    /// reading the topology takes some ms, once in a process. Your own threads are never touched.
+    bool pin = false;
+    int first_cpu = -1;
 };
 
 struct thread_callbacks {
