@@ -7,23 +7,36 @@ namespace {
 
 using braid::fork_context;
 
-/// The ways with the queen of `row` at `column` or to the right of it.
-long place(fork_context c, const board& b, int row, int column) {
+/// The first safe column of `row` from `column` on; n: there is none.
+int next_safe(const board& b, int row, int column) {
     while (column < n && !safe(b, row, column)) ++column;
-    if (column == n) return 0;
+    return column;
+}
+
+long place(fork_context c, const board& b, int row);
+
+/// The ways with the queen of `row` at `column`, which is safe, or to the right of it.
+long place_from(fork_context c, const board& b, int row, int column) {
     const board next = with(b, row, column);
-    if (row + 1 == n) return 1 + place(c, b, row, column + 1);
-    const auto [here, right] = braid::join(
-        c, [&next, row](fork_context inner) { return place(inner, next, row + 1, 0); },
-        [&b, row, column](fork_context inner) { return place(inner, b, row, column + 1); });
-    return here + right;
+    const int right = next_safe(b, row, column + 1);
+    if (right == n) return place(c, next, row + 1);
+    const auto [here, others] = braid::join(
+        c, [&next, row](fork_context inner) { return place(inner, next, row + 1); },
+        [&b, row, right](fork_context inner) { return place_from(inner, b, row, right); });
+    return here + others;
+}
+
+long place(fork_context c, const board& b, int row) {
+    if (row == n) return 1;
+    const int first = next_safe(b, row, 0);
+    return first == n ? 0 : place_from(c, b, row, first);
 }
 
 }  // namespace
 
 void add_braid(suite& s) {
     bench::add_braid(s, "nqueens", "braid", expected, [](braid::scheduler& b) {
-        return braid::fork_join(b, "nqueens", [](fork_context c) { return place(c, {}, 0, 0); });
+        return braid::fork_join(b, "nqueens", [](fork_context c) { return place(c, {}, 0); });
     });
 }
 
