@@ -113,11 +113,11 @@ std::uint64_t float_control() noexcept {
     // MXCSR without the sticky exception flags; above it the control word of the x87 unit, which
     // computes `long double`.
     std::uint16_t x87 = 0;
-    asm("fnstcw %0" : "=m"(x87));
+    asm volatile("fnstcw %0" : "=m"(x87));
     return std::uint64_t{x87} << 32 | (_mm_getcsr() & ~0x3fU);
 #elif defined(__aarch64__)
     std::uint64_t bits;
-    asm("mrs %0, fpcr" : "=r"(bits));
+    asm volatile("mrs %0, fpcr" : "=r"(bits));
     return bits;
 #else
     return 0;
@@ -130,7 +130,7 @@ void set_float_control([[maybe_unused]] std::uint64_t bits) noexcept {
     asm volatile("fldcw %0" : : "m"(x87));
     _mm_setcsr(static_cast<unsigned>(bits));
 #elif defined(__aarch64__)
-    asm("msr fpcr, %0" ::"r"(bits));
+    asm volatile("msr fpcr, %0" ::"r"(bits));
 #endif
 }
 
