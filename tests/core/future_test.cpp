@@ -36,7 +36,8 @@ TEST_P(Future, OfALargeValueAndOfAWideOne) {
         int value = 3;
     };
     EXPECT_EQ(s.async([] { return wide{}; }).get().value, 3);
-    EXPECT_EQ(s.bytes(braid::memory_tag::closure), 0U);
+    // The worker may be the last to leave the slot, a moment after the value was taken.
+    braid_test::until([&] { return s.bytes(braid::memory_tag::closure) == 0; });
 }
 
 TEST_P(Future, OfNothingOnlySaysWhenAndWhether) {
