@@ -1,5 +1,16 @@
 # Helpers for tests/CMakeLists.txt.
 
+# GoogleTest for a processor for which Debian has no compiled one: from the sources of its package.
+macro(braid_build_googletest)
+    set(braid_googletest /usr/src/googletest)
+    if(NOT EXISTS ${braid_googletest}/CMakeLists.txt)
+        message(FATAL_ERROR "GoogleTest's sources are not in ${braid_googletest}: run scripts/setup.sh arm64.")
+    endif()
+    set(BUILD_GMOCK OFF)
+    set(INSTALL_GTEST OFF)
+    add_subdirectory(${braid_googletest} googletest EXCLUDE_FROM_ALL)
+endmacro()
+
 # braid_add_unit_tests(folder LABELS ...): every tests/<folder>/*_test.cpp goes into one executable
 # <folder>_tests. Each test is found when CTest runs, so that building needs no running program.
 function(braid_add_unit_tests folder)
@@ -12,6 +23,10 @@ function(braid_add_unit_tests folder)
     target_link_libraries(${folder}_tests PRIVATE
         braid_internal braid_warnings GTest::gtest GTest::gtest_main)
     target_include_directories(${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+    if(CMAKE_CROSSCOMPILING_EMULATOR)
+        braid_run_emulated(${folder} "${arg_LABELS}")
+        return()
+    endif()
     # Stress tests take as long as they are told to; the limit comes from the preset or ctest.
     set(limit TIMEOUT 120)
     if(folder STREQUAL "stress")
@@ -22,6 +37,24 @@ function(braid_add_unit_tests folder)
         DISCOVERY_TIMEOUT 60
         # Each test starts threads of its own, so it counts for two processors.
         PROPERTIES ${limit} PROCESSORS 2 LABELS "${arg_LABELS}")
+endfunction()
+
+# Tests in core that qemu-user cannot run, and why:
+set(braid_not_emulated
+    Gdb.*  # the gdb of this machine cannot start a program for another processor
+    Workers/Fork.*)  # qemu ends with an assertion of its own when a forked child starts threads
+
+# One CTest test for a whole program, because qemu translates for a quarter of a second before main.
+# What that leaves out is listed by CTest as disabled.
+function(braid_run_emulated folder labels)
+    target_compile_definitions(${folder}_tests PRIVATE BRAID_TEST_EMULATED=1)
+    list(JOIN braid_not_emulated : left_out)
+    add_test(NAME ${folder}_tests COMMAND ${folder}_tests --gtest_filter=-${left_out})
+    set_tests_properties(${folder}_tests PROPERTIES TIMEOUT 1200 PROCESSORS 2 LABELS "${labels}")
+    if(folder STREQUAL "core")
+        add_test(NAME core_tests.not_emulated COMMAND core_tests --gtest_filter=${left_out})
+        set_tests_properties(core_tests.not_emulated PROPERTIES DISABLED TRUE LABELS "${labels}")
+    endif()
 endfunction()
 
 # Every tests/model/<name>_model.cpp is a program that explores production headers under Relacy. It

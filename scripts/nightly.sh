@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Long campaigns: scripts/nightly.sh [SCALE]. Stress tests and models SCALE times as long (20),
-# the stress tests again under both sanitizers, clang-tidy, a second compiler.
+# the stress tests again under both sanitizers, clang-tidy, a second compiler, arm64.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,3 +22,4 @@ done
 scripts/tidy.sh
 build_preset clang
 ctest --preset clang -L '^(unit|sample)$'
+scripts/arm64.sh

@@ -1,5 +1,6 @@
 // With a chooser one thread runs at a time, every choice is the chooser's, and the same answers
 // give the same run (I8). BRAID_TEST_WORKERS picks the worker counts as for every scheduler test.
+#include "scale.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
 
@@ -39,7 +40,9 @@ protected:
         return record;
     }
     /// Each seed is a scheduler with all its threads: fewer where starting them is what costs.
-    std::uint64_t seeds(std::uint64_t usual) const { return GetParam() > 8 ? usual / 20 : usual; }
+    std::uint64_t seeds(std::uint64_t usual) const {
+        return GetParam() > 8 || braid_test::emulated ? usual / 20 : usual;
+    }
 };
 
 INSTANTIATE_TEST_SUITE_P(Workers, Chooser, testing::ValuesIn(braid_test::worker_counts()),

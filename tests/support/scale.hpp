@@ -20,8 +20,14 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
-/// A tenth under the sanitizers, which make everything about that much slower.
-constexpr std::size_t scaled(std::size_t n) { return sanitized ? (n + 9) / 10 : n; }
+#if defined(BRAID_TEST_EMULATED)
+inline constexpr bool emulated = true;
+#else
+inline constexpr bool emulated = false;
+#endif
+
+/// A tenth under the sanitizers and emulators, which make everything about that much slower.
+constexpr std::size_t scaled(std::size_t n) { return sanitized || emulated ? (n + 9) / 10 : n; }
 
 /// scaled() times BRAID_STRESS_SCALE (a decimal number; the nightly run raises it).
 inline std::size_t stress_scaled(std::size_t n) {
