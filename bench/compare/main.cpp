@@ -1,11 +1,14 @@
 // compare [--filter REGEX] [--quick] [--list] [--out FILE]: runs the comparisons and writes all
 // samples as JSON. bench/run.py calls it and prints the table.
 #include "algorithms/algorithms.hpp"
+#include "cilksort/cilksort.hpp"
 #include "driver.hpp"
+#include "fanout/fanout.hpp"
 #include "fib/fib.hpp"
+#include "frame/frame.hpp"
 #include "graph/graph.hpp"
-#include "loops/loops.hpp"
 #include "machine/machine.hpp"
+#include "mandelbrot/mandelbrot.hpp"
 #include "matmul/matmul.hpp"
 #include "nqueens/nqueens.hpp"
 #include "seeds/seeds.hpp"
@@ -68,13 +71,16 @@ int run(int count, char** values) {
     bench::machine::add(s);
     bench::tasks::add(s);
     bench::graph::add(s);
-    bench::loops::add(s);
+    bench::fanout::add(s);
     bench::upkeep::add(s);
     bench::fib::add(s);
     bench::skynet::add(s);
     bench::nqueens::add(s);
     bench::matmul::add(s);
+    bench::cilksort::add(s);
+    bench::mandelbrot::add(s);
     bench::algorithms::add(s);
+    bench::frame::add(s);
     bench::seeds::add(s);
     if (a.list) {
         for (const bench::row& r : s.rows()) std::cout << r.name << '\n';

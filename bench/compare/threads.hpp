@@ -1,5 +1,6 @@
 #pragma once
-// Rows `<name>.t1` and `<name>.t2`: the same work by one thread and by two, in milliseconds.
+// Rows `<name>.t1` and `<name>.t2`: the same work by one thread and by two; in milliseconds unless
+// the row says otherwise.
 
 #include "driver.hpp"
 
@@ -37,7 +38,7 @@ void add_serial(suite& s, const std::string& name, const char* about, Answer exp
         });
     }
 }
-/// measure(scheduler&) → ms.
+/// measure(scheduler&) → the row's unit.
 template <class Measure>
 void add_braid_measure(suite& s, const std::string& name, const char* system, Measure take) {
     for (const unsigned threads : thread_counts) {
@@ -55,11 +56,11 @@ void add_braid(suite& s, const std::string& name, const char* system, Answer exp
         return timed_ms([&] { return work(b); }, expected, system);
     });
 }
-/// measure() → ms, in an arena of that many threads.
+/// measure() → the row's unit, in an arena of oneTBB of that many threads.
 template <class Measure>
-void add_tbb_measure(suite& s, const std::string& name, Measure take) {
+void add_in_arena(suite& s, const std::string& name, const char* system, Measure take) {
     for (const unsigned threads : thread_counts) {
-        s.at(with_threads(name, threads)).add("tbb", [=] {
+        s.at(with_threads(name, threads)).add(system, [=] {
             struct state {
                 tbb::global_control limit;
                 tbb::task_arena arena;
@@ -71,10 +72,23 @@ void add_tbb_measure(suite& s, const std::string& name, Measure take) {
         });
     }
 }
+template <class Measure>
+void add_tbb_measure(suite& s, const std::string& name, Measure take) {
+    add_in_arena(s, name, "tbb", take);
+}
 /// work() → answer.
 template <class Work, class Answer>
 void add_tbb(suite& s, const std::string& name, Answer expected, Work work) {
     add_tbb_measure(s, name, [=] { return timed_ms(work, expected, "tbb"); });
+}
+/// The same for std::execution::par, which libstdc++ runs on oneTBB.
+template <class Measure>
+void add_std_par_measure(suite& s, const std::string& name, Measure take) {
+    add_in_arena(s, name, "std par", take);
+}
+template <class Work, class Answer>
+void add_std_par(suite& s, const std::string& name, Answer expected, Work work) {
+    add_std_par_measure(s, name, [=] { return timed_ms(work, expected, "std par"); });
 }
 /// work(threads) → answer.
 template <class Work, class Answer>

@@ -45,7 +45,7 @@ class goals(unittest.TestCase):
         self.assertIn("reached", self.said("uneven.t2", uneven))
 
     def test_a_cold_loop_is_compared_with_one_wake(self):
-        rows = [row("machine.wake", machine=[2, 4]), row("loops.64x2.cold", braid=[6])]
+        rows = [row("machine.wake", machine=[2, 4]), row("fanout.64x2.cold", braid=[6])]
         self.assertEqual(self.entry("fanout.64x2.cold", *rows)["value"], 2.0)
 
     def test_the_speedup_of_the_demo_is_to_be_exceeded(self):

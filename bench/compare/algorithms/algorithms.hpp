@@ -47,11 +47,13 @@ void add_serial(suite& s);
 void add_braid(suite& s);
 void add_tbb(suite& s);
 void add_openmp(suite& s);
+void add_std_par(suite& s);
 inline void add(suite& s) {
     add_serial(s);
     add_braid(s);
     add_tbb(s);
     add_openmp(s);
+    add_std_par(s);
 }
 
 }  // namespace bench::algorithms

@@ -5,6 +5,7 @@
 #include <braid/core/spawn_batch.hpp>
 
 #include <memory>
+#include <vector>
 
 namespace bench::tasks {
 namespace {
@@ -14,7 +15,7 @@ struct state {
         : scheduler({.workers = static_cast<int>(threads) - 1}), tasks(scheduler) {}
     braid::scheduler scheduler;
     braid::scope tasks;
-    braid::task_id ids[live];
+    std::vector<braid::task_id> ids = std::vector<braid::task_id>(total);
 };
 
 void post(state& s, std::size_t n) {
@@ -27,15 +28,20 @@ void spawn(state& s, std::size_t n) {
     s.tasks.wait();
 }
 
+void spawn_work(state& s, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) s.ids[i] = s.tasks.spawn({}, [i] { count_work(i); });
+    s.tasks.wait();
+}
+
 void batch(state& s, std::size_t n) {
     s.scheduler.wait(s.scheduler.spawn_batch({}, n, [](std::size_t) { count_one(); }));
 }
 
-std::function<measure()> rounds(unsigned threads, std::size_t size,
+std::function<measure()> rounds(unsigned threads, const load& l,
                                 void (*round)(state&, std::size_t)) {
     return [=] {
         return [=, s = std::make_shared<state>(threads)] {
-            return in_rounds_of(size, [&](std::size_t n) { round(*s, n); });
+            return timed(l, [&](std::size_t n) { round(*s, n); });
         };
     };
 }
@@ -44,10 +50,13 @@ std::function<measure()> rounds(unsigned threads, std::size_t size,
 
 void add_braid(suite& s) {
     for (unsigned threads = 1; threads <= 2; ++threads) {
-        s.at(with_threads("tasks.post", threads)).add("braid", rounds(threads, live, post));
-        s.at(with_threads("tasks.spawn", threads)).add("braid", rounds(threads, live, spawn));
-        s.at(with_threads("tasks.flood", threads)).add("braid", rounds(threads, total, post));
-        s.at(with_threads("tasks.batch", threads)).add("braid", rounds(threads, total, batch));
+        s.at(with_threads("tasks.post", threads)).add("braid", rounds(threads, in_rounds, post));
+        s.at(with_threads("tasks.spawn", threads)).add("braid", rounds(threads, in_rounds, spawn));
+        s.at(with_threads("tasks.flood", threads)).add("braid", rounds(threads, at_once, post));
+        s.at(with_threads("tasks.live", threads)).add("braid", rounds(threads, at_once, spawn));
+        s.at(with_threads("tasks.batch", threads)).add("braid", rounds(threads, at_once, batch));
+        s.at(with_threads("tasks.200ns", threads))
+            .add("braid", rounds(threads, with_work(), spawn_work));
     }
 }
 

@@ -11,12 +11,20 @@ void run(std::size_t n) {
 #pragma omp taskwait
 }
 
+void run_work(std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+#pragma omp task firstprivate(i)
+        count_work(i);
+    }
+#pragma omp taskwait
+}
+
 void batch(std::size_t n) {
 #pragma omp taskloop grainsize(1)
     for (std::size_t i = 0; i < n; ++i) count_one();
 }
 
-std::function<measure()> rounds(unsigned threads, std::size_t size, void (*round)(std::size_t)) {
+std::function<measure()> rounds(unsigned threads, const load& l, void (*round)(std::size_t)) {
     return [=] {
         return [=] {
             double ns = 0;
@@ -24,7 +32,7 @@ std::function<measure()> rounds(unsigned threads, std::size_t size, void (*round
 #pragma omp parallel num_threads(threads)
 #pragma omp single
             try {
-                ns = in_rounds_of(size, round);
+                ns = timed(l, round);
             } catch (...) {
                 error = std::current_exception();
             }
@@ -38,9 +46,11 @@ std::function<measure()> rounds(unsigned threads, std::size_t size, void (*round
 
 void add_openmp(suite& s) {
     for (unsigned threads = 1; threads <= 2; ++threads) {
-        s.at(with_threads("tasks.post", threads)).add("openmp", rounds(threads, live, run));
-        s.at(with_threads("tasks.flood", threads)).add("openmp", rounds(threads, total, run));
-        s.at(with_threads("tasks.batch", threads)).add("openmp", rounds(threads, total, batch));
+        s.at(with_threads("tasks.post", threads)).add("openmp", rounds(threads, in_rounds, run));
+        s.at(with_threads("tasks.flood", threads)).add("openmp", rounds(threads, at_once, run));
+        s.at(with_threads("tasks.batch", threads)).add("openmp", rounds(threads, at_once, batch));
+        s.at(with_threads("tasks.200ns", threads))
+            .add("openmp", rounds(threads, with_work(), run_work));
     }
 }
 

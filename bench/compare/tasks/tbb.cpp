@@ -24,6 +24,12 @@ void run(std::size_t n) {
     group.wait();
 }
 
+void run_work(std::size_t n) {
+    tbb::task_group group;
+    for (std::size_t i = 0; i < n; ++i) group.run([i] { count_work(i); });
+    group.wait();
+}
+
 void batch(std::size_t n) {
     // Grain 1 and no merging: one task per element.
     tbb::parallel_for(
@@ -31,10 +37,10 @@ void batch(std::size_t n) {
         tbb::simple_partitioner());
 }
 
-std::function<measure()> rounds(unsigned threads, std::size_t size, void (*round)(std::size_t)) {
+std::function<measure()> rounds(unsigned threads, const load& l, void (*round)(std::size_t)) {
     return [=] {
         return [=, s = std::make_shared<state>(threads)] {
-            return s->arena.execute([&] { return in_rounds_of(size, round); });
+            return s->arena.execute([&] { return timed(l, round); });
         };
     };
 }
@@ -43,10 +49,13 @@ std::function<measure()> rounds(unsigned threads, std::size_t size, void (*round
 
 void add_tbb(suite& s) {
     for (unsigned threads = 1; threads <= 2; ++threads) {
-        s.at(with_threads("tasks.post", threads)).add("tbb", rounds(threads, live, run));
-        s.at(with_threads("tasks.spawn", threads)).add("tbb", rounds(threads, live, run));
-        s.at(with_threads("tasks.flood", threads)).add("tbb", rounds(threads, total, run));
-        s.at(with_threads("tasks.batch", threads)).add("tbb", rounds(threads, total, batch));
+        s.at(with_threads("tasks.post", threads)).add("tbb", rounds(threads, in_rounds, run));
+        s.at(with_threads("tasks.spawn", threads)).add("tbb", rounds(threads, in_rounds, run));
+        s.at(with_threads("tasks.flood", threads)).add("tbb", rounds(threads, at_once, run));
+        s.at(with_threads("tasks.live", threads)).add("tbb", rounds(threads, at_once, run));
+        s.at(with_threads("tasks.batch", threads)).add("tbb", rounds(threads, at_once, batch));
+        s.at(with_threads("tasks.200ns", threads))
+            .add("tbb", rounds(threads, with_work(), run_work));
     }
 }
 

@@ -1,9 +1,9 @@
-#include "loops/loops.hpp"
+#include "fanout/fanout.hpp"
 
 #include <algorithm>
 #include <thread>
 
-namespace bench::loops {
+namespace bench::fanout {
 namespace {
 
 void sleep_if(bool cold, const std::function<void(std::int64_t)>& announce) {
@@ -71,4 +71,4 @@ void add(suite& s) {
     add_openmp(s);
 }
 
-}  // namespace bench::loops
+}  // namespace bench::fanout

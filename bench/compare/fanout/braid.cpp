@@ -1,4 +1,4 @@
-#include "loops/loops.hpp"
+#include "fanout/fanout.hpp"
 
 #include <braid/core/scheduler.hpp>
 #include <braid/core/spawn_batch.hpp>
@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace bench::loops {
+namespace bench::fanout {
 
 void add_braid(suite& s) {
     for (const shape& shape : shapes) {
@@ -59,4 +59,4 @@ void add_braid(suite& s) {
     }
 }
 
-}  // namespace bench::loops
+}  // namespace bench::fanout

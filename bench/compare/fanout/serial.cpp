@@ -1,6 +1,6 @@
-#include "loops/loops.hpp"
+#include "fanout/fanout.hpp"
 
-namespace bench::loops {
+namespace bench::fanout {
 
 void add_serial(suite& s) {
     for (const shape& shape : shapes) {
@@ -16,4 +16,4 @@ void add_serial(suite& s) {
     }
 }
 
-}  // namespace bench::loops
+}  // namespace bench::fanout

@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace bench::loops {
+namespace bench::fanout {
 
 struct shape {
     const char* name;
@@ -15,10 +15,10 @@ struct shape {
     bool cold;  // everybody has slept for 2 ms
 };
 inline constexpr shape shapes[] = {
-    {"loops.2x20.hot", 2, 20'000, false},
-    {"loops.64x2.hot", 64, 2'000, false},
-    {"loops.2x20.cold", 2, 20'000, true},
-    {"loops.64x2.cold", 64, 2'000, true},
+    {"fanout.2x20.hot", 2, 20'000, false},
+    {"fanout.64x2.hot", 64, 2'000, false},
+    {"fanout.2x20.cold", 2, 20'000, true},
+    {"fanout.64x2.cold", 64, 2'000, true},
 };
 
 /// Who ran body i.
@@ -48,4 +48,4 @@ void add_tbb(suite& s);
 void add_openmp(suite& s);
 void add_serial(suite& s);
 
-}  // namespace bench::loops
+}  // namespace bench::fanout

@@ -1,6 +1,6 @@
-#include "loops/loops.hpp"
+#include "fanout/fanout.hpp"
 
-namespace bench::loops {
+namespace bench::fanout {
 
 void add_openmp(suite& s) {
     for (const shape& shape : shapes) {
@@ -15,4 +15,4 @@ void add_openmp(suite& s) {
     }
 }
 
-}  // namespace bench::loops
+}  // namespace bench::fanout

@@ -1,4 +1,4 @@
-#include "loops/loops.hpp"
+#include "fanout/fanout.hpp"
 
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace bench::loops {
+namespace bench::fanout {
 namespace {
 
 struct state {
@@ -35,4 +35,4 @@ void add_tbb(suite& s) {
     }
 }
 
-}  // namespace bench::loops
+}  // namespace bench::fanout
