@@ -1,14 +1,24 @@
-"""The goals of bench/reach.py: what a value is made of, and what is said of it."""
+"""The goals of bench/reach.py: what a value is made of, and what is said of it. And what bench/run.py
+says to wrong arguments and to machines that lack something."""
 
+import argparse
 import contextlib
 import io
+import json
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
 
-from reach import FIB_JOINS, GOALS, print_reach, reach  # noqa: E402
+import run  # noqa: E402
+from reach import FIB_JOINS, GOALS, ROWS, print_reach, reach  # noqa: E402
+
+CLANG, GCC = "clang++ 19.1.7", "g++ 12.2.0"
 
 
 def row(name, **rivals):
@@ -16,20 +26,40 @@ def row(name, **rivals):
                                      for s, v in rivals.items()]}
 
 
+def printed(entries):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        print_reach(entries)
+    return out.getvalue()
+
+
 class goals(unittest.TestCase):
-    def entry(self, name, *rows):
-        return next(e for e in reach(list(rows), "g++") if e["id"] == name)
+    def entry(self, name, *rows, compiler=GCC):
+        return next(e for e in reach(list(rows), compiler) if e["id"] == name)
 
     def said(self, name, *rows):
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            print_reach(reach(list(rows), "g++"))
-        return next(line for line in out.getvalue().splitlines() if line.startswith(name + " "))
+        table = printed(reach(list(rows), GCC))
+        return next(line for line in table.splitlines() if line.startswith(name + " "))
 
     def test_every_goal_is_listed_whatever_was_measured(self):
-        self.assertEqual([e["id"] for e in reach([], "g++")], list(GOALS))
-        self.assertTrue(all(e["value"] is None and e["samples"] == [] for e in reach([], "g++")))
+        self.assertEqual([e["id"] for e in reach([], GCC)], list(GOALS))
+        self.assertTrue(all(e["value"] is None and e["samples"] == [] for e in reach([], GCC)))
         self.assertIn("not measured", self.said("fib.ctx.ns"))
+
+    def test_only_graphs_that_are_kept_lack_a_benchmark(self):
+        everything = [row(name, **{system.replace(" ", "_"): [1.0] for system in (
+            "serial", "raw", "machine", "braid", "braid plain", "braid announced")}) for name in ROWS]
+        without = [e["id"] for e in reach(everything, GCC) if e["value"] is None]
+        self.assertEqual(without, ["graph.rerun.t1", "graph.rerun.t2", "alloc.graph"])
+
+    def test_clang_has_a_target_of_its_own_and_a_column(self):
+        fib = row("fib.t1", serial=[10], braid=[10 + 2 * FIB_JOINS / 1e6])
+        both = [self.entry("fib.ctx.ns", fib, compiler=c) for c in (GCC, CLANG)]
+        self.assertEqual([e["target"] for e in both], [1.0, 2.5])
+        self.assertEqual([e["compiler"] for e in both], [GCC, CLANG])
+        head, line = printed(both).strip().splitlines()
+        self.assertLess(head.index(GCC), head.index(CLANG))
+        self.assertRegex(line, r"2\.00 <= 1 +missed +2\.00 <= 2\.5 +reached")
 
     def test_a_price_is_the_difference_to_serial_code_for_each_join(self):
         fib = row("fib.t1", serial=[10, 10, 12], braid=[10 + FIB_JOINS / 1e6] * 3)
@@ -49,13 +79,86 @@ class goals(unittest.TestCase):
         self.assertEqual(self.entry("fanout.64x2.cold", *rows)["value"], 2.0)
 
     def test_the_speedup_of_the_demo_is_to_be_exceeded(self):
-        entry = {"id": "demo.speedup", "value": 1.9, "target": 1.85, "unit": "x"}
+        slow, fast = (self.said("demo.speedup", row("demo.frame", serial=[20], braid=[ms]))
+                      for ms in (11, 10))
+        self.assertRegex(slow, r"1\.82 >= 1\.85 +missed")
+        self.assertRegex(fast, r"2\.00 >= 1\.85 +reached")
+
+
+class machines(unittest.TestCase):
+    def refused(self, *arguments):
+        done = subprocess.run([sys.executable, BENCH / "run.py", *arguments], capture_output=True,
+                              text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return done.stderr
+
+    def options(self, **wanted):
+        return argparse.Namespace(**{"filter": None, "compiler": "both", "quick": True,
+                                     "no_build": True, **wanted})
+
+    def test_wrong_arguments_get_one_sentence(self):
+        self.assertIn("--quik", self.refused("--quik"))
+        self.assertIn("regular expression", self.refused("--filter", "("))
+        self.assertIn("'msvc'", self.refused("--compiler", "msvc"))
+        self.assertIn("without --filter", self.refused("--pictures", "--filter", "fib"))
+
+    def test_a_machine_without_clang_measures_with_gcc_and_says_so(self):
+        said = io.StringIO()
+        with (mock.patch("run.set_up", return_value=True), mock.patch("shutil.which", return_value=None),
+              mock.patch("pathlib.Path.exists", return_value=True), contextlib.redirect_stderr(said)):
+            found = run.builds(self.options())
+            self.assertEqual([b.compiler for b in found], ["gcc"])
+            self.assertEqual(said.getvalue().count("\n"), 1)
+            self.assertIn("no clang++", said.getvalue())
+            with self.assertRaises(SystemExit) as end:
+                run.builds(self.options(compiler="clang"))
+            self.assertEqual(end.exception.code, 2)
+
+    def test_a_demo_that_is_not_there_is_a_reason(self):
+        build = run.Build("clang")
+        build.demo_preset = "nowhere"
+        rows, why = run.run_demo(self.options(), build)
+        self.assertEqual(rows, [])
+        self.assertIn("out/build/nowhere", why)
+
+    def test_the_table_has_a_column_for_each_compiler(self):
+        rows = [{**row("fib.t1", serial=[10], braid=[20]), "about": "joins", "unit": "ms"}]
+        for rival in rows[0]["rivals"]:
+            rival["median"] = rival["samples"][0]
+        core = [{"name": "core.chain", "unit": "ns", "median": 5.0}]
+        runs = [{"compiler": GCC, "rows": rows, "core": core},
+                {"compiler": CLANG, "rows": [], "core": []}]
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            print_reach([entry, {**entry, "value": 1.8}])
-        lines = out.getvalue().splitlines()[-2:]
-        self.assertIn("reached", lines[0])
-        self.assertIn("missed", lines[1])
+            run.print_table(runs)
+        self.assertRegex(out.getvalue(), r"g\+\+ 12\.2\.0 .*clang\+\+ 19\.1\.7")
+        self.assertRegex(out.getvalue(), r"\n    braid +20\.00 +2\.00 +-\n")
+        self.assertRegex(out.getvalue(), r"\n    core\.chain +5\.00 ns +-\n")
+
+
+class pictures(unittest.TestCase):
+    def test_the_same_results_give_the_same_pictures(self):
+        python = next((p for p in (sys.executable, "/usr/bin/python3") if subprocess.run(
+            [p, "-c", "import matplotlib"], capture_output=True, check=False).returncode == 0), None)
+        if python is None:
+            self.skipTest("needs python3-matplotlib")
+        fib = row("fib.t2", serial=[10.0], braid=[6.0], tbb=[400.0])
+        for rival in fib["rivals"]:
+            rival["median"] = rival["samples"][0]
+        results = {"date": "2026-01-01T00:00:00", "commit": "0" * 40, "changed_files": False,
+                   "machine": {"processor": "one", "cores": 2},
+                   "runs": [{"compiler": GCC, "flags": "-O3", "rows": [fib]}]}
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "results.json"
+            file.write_text(json.dumps(results))
+            drawn = []
+            for name in ("a", "b"):
+                subprocess.run([python, BENCH / "pictures.py", file, Path(folder) / name], check=True,
+                               timeout=60)
+                drawn.append({f.name: f.read_bytes() for f in (Path(folder) / name).iterdir()})
+        self.assertEqual(list(drawn[0]), ["bench-fork-join.svg"])
+        self.assertEqual(drawn[0], drawn[1])
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ class scripts(unittest.TestCase):
         for line in (ROOT / "scripts/packages.txt").read_text().splitlines():
             if not line.startswith("#"):
                 group, package, *why = line.split()
-                self.assertIn(group, ("build", "test", "demo", "bench", "lint", "arm64"))
+                self.assertIn(group, ("build", "test", "demo", "bench", "clang", "lint", "arm64"))
                 self.assertRegex(package, r"^[a-z0-9.+-]+$")
                 self.assertTrue(why, package)
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <numeric>
 
 namespace bench::algorithms {
 
@@ -15,9 +16,8 @@ void add_tbb(suite& s) {
     bench::add_tbb(s, "reduce", expected().sum, [] {
         return tbb::parallel_reduce(
             range(0, count), 0L,
-            [](const range& r, long sum) {
-                for (std::size_t i = r.begin(); i != r.end(); ++i) sum += numbers()[i];
-                return sum;
+            [v = numbers().data()](const range& r, long sum) {
+                return std::accumulate(v + r.begin(), v + r.end(), sum);
             },
             std::plus<>());
     });
@@ -34,11 +34,10 @@ void add_tbb(suite& s) {
         return timed_into(expected().scanned, "tbb scan", [](auto& v) {
             tbb::parallel_scan(
                 range(0, count), std::uint32_t{0},
-                [&](const range& r, std::uint32_t sum, bool last) {
-                    for (std::size_t i = r.begin(); i != r.end(); ++i) {
-                        sum += numbers()[i];
-                        if (last) v[i] = sum;
-                    }
+                [in = numbers().data(), out = v.data()](const range& r, std::uint32_t sum,
+                                                        bool last) {
+                    if (!last) return std::accumulate(in + r.begin(), in + r.end(), sum);
+                    for (std::size_t i = r.begin(); i != r.end(); ++i) out[i] = sum += in[i];
                     return sum;
                 },
                 std::plus<>());
