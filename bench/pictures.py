@@ -102,10 +102,11 @@ def draw(title, unit, relative, groups, source):
             axes.barh(y, end - start, left=start, height=0.82, color=COLOURS[system], zorder=2)
             axes.annotate(number(value), (end, y), xytext=(-4 if leftwards else 4, 0),
                           textcoords="offset points", ha="right" if leftwards else "left",
-                          va="center", fontsize=9, weight="bold" if system == "braid" else "normal")
+                          va="center", fontsize=9, weight="bold" if system == "braid" else "normal",
+                          bbox={"color": "white", "pad": 0.5})
     if relative:
         for at_value, label in ((0.5, "half"), (1, "serial code")):
-            axes.axvline(at_value, color="#111827", linewidth=1, zorder=3,
+            axes.axvline(at_value, color="#111827", linewidth=1, zorder=1 if at_value < 1 else 3,
                          linestyle=(0, (1, 3)) if at_value < 1 else "-")
             axes.annotate(label, (at_value, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
                           textcoords="offset points", ha="center", fontsize=9)
@@ -118,7 +119,7 @@ def draw(title, unit, relative, groups, source):
     axes.grid(axis="x", color="#e5e7eb", zorder=0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    axes.set_xlabel(f"{unit}; {'less' if relative else 'shorter'} is better, logarithmic", fontsize=9)
+    axes.set_xlabel(f"{unit}, logarithmic; further left is faster", fontsize=9)
 
     systems = [s for s in COLOURS if any(s == x for _, bars in groups for x, _ in bars)]
     handles = [matplotlib.patches.Patch(color=COLOURS[s]) for s in systems]

@@ -92,7 +92,11 @@ class Build:
         return ""
 
     def version(self):
-        return output_of(self.cached("CMAKE_CXX_COMPILER"), "--version").split("\n")[0]
+        # A toolchain file's compiler is not in the cache.
+        files = (ROOT / "out/build" / self.preset / "CMakeFiles").glob("*/CMakeCXXCompiler.cmake")
+        newest = max(files, key=lambda file: file.stat().st_mtime)
+        compiler = re.search(r'set\(CMAKE_CXX_COMPILER "(.*)"\)', newest.read_text()).group(1)
+        return output_of(compiler, "--version").split("\n")[0]
 
     def title(self):
         """g++ 12.2.0"""
