@@ -257,6 +257,7 @@ def print_table(runs):
 def draw_pictures(a):
     """Debian's matplotlib belongs to Debian's Python, which may not be the one that runs this."""
     folder = ROOT / "docs/pictures" if a.pictures else OUT / "pictures"
+    shutil.rmtree(OUT / "pictures", ignore_errors=True)  # those of another run
     for python in (sys.executable, "/usr/bin/python3"):
         there = subprocess.run([python, "-c", "import matplotlib"], capture_output=True, check=False)
         if there.returncode == 0:
