@@ -43,20 +43,20 @@ unsigned trace::finish(const shape& s) {
 double over_ideal(const shape& s, unsigned threads, const std::function<void(trace&)>& loop,
                   const std::function<void(std::int64_t)>& announce) {
     const double ideal = serial_us(s) / threads;
-    // A cold wake takes as long as a body of 20 µs: then one thread may do it all, and rightly so.
-    const bool too_short_to_share = s.cold && s.bodies == 2;
+    // A cold wake may take as long as the bodies: then one thread does it all, and rightly so.
+    const bool must_share = !s.cold;
     // A neighbour on the other core may keep the second thread out for a while: look on longer.
     const int times = s.cold ? 25 : 300;
     const int at_most = 100 * times;
     std::vector<double> over;
     unsigned most = 0;
-    for (int i = 0; i < times || (most < threads && !too_short_to_share && i < at_most); ++i) {
+    for (int i = 0; i < times || (must_share && most < threads && i < at_most); ++i) {
         sleep_if(s.cold, announce);
         trace t;
         over.push_back(time_ns([&] { loop(t); }) / 1000 - ideal);
         most = std::max(most, t.finish(s));
     }
-    if (most < threads && !too_short_to_share)
+    if (must_share && most < threads)
         throw wrong_answer("no second thread took part in any repetition");
     return median(std::move(over));
 }

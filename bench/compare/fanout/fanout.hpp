@@ -36,8 +36,8 @@ private:
 };
 
 /// `loop(trace&)` runs the shape once. Median of µs over the ideal. Throws wrong_answer if in no
-/// repetition `threads` threads took part, except in 2x20.cold (see there). `announce` is told
-/// before each sleep in how many ns the loop comes.
+/// repetition of a hot loop `threads` threads took part. `announce` is told before each sleep in
+/// how many ns the loop comes.
 double over_ideal(const shape& s, unsigned threads, const std::function<void(trace&)>& loop,
                   const std::function<void(std::int64_t)>& announce = {});
 
