@@ -97,9 +97,10 @@ std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_
     const slot& p = slots[batch];
     slot& s = slots[index];
     s.name = p.name;
+    s.way = nullptr;
     s.module = p.module;
     s.flags.store(
-        flag_ticket | (p.flags.load(relaxed) & (flag_never_waits | flag_quiet | flag_category)),
+        flag_own_way | (p.flags.load(relaxed) & (flag_never_waits | flag_quiet | flag_category)),
         relaxed);
     s.level.store(p.level.load(relaxed), relaxed);
     s.environment.store(p.environment.load(relaxed), relaxed);

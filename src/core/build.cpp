@@ -127,6 +127,29 @@ bool runtime::fill_detail(worker& w, slot& s, const task_options& o, draft_kind 
     return true;
 }
 
+bool runtime::good_options(const task_options& o) const {
+    const assertion_handler& misuse = options.assertion;
+    return BRAID_EXPECT(misuse, o.uses.size() <= detail_block::max_resources,
+                        "a task may use at most 8 resources") &&
+           BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count.load(acquire),
+                        "`on` must come from worker_thread() or a registered main_thread") &&
+           BRAID_EXPECT(misuse, !o.on || may_be_named(*seats[o.on.seat].load(acquire)),
+                        "`on` cannot name a foreign or background thread") &&
+           BRAID_EXPECT(misuse, !o.on || is_present(o.on),
+                        "the thread that `on` names has left; keep its main_thread alive");
+}
+
+std::uint16_t runtime::flags_of(const task_options& o) {
+    std::uint16_t flags = 0;
+    if (o.never_waits) flags |= flag_never_waits;
+    if (o.may_be_long) flags |= flag_quiet;
+    if (o.runs_as == task_class::background) flags |= flag_background;
+    if (o.category != 0) flags |= flag_category;
+    if (o.on || o.workers != 0) flags |= flag_direct;
+    if (o.uses.size() != 0) flags |= flag_resources;
+    return flags;
+}
+
 draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     const assertion_handler& misuse = options.assertion;
     const life now = state.load(acquire);
@@ -136,14 +159,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
             o.name != nullptr ? o.name : "");
         return {};
     }
-    if (!BRAID_EXPECT(misuse, o.uses.size() <= detail_block::max_resources,
-                      "a task may use at most 8 resources") ||
-        !BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count.load(acquire),
-                      "`on` must come from worker_thread() or a registered main_thread") ||
-        !BRAID_EXPECT(misuse, !o.on || may_be_named(*seats[o.on.seat].load(acquire)),
-                      "`on` cannot name a foreign or background thread") ||
-        !BRAID_EXPECT(misuse, !o.on || is_present(o.on),
-                      "the thread that `on` names has left; keep its main_thread alive") ||
+    if (!good_options(o) ||
         !BRAID_EXPECT(misuse, !o.parent || state_of(o.parent) == task_state::open,
                       "add children only to a task that is open: while it runs, while another "
                       "child is open, or before finish()")) {
@@ -156,22 +172,16 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     const std::uint32_t generation = s.generation() + 1;
     const task_id id{join_word(generation, index)};
 
-    std::uint16_t flags = 0;
+    std::uint16_t flags = flags_of(o);
     if (kind == draft_kind::posted) flags |= flag_posted;
     if (kind == draft_kind::valued) flags |= flag_held;
     if (kind == draft_kind::built) flags |= flag_built;
     if (kind == draft_kind::shared) flags |= flag_shared;
-    if (o.never_waits) flags |= flag_never_waits;
-    if (o.may_be_long) flags |= flag_quiet;
-    if (o.runs_as == task_class::background) flags |= flag_background;
-    if (o.category != 0) flags |= flag_category;
-    if (o.on || o.workers != 0) flags |= flag_direct;
-    if (o.uses.size() != 0) flags |= flag_resources;
 
     s.name = o.name;
     s.module = o.module;
     s.flags.store(flags, relaxed);
-    s.level.store(o.category != 0 ? o.category : static_cast<std::uint8_t>(o.priority), relaxed);
+    s.level.store(level_of(o), relaxed);
     s.environment.store(nullptr, relaxed);
     s.waits_for.store(1, relaxed);  // the builder's, until publish()
     open_words(s.open, s.permissions, generation, kind == draft_kind::built ? 2 : 1);

@@ -31,6 +31,9 @@ void runtime::complete(worker& w, std::uint32_t index) {
 
 void runtime::complete_one(worker& w, std::uint32_t index) {
     slot& s = slots[index];
+    if (s.has(flag_own_way) && s.way != nullptr) {
+        return s.way(*this, w, index, own_step::ended);
+    }
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
     if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
@@ -40,11 +43,9 @@ void runtime::complete_one(worker& w, std::uint32_t index) {
     complete_closed(w, index, close_and_take(s.permissions, generation), result);
 }
 
-/// `head`: what close_and_take() gave.
-void runtime::complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result) {
-    slot& s = slots[index];
+/// `head`: what close_and_take() gave. True: somebody waited.
+bool runtime::tell_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result) {
     const task_id id = id_of(index);
-    const std::uint32_t parent = s.parent.load(relaxed);
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
         // Read before the count goes down: whoever makes the successor ready frees its edges.
         const std::uint32_t next = edges[e].next.load(relaxed);
@@ -57,19 +58,23 @@ void runtime::complete_closed(worker& w, std::uint32_t index, std::uint64_t head
         if (drop_wait(to.waits_for)) make_ready(w, successor, id);
         e = next;
     }
+    if ((static_cast<std::uint32_t>(head) & waited_bit) == 0) return false;
+    const unsigned woken = lot.wake(
+        id.value, UINT32_MAX,
+        [&](wait_record& r) {
+            if (result != nullptr) r.result = keep(result);
+            return true;
+        },
+        [this](unsigned seat) { notify(seat); });
+    return woken != 0;
+}
 
+void runtime::complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result) {
+    slot& s = slots[index];
+    const std::uint32_t parent = s.parent.load(relaxed);
+    bool received = tell_dependents(w, index, head, result);
     // A handle that was dropped before the end receives nothing.
-    bool received = s.has(flag_held) && detail_of(s)->holders.load(acquire) > 1;
-    if ((static_cast<std::uint32_t>(head) & waited_bit) != 0) {
-        const unsigned woken = lot.wake(
-            id.value, UINT32_MAX,
-            [&](wait_record& r) {
-                if (result != nullptr) r.result = keep(result);
-                return true;
-            },
-            [this](unsigned seat) { notify(seat); });
-        received = received || woken != 0;
-    }
+    received = received || (s.has(flag_held) && detail_of(s)->holders.load(acquire) > 1);
     if (result != nullptr && !received) pass_on(w, s, result, parent);
     const task_environment* environment = s.environment.load(relaxed);
     const bool in_scope = environment != nullptr && environment->within != nullptr;

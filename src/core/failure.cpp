@@ -73,14 +73,14 @@ outcome* runtime::outcome_of(const slot& s) {
 }
 
 void runtime::record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
-                             std::uint32_t ordinal) {
+                             std::uint32_t ordinal, const char* by) {
     const slot& s = slots[index];
     const task_environment* environment = s.environment.load(relaxed);
     if (error != nullptr && environment != nullptr && environment->within != nullptr &&
         environment->within->policy_ == on_failure::cancel) {
         environment->within->cancel();
     }
-    outcome* result = new_outcome(std::move(error), s.name);
+    outcome* result = new_outcome(std::move(error), by != nullptr ? by : s.name);
     if (result != nullptr) adopt(w, index, result, ordinal);
 }
 

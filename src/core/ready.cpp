@@ -1,5 +1,6 @@
 // A task may start: where it goes, who finds it, who is woken.
 #include "core/attention.hpp"
+#include "core/lists.hpp"
 #include "core/victims.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "core/attention.hpp"
 #include "core/seat_lease.hpp"
 
+#include <algorithm>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
@@ -103,9 +104,11 @@ void runtime::run(worker& w, task_id id, bool more) {
         (environment == nullptr || environment->within != w.scope_ended_in)) {
         tell_scope(w);
     }
-    if ((flags & flag_ticket) != 0) {
-        run_ticket(w, index);
-        return;
+    if ((flags & flag_own_way) != 0) {
+        if (s.way != nullptr) {
+            return s.way(*this, w, index, more ? own_step::more : own_step::once);
+        }
+        return run_ticket(w, index);
     }
     if ((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) {
         end_without_running(w, index);
@@ -175,6 +178,13 @@ running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_a
     // release: pairs with a searcher's acquire; the frames below `shown` are filled in.
     w.shown.store(++w.depth, release);
     return outer;
+}
+
+void runtime::go_on_as(running_task& body, worker& w, std::uint32_t index, task_id id) {
+    body.slot = index;
+    body.context.id_ = id;
+    // relaxed: whoever explains what runs where may see the one before.
+    w.frames[std::min(w.depth - 1, worker::shown_depth)].task.store(id.value, relaxed);
 }
 
 void runtime::end_body(worker& w, const running_task& body, running_task* outer) {

@@ -44,6 +44,14 @@ public:
 
     // ---- build.cpp
     draft open(worker& w, const task_options& options, draft_kind kind);
+    /// What options say about where and how a task runs.
+    static std::uint16_t flags_of(const task_options& options);
+    static std::uint8_t level_of(const task_options& options) {
+        const auto priority = static_cast<std::uint8_t>(options.priority);
+        return options.category != 0 ? options.category : priority;
+    }
+    /// A mistake in them is reported; false.
+    bool good_options(const task_options& options) const;
     task_id publish(worker& w, draft d, closure_fn body);
     void abandon(worker& w, draft d);
     void finish_building(worker& w, task_id id, bool cancel);
@@ -104,25 +112,7 @@ public:
     /// Both under the list's lock; take_first: the oldest that fits, or no_index.
     void append(inbox& list, std::uint32_t index);
     template <class Fits>
-    std::uint32_t take_first(inbox& list, Fits&& fits) {
-        std::uint32_t previous = no_index;
-        for (std::uint32_t i = list.first; i != no_index; i = slots[i].next.load(relaxed)) {
-            if (!fits(i)) {
-                previous = i;
-                continue;
-            }
-            const std::uint32_t next = slots[i].next.load(relaxed);
-            if (previous == no_index) {
-                list.first = next;
-            } else {
-                slots[previous].next.store(next, relaxed);
-            }
-            if (list.last == i) list.last = previous;
-            list.size.fetch_sub(1, relaxed);
-            return i;
-        }
-        return no_index;
-    }
+    std::uint32_t take_first(inbox& list, Fits&& fits);  // lists.hpp
 
     // ---- affinity.cpp
     bool may_run_on(const slot& s, const worker& w) const;
@@ -146,6 +136,11 @@ public:
     /// `more`: may go on with other tasks of the same environment, if they are the newest.
     void run(worker& w, task_id id, bool more = false);
     void run_kept(worker& w, id_test wanted);
+    /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
+    running_task* begin_body(worker& w, running_task& body, task_id shown_as);
+    /// The thread goes on with another task in the same frame.
+    static void go_on_as(running_task& body, worker& w, std::uint32_t index, task_id id);
+    void end_body(worker& w, const running_task& body, running_task* outer);
     bool yield_to_higher(worker& w);
     void end_without_running(worker& w, std::uint32_t index);
     void rest_if_frozen(worker& w);
@@ -161,6 +156,11 @@ public:
     void complete(worker& w, std::uint32_t index);
     void release_holder(worker& w, task_id id);
     void tell_scope(worker& w);
+    enum class end_of_task : std::uint8_t { executed, failed, cancelled };
+    void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);
+    bool tell_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
+    /// A slot in its last generation is retired instead (I3).
+    void give_slot(worker& w, std::uint32_t index);
     static bool scope_done(const scope& s);
 
     // ---- wait.cpp
@@ -193,8 +193,9 @@ public:
     bool jobs_visible() const;
 
     // ---- failure.cpp
+    /// `by`: who threw, if not the task of that index.
     void record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
-                        std::uint32_t ordinal);
+                        std::uint32_t ordinal, const char* by = nullptr);
     void adopt(worker& w, std::uint32_t index, outcome* result, std::uint32_t ordinal);
     outcome* new_outcome(std::exception_ptr error, const char* task);
     outcome* keep(outcome* result);
@@ -239,13 +240,7 @@ public:
     void background_main(worker& w);
     /// Under background_mutex: the oldest of the highest level that is wanted.
     template <class Wanted>
-    task_id take_background(Wanted&& wanted) {
-        for (unsigned level = level_count; level-- != 0;) {
-            const std::uint32_t i = take_first(background[level], wanted);
-            if (i != no_index) return id_of(i);
-        }
-        return {};
-    }
+    task_id take_background(Wanted&& wanted);  // lists.hpp
 
     // ---- resource.cpp
     bool acquire_resources(worker& w, std::uint32_t index);
@@ -271,6 +266,7 @@ public:
     alternative identity(task_id id) const;
 
     static runtime& of(task_context& context) { return context.rt_; }
+    static worker& worker_of(task_context& context) { return *context.worker_; }
     static void fail(task_context& context, std::exception_ptr error) {
         context.worker_->top->error = std::move(error);
     }
@@ -289,6 +285,10 @@ public:
     bool is_present(thread_ref thread) const;
     static bool may_be_named(const worker& w);
     bool is_open(task_id id) const { return state_of(id) == task_state::open; }
+    bool is_below(const slot& s, task_id parent) const {
+        const std::uint32_t index = index_of(parent.value);
+        return s.parent.load(relaxed) == index && id_of(index) == parent;
+    }
 
     scheduler_options options;
     accounted_memory memory;
@@ -365,19 +365,12 @@ private:
     bool leave_ticket(worker& w, std::uint32_t index);
     bool refill_ticket(worker& w, std::uint32_t index);
     bool run_members(worker& w, std::uint32_t index, ticket& own);
-    /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
-    running_task* begin_body(worker& w, running_task& body, task_id shown_as);
-    void end_body(worker& w, const running_task& body, running_task* outer);
     void enter_turn(worker& w);
     void complete_one(worker& w, std::uint32_t index);
     void end_here(worker& w, std::uint32_t index);
     void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
-    enum class end_of_task : std::uint8_t { executed, failed, cancelled };
     static end_of_task how_it_ended(const slot& s);
-    void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);
     void recycle(worker& w, std::uint32_t index);
-    /// A slot in its last generation is retired instead (I3).
-    void give_slot(worker& w, std::uint32_t index);
     bool waits_for_transitively(task_id id, task_id wanted) const;
     void pass_on(worker& w, slot& s, outcome* result, std::uint32_t parent);
     bool enter_wait(worker& w, const wait_target& target, std::uint32_t& record);

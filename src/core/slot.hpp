@@ -49,8 +49,14 @@ enum slot_flag : std::uint16_t {
     flag_resources = 1 << 12,
     flag_built = 1 << 13,   // has, or had, a builder
     flag_shared = 1 << 14,  // the closure stays for the children, until completion
-    flag_ticket = 1 << 15,  // bodies of a batch; see batch.cpp
+    flag_own_way = 1 << 15,
 };
+
+/// What a task with flag_own_way has in place of `invoke`: a node of a graph this function, called
+/// to run it, also others that it knows of (more), and when its own work and its children are
+/// over; a ticket of a batch null, see batch.cpp.
+enum class own_step : std::uint8_t { once, more, ended };
+using own_way = void (*)(runtime& rt, worker& w, std::uint32_t index, own_step step);
 
 /// A free slot has the values below, except in what every task sets: storage, invoke, name, open,
 /// permissions, environment, flags, level and module. Few tasks change the others, and clean()
@@ -58,7 +64,10 @@ enum slot_flag : std::uint16_t {
 struct alignas(64) slot {
     // The runner's line: written while the task is built, read by whoever runs it.
     std::byte storage[closure_bytes];
-    closure_fn invoke = nullptr;
+    union {
+        closure_fn invoke = nullptr;
+        own_way way;
+    };
     const char* name = nullptr;
 
     // The others' line. All atomic: a searcher with a stale id may read any of them at any time;

@@ -3,6 +3,7 @@
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
 #include "core/helper_floats.hpp"
+#include "core/lists.hpp"
 #include "core/permissions.hpp"
 #include "core/seat_lease.hpp"
 
@@ -164,7 +165,10 @@ task_id runtime::find_work(worker& w, const wait_target& target, help policy) {
 /// By what find_work() found for this target lately.
 bool runtime::is_needed(worker& w, const wait_target& target, std::uint64_t entry) const {
     if (target.run_everything) return true;
-    if (target.task) return w.needed_for == target.task && needed_work(*this, w).contains(entry);
+    if (target.task) {
+        return is_below(slots[index_of(entry)], target.task) ||
+               (w.needed_for == target.task && needed_work(*this, w).contains(entry));
+    }
     if (target.all_of == nullptr) return false;
     // Not followed: the scope of a task that is over by now may be gone. Tasks that came to the
     // scope by an environment of the user's are run by whoever stands in.
@@ -297,8 +301,10 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
                 tell(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
             }
             floats.use(w, float_control);
-            // What a scope needs, all of its tasks are.
-            run(w, id, target.all_of != nullptr || target.run_everything);
+            // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
+            const slot& s = slots[index_of(id.value)];
+            const bool node = target.task && s.has(flag_own_way) && is_below(s, target.task);
+            run(w, id, target.all_of != nullptr || target.run_everything || node);
             run_kept(w, [&](std::uint64_t entry) { return is_needed(w, target, entry); });
             continue;
         }

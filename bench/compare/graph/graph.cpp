@@ -42,7 +42,8 @@ void check(const values& v) {
 
 void add(suite& s) {
     for (unsigned threads = 1; threads <= 2; ++threads) {
-        s.at(row_name(threads), "ns/node", "64 x 64 layered graph, 3 predecessors, rebuilt");
+        s.at(rebuild_row(threads), "ns/node", "64 x 64 layered graph, 3 predecessors, rebuilt");
+        s.at(rerun_row(threads), "ns/node", "the same graph, built once and run again");
     }
     add_serial(s);
     add_braid(s);

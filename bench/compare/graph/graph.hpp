@@ -1,6 +1,7 @@
 #pragma once
-// A layered graph, 64 × 64, three predecessors per node, rebuilt for every run. A node's value is
-// made of its predecessors' values, so a node that starts too early shows in the answer.
+// A layered graph, 64 × 64, three predecessors per node, rebuilt for every run or built once and
+// run again. A node's value is made of its predecessors' values, so one that starts too early shows
+// in the answer.
 
 #include "driver.hpp"
 
@@ -28,21 +29,21 @@ inline void compute(value* v, unsigned i) {
 /// Throws wrong_answer unless every node ran once, after its predecessors.
 void check(const values& v);
 
-/// Runs `build_and_run(value*)` 64 times; ns per node.
+/// Calls `run(value*)`, which builds and runs or runs again, 64 times; ns per node.
 template <class Run>
-double rebuild(Run&& build_and_run) {
+double repeat(Run&& run) {
     constexpr int times = 64;
     values v;
     double ns = 0;
     for (int i = 0; i < times; ++i) {
         v.fill(0);
-        ns += time_ns([&] { build_and_run(v.data()); });
+        ns += time_ns([&] { run(v.data()); });
         check(v);
     }
     return ns / (times * static_cast<double>(nodes));
 }
 
-/// Rows graph.rebuild.t1 and .t2.
+/// Rows graph.rebuild.t1 and .t2, graph.rerun.t1 and .t2.
 void add(suite& s);
 
 void add_braid(suite& s);
@@ -50,8 +51,9 @@ void add_tbb(suite& s);
 void add_openmp(suite& s);
 void add_serial(suite& s);  // and "raw": flat arrays with atomic counters, one and two threads
 
-inline std::string row_name(unsigned threads) {
+inline std::string rebuild_row(unsigned threads) {
     return "graph.rebuild.t" + std::to_string(threads);
 }
+inline std::string rerun_row(unsigned threads) { return "graph.rerun.t" + std::to_string(threads); }
 
 }  // namespace bench::graph

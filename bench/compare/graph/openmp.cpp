@@ -23,14 +23,14 @@ void build_and_run(value* v) {
 
 void add_openmp(suite& s) {
     for (unsigned threads = 1; threads <= 2; ++threads) {
-        s.at(row_name(threads)).add("openmp", [=] {
+        s.at(rebuild_row(threads)).add("openmp", [=] {
             return [=] {
                 double ns = 0;
                 std::exception_ptr error;  // must not leave a parallel region
 #pragma omp parallel num_threads(threads)
 #pragma omp single
                 try {
-                    ns = rebuild(build_and_run);
+                    ns = repeat(build_and_run);
                 } catch (...) {
                     error = std::current_exception();
                 }

@@ -16,12 +16,16 @@ public:
         next_edge_ = 0;
         for (unsigned i = 0; i < nodes; ++i) {
             first_[i] = none;
-            waits_for_[i].store(i < width ? 0 : fan_in, std::memory_order_relaxed);
             if (i < width) continue;
             for (const unsigned p : predecessors(i)) {
                 edges_[next_edge_] = {i, first_[p]};
                 first_[p] = next_edge_++;
             }
+        }
+    }
+    void reset() {
+        for (unsigned i = width; i < nodes; ++i) {
+            waits_for_[i].store(fan_in, std::memory_order_relaxed);
         }
         left_.store(nodes, std::memory_order_release);
     }
@@ -59,14 +63,17 @@ private:
     std::atomic<unsigned> left_{0};
 };
 
-double raw_one_thread(raw_graph& g) {
-    return rebuild([&](value* v) {
-        g.build();
+/// `begin()` makes the graph ready for a run.
+template <class Begin>
+double raw_one_thread(raw_graph& g, Begin&& begin) {
+    return repeat([&](value* v) {
+        begin();
         g.run(v, 0, width);
     });
 }
 
-double raw_two_threads(raw_graph& g) {
+template <class Begin>
+double raw_two_threads(raw_graph& g, Begin&& begin) {
     std::atomic<value*> work{nullptr};
     std::atomic<bool> answered{false}, over{false};
     std::jthread other([&] {
@@ -77,8 +84,8 @@ double raw_two_threads(raw_graph& g) {
             answered.store(true, std::memory_order_release);
         }
     });
-    const double ns = rebuild([&](value* v) {
-        g.build();
+    const double ns = repeat([&](value* v) {
+        begin();
         answered.store(false, std::memory_order_relaxed);
         work.store(v, std::memory_order_release);
         g.run(v, 0, width / 2);
@@ -89,8 +96,17 @@ double raw_two_threads(raw_graph& g) {
     return ns;
 }
 
+double raw(raw_graph& g, unsigned threads, bool built) {
+    if (built) g.build();
+    const auto begin = [&] {
+        if (!built) g.build();
+        g.reset();
+    };
+    return threads == 1 ? raw_one_thread(g, begin) : raw_two_threads(g, begin);
+}
+
 double in_order() {
-    return rebuild([](value* v) {
+    return repeat([](value* v) {
         for (unsigned i = 0; i < nodes; ++i) compute(v, i);
     });
 }
@@ -99,11 +115,14 @@ double in_order() {
 
 void add_serial(suite& s) {
     for (unsigned threads = 1; threads <= 2; ++threads) {
-        s.at(row_name(threads)).add("serial", [] { return in_order; }).add("raw", [=] {
-            return [=, g = std::make_shared<raw_graph>()] {
-                return threads == 1 ? raw_one_thread(*g) : raw_two_threads(*g);
-            };
-        });
+        for (const bool built : {false, true}) {
+            s.at(built ? rerun_row(threads) : rebuild_row(threads))
+                .add("serial", [] { return in_order; })
+                .add("raw", [=] {
+                    return
+                        [=, g = std::make_shared<raw_graph>()] { return raw(*g, threads, built); };
+                });
+        }
     }
 }
 

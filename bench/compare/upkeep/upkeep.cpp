@@ -1,6 +1,7 @@
 #include "upkeep/upkeep.hpp"
 
 #include <braid/core/scheduler.hpp>
+#include <braid/graph/graph.hpp>
 
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -65,6 +66,23 @@ void add(suite& s) {
                     a->arena.execute([] { tbb::parallel_for(0, 1'000, [](int) { count_one(); }); });
                 });
             };
+        });
+    s.at("upkeep.graph_allocations", "calls", "heap allocations for 100 runs of a graph, after one")
+        .add("braid", [] {
+            return
+                [b = std::make_shared<braid::scheduler>(braid::scheduler_options{.workers = 1})] {
+                    braid::graph g(*b);
+                    braid::graph_node before;
+                    for (int i = 0; i < 100; ++i) {
+                        const auto node = g.add([] { count_one(); });
+                        if (before) g.precede(before, node);
+                        if (i % 10 == 0) before = node;
+                    }
+                    g.run_and_wait();
+                    const std::uint64_t allocations = b->allocations();
+                    for (int i = 0; i < 100; ++i) g.run_and_wait();
+                    return static_cast<double>(b->allocations() - allocations);
+                };
         });
     s.at("upkeep.allocations", "calls", "heap allocations for 100,000 tasks, once it runs")
         .add("braid", [] {

@@ -9,7 +9,17 @@
 BRAID_NAMESPACE_BEGIN
 
 /// What an allocation is for; `scheduler::bytes(tag)` tells the bytes in use of each.
-enum class memory_tag : std::uint8_t { runtime, worker, slot, edge, detail, closure, queue, count };
+enum class memory_tag : std::uint8_t {
+    runtime,
+    worker,
+    slot,
+    edge,
+    detail,
+    closure,
+    queue,
+    graph,
+    count
+};
 
 /// Both functions are called from any thread. `allocate` returns null when it has no memory.
 /// `release` gets the size and alignment that were asked for. Default: aligned operator new.

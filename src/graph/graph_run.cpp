@@ -1,0 +1,237 @@
+// A run of a graph: the task that begins it, and the nodes, which release each other.
+#include "braid/core/scope.hpp"
+#include "core/attention.hpp"
+#include "core/permissions.hpp"
+#include "core/scope_counts.hpp"
+#include "graph/graph_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+constexpr auto normal = static_cast<unsigned>(priority_level::normal);
+
+task_id id_of(const graph_plan& plan) { return {join_word(plan.slot->generation(), plan.index)}; }
+
+}  // namespace
+
+void graph_run::begin(void* storage, task_context* context) {
+    if (context == nullptr) return;
+    worker& w = runtime::worker_of(*context);
+    const graph_run self = *static_cast<graph_run*>(storage);
+    graph_state& g = *self.graph;
+    if (g.roots.size() == 0) return;
+    self.reset(w, w.top->slot);
+    // From here on nodes run; the run's own work holds it, and so the graph, open until they are
+    // all ready.
+    for (std::size_t i = g.roots.size(); i-- != 0;) {
+        g.rt.make_ready(w, g.plan[g.roots[i]].index, {});
+    }
+}
+
+/// Every node as it is before a run. One thread, before any node is ready.
+void graph_run::reset(worker& w, std::uint32_t run) const {
+    const graph_state& g = *graph;
+    runtime& rt = g.rt;
+    slot& own = rt.slots[run];
+    const task_environment* const environment = own.environment.load(relaxed);
+    const std::uint64_t nodes = g.live();
+    seat_counters::add(w.counters.created, nodes);
+    runtime::count_creation(w, environment, nodes);
+    // relaxed: the share of the run's own work keeps the count above 0.
+    own.open.fetch_add(g.sinks, relaxed);
+    slot& first = *g.plan[g.roots[0]].slot;
+    rt.link_parent(first, run);
+    const std::uint32_t jump = first.jump.load(relaxed);
+    const std::uint16_t depth = first.depth.load(relaxed);
+    for (std::uint32_t i = 0; i < g.plan.size(); ++i) {
+        const graph_record& record = g.records[i];
+        if (record.erased) continue;
+        slot& s = *g.plan[i].slot;
+        // The last generation is used again and again: whoever still holds an id of the node from
+        // an earlier run then takes it for this one's.
+        const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
+        open_words(s.open, s.permissions, generation, 1);
+        s.environment.store(environment, relaxed);
+        s.waits_for.store(g.plan[i].waits_for, relaxed);
+        s.parent.store(run, relaxed);
+        s.jump.store(jump, relaxed);
+        s.depth.store(depth, relaxed);
+        s.ordinal.store(i + 1, relaxed);
+        s.births.store(0, relaxed);
+        s.runner.store(UINT16_MAX, relaxed);
+        s.flags.store(record.flags, relaxed);
+        s.level.store(record.level, relaxed);
+    }
+    if (rt.options.observer == nullptr) return;
+    for (const graph_plan& p : g.plan) {
+        if (p.slot == nullptr) continue;
+        rt.tell(w, event_kind::spawned, rt.id_of(p.index), rt.id_of(run), p.slot->name);
+    }
+    for (const graph_edge& e : g.edges) {
+        rt.tell(w, event_kind::edge, rt.id_of(g.plan[e.to].index), rt.id_of(g.plan[e.from].index));
+    }
+}
+
+void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step) {
+    const slot& s = rt.slots[index];
+    const std::uint32_t run = s.parent.load(relaxed);
+    const graph_run self = *std::launder(reinterpret_cast<const graph_run*>(rt.slots[run].storage));
+    const graph_plan& plan = self.graph->plan[s.ordinal.load(relaxed) - 1];
+    if (step == own_step::ended) {
+        self.end_node(w, plan, rt.id_of(index), nullptr);
+    } else {
+        self.run_nodes(w, run, &plan, step == own_step::more && rt.turn == nullptr);
+    }
+}
+
+/// A node, and with `more` those that it makes ready, and others of this run that lie at hand.
+void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, bool more) const {
+    constexpr unsigned most = 64;  // until the thread's loop looks at everything else
+    runtime& rt = graph->rt;
+    const task_id run_id = rt.id_of(run);
+    const bool each = rt.options.statistics;
+    const task_environment* const environment = rt.slots[run].environment.load(relaxed);
+    const scope* const within = environment != nullptr ? environment->within : nullptr;
+    const std::int64_t outer_elsewhere = w.elsewhere;
+    const std::int64_t began = each ? active_policy::now() : w.stamp;
+    std::uint64_t executed = 0;
+    unsigned untimed = 0;
+    const char* name = nullptr;
+    running_task body{plan->index, w.top, {}, task_context(rt, w, id_of(*plan))};
+    running_task* const outer = rt.begin_body(w, body, body.context.id());
+    w.elsewhere = 0;
+    for (unsigned n = 1;; ++n) {
+        slot& s = *plan->slot;
+        const task_id id = body.context.id();
+        const std::uint16_t flags = s.flags.load(relaxed);
+        const bool unwanted = (flags & flag_failed) != 0 ||
+                              rt.state.load(relaxed) == life::discarding ||
+                              (within != nullptr && within->cancelled());
+        name = s.name;
+        if (unwanted) {
+            leave_out(w, run, *plan, id);
+        } else if (plan->call == nullptr) {
+            ++executed;
+        } else {
+            const std::int64_t started = each ? active_policy::now() : 0;
+            executed += call(w, body, *plan);
+            if (each) {
+                rt.note_duration(w, name, (flags & flag_quiet) != 0, started);
+                w.elsewhere = 0;
+            } else if (++untimed >= w.time_each || (flags & flag_quiet) != 0) {
+                rt.note_durations(w, name, (flags & flag_quiet) != 0, std::exchange(untimed, 0));
+            }
+        }
+        if ((flags & flag_resources) != 0) rt.release_resources(w, plan->index);
+        const graph_plan* next = nullptr;
+        // As in complete_one(), without its list: nothing is completed below this.
+        if (drop_open_work(s.open)) end_node(w, *plan, id, more ? &next : nullptr);
+        if (n == most || !more || wanted_elsewhere(rt, w, normal)) {
+            if (next != nullptr) rt.enqueue(w, next->index);
+            break;
+        }
+        if (next == nullptr) next = next_node(w, run_id);
+        if (next == nullptr) break;
+        plan = next;
+        runtime::go_on_as(body, w, plan->index, id_of(*plan));
+    }
+    if (!each) rt.note_durations(w, name, false, untimed);
+    rt.end_body(w, body, outer);
+    seat_counters::add(w.counters.executed, executed);
+    w.elsewhere = outer_elsewhere + (w.stamp - began);
+}
+
+/// The newest task of this thread, if it is a node of the run. If not, the run may be over and the
+/// graph gone.
+const graph_plan* graph_run::next_node(worker& w, task_id run) const {
+    const std::uint64_t id = w.ready[normal].newest();
+    if (id == 0) return nullptr;
+    const slot& s = w.rt.slots[index_of(id)];
+    const bool fits = s.has(flag_own_way) && s.way == &graph_run::node && w.rt.is_below(s, run);
+    if (!fits || !w.ready[normal].take_newest()) return nullptr;
+    return &graph->plan[s.ordinal.load(relaxed) - 1];
+}
+
+/// It comes after a failure, or nothing is to run any more: it is over without its body.
+void graph_run::leave_out(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const {
+    runtime& rt = graph->rt;
+    slot& s = *plan.slot;
+    const bool after_failure = (s.flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
+    seat_counters::add(w.counters.cancelled);
+    if (rt.options.observer != nullptr) rt.tell(w, event_kind::cancelled, id, {}, s.name);
+    if (!after_failure) rt.record_failure(w, run, nullptr, s.ordinal.load(relaxed));
+}
+
+/// False: it threw.
+bool graph_run::call(worker& w, running_task& body, const graph_plan& plan) const {
+    runtime& rt = graph->rt;
+    slot& s = *plan.slot;
+    const bool observed = rt.options.observer != nullptr;
+    s.runner.store(w.index, relaxed);
+    if (observed) rt.tell(w, event_kind::started, body.context.id(), {}, s.name);
+
+    plan.call(s.storage, &body.context);
+
+    const bool failed = body.error != nullptr;
+    if (observed && failed) rt.tell(w, event_kind::failed, body.context.id(), {}, s.name);
+    if (observed) rt.tell(w, event_kind::ended, body.context.id(), {}, s.name);
+    if (!failed) return true;
+    s.flags.fetch_or(flag_failed, relaxed);
+    seat_counters::add(w.counters.failed);
+    rt.record_failure(w, s.parent.load(relaxed), std::exchange(body.error, nullptr),
+                      s.ordinal.load(relaxed), s.name);
+    return false;
+}
+
+/// The node's work and its children are over. `next`: takes one that may run at once on this
+/// thread, if there is any.
+void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
+                         const graph_plan** next) const {
+    graph_state& g = *graph;
+    runtime& rt = g.rt;
+    slot& s = *plan.slot;
+    const std::uint32_t run = s.parent.load(relaxed);
+    const bool failed = s.has(flag_failed);
+    if (rt.options.observer != nullptr) rt.tell(w, event_kind::completed, id, {}, s.name);
+    const std::uint64_t head = close_and_take(s.permissions, generation_of(id.value));
+    if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
+        rt.tell_dependents(w, plan.index, head, nullptr);
+    }
+    const task_environment* const environment = s.environment.load(relaxed);
+    if (environment != nullptr && environment->within != nullptr) {
+        using ended = runtime::end_of_task;
+        const bool ran = s.runner.load(relaxed) != UINT16_MAX;
+        rt.count_end(w, *environment->within,
+                     !failed ? ended::executed
+                     : ran   ? ended::failed
+                             : ended::cancelled);
+    }
+    // After the last of these the run may be over and the graph gone.
+    const std::uint32_t count = plan.successors;
+    slot* const* const successors = g.successors.begin() + plan.first;
+    const graph_plan* const plans = g.plan.begin();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        slot& to = *successors[i];
+        // relaxed: seen by whoever drops the last of its counts.
+        if (failed) to.flags.fetch_or(flag_failed, relaxed);
+        if (!drop_wait(to.waits_for)) continue;
+        const graph_plan& ready = plans[to.ordinal.load(relaxed) - 1];
+        const bool at_hand = next != nullptr && *next == nullptr &&
+                             to.flags.load(relaxed) == flag_own_way &&
+                             to.level.load(relaxed) == normal;
+        if (!at_hand) {
+            rt.make_ready(w, ready.index, id);
+            continue;
+        }
+        *next = &ready;
+        if (rt.options.observer != nullptr) rt.tell(w, event_kind::ready, id_of(ready), id);
+    }
+    if (count == 0) rt.own_work_done(w, run);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,413 @@
+// G2, G5, G13: graphs that are built once: order, runs, edits, failures, what is refused.
+#include <braid/graph/graph.hpp>
+
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <random>
+#include <set>
+
+namespace {
+
+using braid_test::scaled;
+
+BRAID_SCHEDULER_TEST(Graph);
+
+/// What the handler for misuse was told last.
+struct misuse {
+    std::string text;
+    braid::assertion_handler handler() {
+        return {[](void* user, const char*, const char* what, const char*, int) {
+                    static_cast<misuse*>(user)->text = what;
+                },
+                this};
+    }
+};
+
+TEST_P(Graph, RunsEachNodeOnceAfterItsPredecessorsInEachRun) {
+    braid::scheduler s(options());
+    std::mt19937 random(3);
+    constexpr std::size_t nodes = 200;
+    struct state {
+        std::atomic<unsigned> runs{0};
+        unsigned plain = 0;  // read by successors: ThreadSanitizer is the judge of the order
+    };
+    std::vector<state> states(nodes);
+    std::vector<std::vector<std::size_t>> before(nodes);
+    std::vector<braid::graph_node> all;
+    std::atomic<unsigned> early{0};
+    braid::graph g(s, "random");
+    for (std::size_t i = 0; i < nodes; ++i) {
+        for (std::size_t n = 0; n < 3 && i != 0; ++n) before[i].push_back(random() % i);
+        all.push_back(g.add([&, i] {
+            const unsigned run = ++states[i].runs;
+            states[i].plain = run;
+            for (const std::size_t p : before[i]) early += states[p].plain != run;
+        }));
+        ASSERT_TRUE(all[i]);
+        for (const std::size_t p : before[i]) ASSERT_TRUE(g.precede(all[p], all[i]));
+    }
+    EXPECT_EQ(g.size(), nodes);
+    const auto runs = static_cast<unsigned>(scaled(50));
+    for (unsigned i = 0; i < runs; ++i) g.run_and_wait();
+    for (const state& n : states) EXPECT_EQ(n.runs, runs);
+    EXPECT_EQ(early, 0U);
+}
+
+TEST_P(Graph, ARunAllocatesNothingOnceItHasRun) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    std::atomic<int> ran{0};
+    braid::graph_node last;
+    for (int i = 0; i < 160; ++i) {
+        const auto node = g.add([&ran] { ++ran; });
+        if (last && i % 3 == 0) g.precede(last, node);
+        if (i % 5 == 0) last = node;
+    }
+    for (int i = 0; i < 20; ++i) g.run_and_wait();  // each thread has taken its caches
+    const std::uint64_t before = s.allocations();
+    for (int i = 0; i < 20; ++i) g.run_and_wait();
+    EXPECT_EQ(s.allocations(), before);
+    EXPECT_EQ(ran, 40 * 160);
+}
+
+TEST_P(Graph, RunsQueueBehindEachOtherAndOtherGraphsRunBeside) {
+    braid::scheduler s(options());
+    braid::graph one(s, "one"), two(s, "two");
+    int in_one = 0, in_two = 0;  // plain: runs of one graph never overlap
+    for (braid::graph* g : {&one, &two}) {
+        int& count = g == &one ? in_one : in_two;
+        const auto first = g->add([&count] { ++count; });
+        const auto second = g->add([&count] { ++count; });
+        g->precede(first, second);
+    }
+    std::vector<braid::task_id> ids;
+    for (int i = 0; i < 50; ++i) {
+        ids.push_back(one.run());
+        ids.push_back(two.run());
+    }
+    for (const braid::task_id id : ids) s.wait(id);
+    EXPECT_EQ(in_one, 100);
+    EXPECT_EQ(in_two, 100);
+}
+
+TEST_P(Graph, AnEmptyOneAndEmptyNodesJoin) {
+    braid::scheduler s(options());
+    braid::graph nothing(s);
+    nothing.run_and_wait();
+
+    braid::graph g(s);
+    std::atomic<int> before{0};
+    int seen = 0;
+    const auto join = g.add({.name = "join"}, braid::empty);
+    const auto after = g.add([&] { seen = before; });
+    g.precede(join, after);
+    for (int i = 0; i < 100; ++i) g.precede(g.add([&before] { ++before; }), join);
+    g.run_and_wait();
+    EXPECT_EQ(seen, 100);
+}
+
+TEST_P(Graph, MayBeEditedBetweenRuns) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    std::string order;
+    const auto a = g.add([&order] { order += 'a'; });
+    const auto b = g.add([&order] { order += 'b'; });
+    const auto c = g.add([&order] { order += 'c'; });
+    g.precede(a, b);
+    g.precede(b, c);
+    g.run_and_wait();
+    EXPECT_EQ(order, "abc");
+    EXPECT_TRUE(g.erase(b));
+    EXPECT_FALSE(g.erase(b)) << "it is gone";
+    EXPECT_EQ(g.size(), 2U);
+    g.precede(c, a);
+    order.clear();
+    g.run_and_wait();
+    EXPECT_EQ(order, "ca");
+    const auto d = g.add([&order] { order += 'd'; });
+    g.precede(a, d);
+    order.clear();
+    g.run_and_wait();
+    EXPECT_EQ(order, "cad");
+}
+
+TEST_P(Graph, ACallableLivesAsLongAsItsNode) {
+    braid::scheduler s(options());
+    const auto token = std::make_shared<int>(0);
+    struct large {
+        std::shared_ptr<int> kept;
+        char more[100] = {};
+    };
+    {
+        braid::graph g(s);
+        const auto small = g.add([token] { ++*token; });
+        const auto big = g.add([l = large{token}] { ++*l.kept; });
+        g.precede(small, big);
+        EXPECT_EQ(token.use_count(), 3);
+        g.run_and_wait();
+        g.run_and_wait();
+        EXPECT_EQ(*token, 4);
+        EXPECT_EQ(token.use_count(), 3);
+        g.erase(big);
+        EXPECT_EQ(token.use_count(), 2);
+        struct throws_when_copied {
+            throws_when_copied() = default;
+            throws_when_copied(const throws_when_copied&) { throw std::runtime_error("copied"); }
+            void operator()() const {}
+        } bad;
+        EXPECT_THROW(g.add(bad), std::runtime_error);
+        EXPECT_EQ(g.size(), 1U);
+        g.run();  // the destructor waits for it
+    }
+    EXPECT_EQ(*token, 5);
+    EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST_P(Graph, RefusesACycleAndNamesItsPath) {
+    misuse told;
+    braid::scheduler_options o = options();
+    o.assertion = told.handler();
+    braid::scheduler s(o);
+    braid::graph g(s, "frame");
+    int ran = 0;
+    const auto count = [&ran] { ++ran; };
+    const auto input = g.add({.name = "input"}, count);
+    const auto animate = g.add({.name = "animate"}, count);
+    const auto skin = g.add({.name = "skin"}, count);
+    const auto cull = g.add({.name = "cull"}, count);
+    const auto draw = g.add({.name = "draw"}, count);
+    g.precede(input, animate);
+    g.precede(animate, skin);
+    g.precede(skin, cull);
+    g.precede(cull, animate);
+    g.precede(cull, draw);
+    EXPECT_FALSE(g.run());
+    EXPECT_EQ(ran, 0);
+    EXPECT_EQ(told.text.find("graph 'frame' goes round, each waits for the next: "), 0U)
+        << told.text;
+    // Any of the three may be the first.
+    const std::string path = told.text.substr(told.text.find(": ") + 2);
+    const std::set<std::string> rounds = {
+        "animate <- cull <- skin <- animate; take one of these edges out",
+        "cull <- skin <- animate <- cull; take one of these edges out",
+        "skin <- animate <- cull <- skin; take one of these edges out"};
+    EXPECT_EQ(rounds.count(path), 1U) << path;
+    told.text.clear();
+    EXPECT_TRUE(g.erase(skin));
+    g.run_and_wait();
+    EXPECT_EQ(ran, 4);
+    EXPECT_EQ(told.text, "");
+}
+
+TEST_P(Graph, RefusesEdgesOfOthersAndEditsWhileItRuns) {
+    misuse told;
+    braid::scheduler_options o = options();
+    o.assertion = told.handler();
+    braid::scheduler s(o);
+    braid::graph g(s), other(s);
+    const auto a = g.add([] {});
+    const auto b = other.add([] {});
+    EXPECT_FALSE(g.precede(a, b));
+    EXPECT_EQ(told.text, "both nodes must be in this graph, and not erased");
+    EXPECT_FALSE(g.precede(a, a));
+    EXPECT_EQ(told.text, "a node cannot precede itself");
+    EXPECT_FALSE(g.precede(a, {}));
+    braid::event go(s, braid::reset::manual);
+    const auto held = g.add({.name = "held"}, [&] { s.do_work_while_waiting_for(go); });
+    ASSERT_TRUE(held);
+    const braid::task_id run = g.run();
+    told.text.clear();
+    EXPECT_FALSE(g.add([] {}));
+    EXPECT_EQ(told.text, "a graph is edited between its runs; wait for the last one");
+    EXPECT_FALSE(g.precede(a, held));
+    EXPECT_FALSE(g.erase(a));
+    go.set();
+    s.wait(run);
+    EXPECT_TRUE(g.precede(a, held));
+}
+
+TEST_P(Graph, AFailureCancelsWhatComesAfterItInThisRunOnly) {
+    braid::scheduler s(options());
+    braid::graph g(s, "frame");
+    bool bad = true;
+    std::atomic<int> after{0}, beside{0};
+    const auto first = g.add({.name = "first"}, [&] {
+        if (bad) throw std::runtime_error("first");
+    });
+    const auto also = g.add({.name = "also"}, [&] {
+        if (bad) throw std::runtime_error("also");
+    });
+    const auto next = g.add([&after] { ++after; });
+    const auto last = g.add([&after] { ++after; });
+    g.precede(first, next);
+    g.precede(also, next);
+    g.precede(next, last);
+    g.precede(g.add([&beside] { ++beside; }), g.add([&beside] { ++beside; }));
+    for (int i = 0; i < 20; ++i) {
+        bad = i % 2 == 0;
+        after = beside = 0;
+        std::string what;
+        try {
+            g.run_and_wait();
+        } catch (const std::runtime_error& e) {
+            what = e.what();
+        }
+        EXPECT_EQ(what, bad ? "first" : "") << "of two the one that was added first";
+        EXPECT_EQ(after, bad ? 0 : 2);
+        EXPECT_EQ(beside, 2);
+    }
+}
+
+TEST_P(Graph, ARunBehindAFailedOneRuns) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    int runs = 0;
+    g.add([&runs] {
+        if (++runs == 1) throw std::runtime_error("the first");
+    });
+    const braid::task_id first = g.run();
+    const braid::task_id second = g.run();
+    try {
+        s.wait(first);  // nothing, if it is over by now; then the handler was told
+    } catch (const std::runtime_error&) {
+    }
+    s.wait(second);
+    EXPECT_EQ(runs, 2);
+}
+
+TEST_P(Graph, NodesHaveChildrenWaitAndJoin) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    std::atomic<int> children{0};
+    int seen = 0, waited = 0;
+    const auto parent = g.add({.name = "parent"}, [&](braid::task_context& task) {
+        for (int i = 0; i < 10; ++i) task.spawn_child([&children] { ++children; });
+    });
+    const auto after = g.add([&](braid::task_context& task) {
+        seen = children;
+        task.wait(task.spawn([&waited] { ++waited; }));
+    });
+    g.precede(parent, after);
+    for (int i = 1; i <= 20; ++i) {
+        g.run_and_wait();
+        ASSERT_EQ(seen, 10 * i) << "a node is over when its children are";
+    }
+    EXPECT_EQ(waited, 20);
+}
+
+TEST_P(Graph, RunsAsAPartOfOtherTasksAndScopes) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    std::atomic<int> ran{0};
+    const auto a = g.add([&ran] { ++ran; });
+    const auto b = g.add([&ran] { ++ran; });
+    g.precede(a, b);
+    int seen = 0;
+    const auto input = s.spawn([&seen] { seen = 1; });
+    const auto frame = s.spawn({.name = "frame"}, [&](braid::task_context& task) {
+        g.run({.after = {input}, .parent = task.id()});
+    });
+    s.wait(frame);
+    EXPECT_EQ(ran, 2) << "a child of the frame";
+    EXPECT_EQ(seen, 1);
+
+    braid::scope all(s);
+    g.run({.within = &all});
+    all.wait();
+    EXPECT_EQ(ran, 4);
+    EXPECT_EQ(all.account().executed, 3U) << "the run and its nodes";
+
+    braid::scope cancelled(s);
+    cancelled.cancel();
+    const auto never = g.run({.within = &cancelled});
+    cancelled.wait();
+    EXPECT_TRUE(s.done(never));
+    EXPECT_EQ(ran, 4);
+    g.run_and_wait();
+    EXPECT_EQ(ran, 6);
+}
+
+TEST_P(Graph, NodesKeepTheirThreadTheirPriorityAndTheirResources) {
+    braid::scheduler s(options());
+    const auto here = s.this_thread();
+    braid::resource one(s, "one", 1);
+    braid::graph g(s);
+    const auto caller = std::this_thread::get_id();
+    int on_caller = 0, alone = 0;
+    std::atomic<int> inside{0}, together{0};
+    for (int i = 0; i < 10; ++i) {
+        g.add({.on = here}, [&] { on_caller += std::this_thread::get_id() == caller; });
+        g.add({.priority = braid::priority_level::high, .uses = {&one}}, [&] {
+            together += ++inside != 1;
+            ++alone;
+            --inside;
+        });
+    }
+    for (int i = 0; i < 10; ++i) g.run_and_wait();
+    EXPECT_EQ(on_caller, 100);
+    EXPECT_EQ(alone, 100);
+    EXPECT_EQ(together, 0);
+}
+
+TEST_P(Graph, AChainAndAFanOfTenThousandRun) {
+    braid::scheduler s(options());
+    const std::size_t n = scaled(10'000);
+    std::size_t in_order = 0;
+    braid::graph chain(s, "chain");
+    braid::graph_node before;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto node = chain.add([&in_order, i] { in_order += in_order == i; });
+        if (before) chain.precede(before, node);
+        before = node;
+    }
+    chain.run_and_wait();
+    EXPECT_EQ(in_order, n);
+
+    braid::graph fan(s, "fan");
+    std::atomic<std::size_t> ran{0};
+    const auto root = fan.add([] {});
+    const auto end = fan.add({.name = "end"}, braid::empty);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto leaf = fan.add([&ran] { ++ran; });
+        fan.precede(root, leaf);
+        fan.precede(leaf, end);
+    }
+    fan.run_and_wait();
+    fan.run_and_wait();
+    EXPECT_EQ(ran, 2 * n);
+}
+
+TEST_P(Graph, ADiscardingShutdownEndsItsRuns) {
+    std::atomic<int> ran{0};
+    braid::scheduler s(options());
+    braid::graph g(s);
+    braid::event go(s, braid::reset::manual);
+    const auto first = g.add([&] { s.do_work_while_waiting_for(go); });
+    const auto second = g.add([&ran] { ++ran; });
+    g.precede(first, second);
+    const auto run = g.run();
+    std::thread other([&] { s.shut_down(braid::shutdown::discard); });
+    go.set();
+    other.join();
+    EXPECT_TRUE(s.done(run));
+    EXPECT_LE(ran, 1);
+}
+
+TEST(GraphText, IsGraphviz) {
+    braid::scheduler s({.workers = 0});
+    braid::graph g(s);
+    const auto a = g.add({.name = "say \"hi\""}, [] {});
+    const auto gone = g.add({.name = "gone"}, [] {});
+    const auto join = g.add({.name = "join"}, braid::empty);
+    g.precede(a, gone);
+    g.precede(a, join);
+    g.erase(gone);
+    EXPECT_EQ(g.to_dot(),
+              "digraph {\n    rankdir=LR; node [shape=box, fontname=sans];\n"
+              "    n0 [label=\"say \\\"hi\\\"\"];\n"
+              "    n2 [label=\"join\", shape=point];\n"
+              "    n0 -> n2;\n}\n");
+}
+
+}  // namespace
