@@ -1,7 +1,9 @@
 #pragma once
 // Joins and parallel algorithms in one include.
 
+#include "braid/fork_join/gather.hpp"
 #include "braid/fork_join/join.hpp"
 #include "braid/fork_join/parallel_for.hpp"
+#include "braid/fork_join/per_worker.hpp"
 #include "braid/fork_join/reduce.hpp"
 #include "braid/fork_join/sort.hpp"

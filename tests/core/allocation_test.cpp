@@ -1,79 +1,19 @@
 // C1, I7: nothing allocates per task in steady state, neither through the hooks nor beside them.
-#include "scale.hpp"
-#include "scheduler_test.hpp"
+#include "counted_news.hpp"
 
 #include <array>
-#include <new>
+#include <memory>
 
 namespace {
 
-std::atomic<std::uint64_t> news{0};
-
-[[gnu::noinline]] void* counted_allocation(std::size_t bytes, std::size_t alignment) noexcept {
-    news.fetch_add(1, std::memory_order_relaxed);
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    return std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes);
-}
-[[gnu::noinline]] void* counted_or_throw(std::size_t bytes, std::size_t alignment) {
-    void* p = counted_allocation(bytes, alignment);
-    if (p == nullptr) throw std::bad_alloc();
-    return p;
-}
-
-[[gnu::noinline]] void give_back(void* p) noexcept { std::free(p); }
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted_or_throw(bytes, 16); }
-void* operator new[](std::size_t bytes) { return counted_or_throw(bytes, 16); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    return counted_allocation(bytes, 16);
-}
-void* operator new(std::size_t bytes, std::align_val_t a) {
-    return counted_or_throw(bytes, static_cast<std::size_t>(a));
-}
-void* operator new[](std::size_t bytes, std::align_val_t a) {
-    return counted_or_throw(bytes, static_cast<std::size_t>(a));
-}
-void* operator new(std::size_t bytes, std::align_val_t a, const std::nothrow_t&) noexcept {
-    return counted_allocation(bytes, static_cast<std::size_t>(a));
-}
-void operator delete(void* p) noexcept { give_back(p); }
-void operator delete[](void* p) noexcept { give_back(p); }
-void operator delete(void* p, std::size_t) noexcept { give_back(p); }
-void operator delete[](void* p, std::size_t) noexcept { give_back(p); }
-void operator delete(void* p, std::align_val_t) noexcept { give_back(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { give_back(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { give_back(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { give_back(p); }
-void operator delete(void* p, const std::nothrow_t&) noexcept { give_back(p); }
-void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { give_back(p); }
-
-namespace {
-
-class Allocation : public braid_test::scheduler_test {
-protected:
-    /// Steady: 20 rounds in a row without an allocation. Pools grow until every thread's cache is
-    /// filled; a pool that goes on growing with the number of tasks never gets there.
-    template <class Round>
-    void expect_steady_state(Round&& round) {
-        int quiet = 0;
-        for (int i = 0; i < 2000 && quiet < 20; ++i) {
-            const std::uint64_t hooks = memory_.calls;
-            const std::uint64_t others = news;
-            round();
-            quiet = hooks == memory_.calls && others == news ? quiet + 1 : 0;
-        }
-        EXPECT_EQ(quiet, 20) << "still allocating after 2000 rounds";
-    }
-};
+class Allocation : public braid_test::allocation_test {};
 INSTANTIATE_TEST_SUITE_P(Workers, Allocation, testing::ValuesIn(braid_test::worker_counts()),
                          [](const auto& count) { return std::to_string(count.param); });
 
 TEST_P(Allocation, TheCounterSeesAnAllocation) {
-    const std::uint64_t before = news;
+    const std::uint64_t before = braid_test::news;
     const auto p = std::make_unique<int>(1);
-    EXPECT_EQ(news, before + 1) << *p;
+    EXPECT_EQ(braid_test::news, before + 1) << *p;
 }
 
 TEST_P(Allocation, SpawnAndWaitOfASmallClosureAllocateNothing) {
