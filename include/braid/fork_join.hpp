@@ -5,5 +5,6 @@
 #include "braid/fork_join/join.hpp"
 #include "braid/fork_join/parallel_for.hpp"
 #include "braid/fork_join/per_worker.hpp"
+#include "braid/fork_join/pipeline.hpp"
 #include "braid/fork_join/reduce.hpp"
 #include "braid/fork_join/sort.hpp"
