@@ -3,6 +3,10 @@
 
 #include <braid/fork_join.hpp>
 
+#include <array>
+#include <optional>
+#include <string>
+
 namespace {
 
 class ForkAllocation : public braid_test::allocation_test {};
@@ -38,6 +42,31 @@ TEST_P(ForkAllocation, OnOneThreadTheSecondFrameAllocatesNothing) {
         braid::gather(s, 4000, list, [](std::size_t, auto& out) { out.emplace_back("short"); });
     }
     EXPECT_EQ(memory_.calls + braid_test::news, before);
+}
+
+TEST_P(ForkAllocation, APipelineAllocatesItsTokensAndNothingForItsItems) {
+    braid::scheduler s(options());
+    std::uint64_t sum = 0;
+    const auto run = [&](std::size_t n) {
+        const std::uint64_t before = memory_.calls;
+        braid::pipeline(
+            s, {.tokens = 8},
+            braid::serial([i = std::size_t{0}, n]() mutable -> std::optional<std::size_t> {
+                return i < n ? std::optional(i++) : std::nullopt;
+            }),
+            braid::parallel([](std::size_t i) { return std::array<std::size_t, 20>{i}; }),
+            braid::serial([&](const std::array<std::size_t, 20>& a) { sum += a[0]; }));
+        return memory_.calls - before;
+    };
+    // 20 in a row that take their tokens' memory and no more; pools may grow before.
+    int quiet = 0;
+    for (int i = 0; i < 2000 && quiet < 20; ++i) {
+        const std::uint64_t others = braid_test::news;
+        const std::uint64_t calls = run(2000);
+        // The hook takes its memory by operator new.
+        quiet = calls == 1 && braid_test::news - others == calls ? quiet + 1 : 0;
+    }
+    EXPECT_EQ(quiet, 20) << "still allocating after 2000 runs";
 }
 
 }  // namespace

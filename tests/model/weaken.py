@@ -17,9 +17,43 @@ PARKER, READY = "src/base/parker.hpp", "src/core/ready_queue.hpp"
 SLEEPERS, WORDS = "src/core/sleepers.hpp", "src/core/permissions.hpp"
 FORK = "include/braid/core/fork_stack.hpp"
 BOUNDED = "include/braid/core/bounded_queue.hpp"
+FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 
 # name: (file, text, replacement, model, survives)
 WEAKENED = {
+    "flow.push release": (
+        FLOW, "compare_exchange_weak(seen, wanted, release, relaxed)",
+        "compare_exchange_weak(seen, wanted, relaxed, relaxed)", "pipeline", None),
+    "flow.push version": (
+        FLOW, "without_head(seen) + version +", "without_head(seen) +", "pipeline", None),
+    "flow.pop acquire": (
+        FLOW, "compare_exchange_weak(seen, wanted, acquire, acquire)",
+        "compare_exchange_weak(seen, wanted, relaxed, relaxed)", "pipeline", None),
+    "flow.give acquire": (
+        FLOW, "compare_exchange_weak(seen, none, acquire, relaxed)) continue",
+        "compare_exchange_weak(seen, none, relaxed, relaxed)) continue", "pipeline", None),
+    "flow.give release": (
+        FLOW, "compare_exchange_weak(seen, token + 1, release, relaxed)",
+        "compare_exchange_weak(seen, token + 1, relaxed, relaxed)", "pipeline", None),
+    "flow.wait release": (
+        FLOW, "compare_exchange_weak(seen, source_waits, release, relaxed)",
+        "compare_exchange_weak(seen, source_waits, relaxed, relaxed)", "pipeline", None),
+    "flow.take acquire": (
+        FLOW, "compare_exchange_weak(seen, none, acquire, relaxed)) return seen",
+        "compare_exchange_weak(seen, none, relaxed, relaxed)) return seen", "pipeline", None),
+    "flow.arrive load acquire": (
+        FLOW, "seen = mine.load(acquire);", "seen = mine.load(relaxed);", "pipeline", None),
+    "flow.arrive release": (
+        FLOW, "compare_exchange_strong(seen, token + first_token, acq_rel, acquire)",
+        "compare_exchange_strong(seen, token + first_token, acquire, acquire)", "pipeline", None),
+    "flow.pass release": (
+        FLOW, "compare_exchange_strong(seen, turn, acq_rel, acquire)",
+        "compare_exchange_strong(seen, turn, acquire, acquire)", "pipeline", None),
+    "flow.pass acquire": (
+        FLOW, "compare_exchange_strong(seen, turn, acq_rel, acquire)",
+        "compare_exchange_strong(seen, turn, release, relaxed)", "pipeline", None),
+    "flow.pass leaves the cell": (
+        FLOW, "next.store(empty, relaxed);", "", "pipeline", None),
     "fork.publish release": (
         FORK, "<< bits | version_one, seq_cst)", "<< bits | version_one, relaxed)", "fork", None),
     "fork.publish seq_cst": (

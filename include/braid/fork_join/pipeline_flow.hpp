@@ -57,6 +57,7 @@ public:
 
     /// By a runner. no_token: nothing is ready, and this runner is counted no more.
     std::uint32_t pop_or_leave(atomic<std::uint32_t>* next) {
+        // acquire: pairs with push(), here and where the exchange fails.
         word seen = word_.load(acquire);
         while (true) {
             const auto head = static_cast<std::uint32_t>(seen & head_mask);
@@ -64,7 +65,6 @@ public:
             // fails.
             const word wanted =
                 head == 0 ? seen - one_runner : without_head(seen) | next[head - 1].load(relaxed);
-            // acquire: pairs with push().
             if (word_.compare_exchange_weak(seen, wanted, acquire, acquire)) return head - 1;
         }
     }
@@ -147,9 +147,10 @@ public:
     bool arrive(std::uint64_t item, std::uint32_t token) {
         cell& mine = cells_[item & mask_];
         std::uint32_t seen = mine.load(acquire);  // pairs with pass()
-        // release: pairs with pass(), which runs the item. acquire: pairs with it, too.
+        // release: pairs with pass(), whose caller runs the item. acquire, where it fails: pairs
+        // with pass(), too.
         if (seen != turn &&
-            mine.compare_exchange_strong(seen, token + first_token, release, acquire)) {
+            mine.compare_exchange_strong(seen, token + first_token, acq_rel, acquire)) {
             return false;
         }
         mine.store(empty, relaxed);  // the next to use it comes after this item has passed
@@ -160,9 +161,9 @@ public:
     std::uint32_t pass(std::uint64_t item) {
         cell& next = cells_[item & mask_];
         std::uint32_t seen = empty;
-        // release: pairs with arrive(), what the stage wrote is visible to its next call.
-        // acquire: pairs with arrive(), the parked item.
-        if (next.compare_exchange_strong(seen, turn, release, acquire)) return no_token;
+        // release: pairs with arrive(), what the stage wrote is visible to its next call. acquire,
+        // where it fails: pairs with arrive(), the parked item.
+        if (next.compare_exchange_strong(seen, turn, acq_rel, acquire)) return no_token;
         next.store(empty, relaxed);  // as above
         return seen - first_token;
     }

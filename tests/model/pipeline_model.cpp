@@ -1,0 +1,111 @@
+// A small pipeline: a source, a stage for any number, a serial stage. Each item comes out once, in
+// order; nobody leaves beside something that can run; and nothing is touched by two.
+#include "braid/fork_join/pipeline_flow.hpp"
+
+#include "relacy_policy.hpp"
+
+namespace {
+
+using namespace braid_model;
+using braid::detail::no_token;
+using ready_tokens = braid::detail::basic_ready_tokens<policy>;
+using returned_tokens = braid::detail::basic_returned_tokens<policy>;
+using turns = braid::detail::basic_turns<policy>;
+
+/// As pipeline_run, with threads that come when they are called.
+template <unsigned Items, unsigned Tokens, unsigned Cells, unsigned Threads>
+struct small_pipeline : rl::test_suite<small_pipeline<Items, Tokens, Cells, Threads>, Threads> {
+    static constexpr std::uint32_t source = Tokens;
+
+    struct token {
+        plain<unsigned> number, value;
+    };
+    token tokens[Tokens];
+    atomic<std::uint32_t> next[Tokens + 1], cells[Cells];
+    ready_tokens ready;
+    returned_tokens returned;
+    turns last;
+    plain<std::uint32_t> free;
+    plain<unsigned> made, out;  // the source's, the serial stage's
+    atomic<int> called, active;
+
+    void before() {
+        last.use(cells, Cells);
+        for (std::uint32_t i = 0; i != Tokens; ++i) {
+            next[i].store(i, std::memory_order::relaxed);
+        }
+        free = Tokens - 1;
+        active.store(1, std::memory_order::relaxed);
+    }
+    void after() { require(out == Items, "each item has come out"); }
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            work(source);
+            active.fetch_sub(1, std::memory_order::relaxed);
+        }
+        // Whoever is free comes, until nobody runs and nobody was called.
+        while (active.load(std::memory_order::relaxed) != 0) {
+            int calls = called.load(std::memory_order::relaxed);
+            // acquire: as between the spawn of a task and its run.
+            if (calls == 0 ||
+                !called.compare_exchange_weak(calls, calls - 1, std::memory_order::acquire,
+                                              std::memory_order::relaxed)) {
+                policy::relax();
+                continue;
+            }
+            work(ready.pop_or_leave(next));
+            active.fetch_sub(1, std::memory_order::relaxed);
+        }
+    }
+    void offer(std::uint32_t other) {
+        if (!ready.push(other, next, Threads)) return;
+        active.fetch_add(1, std::memory_order::relaxed);
+        called.fetch_add(1, std::memory_order::release);
+    }
+    void work(std::uint32_t at) {
+        for (; at != no_token; at = ready.pop_or_leave(next)) {
+            while (at != no_token) at = at == source ? run_source() : finish(at);
+        }
+    }
+    std::uint32_t run_source() {
+        const std::uint32_t mine = free;
+        free = returned_tokens::after(mine, next);
+        if (made == Items) return no_token;
+        token& t = tokens[mine];
+        t.number = made.get();
+        t.value = made + 100;
+        made = made + 1;
+        std::uint32_t more = free;
+        if (more == no_token) more = returned.take_or_wait();
+        if (more != no_token) {
+            free = more;
+            offer(source);
+        }
+        t.value = t.value + 100;  // the stage for any number
+        return last.arrive(t.number, mine) ? finish(mine) : no_token;
+    }
+    std::uint32_t finish(std::uint32_t mine) {
+        const token& t = tokens[mine];
+        const unsigned number = t.number;
+        require(number == out, "in the order of the source");
+        require(t.value == number + 200, "what the stages before have made of it");
+        out = out + 1;
+        const std::uint32_t behind = last.pass(number + 1);
+        const bool has_source = returned.give(mine, next);
+        if (has_source) free = mine;
+        if (behind == no_token) return has_source ? source : no_token;
+        if (has_source) offer(source);
+        return behind;
+    }
+};
+
+}  // namespace
+
+int main() {
+    bool good = explore_bounded<small_pipeline<2, 1, 1, 2>>("pipeline: one token", 3);
+    good = good && explore_bounded<small_pipeline<2, 2, 2, 2>>("pipeline: two tokens", 2);
+    good = good && explore_randomly<small_pipeline<4, 2, 2, 2>>("pipeline: two threads", 300'000);
+    good = good && explore_randomly<small_pipeline<5, 3, 4, 3>>("pipeline: three threads", 300'000);
+    return good ? 0 : 1;
+}
