@@ -383,8 +383,8 @@ private:
 /// goes further, and task_cancelled is thrown.
 ///
 /// Items lie in `tokens` places, of two of the largest items each, that are allocated once (without
-/// memory for them there is one place); an item need not move, but out of the optional. Cost
-/// besides the stages: about 30 ns an item, and 0.3 µs for each time a thread is called.
+/// memory for them there is one place); an item need not move, but out of the optional. Cost on one
+/// thread besides the stages: about 20 ns an item for three stages, and 1.4 µs a pipeline.
 template <fork_place Place, class... Stages>
     requires(sizeof...(Stages) >= 2)
 void pipeline(Place&& place, const pipeline_options& options, Stages&&... stages) {
