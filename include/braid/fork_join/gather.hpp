@@ -8,6 +8,7 @@
 //   });
 //   for (const contact& c : contacts) resolve(c);  // in the order of the pairs
 
+#include "braid/core/scheduler.hpp"
 #include "braid/fork_join/per_worker.hpp"
 
 #include <iterator>
