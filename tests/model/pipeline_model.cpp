@@ -100,10 +100,45 @@ struct small_pipeline : rl::test_suite<small_pipeline<Items, Tokens, Cells, Thre
     }
 };
 
+/// Threads that take what is ready and put it back: nobody has what another has, nothing is lost.
+template <unsigned Tokens, unsigned Threads, unsigned Rounds>
+struct ready_again : rl::test_suite<ready_again<Tokens, Threads, Rounds>, Threads> {
+    plain<unsigned> uses[Tokens];
+    atomic<std::uint32_t> next[Tokens];
+    ready_tokens ready;
+
+    void before() {
+        for (std::uint32_t i = 0; i != Tokens; ++i) ready.push(i, next, Threads);
+    }
+    void thread(unsigned index) {
+        for (unsigned n = 0; n != Rounds; ++n) {
+            const std::uint32_t first = ready.pop_or_leave(next);
+            if (first == no_token) return;
+            uses[first] = uses[first] + 1;
+            // One thread takes two before it gives back the first of them.
+            const std::uint32_t second = index == 0 ? ready.pop_or_leave(next) : no_token;
+            ready.push(first, next, 0);
+            if (second != no_token) ready.push(second, next, 0);
+            if (index == 0 && second == no_token) return;  // it has left
+        }
+    }
+    void after() {
+        unsigned seen = 0;
+        for (std::uint32_t t = ready.pop_or_leave(next); t != no_token;
+             t = ready.pop_or_leave(next)) {
+            require((seen >> t & 1) == 0, "ready once");
+            seen |= 1U << t;
+        }
+        require(seen == (1U << Tokens) - 1, "nothing is lost");
+    }
+};
+
 }  // namespace
 
 int main() {
-    bool good = explore_bounded<small_pipeline<2, 1, 1, 2>>("pipeline: one token", 3);
+    bool good = explore_bounded<ready_again<2, 2, 2>>("pipeline: ready again", 3);
+    good = good && explore_randomly<ready_again<3, 3, 3>>("pipeline: ready again", 300'000);
+    good = good && explore_bounded<small_pipeline<2, 1, 1, 2>>("pipeline: one token", 3);
     good = good && explore_bounded<small_pipeline<2, 2, 2, 2>>("pipeline: two tokens", 2);
     good = good && explore_randomly<small_pipeline<4, 2, 2, 2>>("pipeline: two threads", 300'000);
     good = good && explore_randomly<small_pipeline<5, 3, 4, 3>>("pipeline: three threads", 300'000);

@@ -165,7 +165,7 @@ private:
 
         void grow(gathered& from) {
             chunk* c = from.take_chunk();
-            if (first == nullptr) {
+            if (last == nullptr) {
                 first = c;
             } else {
                 last->next.store(c, relaxed);
