@@ -7,9 +7,13 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace bench::upkeep {
 namespace {
@@ -36,6 +40,65 @@ double idle_cpu(Burst&& burst) {
     return used / 1e6 / std::chrono::duration<double>(looked_at).count();
 }
 
+/// A task is posted, a while after the one before has run; the poster does not help.
+struct posted_now_and_then {
+    explicit posted_now_and_then(braid::parking idle) : scheduler({.workers = 1, .idle = idle}) {}
+    braid::scheduler scheduler;
+    std::atomic<bool> ran{false};
+
+    /// us from the post to the body, the middle of `times`.
+    double latency(std::chrono::nanoseconds pause, int times) {
+        std::vector<double> us;
+        for (int i = 0; i < times; ++i) {
+            pass(pause);
+            ran.store(false, std::memory_order_relaxed);
+            us.push_back(time_ns([&] {
+                             scheduler.post([this] { ran.store(true, std::memory_order_release); });
+                             while (!ran.load(std::memory_order_acquire)) {
+                             }
+                         }) /
+                         1e3);
+        }
+        std::nth_element(us.begin(), us.begin() + times / 2, us.end());
+        return us[static_cast<std::size_t>(times / 2)];
+    }
+    /// ms of processor time that the worker takes in a second with a post every ms.
+    double cpu() {
+        const double before = processor_time();
+        const double ns = time_ns([&] { latency(std::chrono::milliseconds(1), 200); });
+        return (processor_time() - before) / ns * 1e3;
+    }
+
+private:
+    static void pass(std::chrono::nanoseconds pause) {
+        const auto end = std::chrono::steady_clock::now() + pause;
+        while (std::chrono::steady_clock::now() < end) {
+        }
+    }
+};
+
+void add_parking(suite& s) {
+    const std::pair<const char*, braid::parking> presets[] = {
+        {"braid", braid::parking::balanced},
+        {"braid latency", braid::parking::latency},
+        {"braid power", braid::parking::power}};
+    for (const auto& [name, idle] : presets) {
+        const auto make = [idle = idle] { return std::make_shared<posted_now_and_then>(idle); };
+        s.at("upkeep.post.5us", "us", "from a post to its body, 5 us after the last one ended")
+            .add(name, [=] {
+                return [p = make()] { return p->latency(std::chrono::microseconds(5), 1'000); };
+            });
+        s.at("upkeep.post.30us", "us", "the same, 30 us after it").add(name, [=] {
+            return [p = make()] { return p->latency(std::chrono::microseconds(30), 1'000); };
+        });
+        s.at("upkeep.post.1ms", "us", "the same, 1 ms after it").add(name, [=] {
+            return [p = make()] { return p->latency(std::chrono::milliseconds(1), 100); };
+        });
+        s.at("upkeep.post.cpu", "ms/s", "processor time of the worker, with a post every ms")
+            .add(name, [=] { return [p = make()] { return p->cpu(); }; });
+    }
+}
+
 void burst_of_tasks(braid::scheduler& b) {
     for (int i = 0; i < 1'000; ++i) b.wait(b.spawn([] { count_one(); }));
 }
@@ -43,6 +106,7 @@ void burst_of_tasks(braid::scheduler& b) {
 }  // namespace
 
 void add(suite& s) {
+    add_parking(s);
     s.at("upkeep.life", "us", "made and ended, with one thread besides the caller")
         .add("thread",
              [] { return [] { return time_ns([] { std::thread([] {}).join(); }) / 1e3; }; })
