@@ -34,7 +34,7 @@ void runtime::leave_search(worker& w) {
 
 void runtime::idle(worker& w) {
     tell_scope(w);
-    w.core.store(platform::current_core(), relaxed);
+    note_core(w);
     if (w.search == searcher::none) {
         asleep.begin_search(searcher::idle);
         w.search = searcher::idle;

@@ -19,7 +19,6 @@ void runtime::enter_thread(worker& w) {
         const std::lock_guard lock(w.cores_mutex);
         w.thread_number = platform::current_thread_number();
     }
-    w.core.store(platform::current_core(), relaxed);
     w.at_rest.store(false, seq_cst);  // as in sleep()
     // Takes milliseconds, once in a process. Thieves take any victim until it is known.
     if (cores > 2 && w.kind == seat_kind::worker && w.number == 1) find_places(machine_topology());

@@ -92,6 +92,10 @@ public:
     /// Calls f(worker&) for the other seats, nearest first, until it says true (victims.hpp).
     template <class F>
     bool any_victim(const worker& w, std::uint32_t& last, F&& f) const;
+    /// For thieves. relaxed: they find it a little later, too.
+    void note_core(worker& w) const {
+        if (places.load(relaxed) != nullptr) w.core.store(platform::current_core(), relaxed);
+    }
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level);
@@ -376,6 +380,7 @@ private:
     bool enter_wait(worker& w, const wait_target& target, std::uint32_t& record);
     task_id find_work(worker& w, const wait_target& target, help policy);
     bool is_needed(worker& w, const wait_target& target, std::uint64_t entry) const;
+    bool is_node(task_id id, const wait_target& target) const;
     task_id claim_needed(worker& w, const wait_target& target, help policy);
     bool enough_stack(worker& w) const;
     void publish_joins(worker& w, std::uint32_t count);

@@ -175,6 +175,13 @@ bool runtime::is_needed(worker& w, const wait_target& target, std::uint64_t entr
     return slots[index_of(entry)].environment.load(relaxed) == &target.all_of->environment_;
 }
 
+/// A node of the graph whose run is awaited.
+bool runtime::is_node(task_id id, const wait_target& target) const {
+    if (id == target.task) return false;
+    const slot& s = slots[index_of(id.value)];
+    return s.has(flag_own_way) && is_below(s, target.task);
+}
+
 task_id runtime::claim_needed(worker& w, const wait_target& target, help policy) {
     const auto wanted = [&](std::uint64_t entry) {
         if (policy == help::any && slots[index_of(entry)].has(flag_never_waits)) return true;
@@ -260,7 +267,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
              target.task);
     }
     if (target.task && w.top != nullptr) boost(w, target.task, level_of(slots[w.top->slot]));
-    w.core.store(platform::current_core(), relaxed);
+    note_core(w);
     const std::int64_t began = task_clock();
     const std::int64_t elsewhere = w.elsewhere;
     w.stamp = began;
@@ -302,9 +309,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             }
             floats.use(w, float_control);
             // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
-            const slot& s = slots[index_of(id.value)];
-            const bool node = target.task && s.has(flag_own_way) && is_below(s, target.task);
-            run(w, id, target.all_of != nullptr || target.run_everything || node);
+            run(w, id, target.all_of != nullptr || target.run_everything || is_node(id, target));
             run_kept(w, [&](std::uint64_t entry) { return is_needed(w, target, entry); });
             continue;
         }

@@ -126,7 +126,9 @@ std::size_t graph::size() const { return state_ != nullptr ? state_->live() : 0;
 
 // ---- running -----------------------------------------------------------------------------------
 
-task_id graph::run(const run_options& o) {
+task_id graph::run(const run_options& o) { return begin_run(o, detail::draft_kind::spawned); }
+
+task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     if (state_ == nullptr) return {};
     if (state_->edited) {
         if (!state_->sort()) return {};
@@ -141,13 +143,22 @@ task_id graph::run(const run_options& o) {
                                                          .within = o.within,
                                                          .environment = o.environment,
                                                          .may_be_long = true},
-                                                        detail::draft_kind::spawned,
-                                                        &detail::graph_run::begin, state_);
+                                                        kind, &detail::graph_run::begin, state_);
     return state_->last;
 }
 
 void graph::run_and_wait(const run_options& o) {
-    if (const task_id id = run(o)) scheduler_.wait(id);
+    // Held, so that its failure is not lost when it is over before the wait begins.
+    const task_id id = begin_run(o, detail::draft_kind::valued);
+    if (!id) return;
+    struct hold {
+        detail::runtime& rt;
+        task_id id;
+        ~hold() { rt.release_holder(*detail::seat_lease(rt, nullptr), id); }
+    } held{rt_, id};
+    scheduler_.wait(id);
+    const detail::slot& s = rt_.slots[detail::index_of(id.value)];
+    if (s.has(detail::flag_failed)) rt_.raise(rt_.keep(rt_.outcome_of(s)));
 }
 
 // ---- the plan ----------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ TEST_P(Graph, RefusesACycleAndNamesItsPath) {
     o.assertion = told.handler();
     braid::scheduler s(o);
     braid::graph g(s, "frame");
-    int ran = 0;
+    std::atomic<int> ran{0};
     const auto count = [&ran] { ++ran; };
     const auto input = g.add({.name = "input"}, count);
     const auto animate = g.add({.name = "animate"}, count);

@@ -116,7 +116,7 @@ public:
     /// reported with its path: the graph has a cycle. Costs one pass over the nodes, about 5 ns
     /// each; the first run after an edit sorts the graph and may allocate.
     BRAID_API task_id run(const run_options& options = {});
-    /// run(), and waits for it as scheduler::wait() does.
+    /// run(), and waits for it, helping. Throws its failure, also when it was over at once.
     BRAID_API void run_and_wait(const run_options& options = {});
 
     // ---- seeing --------------------------------------------------------------------------------
@@ -129,6 +129,7 @@ private:
     BRAID_API void* open_node(const node_options& options);
     BRAID_API void drop_node();
     BRAID_API graph_node close_node(detail::closure_fn call);
+    task_id begin_run(const run_options& options, detail::draft_kind kind);
 
     scheduler& scheduler_;
     detail::runtime& rt_;

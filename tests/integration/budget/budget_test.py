@@ -15,12 +15,13 @@ BUDGET = {
     "spawn in a task": ("spawn_inside", None, 410),
     "task with an edge": ("chain", None, 1510),
     "batch member": ("batch", None, 95),
-    "spawn and wait": ("spawn_and_wait", None, 1650),
+    "spawn and wait": ("spawn_and_wait", None, 1750),
     "post to a scope": ("scope_post", None, 370),
     "join": ("join", None, 48),
     "join, no context": ("join_plain", None, 57),
     "outermost join": ("join_outermost", None, 184),
     "loop of two": ("loop", None, 915),
+    "node of a graph": ("graph", None, 400),
 }
 SMALL, LARGE = 5_000, 15_000
 

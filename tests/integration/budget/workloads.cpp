@@ -2,6 +2,7 @@
 // under callgrind at two counts; the difference is the price of the operation alone.
 #include <braid/braid.hpp>
 #include <braid/fork_join.hpp>
+#include <braid/graph/graph.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -99,6 +100,21 @@ void join_outermost(braid::scheduler& s, long count) {
     });
 }
 
+/// Each a node of three predecessors, in a graph that is run again and again.
+void graph(braid::scheduler& s, long count) {
+    constexpr long width = 10, nodes = 500;
+    braid::graph g(s);
+    std::vector<braid::graph_node> all;
+    for (long i = 0; i < nodes; ++i) {
+        all.push_back(g.add([] { ++ran; }));
+        for (long n = 0; n < 3 && i >= width; ++n) {
+            const long before = i / width * width - width + (i + n) % width;
+            g.precede(all[static_cast<std::size_t>(before)], all.back());
+        }
+    }
+    for (long i = 0; i < count; i += nodes) g.run_and_wait();
+}
+
 constexpr struct {
     const char* name;
     void (*run)(braid::scheduler&, long);
@@ -112,7 +128,8 @@ constexpr struct {
                  {"join", join},
                  {"join_plain", join_plain},
                  {"join_outermost", join_outermost},
-                 {"loop", loop}};
+                 {"loop", loop},
+                 {"graph", graph}};
 
 }  // namespace
 
