@@ -1,5 +1,6 @@
 #include "base/accounted_memory.hpp"
 
+#include <iterator>
 #include <new>
 
 BRAID_NAMESPACE_BEGIN
@@ -7,8 +8,9 @@ namespace detail {
 namespace {
 
 const char* text(memory_tag tag) {
-    constexpr const char* names[] = {"runtime", "worker",  "slot", "edge",
-                                     "detail",  "closure", "queue"};
+    constexpr const char* names[] = {"runtime", "worker",  "slot",  "edge",
+                                     "detail",  "closure", "queue", "graph"};
+    static_assert(std::size(names) == static_cast<std::size_t>(memory_tag::count));
     return names[static_cast<std::size_t>(tag)];
 }
 

@@ -21,7 +21,11 @@ void runtime::enqueue_direct(worker& w, std::uint32_t index) {
         return;
     }
     s.flags.fetch_or(flag_cancel, relaxed);
-    end_without_running(w, index);
+    if (s.has(flag_own_way)) {
+        push_ready(w, id_of(index), level_of(s));  // it ends on its way
+    } else {
+        end_without_running(w, index);
+    }
 }
 
 bool runtime::enqueue_on(std::uint32_t index, unsigned seat, std::uint16_t visit) {

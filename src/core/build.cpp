@@ -19,7 +19,9 @@ task_id publish_task(runtime& rt, draft d, closure_fn body) {
     if (d.owner != nullptr && !rt.turn) return rt.publish(*d.owner, d, body);
     return rt.publish(*seat_lease(rt, d.owner), d, body);
 }
-void abandon_task(runtime& rt, draft d) { rt.abandon(*seat_lease(rt, nullptr), d); }
+void abandon_task(runtime& rt, draft d) {
+    rt.abandon(*seat_lease(rt, nullptr), d, flag_cancel | flag_empty);
+}
 
 void* allocate_closure(runtime& rt, std::size_t bytes, std::size_t alignment) {
     return rt.memory.allocate(bytes, alignment, memory_tag::closure);
@@ -34,26 +36,28 @@ std::uint32_t next_birth(const runtime& rt, std::uint32_t parent) {
     return rt.slots[parent].births.fetch_add(1, relaxed) + 1;
 }
 
-/// Links `successor` behind `predecessor`; false when that one is complete already.
-bool link_edge(runtime& rt, worker& w, std::uint32_t successor, task_id predecessor,
+enum class link : std::uint8_t { made, not_needed, no_memory };
+
+/// Links `successor` behind `predecessor`, if that one is not complete already.
+link link_edge(runtime& rt, worker& w, std::uint32_t successor, task_id predecessor,
                bool any_outcome) {
     slot& to = rt.slots[successor];
     slot& from = rt.slots[index_of(predecessor.value)];
     const std::uint32_t generation = generation_of(predecessor.value);
-    if (state_in(from.permissions, generation) != task_state::open) return false;
+    if (state_in(from.permissions, generation) != task_state::open) return link::not_needed;
     const std::uint32_t index = rt.edges.take(w.edges);
-    if (index == no_index) return false;
+    if (index == no_index) return link::no_memory;
     edge& e = rt.edges[index];
     e.any_outcome = any_outcome;
     e.from.store(predecessor.value, relaxed);
     e.to.store(rt.id_of(successor).value, relaxed);
     if (!push_edge(from.permissions, generation, to.waits_for, index, e.next)) {
         rt.edges.give(w.edges, index);
-        return false;
+        return link::not_needed;
     }
     e.next_predecessor.store(to.predecessors.load(relaxed), relaxed);
     to.predecessors.store(index, release);  // pairs with the searcher's acquire
-    return true;
+    return link::made;
 }
 
 }  // namespace
@@ -139,6 +143,10 @@ bool runtime::good_options(const task_options& o) const {
                         "the thread that `on` names has left; keep its main_thread alive");
 }
 
+std::uint8_t runtime::level_of(const task_options& o) {
+    return o.category != 0 ? o.category : static_cast<std::uint8_t>(o.priority);
+}
+
 std::uint16_t runtime::flags_of(const task_options& o) {
     std::uint16_t flags = 0;
     if (o.never_waits) flags |= flag_never_waits;
@@ -217,8 +225,9 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     count_creation(w, environment);
     if (options.observer != nullptr) tell(w, event_kind::spawned, id, o.parent, o.name);
 
+    bool linked = true;
     const auto depend = [&](task_id predecessor, bool any_outcome) {
-        if (!predecessor) return;
+        if (!predecessor || !linked) return;
         if (!BRAID_EXPECT(misuse, predecessor != id && state_of(predecessor) != task_state::unknown,
                           "`after` holds an id that this scheduler never issued")) {
             return;
@@ -227,7 +236,9 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
                                       "a child cannot wait for its parent, which waits for it")) {
             return;
         }
-        if (!link_edge(*this, w, index, predecessor, any_outcome)) return;
+        const link edge = link_edge(*this, w, index, predecessor, any_outcome);
+        linked = edge != link::no_memory;
+        if (edge != link::made) return;
         if (options.observer != nullptr) tell(w, event_kind::edge, id, predecessor);
         boost(w, predecessor, level_of(s));
     };
@@ -238,6 +249,11 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         s.flags.fetch_or(flag_finally, relaxed);
     }
     s.next.store(index, relaxed);  // see index_of()
+    if (!linked) {
+        // It must not start early: refused. What there is of it ends as an empty task.
+        abandon(w, {s.storage, nullptr}, flag_empty);
+        return {};
+    }
     return {s.storage, nullptr};
 }
 
@@ -259,10 +275,10 @@ task_id runtime::publish(worker& w, draft d, closure_fn body) {
     return id;
 }
 
-void runtime::abandon(worker& w, draft d) {
+void runtime::abandon(worker& w, draft d, std::uint16_t as) {
     slot& s = slot_of(d);
     const std::uint32_t index = index_of(d);
-    s.flags.fetch_or(flag_cancel | flag_empty, relaxed);
+    s.flags.fetch_or(as, relaxed);
     s.invoke = nullptr;
     const task_id id = id_of(index);
     const bool built = s.has(flag_built);
@@ -330,7 +346,7 @@ bool runtime::add_dependency(worker& w, task_id id, task_id predecessor) {
                       "the predecessor waits for this task already: that would be a cycle")) {
         return false;
     }
-    if (link_edge(*this, w, index, predecessor, false)) {
+    if (link_edge(*this, w, index, predecessor, false) == link::made) {
         if (options.observer != nullptr) tell(w, event_kind::edge, id, predecessor);
         boost(w, predecessor, level_of(slots[index]));
     }

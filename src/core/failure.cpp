@@ -3,6 +3,8 @@
 #include "braid/core/scope.hpp"
 #include "core/runtime.hpp"
 
+#include <utility>
+
 BRAID_NAMESPACE_BEGIN
 
 const char* task_cancelled::what() const noexcept { return "braid: the task was cancelled"; }
@@ -66,6 +68,22 @@ void runtime::forget(outcome* result) {
     drop(result);
 }
 
+outcome* runtime::take_outcome(const slot& s) {
+    const std::lock_guard lock(failure_mutex);
+    detail_block* d = detail_of(s);
+    if (d == nullptr) return nullptr;
+    d->result_ordinal = 0;
+    return std::exchange(d->result, nullptr);
+}
+
+outcome* runtime::share_outcome(const slot& s) {
+    const std::lock_guard lock(failure_mutex);
+    const detail_block* d = detail_of(s);
+    if (d == nullptr || d->result == nullptr) return nullptr;
+    ++d->result->references;
+    return d->result;
+}
+
 outcome* runtime::outcome_of(const slot& s) {
     const std::lock_guard lock(failure_mutex);
     const detail_block* d = detail_of(s);
@@ -84,15 +102,20 @@ void runtime::record_failure(worker& w, std::uint32_t index, std::exception_ptr 
     if (result != nullptr) adopt(w, index, result, ordinal);
 }
 
-/// Takes over one reference. The failure of the earliest creation wins; ordinal 0 is the task's
-/// own, or what a predecessor handed on.
+/// Takes over one reference. The failure of the earliest creation wins, an error before a mere
+/// cancellation; ordinal 0 is the task's own, or what a predecessor handed on.
 void runtime::adopt(worker& w, std::uint32_t index, outcome* result, std::uint32_t ordinal) {
     slot& s = slots[index];
     outcome* loser = result;
     {
         const std::lock_guard lock(failure_mutex);
         detail_block* d = make_detail(w, s);
-        if (d != nullptr && (d->result == nullptr || ordinal < d->result_ordinal)) {
+        const auto wins = [&](const outcome& other) {
+            const bool has_error = result->error != nullptr;
+            if (has_error != (other.error != nullptr)) return has_error;
+            return ordinal < d->result_ordinal;
+        };
+        if (d != nullptr && (d->result == nullptr || wins(*d->result))) {
             loser = d->result;
             d->result = result;
             d->result_ordinal = ordinal;

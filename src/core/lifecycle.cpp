@@ -104,6 +104,7 @@ runtime* runtime::create(const scheduler_options& o) {
     rt->max_workers = static_cast<unsigned>(
         std::clamp(o.max_workers >= 0 ? o.max_workers : std::max(workers, cores), workers, 128));
 
+    if (o.worker_threads.pin) rt->creators_cores = platform::own_cores();
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
@@ -126,7 +127,7 @@ int runtime::core_to_pin_to(const worker& w) const {
     const topology* const machine = known_topology();
     std::uint16_t order[topology::capacity];
     const std::size_t count =
-        (machine != nullptr ? *machine : all_alike).pin_order(platform::own_cores(), order);
+        (machine != nullptr ? *machine : all_alike).pin_order(creators_cores, order);
     const auto before = static_cast<unsigned>(std::max(0, options.main_threads));
     return count != 0 ? order[(before + w.number) % count] : -1;
 }

@@ -18,7 +18,9 @@ std::uint8_t runtime::level_of(const slot& s) const {
     // acquire: pairs with boost(). Without the flag this is the level that came with its removal.
     const bool category = (s.flags.load(acquire) & flag_category) != 0;
     const std::uint8_t level = s.level.load(relaxed);
-    return category ? priority_table[level].load(relaxed) : level;
+    // A boost that came too late may have taken the flag of another task of this slot.
+    return category ? priority_table[level].load(relaxed)
+                    : std::min(level, static_cast<std::uint8_t>(high));
 }
 
 void runtime::append(inbox& list, std::uint32_t index) {
@@ -44,6 +46,11 @@ void runtime::make_ready(worker& w, std::uint32_t index, task_id released_by) {
     if (options.observer != nullptr) tell(w, event_kind::ready, id_of(index), released_by);
     if ((s.flags.load(relaxed) & (flag_empty | flag_cancel)) != 0) {
         end_without_running(w, index);
+        return;
+    }
+    // A node that is not to run waits for nothing: not for a thread, nor for resources.
+    if (s.has(flag_own_way) && s.has(flag_failed)) {
+        push_ready(w, id_of(index), level_of(s));
         return;
     }
     if (s.has(flag_resources) && !acquire_resources(w, index)) return;

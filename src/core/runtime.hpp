@@ -46,14 +46,11 @@ public:
     draft open(worker& w, const task_options& options, draft_kind kind);
     /// What options say about where and how a task runs.
     static std::uint16_t flags_of(const task_options& options);
-    static std::uint8_t level_of(const task_options& options) {
-        const auto priority = static_cast<std::uint8_t>(options.priority);
-        return options.category != 0 ? options.category : priority;
-    }
+    static std::uint8_t level_of(const task_options& options);
     /// A mistake in them is reported; false.
     bool good_options(const task_options& options) const;
     task_id publish(worker& w, draft d, closure_fn body);
-    void abandon(worker& w, draft d);
+    void abandon(worker& w, draft d, std::uint16_t as);
     void finish_building(worker& w, task_id id, bool cancel);
     bool add_dependency(worker& w, task_id id, task_id predecessor);
     /// Is the task `ancestor`, or a child of it, or a child of one of those …?
@@ -206,6 +203,9 @@ public:
     void drop(outcome* result);
     void report_unobserved(const char* task, std::exception_ptr error);
     outcome* outcome_of(const slot& s);
+    /// The task has none from here on; and: one more reference. Null: it has none.
+    outcome* take_outcome(const slot& s);
+    outcome* share_outcome(const slot& s);
     /// The owner of the value will hear of it.
     void forget(outcome* result);
     /// Rethrows what a wait received; drops it.
@@ -354,6 +354,7 @@ public:
     std::mutex thread_mutex;                              // starting, stopping and counting workers
     unsigned started_workers = 0;                         // guarded by thread_mutex
     std::uint16_t worker_seats[sleepers::capacity] = {};  // guarded by thread_mutex
+    platform::core_set creators_cores;                    // to pin to
     platform::thread_request last_request{};
     worker* ended_by = nullptr;  // the seat whose task destroyed the scheduler
     atomic<std::uint64_t> refused{0}, unobserved{0}, wakes{0};

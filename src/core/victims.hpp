@@ -3,13 +3,16 @@
 
 #include "core/runtime.hpp"
 
+#include <algorithm>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 template <class F>
 bool runtime::any_victim(const worker& w, std::uint32_t& last, F&& f) const {
     const unsigned count = seat_count.load(acquire);
-    const topology* const machine = places.load(acquire);  // pairs with find_places()
+    // acquire: pairs with find_places(). A chooser's decisions depend on nothing but its seed.
+    const topology* const machine = turn ? nullptr : places.load(acquire);
     const unsigned levels = machine != nullptr ? machine->levels : 0;
     const std::uint32_t here = levels != 0 ? platform::current_core() : 0;
     for (unsigned d = 0; d <= levels; ++d) {
@@ -17,7 +20,10 @@ bool runtime::any_victim(const worker& w, std::uint32_t& last, F&& f) const {
             if (++last >= count) last = 0;
             worker* const victim = seats[last].load(acquire);
             if (victim == nullptr || victim == &w) continue;
-            if (levels != 0 && machine->distance(here, victim->core.load(relaxed)) != d) continue;
+            if (levels != 0 &&
+                std::min(levels, machine->distance(here, victim->core.load(relaxed))) != d) {
+                continue;
+            }
             if (f(*victim)) return true;
         }
     }

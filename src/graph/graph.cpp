@@ -17,14 +17,18 @@ using detail::no_index;
 
 graph::graph(scheduler& s, const char* name) : scheduler_(s), rt_(s.internals()), state_(nullptr) {
     void* bytes = rt_.memory.allocate(sizeof(graph_state), alignof(graph_state), memory_tag::graph);
-    if (bytes != nullptr) state_ = ::new (bytes) graph_state(rt_, name);
+    if (bytes == nullptr) return;
+    state_ = ::new (bytes) graph_state(rt_, name != nullptr ? name : "graph");
 }
 
 graph::~graph() {
     if (state_ == nullptr) return;
     const detail::seat_lease seat(rt_, nullptr);
-    if (rt_.is_open(state_->last)) {
-        rt_.wait(*seat, {.task = state_->last}, forever, help::needed, nullptr);
+    // Again: without memory for a record a wait returns at once.
+    while (rt_.is_open(state_->last)) {
+        detail::outcome* received = nullptr;
+        rt_.wait(*seat, {.task = state_->last}, forever, help::needed, &received);
+        rt_.drop(received);  // tells the handler, if nobody else was told
     }
     static_cast<void>(state_->edges.reset(0));
     for (std::uint32_t i = 0; i < state_->records.size(); ++i) erase({i, this});
@@ -63,10 +67,12 @@ void* graph::open_node(const node_options& o) {
     const auto own = static_cast<std::uint16_t>(flags | detail::flag_own_way);
     if (!ok ||
         !state_->records.push({nullptr, index, own, detail::runtime::level_of(as_task), false})) {
-        s.detail.store(no_index, relaxed);
+        const std::uint32_t d = s.detail.load(relaxed);
+        if (d != no_index) rt_.details.give(seat->details, d);
         rt_.give_slot(*seat, index);
         return nullptr;
     }
+    ++state_->live;
     return s.storage;
 }
 
@@ -116,13 +122,14 @@ bool graph::erase(graph_node node) {
     if (d != no_index) rt_.details.give(seat->details, d);
     rt_.give_slot(*seat, r.slot);
     r = {.call = nullptr, .slot = no_index, .flags = 0, .level = 0, .erased = true};
+    --state_->live;
     state_->edges.remove_if(
         [&](const graph_edge& e) { return e.from == node.index || e.to == node.index; });
     state_->edited = true;
     return true;
 }
 
-std::size_t graph::size() const { return state_ != nullptr ? state_->live() : 0; }
+std::size_t graph::size() const { return state_ != nullptr ? state_->live : 0; }
 
 // ---- running -----------------------------------------------------------------------------------
 
@@ -134,17 +141,19 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
         if (!state_->sort()) return {};
         state_->edited = false;
     }
-    const std::initializer_list<task_id> before = {state_->last};
-    state_->last = detail::submit_as<detail::graph_run>(rt_, nullptr,
-                                                        {.name = state_->name,
-                                                         .after = o.after,
-                                                         .after_any = before,
-                                                         .parent = o.parent,
-                                                         .within = o.within,
-                                                         .environment = o.environment,
-                                                         .may_be_long = true},
-                                                        kind, &detail::graph_run::begin, state_);
-    return state_->last;
+    const std::initializer_list<task_id> nothing = {}, last = {state_->last};
+    const task_id id =
+        detail::submit_as<detail::graph_run>(rt_, nullptr,
+                                             {.name = state_->name,
+                                              .after = o.after,
+                                              .after_any = state_->last ? last : nothing,
+                                              .parent = o.parent,
+                                              .within = o.within,
+                                              .environment = o.environment,
+                                              .may_be_long = true},
+                                             kind, &detail::graph_run::begin, state_);
+    if (id) state_->last = id;  // a refused one leaves the one before it
+    return id;
 }
 
 void graph::run_and_wait(const run_options& o) {
@@ -164,11 +173,6 @@ void graph::run_and_wait(const run_options& o) {
 // ---- the plan ----------------------------------------------------------------------------------
 
 namespace detail {
-
-std::size_t graph_state::live() const {
-    return static_cast<std::size_t>(std::count_if(records.begin(), records.end(),
-                                                  [](const graph_record& r) { return !r.erased; }));
-}
 
 bool graph_state::sort() {
     const std::size_t n = records.size();
@@ -212,7 +216,7 @@ bool graph_state::sort() {
             if (--left[to] == 0 && !order.push(to)) return false;
         }
     }
-    if (order.size() == live()) return true;
+    if (order.size() == live) return true;
     char text[512];
     name_cycle(left, text, sizeof text);
     report_misuse(rt.options.assertion, "the graph has no cycle", text, __FILE__, __LINE__);

@@ -38,7 +38,7 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
     runtime& rt = g.rt;
     slot& own = rt.slots[run];
     const task_environment* const environment = own.environment.load(relaxed);
-    const std::uint64_t nodes = g.live();
+    const std::uint64_t nodes = g.live;
     seat_counters::add(w.counters.created, nodes);
     runtime::count_creation(w, environment, nodes);
     // relaxed: the share of the run's own work keeps the count above 0.
@@ -84,7 +84,10 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
     if (step == own_step::ended) {
         self.end_node(w, plan, rt.id_of(index), nullptr);
     } else {
-        self.run_nodes(w, run, &plan, step == own_step::more && rt.turn == nullptr);
+        // A background thread takes what it was asked to, and nothing of a frame.
+        const bool more =
+            step == own_step::more && rt.turn == nullptr && w.kind != seat_kind::background;
+        self.run_nodes(w, run, &plan, more);
     }
 }
 
@@ -108,7 +111,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         slot& s = *plan->slot;
         const task_id id = body.context.id();
         const std::uint16_t flags = s.flags.load(relaxed);
-        const bool unwanted = (flags & flag_failed) != 0 ||
+        const bool unwanted = (flags & (flag_failed | flag_cancel)) != 0 ||
                               rt.state.load(relaxed) == life::discarding ||
                               (within != nullptr && within->cancelled());
         name = s.name;
@@ -139,7 +142,8 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         plan = next;
         runtime::go_on_as(body, w, plan->index, id_of(*plan));
     }
-    if (!each) rt.note_durations(w, name, false, untimed);
+    // The run may be over, and the names of its nodes gone.
+    if (untimed != 0) rt.note_durations(w, "nodes of a graph", false, untimed);
     rt.end_body(w, body, outer);
     seat_counters::add(w.counters.executed, executed);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
@@ -151,7 +155,7 @@ const graph_plan* graph_run::next_node(worker& w, task_id run) const {
     const std::uint64_t id = w.ready[normal].newest();
     if (id == 0) return nullptr;
     const slot& s = w.rt.slots[index_of(id)];
-    const bool fits = s.has(flag_own_way) && s.way == &graph_run::node && w.rt.is_below(s, run);
+    const bool fits = s.has(flag_own_way) && w.rt.is_below(s, run);  // no ticket lies below a run
     if (!fits || !w.ready[normal].take_newest()) return nullptr;
     return &graph->plan[s.ordinal.load(relaxed) - 1];
 }
@@ -198,8 +202,16 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
     const bool failed = s.has(flag_failed);
     if (rt.options.observer != nullptr) rt.tell(w, event_kind::completed, id, {}, s.name);
     const std::uint64_t head = close_and_take(s.permissions, generation_of(id.value));
+    if (failed) {
+        // A child's, which came to the node as to every parent.
+        if (outcome* own = rt.take_outcome(s)) {
+            rt.adopt(w, run, own, s.ordinal.load(relaxed));
+        }
+    }
     if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
-        rt.tell_dependents(w, plan.index, head, nullptr);
+        outcome* const cause = failed ? rt.share_outcome(rt.slots[run]) : nullptr;
+        rt.tell_dependents(w, plan.index, head, cause);
+        rt.drop(cause);
     }
     const task_environment* const environment = s.environment.load(relaxed);
     if (environment != nullptr && environment->within != nullptr) {
@@ -220,8 +232,9 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
         if (failed) to.flags.fetch_or(flag_failed, relaxed);
         if (!drop_wait(to.waits_for)) continue;
         const graph_plan& ready = plans[to.ordinal.load(relaxed) - 1];
+        constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
         const bool at_hand = next != nullptr && *next == nullptr &&
-                             to.flags.load(relaxed) == flag_own_way &&
+                             (to.flags.load(relaxed) & ~harmless) == flag_own_way &&
                              to.level.load(relaxed) == normal;
         if (!at_hand) {
             rt.make_ready(w, ready.index, id);

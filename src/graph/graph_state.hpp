@@ -105,8 +105,6 @@ struct graph_state {
     /// A cycle among the nodes that still wait for somebody, in words.
     void name_cycle(const hooked_array<std::uint32_t>& waits_for, char* text,
                     std::size_t size) const;
-    /// Nodes that are not erased.
-    std::size_t live() const;
 
     runtime& rt;
     const char* name;
@@ -120,6 +118,7 @@ struct graph_state {
     hooked_array<slot*> successors;
     hooked_array<std::uint32_t> roots;  // nodes
     std::uint32_t sinks = 0;            // nodes without successors
+    std::size_t live = 0;               // nodes that are not erased, now
 };
 
 /// The run of a graph is a task; this is in its storage, until the last node has ended.

@@ -30,7 +30,7 @@ struct graph_node {
 
 /// What a node can be given; each as in task_options.
 struct node_options {
-    const char* name = nullptr;
+    const char* name = nullptr;  // outlives the node
     priority_level priority = priority_level::normal;
     std::uint8_t category = 0;
     task_class runs_as = task_class::frame;
@@ -121,7 +121,8 @@ public:
 
     // ---- seeing --------------------------------------------------------------------------------
 
-    /// The graph in Graphviz's language, with the names of the nodes.
+    /// The graph in Graphviz's language, with the names of the nodes. (The text's memory is the
+    /// standard library's.)
     BRAID_API std::string to_dot() const;
 
 private:
