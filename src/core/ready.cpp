@@ -123,8 +123,8 @@ bool runtime::unspill(worker& w, unsigned level) {
 }
 
 /// A stolen task is worth it if it takes longer than its lines take from core to core. While those
-/// stolen last did not, the thread looks on and steals again a little later: it would only slow
-/// their owner down.
+/// stolen last did not, a thread that has nothing else to do looks on and steals again a little
+/// later: it would only slow their owner down.
 bool runtime::steals_pay(worker& w) const {
     constexpr std::int64_t fetch_ns = 200, shortest_ns = 1'000, longest_ns = 20'000;
     if (w.stole == 0 && w.steal_pause == 0) return true;
@@ -147,7 +147,6 @@ bool runtime::steals_pay(worker& w) const {
 /// and small tasks would not be worth one each. Urgent ones are few, and want a thread each.
 task_id runtime::steal(worker& w, unsigned level) {
     constexpr std::size_t most = 32;
-    if (level != high && !steals_pay(w)) return {};
     const std::size_t limit = level == high ? 1 : std::min(most, w.ready[level].size());
     std::uint64_t taken[most];
     task_id first;
@@ -176,12 +175,21 @@ task_id runtime::steal(worker& w, unsigned level) {
     return first;
 }
 
-task_id runtime::ready_at(worker& w, unsigned level) {
+/// Decided once for all levels, or a level might be passed over for a lower one.
+bool runtime::may_steal(worker& w) const {
+    if (steals_pay(w)) return true;
+    for (unsigned level = 0; level < level_count; ++level) {
+        if (w.ready[level].newest() != 0 || spilled[level].size.load(relaxed) != 0) return true;
+    }
+    return direct_work(*this, w);
+}
+
+task_id runtime::ready_at(worker& w, unsigned level, bool may_steal) {
     if (const task_id id = direct_task(w, level)) return id;
     if (level == high && high_ready.load(relaxed) <= 0) return {};
     std::uint64_t id = w.ready[level].pop();
     if (id == 0 && unspill(w, level)) id = w.ready[level].pop();
-    if (id == 0) id = steal(w, level).value;
+    if (id == 0 && (may_steal || level == high)) id = steal(w, level).value;
     if (id != 0 && level == high) high_ready.fetch_sub(1, relaxed);
     return {id};
 }
@@ -193,8 +201,9 @@ task_id runtime::next_task(worker& w) {
         constexpr auto normal = static_cast<unsigned>(priority_level::normal);
         if (const std::uint64_t id = w.ready[normal].pop()) return {id};
     }
+    const bool steals = may_steal(w);
     for (unsigned level = level_count; level-- != 0;) {
-        if (const task_id id = ready_at(w, level)) return id;
+        if (const task_id id = ready_at(w, level, steals)) return id;
     }
     return {};
 }

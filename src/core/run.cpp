@@ -199,7 +199,9 @@ bool runtime::yield_to_higher(worker& w) {
         id = choose_ready(
             w, [&](std::uint64_t entry) { return level_of(slots[index_of(entry)]) > own; });
     }
-    for (unsigned level = level_count; !turn && !id && level-- != own + 1;) id = ready_at(w, level);
+    for (unsigned level = level_count; !turn && !id && level-- != own + 1;) {
+        id = ready_at(w, level, true);
+    }
     if (!id) return false;
     w.stamp = active_policy::coarse_now();
     run(w, id);

@@ -85,6 +85,7 @@ public:
     void spill(worker& w, task_id id, unsigned level);
     bool unspill(worker& w, unsigned level);
     bool steals_pay(worker& w) const;
+    bool may_steal(worker& w) const;
     task_id steal(worker& w, unsigned level);
     /// Calls f(worker&) for the other seats, nearest first, until it says true (victims.hpp).
     template <class F>
@@ -95,7 +96,7 @@ public:
     }
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
-    task_id ready_at(worker& w, unsigned level);
+    task_id ready_at(worker& w, unsigned level, bool may_steal);
     bool work_visible() const;
     /// False: nobody sleeps.
     bool wake_one(bool waiters_too = true);
