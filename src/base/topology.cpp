@@ -41,13 +41,13 @@ std::size_t topology::pin_order(const platform::core_set& allowed, std::uint16_t
             if (x.known && y.known && x.core == y.core) ++sibling[order[i]];
         }
     }
-    std::stable_sort(order, order + count, [&](std::uint16_t a, std::uint16_t b) {
+    std::sort(order, order + count, [&](std::uint16_t a, std::uint16_t b) {
         const processor_place& x = processors[a];
         const processor_place& y = processors[b];
         if (x.speed != y.speed) return x.speed > y.speed;
         if (sibling[a] != sibling[b]) return sibling[a] < sibling[b];
         if (x.node != y.node) return x.node < y.node;
-        return x.cache < y.cache;
+        return x.cache != y.cache ? x.cache < y.cache : a < b;
     });
     return count;
 }
