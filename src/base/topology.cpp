@@ -62,9 +62,8 @@ std::uint16_t number_of(hwloc_obj_t object) {
 /// The last level that the processor shares with others, or may.
 hwloc_obj_t last_cache(hwloc_topology_t machine, hwloc_obj_t processor) {
     for (const hwloc_obj_type_t type : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_PACKAGE}) {
-        if (const hwloc_obj_t found = hwloc_get_ancestor_obj_by_type(machine, type, processor)) {
-            return found;
-        }
+        hwloc_obj_t found = hwloc_get_ancestor_obj_by_type(machine, type, processor);
+        if (found != nullptr) return found;
     }
     return nullptr;
 }

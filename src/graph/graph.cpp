@@ -206,13 +206,13 @@ bool graph_state::sort() {
     }
     for (const graph_edge& e : edges) {
         graph_plan& p = plan[e.from];
-        successors[p.first + p.successors++] = plan[e.to].slot;
+        successors[p.first + p.successors++] = {plan[e.to].slot};
         plan[e.to].slot->ordinal.store(e.to + 1, relaxed);
     }
     for (std::size_t done = 0; done < order.size(); ++done) {
         const graph_plan& p = plan[order[done]];
         for (std::uint32_t k = 0; k < p.successors; ++k) {
-            const std::uint32_t to = successors[p.first + k]->ordinal.load(relaxed) - 1;
+            const std::uint32_t to = successors[p.first + k].slot->ordinal.load(relaxed) - 1;
             if (--left[to] == 0 && !order.push(to)) return false;
         }
     }

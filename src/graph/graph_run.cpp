@@ -224,10 +224,10 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
     }
     // After the last of these the run may be over and the graph gone.
     const std::uint32_t count = plan.successors;
-    slot* const* const successors = g.successors.begin() + plan.first;
+    const graph_successor* const successors = g.successors.begin() + plan.first;
     const graph_plan* const plans = g.plan.begin();
     for (std::uint32_t i = 0; i < count; ++i) {
-        slot& to = *successors[i];
+        slot& to = *successors[i].slot;
         // relaxed: seen by whoever drops the last of its counts.
         if (failed) to.flags.fetch_or(flag_failed, relaxed);
         if (!drop_wait(to.waits_for)) continue;

@@ -90,6 +90,10 @@ struct graph_plan {
     std::uint32_t first, successors;  // in graph_state::successors
 };
 
+struct graph_successor {
+    detail::slot* slot;
+};
+
 struct graph_state {
     graph_state(runtime& owner, const char* n)
         : rt(owner),
@@ -115,7 +119,7 @@ struct graph_state {
 
     // The plan. Changed between runs only.
     hooked_array<graph_plan> plan;  // by node
-    hooked_array<slot*> successors;
+    hooked_array<graph_successor> successors;
     hooked_array<std::uint32_t> roots;  // nodes
     std::uint32_t sinks = 0;            // nodes without successors
     std::size_t live = 0;               // nodes that are not erased, now
