@@ -385,7 +385,6 @@ TEST_P(Graph, ANodeThatIsNotToRunWaitsForNoThread) {
         const braid::main_thread me(s, "other");
         other = me.ref();
         registered.set();
-        stop.clear();
         s.do_work_while_waiting_for(stop);
     });
     s.do_work_while_waiting_for(registered);
