@@ -312,8 +312,8 @@ TEST_P(Graph, WhatNobodyWaitedForIsToldWhenItEnds) {
                                   ++*static_cast<std::atomic<int>*>(user);
                               },
                               &told};
-    braid::scheduler s(o);
     {
+        braid::scheduler s(o);
         braid::graph g(s, "frame");
         g.add({.name = "bad"}, [] { throw std::runtime_error("bad"); });
         g.run();
