@@ -13,7 +13,7 @@ BUDGET = {
     "post": ("post", None, 385),
     "spawn": ("spawn", None, 410),
     "spawn in a task": ("spawn_inside", None, 410),
-    "task with an edge": ("chain", None, 1510),
+    "task with an edge": ("chain", None, 1640),
     "batch member": ("batch", None, 95),
     "spawn and wait": ("spawn_and_wait", None, 1750),
     "post to a scope": ("scope_post", None, 370),
