@@ -137,31 +137,63 @@ struct thief_with_a_queue : rl::test_suite<thief_with_a_queue<Cells, Tasks>, 3>,
 };
 
 /// Q3: whoever announces itself and then sees no work is seen by the next push.
-struct announce_and_look : rl::test_suite<announce_and_look, 2>, tasks_in_ring<2, 3> {
+template <class Suite, std::size_t Cells, unsigned Tasks>
+struct beside_a_sleeper : rl::test_suite<Suite, 2>, tasks_in_ring<Cells, Tasks> {
     atomic<std::uint32_t> asleep;
     bool woken = false, saw_work = false;
 
     void before() {
-        attach();
+        this->attach();
         woken = saw_work = false;
     }
     void after() {
         require(woken || saw_work, "one of the two sees the other");
-        finish();
+        this->finish();
     }
+    void announce_and_look() {
+        asleep.fetch_add(1, std::memory_order::seq_cst);
+        saw_work = this->ready.maybe_work();
+    }
+    void look_for_sleepers() { woken = asleep.load(std::memory_order::seq_cst) != 0; }
+};
+
+struct push_beside_a_sleeper : beside_a_sleeper<push_beside_a_sleeper, 2, 3> {
     void thread(unsigned index) {
-        if (index == 0) {
-            // The first and second come and go: the ring has been round and its indices moved.
-            push(1);
-            push(2);
-            run(ready.pop());
-            run(ready.pop());
-            push(3);
-            woken = asleep.load(std::memory_order::seq_cst) != 0;
+        if (index != 0) return announce_and_look();
+        // The first and second come and go: the ring has been round and its indices moved.
+        push(1);
+        push(2);
+        run(ready.pop());
+        run(ready.pop());
+        push(3);
+        look_for_sleepers();
+    }
+};
+
+/// With a task above the one that stays: bottom_ goes up by two exchanges and down by a pop, and
+/// the sleeper may read what the pop wrote.
+struct pop_beside_a_sleeper : beside_a_sleeper<pop_beside_a_sleeper, 4, 2> {
+    void thread(unsigned index) {
+        if (index != 0) return announce_and_look();
+        push(1);
+        look_for_sleepers();
+        push(2);
+        run(ready.pop());
+    }
+};
+
+/// For what a thief puts into its queue; a further thief takes it.
+struct refill_beside_a_sleeper : beside_a_sleeper<refill_beside_a_sleeper, 2, 1> {
+    void thread(unsigned index) {
+        if (index != 0) {
+            announce_and_look();
+            run(ready.steal());
             return;
         }
-        asleep.fetch_add(1, std::memory_order::seq_cst);
-        saw_work = ready.maybe_work();
+        task[1] = 1;
+        const std::uint64_t id = 1;
+        ready.refill(&id, 1);
+        look_for_sleepers();
     }
 };
 
@@ -179,66 +211,13 @@ struct refill_again : rl::test_suite<refill_again, 2>, tasks_in_ring<1, 2> {
     }
 };
 
-/// As announce_and_look, for what a thief puts into its queue.
-struct announce_and_refill : rl::test_suite<announce_and_refill, 2>, tasks_in_ring<2, 1> {
-    atomic<std::uint32_t> asleep;
-    bool woken = false, saw_work = false;
-
-    void before() {
-        attach();
-        woken = saw_work = false;
-    }
-    void after() {
-        require(woken || saw_work, "one of the two sees the other");
-        finish();
-    }
-    void thread(unsigned index) {
-        if (index == 0) {
-            task[1] = 1;
-            const std::uint64_t id = 1;
-            ready.refill(&id, 1);
-            woken = asleep.load(std::memory_order::seq_cst) != 0;
-            return;
-        }
-        asleep.fetch_add(1, std::memory_order::seq_cst);
-        saw_work = ready.maybe_work();
-        run(ready.steal());
-    }
-};
-
-/// As announce_and_look, with a task above the one that stays: bottom_ goes up by two exchanges
-/// and down by a pop, and the sleeper may read what the pop wrote.
-struct announce_over_pop : rl::test_suite<announce_over_pop, 2>, tasks_in_ring<4, 2> {
-    atomic<std::uint32_t> asleep;
-    bool woken = false, saw_work = false;
-
-    void before() {
-        attach();
-        woken = saw_work = false;
-    }
-    void after() {
-        require(woken || saw_work, "one of the two sees the other");
-        finish();
-    }
-    void thread(unsigned index) {
-        if (index == 0) {
-            push(1);
-            woken = asleep.load(std::memory_order::seq_cst) != 0;
-            push(2);
-            run(ready.pop());
-            return;
-        }
-        asleep.fetch_add(1, std::memory_order::seq_cst);
-        saw_work = ready.maybe_work();
-    }
-};
-
 }  // namespace
 
 int main() {
-    bool good = explore_all<announce_and_look>("ready queue: announce, then look");
-    good = good && explore_all<announce_over_pop>("ready queue: announce while the owner pops");
-    good = good && explore_all<announce_and_refill>("ready queue: announce while a thief refills");
+    bool good = explore_all<push_beside_a_sleeper>("ready queue: announce, then look");
+    good = good && explore_all<pop_beside_a_sleeper>("ready queue: announce while the owner pops");
+    good =
+        good && explore_all<refill_beside_a_sleeper>("ready queue: announce while a thief refills");
     good = good && explore_all<refill_again>("ready queue: refilled again");
     good =
         good && explore_randomly<thief_with_a_queue<4, 4>>("ready queue: several at once", 300'000);
