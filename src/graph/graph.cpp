@@ -1,19 +1,19 @@
 // Building a graph, and the plan that its runs follow.
 #include "braid/graph/graph.hpp"
 
+#include "braid/core/error.hpp"
 #include "core/seat_lease.hpp"
 #include "graph/graph_state.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 BRAID_NAMESPACE_BEGIN
 
 using detail::graph_edge;
-using detail::graph_plan;
 using detail::graph_record;
 using detail::graph_state;
 using detail::no_index;
+using detail::node_kind;
 
 graph::graph(scheduler& s, const char* name) : scheduler_(s), rt_(s.internals()), state_(nullptr) {
     void* bytes = rt_.memory.allocate(sizeof(graph_state), alignof(graph_state), memory_tag::graph);
@@ -31,12 +31,23 @@ graph::~graph() {
         rt_.drop(received);  // tells the handler, if nobody else was told
     }
     static_cast<void>(state_->edges.reset(0));
+    static_cast<void>(state_->choices.reset(0));
     for (std::uint32_t i = 0; i < state_->records.size(); ++i) erase({i, this});
     state_->~graph_state();
     rt_.memory.release(state_, sizeof(graph_state), alignof(graph_state), memory_tag::graph);
 }
 
 // ---- building ----------------------------------------------------------------------------------
+
+bool graph::may_edit() const {
+    return BRAID_EXPECT(rt_.options.assertion, !rt_.is_open(state_->last),
+                        "a graph is edited between its runs; wait for the last one");
+}
+
+bool graph::is_own(graph_node node) const {
+    return state_ != nullptr && node.of == this && node.index < state_->records.size() &&
+           !state_->records[node.index].erased;
+}
 
 void* graph::open_node(const node_options& o) {
     const task_options as_task{.name = o.name,
@@ -48,9 +59,10 @@ void* graph::open_node(const node_options& o) {
                                .uses = o.uses,
                                .never_waits = o.never_waits,
                                .may_be_long = o.may_be_long};
-    if (state_ == nullptr || !rt_.good_options(as_task) ||
-        !BRAID_EXPECT(rt_.options.assertion, !rt_.is_open(state_->last),
-                      "a graph is edited between its runs; wait for the last one")) {
+    if (state_ == nullptr || !rt_.good_options(as_task) || !may_edit() ||
+        !BRAID_EXPECT(rt_.options.assertion,
+                      !o.in || (is_own(o.in) && state_->records[o.in.index].is_group()),
+                      "`in` must be a group of this graph")) {
         return nullptr;
     }
     const detail::seat_lease seat(rt_, nullptr);
@@ -65,8 +77,13 @@ void* graph::open_node(const node_options& o) {
     const bool ok = (!detailed && rt_.turn == nullptr) ||
                     rt_.fill_detail(*seat, s, as_task, detail::draft_kind::spawned);
     const auto own = static_cast<std::uint16_t>(flags | detail::flag_own_way);
-    if (!ok ||
-        !state_->records.push({nullptr, index, own, detail::runtime::level_of(as_task), false})) {
+    if (!ok || !state_->records.push({.call = nullptr,
+                                      .slot = index,
+                                      .group = o.in.index,
+                                      .flags = own,
+                                      .level = detail::runtime::level_of(as_task),
+                                      .kind = node_kind::work,
+                                      .erased = false})) {
         const std::uint32_t d = s.detail.load(relaxed);
         if (d != no_index) rt_.details.give(seat->details, d);
         rt_.give_slot(*seat, index);
@@ -93,43 +110,136 @@ graph_node graph::add(const node_options& options, empty_task) {
     return open_node(options) != nullptr ? close_node(nullptr) : graph_node{};
 }
 
-bool graph::precede(graph_node earlier, graph_node later) {
-    const auto own = [&](graph_node n) {
-        return n.of == this && n.index < state_->records.size() && !state_->records[n.index].erased;
-    };
-    if (!BRAID_EXPECT(rt_.options.assertion, own(earlier) && own(later),
+graph_node graph::add_group(const group_options& o) {
+    const graph_node begin = add({.name = o.name, .in = o.in}, empty);
+    if (!begin) return {};
+    const graph_node end = add({.name = o.name, .in = o.in}, empty);
+    if (!end) {
+        erase(begin);
+        return {};
+    }
+    state_->records[begin.index].kind = o.serial ? node_kind::serial_begin : node_kind::group_begin;
+    state_->records[end.index].kind = node_kind::group_end;
+    ++state_->groups;
+    return begin;
+}
+
+bool graph::set_serial(graph_node group, bool serial) {
+    if (!BRAID_EXPECT(rt_.options.assertion,
+                      is_own(group) && state_->records[group.index].is_group(),
+                      "set_serial() takes a group of this graph") ||
+        !may_edit()) {
+        return false;
+    }
+    state_->records[group.index].kind = serial ? node_kind::serial_begin : node_kind::group_begin;
+    state_->edited = true;
+    return true;
+}
+
+graph_node graph::add_graph(const node_options& options, graph& inner) {
+    if (state_ == nullptr || inner.state_ == nullptr ||
+        !BRAID_EXPECT(rt_.options.assertion, !inner.state_->contains(state_),
+                      "a graph cannot run itself, nor one that runs it")) {
+        return {};
+    }
+    const graph_node node =
+        add(options, [this, &inner](task_context& task) { run_inner(task, inner); });
+    if (node && !state_->inner.push({node.index, inner.state_})) {
+        erase(node);
+        return {};
+    }
+    return node;
+}
+
+void graph::run_inner(task_context& task, graph& inner) {
+    if (inner.run({.parent = task.id()})) return;
+    // What comes after it must not take it for done.
+#if BRAID_HAS_EXCEPTIONS
+    detail::fail_task(task, std::make_exception_ptr(task_cancelled()));
+#else
+    static_cast<void>(task);
+#endif
+}
+
+std::uint32_t graph::next_index() const {
+    return state_ != nullptr ? static_cast<std::uint32_t>(state_->records.size()) : 0;
+}
+
+std::size_t graph::pieces(std::size_t count, std::size_t grain) const {
+    constexpr std::size_t for_each_thread = 8;
+    if (count == 0) return 0;
+    if (grain != 0) return std::max<std::size_t>(1, count / grain);
+    return std::min(count, for_each_thread * (scheduler_.worker_count() + std::size_t{1}));
+}
+
+bool graph::add_edge(graph_node earlier, graph_node later) {
+    if (!BRAID_EXPECT(rt_.options.assertion, is_own(earlier) && is_own(later),
                       "both nodes must be in this graph, and not erased") ||
         !BRAID_EXPECT(rt_.options.assertion, earlier != later, "a node cannot precede itself") ||
-        !BRAID_EXPECT(rt_.options.assertion, !rt_.is_open(state_->last),
-                      "a graph is edited between its runs; wait for the last one")) {
+        !may_edit()) {
         return false;
     }
     state_->edited = true;
-    return state_->edges.push({earlier.index, later.index});
+    return state_->edges.push({state_->exit(earlier.index), later.index});
+}
+
+bool graph::precede(graph_node earlier, graph_node later) { return add_edge(earlier, later); }
+
+bool graph::precede_if(graph_node condition, unsigned value, graph_node later) {
+    if (!add_edge(condition, later)) return false;
+    if (state_->choices.push({condition.index, later.index, value})) return true;
+    state_->edges.remove_last();
+    return false;
+}
+
+void graph::choose(std::uint32_t condition, unsigned value) const {
+    // Sorted by condition and then by what depends on it.
+    const detail::graph_choice* const end = state_->choices.end();
+    const detail::graph_choice* const begin = state_->choices.begin();
+    const auto* c = std::lower_bound(begin, end, detail::graph_choice{condition, 0, 0});
+    while (c != end && c->condition == condition) {
+        const std::uint32_t to = c->to;
+        bool chosen = false;
+        for (; c != end && c->condition == condition && c->to == to; ++c) {
+            chosen = chosen || c->value == value;
+        }
+        // relaxed: seen by whoever drops the last of its counts, which this node's end precedes.
+        if (!chosen) state_->plan[to].slot->flags.fetch_or(detail::flag_left_out, relaxed);
+    }
 }
 
 bool graph::erase(graph_node node) {
-    if (state_ == nullptr || node.of != this || node.index >= state_->records.size()) return false;
-    graph_record& r = state_->records[node.index];
-    if (r.erased || !BRAID_EXPECT(rt_.options.assertion, !rt_.is_open(state_->last),
-                                  "a graph is edited between its runs; wait for the last one")) {
-        return false;
+    if (!is_own(node) || !may_edit()) return false;
+    if (state_->records[node.index].is_group()) {
+        for (std::uint32_t i = 0; i < state_->records.size(); ++i) {
+            const graph_record& r = state_->records[i];
+            if (!r.erased && r.group == node.index) erase({i, this});
+        }
+        --state_->groups;
+        state_->records[node.index].kind = node_kind::work;
+        erase({node.index + 1, this});
     }
+    graph_record& r = state_->records[node.index];
     const detail::seat_lease seat(rt_, nullptr);
     detail::slot& s = rt_.slots[r.slot];
     if (r.call != nullptr) r.call(s.storage, nullptr);
     const std::uint32_t d = s.detail.load(relaxed);
     if (d != no_index) rt_.details.give(seat->details, d);
     rt_.give_slot(*seat, r.slot);
-    r = {.call = nullptr, .slot = no_index, .flags = 0, .level = 0, .erased = true};
+    r.call = nullptr;
+    r.slot = no_index;
+    r.erased = true;
     --state_->live;
-    state_->edges.remove_if(
-        [&](const graph_edge& e) { return e.from == node.index || e.to == node.index; });
+    const auto gone = [&](std::uint32_t n) { return n == node.index; };
+    state_->edges.remove_if([&](const graph_edge& e) { return gone(e.from) || gone(e.to); });
+    state_->choices.remove_if(
+        [&](const detail::graph_choice& c) { return gone(c.condition) || gone(c.to); });
+    state_->inner.remove_if([&](const detail::graph_inner& i) { return gone(i.node); });
     state_->edited = true;
     return true;
 }
 
-std::size_t graph::size() const { return state_ != nullptr ? state_->live : 0; }
+std::size_t graph::size() const { return state_ != nullptr ? state_->live - state_->groups : 0; }
 
 // ---- running -----------------------------------------------------------------------------------
 
@@ -137,23 +247,29 @@ task_id graph::run(const run_options& o) { return begin_run(o, detail::draft_kin
 
 task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     if (state_ == nullptr) return {};
-    if (state_->edited) {
-        if (!state_->sort()) return {};
-        state_->edited = false;
+    detail::draft opened;
+    {
+        // Not over publish_task(): with a chooser that may hand over to another thread.
+        const std::lock_guard lock(state_->beginning);
+        if (state_->edited) {
+            if (!state_->sort()) return {};
+            state_->edited = false;
+        }
+        const std::initializer_list<task_id> nothing = {}, last = {state_->last};
+        opened = detail::open_task(rt_, nullptr,
+                                   {.name = state_->name,
+                                    .after = o.after,
+                                    .after_any = state_->last ? last : nothing,
+                                    .parent = o.parent,
+                                    .within = o.within,
+                                    .environment = o.environment,
+                                    .may_be_long = true},
+                                   kind);
+        if (opened.storage == nullptr) return {};  // the one before stays the last
+        ::new (opened.storage) detail::graph_run{state_};
+        state_->last = rt_.id_of(detail::index_of(opened));
     }
-    const std::initializer_list<task_id> nothing = {}, last = {state_->last};
-    const task_id id =
-        detail::submit_as<detail::graph_run>(rt_, nullptr,
-                                             {.name = state_->name,
-                                              .after = o.after,
-                                              .after_any = state_->last ? last : nothing,
-                                              .parent = o.parent,
-                                              .within = o.within,
-                                              .environment = o.environment,
-                                              .may_be_long = true},
-                                             kind, &detail::graph_run::begin, state_);
-    if (id) state_->last = id;  // a refused one leaves the one before it
-    return id;
+    return detail::publish_task(rt_, opened, &detail::graph_run::begin);
 }
 
 void graph::run_and_wait(const run_options& o) {
@@ -168,118 +284,6 @@ void graph::run_and_wait(const run_options& o) {
     scheduler_.wait(id);
     const detail::slot& s = rt_.slots[detail::index_of(id.value)];
     if (s.has(detail::flag_failed)) rt_.raise(rt_.keep(rt_.outcome_of(s)));
-}
-
-// ---- the plan ----------------------------------------------------------------------------------
-
-namespace detail {
-
-bool graph_state::sort() {
-    const std::size_t n = records.size();
-    hooked_array<std::uint32_t> left(rt.memory);  // predecessors that are not in the order yet
-    hooked_array<std::uint32_t> order(rt.memory);
-    if (!plan.reset(n) || !successors.reset(edges.size()) || !roots.reset(0) || !left.reset(n) ||
-        !order.reset(0)) {
-        return false;
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-        plan[i].call = records[i].call;
-        plan[i].index = records[i].slot;
-        if (!records[i].erased) plan[i].slot = &rt.slots[records[i].slot];
-    }
-    for (const graph_edge& e : edges) {
-        ++plan[e.from].successors;
-        ++plan[e.to].waits_for;
-    }
-    std::uint32_t first = 0;
-    sinks = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        graph_plan& p = plan[i];
-        p.first = first;
-        first += p.successors;
-        left[i] = p.waits_for;
-        if (records[i].erased) continue;
-        sinks += p.successors == 0;
-        const auto node = static_cast<std::uint32_t>(i);
-        if (p.waits_for == 0 && (!roots.push(node) || !order.push(node))) return false;
-        p.successors = 0;  // counted again below
-    }
-    for (const graph_edge& e : edges) {
-        graph_plan& p = plan[e.from];
-        successors[p.first + p.successors++] = {plan[e.to].slot};
-        plan[e.to].slot->ordinal.store(e.to + 1, relaxed);
-    }
-    for (std::size_t done = 0; done < order.size(); ++done) {
-        const graph_plan& p = plan[order[done]];
-        for (std::uint32_t k = 0; k < p.successors; ++k) {
-            const std::uint32_t to = successors[p.first + k].slot->ordinal.load(relaxed) - 1;
-            if (--left[to] == 0 && !order.push(to)) return false;
-        }
-    }
-    if (order.size() == live) return true;
-    char text[512];
-    name_cycle(left, text, sizeof text);
-    report_misuse(rt.options.assertion, "the graph has no cycle", text, __FILE__, __LINE__);
-    return false;
-}
-
-/// Whoever is left waits for somebody who is left: walking backwards meets a node again.
-void graph_state::name_cycle(const hooked_array<std::uint32_t>& left, char* text,
-                             std::size_t size) const {
-    const auto before = [&](std::uint32_t node) {
-        for (const graph_edge& e : edges) {
-            if (e.to == node && left[e.from] != 0) return e.from;
-        }
-        return no_index;
-    };
-    std::uint32_t at = 0;
-    while (left[at] == 0) ++at;
-    for (std::size_t n = 0; n < left.size(); ++n) at = before(at);  // on the cycle by now
-    const auto text_of = [&](std::uint32_t node) {
-        const char* own = rt.slots[records[node].slot].name;
-        return own != nullptr ? own : "(no name)";
-    };
-    std::size_t used = 0;
-    const auto say = [&](const char* what, const char* who) {
-        if (used >= size) return;
-        const int written = std::snprintf(text + used, size - used, "%s%s", what, who);
-        used += written > 0 ? static_cast<std::size_t>(written) : 0;
-    };
-    say("graph '", name);
-    say("' goes round, each waits for the next: ", text_of(at));
-    for (std::uint32_t node = before(at);; node = before(node)) {
-        say(" <- ", text_of(node));
-        if (node == at) break;
-    }
-    say("; take one of these edges out", "");
-}
-
-}  // namespace detail
-
-// ---- seeing ------------------------------------------------------------------------------------
-
-std::string graph::to_dot() const {
-    std::string text = "digraph {\n    rankdir=LR; node [shape=box, fontname=sans];\n";
-    const auto quoted = [](const char* name) {
-        std::string out = "\"";
-        for (const char* c = name; *c != '\0'; ++c) {
-            if (*c == '"' || *c == '\\') out += '\\';
-            out += *c;
-        }
-        return out + '"';
-    };
-    for (std::uint32_t i = 0; state_ != nullptr && i < state_->records.size(); ++i) {
-        const graph_record& r = state_->records[i];
-        if (r.erased) continue;
-        const char* name = rt_.slots[r.slot].name;
-        text += "    n" + std::to_string(i) + " [label=" + quoted(name != nullptr ? name : "");
-        text += r.call == nullptr ? ", shape=point];\n" : "];\n";
-    }
-    for (std::size_t i = 0; state_ != nullptr && i < state_->edges.size(); ++i) {
-        const graph_edge& e = state_->edges[i];
-        text += "    n" + std::to_string(e.from) + " -> n" + std::to_string(e.to) + ";\n";
-    }
-    return text + "}\n";
 }
 
 BRAID_NAMESPACE_END

@@ -23,12 +23,12 @@ void graph_run::begin(void* storage, task_context* context) {
     worker& w = runtime::worker_of(*context);
     const graph_run self = *static_cast<graph_run*>(storage);
     graph_state& g = *self.graph;
-    if (g.roots.size() == 0) return;
+    if (g.roots == 0) return;
     self.reset(w, w.top->slot);
     // From here on nodes run; the run's own work holds it, and so the graph, open until they are
     // all ready.
-    for (std::size_t i = g.roots.size(); i-- != 0;) {
-        g.rt.make_ready(w, g.plan[g.roots[i]].index, {});
+    for (std::size_t i = g.roots; i-- != 0;) {
+        g.rt.make_ready(w, g.plan[g.order[i]].index, {});
     }
 }
 
@@ -43,7 +43,7 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
     runtime::count_creation(w, environment, nodes);
     // relaxed: the share of the run's own work keeps the count above 0.
     own.open.fetch_add(g.sinks, relaxed);
-    slot& first = *g.plan[g.roots[0]].slot;
+    slot& first = *g.plan[g.order[0]].slot;
     rt.link_parent(first, run);
     const std::uint32_t jump = first.jump.load(relaxed);
     const std::uint16_t depth = first.depth.load(relaxed);
@@ -66,13 +66,24 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
         s.flags.store(record.flags, relaxed);
         s.level.store(record.level, relaxed);
     }
+    if (g.measured) start_clock();
     if (rt.options.observer == nullptr) return;
     for (const graph_plan& p : g.plan) {
         if (p.slot == nullptr) continue;
         rt.tell(w, event_kind::spawned, rt.id_of(p.index), rt.id_of(run), p.slot->name);
     }
-    for (const graph_edge& e : g.edges) {
+    for (const graph_edge& e : g.all_edges) {
         rt.tell(w, event_kind::edge, rt.id_of(g.plan[e.to].index), rt.id_of(g.plan[e.from].index));
+    }
+}
+
+/// What a node that does not run shows.
+void graph_run::start_clock() const {
+    graph_state& g = *graph;
+    g.began = active_policy::now();
+    for (graph_stamp& s : g.stamps) {
+        s.started = 0;
+        s.ready = s.ended = g.began;
     }
 }
 
@@ -116,7 +127,12 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
                               (within != nullptr && within->cancelled());
         name = s.name;
         if (unwanted) {
-            leave_out(w, run, *plan, id);
+            cancel(w, run, *plan, id);
+        } else if (graph->choices.size() != 0 && left_out(*plan)) {
+            // Its own, too, if it was the group's.
+            s.flags.fetch_or(flag_left_out, relaxed);
+            seat_counters::add(w.counters.cancelled);
+            if (rt.options.observer != nullptr) rt.tell(w, event_kind::cancelled, id, {}, name);
         } else if (plan->call == nullptr) {
             ++executed;
         } else {
@@ -160,8 +176,16 @@ const graph_plan* graph_run::next_node(worker& w, task_id run) const {
     return &graph->plan[s.ordinal.load(relaxed) - 1];
 }
 
+/// A condition chose otherwise, for the node or for a group that it is in.
+bool graph_run::left_out(const graph_plan& plan) const {
+    const graph_state& g = *graph;
+    std::uint32_t node = plan.slot->ordinal.load(relaxed) - 1;
+    while (node != no_index && !g.plan[node].slot->has(flag_left_out)) node = g.records[node].group;
+    return node != no_index;
+}
+
 /// It comes after a failure, or nothing is to run any more: it is over without its body.
-void graph_run::leave_out(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const {
+void graph_run::cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const {
     runtime& rt = graph->rt;
     slot& s = *plan.slot;
     const bool after_failure = (s.flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
@@ -176,6 +200,11 @@ bool graph_run::call(worker& w, running_task& body, const graph_plan& plan) cons
     slot& s = *plan.slot;
     const bool observed = rt.options.observer != nullptr;
     s.runner.store(w.index, relaxed);
+    if (graph->measured) {
+        graph_stamp& stamp = graph->stamps[s.ordinal.load(relaxed) - 1];
+        stamp.started = active_policy::now();
+        stamp.seat = w.index;
+    }
     if (observed) rt.tell(w, event_kind::started, body.context.id(), {}, s.name);
 
     plan.call(s.storage, &body.context);
@@ -191,6 +220,16 @@ bool graph_run::call(worker& w, running_task& body, const graph_plan& plan) cons
     return false;
 }
 
+std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
+    constexpr std::int64_t weight = 8;  // of the past, against one run
+    graph_stamp& stamp = graph->stamps[plan.slot->ordinal.load(relaxed) - 1];
+    stamp.ended = active_policy::now();
+    if (stamp.started == 0) return stamp.ended;
+    const std::int64_t took = stamp.ended - stamp.started;
+    stamp.average = stamp.average == 0 ? took : stamp.average + (took - stamp.average) / weight;
+    return stamp.ended;
+}
+
 /// The node's work and its children are over. `next`: takes one that may run at once on this
 /// thread, if there is any.
 void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
@@ -201,6 +240,7 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
     const std::uint32_t run = s.parent.load(relaxed);
     const bool failed = s.has(flag_failed);
     if (rt.options.observer != nullptr) rt.tell(w, event_kind::completed, id, {}, s.name);
+    const std::int64_t now = g.measured ? stop_clock(plan) : 0;
     const std::uint64_t head = close_and_take(s.permissions, generation_of(id.value));
     if (failed) {
         // A child's, which came to the node as to every parent.
@@ -216,22 +256,25 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
     const task_environment* const environment = s.environment.load(relaxed);
     if (environment != nullptr && environment->within != nullptr) {
         using ended = runtime::end_of_task;
-        const bool ran = s.runner.load(relaxed) != UINT16_MAX;
-        rt.count_end(w, *environment->within,
-                     !failed ? ended::executed
-                     : ran   ? ended::failed
-                             : ended::cancelled);
+        ended how = s.has(flag_left_out) ? ended::cancelled : ended::executed;
+        if (failed) {
+            how = s.runner.load(relaxed) != UINT16_MAX ? ended::failed : ended::cancelled;
+        }
+        rt.count_end(w, *environment->within, how);
     }
     // After the last of these the run may be over and the graph gone.
     const std::uint32_t count = plan.successors;
     const graph_successor* const successors = g.successors.begin() + plan.first;
     const graph_plan* const plans = g.plan.begin();
+    graph_stamp* const stamps = g.stamps.begin();
     for (std::uint32_t i = 0; i < count; ++i) {
         slot& to = *successors[i].slot;
         // relaxed: seen by whoever drops the last of its counts.
         if (failed) to.flags.fetch_or(flag_failed, relaxed);
         if (!drop_wait(to.waits_for)) continue;
-        const graph_plan& ready = plans[to.ordinal.load(relaxed) - 1];
+        const std::uint32_t node = to.ordinal.load(relaxed) - 1;
+        const graph_plan& ready = plans[node];
+        if (now != 0) stamps[node].ready = now;
         constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
         const bool at_hand = next != nullptr && *next == nullptr &&
                              (to.flags.load(relaxed) & ~harmless) == flag_own_way &&

@@ -4,7 +4,9 @@
 #include "base/accounted_memory.hpp"
 #include "core/runtime.hpp"
 
+#include <compare>
 #include <cstring>
+#include <mutex>
 #include <type_traits>
 
 BRAID_NAMESPACE_BEGIN
@@ -43,6 +45,7 @@ public:
         }
         size_ = kept;
     }
+    void remove_last() { --size_; }
     std::size_t size() const { return size_; }
     T& operator[](std::size_t i) { return data_[i]; }
     const T& operator[](std::size_t i) const { return data_[i]; }
@@ -68,18 +71,44 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
 };
 
+/// A group is two: its members come after its begin and before its end, which follows it at once.
+enum class node_kind : std::uint8_t { work, group_begin, group_end, serial_begin };
+
 /// As it was added. Its callable lies in the storage of its slot, which the node keeps.
 struct graph_record {
     closure_fn call;  // null: empty, or erased
     std::uint32_t slot;
+    std::uint32_t group;  // or no_index
     std::uint16_t flags;
     std::uint8_t level;
+    node_kind kind;
     bool erased;
+
+    bool is_group() const {
+        return kind == node_kind::group_begin || kind == node_kind::serial_begin;
+    }
 };
 
 struct graph_edge {
     std::uint32_t from, to;
 };
+
+/// In runs in which the condition returned another value, `to` is left out.
+struct graph_choice {
+    std::uint32_t condition, to, value;
+    friend auto operator<=>(const graph_choice&, const graph_choice&) = default;
+};
+
+struct graph_state;
+
+/// The node runs the graph.
+struct graph_inner {
+    std::uint32_t node;
+    const graph_state* graph;
+};
+
+/// Of a node that is left out: a condition chose otherwise. (Nodes have no shared closure.)
+inline constexpr std::uint16_t flag_left_out = flag_shared;
 
 /// What a run reads of a node.
 struct graph_plan {
@@ -88,6 +117,13 @@ struct graph_plan {
     std::uint32_t index;              // of the slot
     std::uint32_t waits_for;          // predecessors
     std::uint32_t first, successors;  // in graph_state::successors
+};
+
+/// Of the last measured run. Written by whoever runs the node, and by whoever ends it.
+struct graph_stamp {
+    std::int64_t ready, started, ended;  // of the policy's clock; started 0: it did not run
+    std::int64_t average;                // ns
+    std::uint32_t seat;
 };
 
 struct graph_successor {
@@ -100,12 +136,31 @@ struct graph_state {
           name(n),
           records(owner.memory),
           edges(owner.memory),
+          choices(owner.memory),
+          inner(owner.memory),
+          all_edges(owner.memory),
           plan(owner.memory),
           successors(owner.memory),
-          roots(owner.memory) {}
+          order(owner.memory),
+          stamps(owner.memory) {}
+
+    /// Edges to a node arrive at its entry and leave from its exit; a group's are two.
+    std::uint32_t exit(std::uint32_t node) const {
+        return records[node].is_group() ? node + 1 : node;
+    }
+    const char* name_of(std::uint32_t node) const {
+        const char* own = rt.slots[records[node].slot].name;
+        return own != nullptr ? own : "";
+    }
+    /// This graph, or one that it runs, is `other`.
+    bool contains(const graph_state* other) const;
 
     /// Makes the plan of records and edges. False, and reported: a cycle, or no memory.
     bool sort();
+    /// The user's edges, and those that groups stand for.
+    bool collect_edges();
+    bool add_members();
+    bool count_edges(hooked_array<std::uint32_t>& left);
     /// A cycle among the nodes that still wait for somebody, in words.
     void name_cycle(const hooked_array<std::uint32_t>& waits_for, char* text,
                     std::size_t size) const;
@@ -114,15 +169,25 @@ struct graph_state {
     const char* name;
     hooked_array<graph_record> records;
     hooked_array<graph_edge> edges;
+    hooked_array<graph_choice> choices;  // sorted with the plan
+    hooked_array<graph_inner> inner;
     bool edited = false;
-    task_id last;  // the run that was begun last
+    bool measured = false;
+    std::mutex beginning;  // of runs: graphs that run this one may do so at once
+    task_id last;          // the run that was begun last
 
     // The plan. Changed between runs only.
+    hooked_array<graph_edge> all_edges;
     hooked_array<graph_plan> plan;  // by node
     hooked_array<graph_successor> successors;
-    hooked_array<std::uint32_t> roots;  // nodes
-    std::uint32_t sinks = 0;            // nodes without successors
-    std::size_t live = 0;               // nodes that are not erased, now
+    hooked_array<std::uint32_t> order;  // each node after its predecessors, so roots come first
+    std::size_t roots = 0;
+    std::uint32_t sinks = 0;  // nodes without successors
+    std::size_t live = 0;     // nodes that are not erased, now; groups are two
+    std::size_t groups = 0;
+
+    hooked_array<graph_stamp> stamps;  // by node, if measured
+    std::int64_t began = 0;            // the last measured run
 };
 
 /// The run of a graph is a task; this is in its storage, until the last node has ended.
@@ -135,9 +200,13 @@ struct graph_run {
 
 private:
     void reset(worker& w, std::uint32_t run) const;
+    void start_clock() const;
+    /// Returns the time.
+    std::int64_t stop_clock(const graph_plan& plan) const;
+    bool left_out(const graph_plan& plan) const;
     void run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, bool more) const;
     const graph_plan* next_node(worker& w, task_id run) const;
-    void leave_out(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const;
+    void cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const;
     bool call(worker& w, running_task& body, const graph_plan& plan) const;
     void end_node(worker& w, const graph_plan& plan, task_id id, const graph_plan** next) const;
 };

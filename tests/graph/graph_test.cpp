@@ -595,7 +595,7 @@ TEST(GraphText, IsGraphviz) {
     g.precede(a, join);
     g.erase(gone);
     EXPECT_EQ(g.to_dot(),
-              "digraph {\n    rankdir=LR; node [shape=box, fontname=sans];\n"
+              "digraph {\n    rankdir=LR; compound=true; node [shape=box, fontname=sans];\n"
               "    n0 [label=\"say \\\"hi\\\"\"];\n"
               "    n2 [label=\"join\", shape=point];\n"
               "    n0 -> n2;\n}\n");

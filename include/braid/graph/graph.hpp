@@ -10,44 +10,16 @@
 
 #include "braid/core/closure.hpp"
 #include "braid/core/scheduler.hpp"
+#include "braid/core/spawn_batch.hpp"
+#include "braid/graph/node.hpp"
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 
 BRAID_NAMESPACE_BEGIN
-
-class graph;
-
-/// Names a node for as long as it is in its graph. Plain data.
-struct graph_node {
-    std::uint32_t index = UINT32_MAX;
-    const graph* of = nullptr;
-    constexpr explicit operator bool() const { return of != nullptr; }
-    friend constexpr bool operator==(graph_node, graph_node) = default;
-};
-
-/// What a node can be given; each as in task_options.
-struct node_options {
-    const char* name = nullptr;  // outlives the node
-    priority_level priority = priority_level::normal;
-    std::uint8_t category = 0;
-    task_class runs_as = task_class::frame;
-    thread_ref on = {};
-    std::uint64_t workers = 0;
-    std::initializer_list<resource*> uses = {};
-    bool never_waits = false;
-    bool may_be_long = false;
-};
-
-/// What a run can be given; each as in task_options. The priority of nodes is their own.
-struct run_options {
-    std::initializer_list<task_id> after = {};
-    task_id parent = {};
-    scope* within = nullptr;
-    const task_environment* environment = nullptr;
-};
 
 namespace detail {
 
@@ -60,11 +32,16 @@ void call_kept(void* storage, task_context* context) {
     guarded(*context, [&] { call_task(stored<F>::get(storage), *context); });
 }
 
+template <class F>
+concept range_body =
+    std::is_invocable_v<F&, std::size_t> || std::is_invocable_v<F&, std::size_t, std::size_t>;
+
 }  // namespace detail
 
-/// Built and edited by one thread at a time, and only between runs. Several graphs may run at
-/// once; runs of one graph queue behind each other. Its nodes are tasks: they help in waits, join,
-/// have children, are counted by the scope of the run, seen by observers and ordered by choosers.
+/// Built and edited by one thread at a time, and only between runs; run from any. Several graphs
+/// may run at once; runs of one graph queue behind each other. Its nodes are tasks: they help in
+/// waits, join, have children, are counted by the scope of the run, seen by observers and ordered
+/// by choosers.
 class graph {
 public:
     /// `name` outlives the graph; it names the runs, too.
@@ -100,12 +77,37 @@ public:
     /// A join: over when its predecessors are. Costs next to nothing.
     BRAID_API graph_node add(const node_options& options, empty_task);
 
+    /// Members join it by node_options::in. Empty: refused, as add().
+    BRAID_API graph_node add_group(const group_options& options);
+    /// Of a group; holds from the next run on.
+    BRAID_API bool set_serial(graph_node group, bool serial);
+
+    /// In each run calls `f(i)`, or `f(first, last)`, for all of 0 <= i < count(), in pieces of at
+    /// least `grain`, by all threads; 0: a few pieces for each thread. Over when all are.
+    template <std::invocable Count, detail::range_body F>
+    graph_node add_range(const node_options& options, Count&& count, F&& f, std::size_t grain = 0);
+
+    /// In each run runs `inner` as a part of this graph: once, behind runs of it that were begun
+    /// elsewhere. `inner` must outlive the node; a graph inside itself is refused and reported.
+    BRAID_API graph_node add_graph(const node_options& options, graph& inner);
+
+    /// What `f` returns, a bool or a number, decides which nodes behind it run: see precede_if().
+    template <std::invocable F>
+        requires std::convertible_to<std::invoke_result_t<F&>, unsigned>
+    graph_node add_condition(const node_options& options, F&& f);
+    /// As precede(), and in runs in which `condition` returned something else `later` is left out:
+    /// it is over without having run, and so are the members of a group. What comes after it runs
+    /// all the same. Several values of one condition: any of them; several conditions: all.
+    BRAID_API bool precede_if(graph_node condition, unsigned value, graph_node later);
+
     /// In each run `later` starts after `earlier` and what that has spawned as children. False, and
     /// reported: a node of another graph, one that was erased, or twice the same.
     BRAID_API bool precede(graph_node earlier, graph_node later);
-    /// Takes the node and its edges out. What it joined is not joined any more.
+    /// Takes the node and its edges out, a group with its members. What it joined is not joined
+    /// any more.
     BRAID_API bool erase(graph_node node);
 
+    /// Groups count as one.
     BRAID_API std::size_t size() const;
 
     // ---- running -------------------------------------------------------------------------------
@@ -121,9 +123,17 @@ public:
 
     // ---- seeing --------------------------------------------------------------------------------
 
-    /// The graph in Graphviz's language, with the names of the nodes. (The text's memory is the
+    /// From the next run on each node is timed: two reads of the clock more.
+    BRAID_API void measure(bool on);
+    /// Of the last run; wait for it first.
+    BRAID_API node_timing timing(graph_node node) const;
+
+    /// The graph in Graphviz's language, with the names of the nodes, groups as boxes, and if it is
+    /// measured with the times of the last run and its critical path. (The text's memory is the
     /// standard library's.)
     BRAID_API std::string to_dot() const;
+    /// The same in lines of text, each node after its predecessors.
+    BRAID_API std::string to_text() const;
 
 private:
     /// Storage for the callable of a new node; drop_node() or close_node() follows.
@@ -131,10 +141,52 @@ private:
     BRAID_API void drop_node();
     BRAID_API graph_node close_node(detail::closure_fn call);
     task_id begin_run(const run_options& options, detail::draft_kind kind);
+    bool may_edit() const;
+    bool is_own(graph_node node) const;
+    bool add_edge(graph_node earlier, graph_node later);
+    /// By the running node `condition`, which no edge leaves twice.
+    BRAID_API void choose(std::uint32_t condition, unsigned value) const;
+    BRAID_API std::uint32_t next_index() const;
+    /// By a running node, as its children.
+    BRAID_API void run_inner(task_context& task, graph& inner);
+    BRAID_API std::size_t pieces(std::size_t count, std::size_t grain) const;
 
     scheduler& scheduler_;
     detail::runtime& rt_;
     detail::graph_state* state_;
 };
+
+template <std::invocable Count, detail::range_body F>
+graph_node graph::add_range(const node_options& options, Count&& count, F&& f, std::size_t grain) {
+    return add(options, [this, count = std::forward<Count>(count), f = std::forward<F>(f),
+                         grain](task_context& task) mutable {
+        const auto size = static_cast<std::size_t>(count());
+        const std::size_t all = pieces(size, grain);
+        const auto piece = [&body = f, size, all](std::size_t i) {
+            // The first ones are longer by one when it does not come out even.
+            const std::size_t least = size / all, more = size % all;
+            const std::size_t first = i * least + std::min(i, more);
+            const std::size_t last = first + least + (i < more ? 1 : 0);
+            if constexpr (std::is_invocable_v<F&, std::size_t, std::size_t>) {
+                body(first, last);
+            } else {
+                for (std::size_t k = first; k < last; ++k) body(k);
+            }
+        };
+        if (all == 1) return piece(0);
+        if (all == 0 ||
+            scheduler_.spawn_batch({.name = task.name(), .parent = task.id()}, all, piece))
+            return;
+        for (std::size_t i = 0; i < all; ++i) piece(i);  // no memory for a batch
+    });
+}
+
+template <std::invocable F>
+    requires std::convertible_to<std::invoke_result_t<F&>, unsigned>
+graph_node graph::add_condition(const node_options& options, F&& f) {
+    return add(options, [this, self = next_index(), f = std::forward<F>(f)]() mutable {
+        choose(self, static_cast<unsigned>(f()));
+    });
+}
 
 BRAID_NAMESPACE_END

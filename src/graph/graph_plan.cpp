@@ -1,0 +1,139 @@
+// The plan that runs follow: edges of groups, the order of nodes, cycles.
+#include "graph/graph_state.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool graph_state::contains(const graph_state* other) const {
+    if (this == other) return true;
+    return std::any_of(inner.begin(), inner.end(),
+                       [&](const graph_inner& i) { return i.graph->contains(other); });
+}
+
+bool graph_state::sort() {
+    const std::size_t n = records.size();
+    hooked_array<std::uint32_t> left(rt.memory);  // predecessors that are not in the order yet
+    if (!collect_edges() || !plan.reset(n) || !successors.reset(all_edges.size()) ||
+        !left.reset(n) || !order.reset(0) || (measured && !stamps.reset(n)) || !count_edges(left)) {
+        return false;
+    }
+    for (const graph_edge& e : all_edges) {
+        graph_plan& p = plan[e.from];
+        successors[p.first + p.successors++] = {plan[e.to].slot};
+        plan[e.to].slot->ordinal.store(e.to + 1, relaxed);
+    }
+    for (std::size_t done = 0; done < order.size(); ++done) {
+        const graph_plan& p = plan[order[done]];
+        for (std::uint32_t k = 0; k < p.successors; ++k) {
+            const std::uint32_t to = successors[p.first + k].slot->ordinal.load(relaxed) - 1;
+            if (--left[to] == 0 && !order.push(to)) return false;
+        }
+    }
+    if (order.size() == live) return true;
+    char text[512];
+    name_cycle(left, text, sizeof text);
+    report_misuse(rt.options.assertion, "the graph has no cycle", text, __FILE__, __LINE__);
+    return false;
+}
+
+bool graph_state::collect_edges() {
+    std::sort(choices.begin(), choices.end());
+    if (!all_edges.reset(0)) return false;
+    for (const graph_edge& e : edges) {
+        if (!all_edges.push(e)) return false;
+    }
+    return groups == 0 || add_members();
+}
+
+/// begin -> each member -> end; serial: begin -> first -> second … -> end.
+bool graph_state::add_members() {
+    const std::size_t n = records.size();
+    // Of a group: what its end has still to wait for, or no_index.
+    hooked_array<std::uint32_t> open(rt.memory);
+    if (!open.reset(n)) return false;
+    for (std::uint32_t i = 0; i < n; ++i) open[i] = i;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const graph_record& r = records[i];
+        if (r.erased || r.kind == node_kind::group_end || r.group == no_index) continue;
+        const std::uint32_t group = r.group;
+        if (records[group].kind == node_kind::serial_begin) {
+            if (!all_edges.push({open[group], i})) return false;
+            open[group] = exit(i);
+        } else {
+            if (!all_edges.push({group, i}) || !all_edges.push({exit(i), group + 1})) return false;
+            open[group] = no_index;
+        }
+    }
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const graph_record& r = records[i];
+        if (r.erased || !r.is_group() || open[i] == no_index) continue;
+        if (!all_edges.push({open[i], i + 1})) return false;
+    }
+    return true;
+}
+
+/// Predecessors and successors of each node; roots open the order.
+bool graph_state::count_edges(hooked_array<std::uint32_t>& left) {
+    const std::size_t n = records.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        plan[i].call = records[i].call;
+        plan[i].index = records[i].slot;
+        if (!records[i].erased) plan[i].slot = &rt.slots[records[i].slot];
+    }
+    for (const graph_edge& e : all_edges) {
+        ++plan[e.from].successors;
+        ++plan[e.to].waits_for;
+    }
+    std::uint32_t first = 0;
+    sinks = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        graph_plan& p = plan[i];
+        p.first = first;
+        first += p.successors;
+        left[i] = p.waits_for;
+        if (records[i].erased) continue;
+        sinks += p.successors == 0;
+        if (p.waits_for == 0 && !order.push(i)) return false;
+        p.successors = 0;  // counted again by sort()
+    }
+    roots = order.size();
+    return true;
+}
+
+/// Whoever is left waits for somebody who is left: walking backwards meets a node again.
+void graph_state::name_cycle(const hooked_array<std::uint32_t>& left, char* text,
+                             std::size_t size) const {
+    const auto before = [&](std::uint32_t node) {
+        for (const graph_edge& e : all_edges) {
+            if (e.to == node && left[e.from] != 0) return e.from;
+        }
+        return no_index;
+    };
+    std::uint32_t at = 0;
+    while (left[at] == 0) ++at;
+    for (std::size_t n = 0; n < left.size(); ++n) at = before(at);  // on the cycle by now
+    const auto text_of = [&](std::uint32_t node) {
+        if (records[node].kind == node_kind::group_end) --node;
+        return *name_of(node) != '\0' ? name_of(node) : "(no name)";
+    };
+    std::size_t used = 0;
+    const auto say = [&](const char* what, const char* who) {
+        if (used >= size) return;
+        const int written = std::snprintf(text + used, size - used, "%s%s", what, who);
+        used += written > 0 ? static_cast<std::size_t>(written) : 0;
+    };
+    say("graph '", name);
+    say("' goes round, each waits for the next: ", text_of(at));
+    for (std::uint32_t node = before(at);; node = before(node)) {
+        say(" <- ", text_of(node));
+        if (node == at) break;
+    }
+    say("; take one of these edges out", "");
+}
+
+}  // namespace detail
+
+BRAID_NAMESPACE_END
