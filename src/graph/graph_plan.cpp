@@ -17,7 +17,8 @@ bool graph_state::sort() {
     const std::size_t n = records.size();
     hooked_array<std::uint32_t> left(rt.memory);  // predecessors that are not in the order yet
     if (!collect_edges() || !plan.reset(n) || !successors.reset(all_edges.size()) ||
-        !left.reset(n) || !order.reset(0) || (measured && !stamps.reset(n)) || !count_edges(left)) {
+        !left.reset(n) || !order.reset(0) || (measured && !stamps.reset(n)) ||
+        (ranked && !ranking.reset(n)) || !count_edges(left)) {
         return false;
     }
     for (const graph_edge& e : all_edges) {

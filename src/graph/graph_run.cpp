@@ -12,7 +12,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-constexpr auto normal = static_cast<unsigned>(priority_level::normal);
+constexpr auto normal = static_cast<std::uint8_t>(priority_level::normal);
 
 task_id id_of(const graph_plan& plan) { return {join_word(plan.slot->generation(), plan.index)}; }
 
@@ -27,9 +27,7 @@ void graph_run::begin(void* storage, task_context* context) {
     self.reset(w, w.top->slot);
     // From here on nodes run; the run's own work holds it, and so the graph, open until they are
     // all ready.
-    for (std::size_t i = g.roots; i-- != 0;) {
-        g.rt.make_ready(w, g.plan[g.order[i]].index, {});
-    }
+    for (std::size_t i = g.roots; i-- != 0;) self.make_ready(w, g.plan[g.order[i]], {});
 }
 
 /// Every node as it is before a run. One thread, before any node is ready.
@@ -63,10 +61,13 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
         s.ordinal.store(i + 1, relaxed);
         s.births.store(0, relaxed);
         s.runner.store(UINT16_MAX, relaxed);
-        s.flags.store(record.flags, relaxed);
-        s.level.store(record.level, relaxed);
+        const bool by_rank = g.ranked && graph_state::has_rank(record.flags);
+        const int without = by_rank ? flag_category : 0;
+        s.flags.store(static_cast<std::uint16_t>(record.flags & ~without), relaxed);
+        s.level.store(by_rank ? normal : record.level, relaxed);
     }
     if (g.measured) start_clock();
+    if (g.ranked) graph->rank();
     if (rt.options.observer == nullptr) return;
     for (const graph_plan& p : g.plan) {
         if (p.slot == nullptr) continue;
@@ -107,6 +108,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
     runtime& rt = graph->rt;
     const task_id run_id = rt.id_of(run);
+    if (graph->ranked && (plan = by_rank(w, plan, more)) == nullptr) return;
     const bool each = rt.options.statistics;
     const task_environment* const environment = rt.slots[run].environment.load(relaxed);
     const scope* const within = environment != nullptr ? environment->within : nullptr;
@@ -154,6 +156,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
             break;
         }
         if (next == nullptr) next = next_node(w, run_id);
+        if (next != nullptr && graph->ranked) next = by_rank(w, next, true);
         if (next == nullptr) break;
         plan = next;
         runtime::go_on_as(body, w, plan->index, id_of(*plan));
@@ -174,6 +177,35 @@ const graph_plan* graph_run::next_node(worker& w, task_id run) const {
     const bool fits = s.has(flag_own_way) && w.rt.is_below(s, run);  // no ticket lies below a run
     if (!fits || !w.ready[normal].take_newest()) return nullptr;
     return &graph->plan[s.ordinal.load(relaxed) - 1];
+}
+
+/// The scheduler's queues hold a ticket for each ready node; which one runs is for the ranks to
+/// say. Null: there was only another ticket to be put back.
+const graph_plan* graph_run::by_rank(worker& w, const graph_plan* ticket, bool any) const {
+    graph_state& g = *graph;
+    if (!graph_state::has_rank(ticket->slot->flags.load(relaxed))) return ticket;
+    const std::uint32_t own = ticket->slot->ordinal.load(relaxed) - 1;
+    // Whoever waits for something else than the run may only run what it found.
+    if (!any && g.ranking.ready.take(g.ranking.of(own).rank)) return ticket;
+    const graph_plan* const first = &g.plan[g.ranking.node_at(g.ranking.ready.take())];
+    if (any) return first;
+    g.ranking.ready.add(g.ranking.of(first->slot->ordinal.load(relaxed) - 1).rank);
+    g.rt.enqueue(w, first->index);
+    return nullptr;
+}
+
+void graph_run::make_ready(worker& w, const graph_plan& plan, task_id released_by) const {
+    graph_state& g = *graph;
+    const slot& s = *plan.slot;
+    if (!g.ranked || !graph_state::has_rank(s.flags.load(relaxed))) {
+        g.rt.make_ready(w, plan.index, released_by);
+        return;
+    }
+    if (g.rt.options.observer != nullptr) {
+        g.rt.tell(w, event_kind::ready, id_of(plan), released_by, nullptr);
+    }
+    g.ranking.ready.add(g.ranking.of(s.ordinal.load(relaxed) - 1).rank);
+    g.rt.enqueue(w, plan.index);
 }
 
 /// A condition chose otherwise, for the node or for a group that it is in.
@@ -276,11 +308,11 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
         const graph_plan& ready = plans[node];
         if (now != 0) stamps[node].ready = now;
         constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
-        const bool at_hand = next != nullptr && *next == nullptr &&
+        const bool at_hand = next != nullptr && *next == nullptr && !g.ranked &&
                              (to.flags.load(relaxed) & ~harmless) == flag_own_way &&
                              to.level.load(relaxed) == normal;
         if (!at_hand) {
-            rt.make_ready(w, ready.index, id);
+            make_ready(w, ready, id);
             continue;
         }
         *next = &ready;

@@ -1,75 +1,14 @@
 #pragma once
 // What a graph holds: its nodes as they were added, and the plan that runs follow.
 
-#include "base/accounted_memory.hpp"
 #include "core/runtime.hpp"
+#include "graph/ranking.hpp"
 
 #include <compare>
-#include <cstring>
 #include <mutex>
-#include <type_traits>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
-
-/// A vector whose memory goes through the user's hooks. Growing may fail; nothing is lost then.
-template <class T>
-class hooked_array {
-    static_assert(std::is_trivially_copyable_v<T>);
-
-public:
-    explicit hooked_array(accounted_memory& memory) : memory_(memory) {}
-    ~hooked_array() {
-        memory_.release(data_, capacity_ * sizeof(T), alignof(T), memory_tag::graph);
-    }
-    hooked_array(const hooked_array&) = delete;
-    hooked_array& operator=(const hooked_array&) = delete;
-
-    bool push(const T& value) {
-        if (size_ == capacity_ && !reserve(capacity_ == 0 ? 16 : capacity_ * 2)) return false;
-        data_[size_++] = value;
-        return true;
-    }
-    /// Of that size, all zero.
-    bool reset(std::size_t size) {
-        if (!reserve(size)) return false;
-        size_ = size;
-        if (size != 0) std::memset(static_cast<void*>(data_), 0, size * sizeof(T));
-        return true;
-    }
-    template <class Unwanted>
-    void remove_if(Unwanted&& unwanted) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < size_; ++i) {
-            if (!unwanted(data_[i])) data_[kept++] = data_[i];
-        }
-        size_ = kept;
-    }
-    void remove_last() { --size_; }
-    std::size_t size() const { return size_; }
-    T& operator[](std::size_t i) { return data_[i]; }
-    const T& operator[](std::size_t i) const { return data_[i]; }
-    T* begin() { return data_; }
-    T* end() { return data_ + size_; }
-    const T* begin() const { return data_; }
-    const T* end() const { return data_ + size_; }
-
-private:
-    bool reserve(std::size_t wanted) {
-        if (wanted <= capacity_) return true;
-        void* bytes = memory_.allocate(wanted * sizeof(T), alignof(T), memory_tag::graph);
-        if (bytes == nullptr) return false;
-        if (size_ != 0) std::memcpy(bytes, data_, size_ * sizeof(T));
-        memory_.release(data_, capacity_ * sizeof(T), alignof(T), memory_tag::graph);
-        data_ = static_cast<T*>(bytes);
-        capacity_ = wanted;
-        return true;
-    }
-
-    accounted_memory& memory_;
-    T* data_ = nullptr;
-    std::size_t size_ = 0, capacity_ = 0;
-};
 
 /// A group is two: its members come after its begin and before its end, which follows it at once.
 enum class node_kind : std::uint8_t { work, group_begin, group_end, serial_begin };
@@ -142,7 +81,8 @@ struct graph_state {
           plan(owner.memory),
           successors(owner.memory),
           order(owner.memory),
-          stamps(owner.memory) {}
+          stamps(owner.memory),
+          ranking(owner.memory) {}
 
     /// Edges to a node arrive at its entry and leave from its exit; a group's are two.
     std::uint32_t exit(std::uint32_t node) const {
@@ -154,6 +94,12 @@ struct graph_state {
     }
     /// This graph, or one that it runs, is `other`.
     bool contains(const graph_state* other) const;
+
+    /// Goes by its rank if the graph is ranked: any thread may run it.
+    static bool has_rank(std::uint16_t flags) {
+        return (flags & (flag_direct | flag_background | flag_resources)) == 0;
+    }
+    void rank();
 
     /// Makes the plan of records and edges. False, and reported: a cycle, or no memory.
     bool sort();
@@ -173,6 +119,7 @@ struct graph_state {
     hooked_array<graph_inner> inner;
     bool edited = false;
     bool measured = false;
+    bool ranked = false;   // then measured, too
     std::mutex beginning;  // of runs: graphs that run this one may do so at once
     task_id last;          // the run that was begun last
 
@@ -188,6 +135,7 @@ struct graph_state {
 
     hooked_array<graph_stamp> stamps;  // by node, if measured
     std::int64_t began = 0;            // the last measured run
+    graph_ranking ranking;             // if ranked
 };
 
 /// The run of a graph is a task; this is in its storage, until the last node has ended.
@@ -199,6 +147,7 @@ struct graph_run {
     static void node(runtime& rt, worker& w, std::uint32_t index, own_step step);
 
 private:
+    void make_ready(worker& w, const graph_plan& plan, task_id released_by) const;
     void reset(worker& w, std::uint32_t run) const;
     void start_clock() const;
     /// Returns the time.
@@ -206,6 +155,7 @@ private:
     bool left_out(const graph_plan& plan) const;
     void run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, bool more) const;
     const graph_plan* next_node(worker& w, task_id run) const;
+    const graph_plan* by_rank(worker& w, const graph_plan* ticket, bool any) const;
     void cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const;
     bool call(worker& w, running_task& body, const graph_plan& plan) const;
     void end_node(worker& w, const graph_plan& plan, task_id id, const graph_plan** next) const;

@@ -27,6 +27,7 @@ struct random_graph {
     random_graph(braid::scheduler& scheduler, unsigned seed) : s(scheduler), nodes(1 + seed % 60) {
         std::mt19937 random(seed);
         std::vector<braid::graph_node> ids;
+        if (seed % 2 == 1) g.set_priorities(braid::graph_priorities::critical_path);
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             node& n = nodes[i];
             for (unsigned k = 0; k < 3 && i != 0; ++k) n.before.push_back(random() % i);

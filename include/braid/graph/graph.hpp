@@ -128,6 +128,12 @@ public:
     /// Of the last run; wait for it first.
     BRAID_API node_timing timing(graph_node node) const;
 
+    /// From the next run on. critical_path times nodes, too.
+    BRAID_API void set_priorities(graph_priorities by);
+    /// Which nodes changed their place the last time that places changed, and why. Empty for
+    /// declared priorities.
+    BRAID_API std::string priorities_to_text() const;
+
     /// The graph in Graphviz's language, with the names of the nodes, groups as boxes, and if it is
     /// measured with the times of the last run and its critical path. (The text's memory is the
     /// standard library's.)
