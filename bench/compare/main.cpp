@@ -7,7 +7,9 @@
 #include "fib/fib.hpp"
 #include "frame/frame.hpp"
 #include "graph/graph.hpp"
+#include "graph/shapes.hpp"
 #include "machine/machine.hpp"
+#include "makespan/makespan.hpp"
 #include "mandelbrot/mandelbrot.hpp"
 #include "matmul/matmul.hpp"
 #include "nqueens/nqueens.hpp"
@@ -71,6 +73,8 @@ int run(int count, char** values) {
     bench::machine::add(s);
     bench::tasks::add(s);
     bench::graph::add(s);
+    bench::graph::add_shapes(s);
+    bench::makespan::add(s);
     bench::fanout::add(s);
     bench::upkeep::add(s);
     bench::fib::add(s);

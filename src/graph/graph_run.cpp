@@ -105,7 +105,8 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
 
 /// A node, and with `more` those that it makes ready, and others of this run that lie at hand.
 void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, bool more) const {
-    constexpr unsigned most = 64;  // until the thread's loop looks at everything else
+    constexpr unsigned most =
+        1024;  // until the loop looks at everything else; a thief may be there first
     runtime& rt = graph->rt;
     const task_id run_id = rt.id_of(run);
     if (graph->ranked && (plan = by_rank(w, plan, more)) == nullptr) return;

@@ -19,8 +19,18 @@ FORK = "include/braid/core/fork_stack.hpp"
 BOUNDED = "include/braid/core/bounded_queue.hpp"
 FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 
+RANKS = "src/graph/ready_ranks.hpp"
+
 # name: (file, text, replacement, model, survives)
 WEAKENED = {
+    "ranks.add release": (
+        RANKS, "fetch_or(bit_of(rank), release)", "fetch_or(bit_of(rank), relaxed)",
+        "ready_ranks", None),
+    "ranks.take acquire": (
+        RANKS, "fetch_and(~bit_of(rank), acquire)", "fetch_and(~bit_of(rank), relaxed)",
+        "ready_ranks", None),
+    "ranks.take looks who had it": (
+        RANKS, "if (take(rank)) return rank;", "take(rank); return rank;", "ready_ranks", None),
     "flow.push release": (
         FLOW, "compare_exchange_weak(seen, wanted, release, relaxed)",
         "compare_exchange_weak(seen, wanted, relaxed, relaxed)", "pipeline", None),
