@@ -235,6 +235,7 @@ bool graph::erase(graph_node node) {
     state_->choices.remove_if(
         [&](const detail::graph_choice& c) { return gone(c.condition) || gone(c.to); });
     state_->inner.remove_if([&](const detail::graph_inner& i) { return gone(i.node); });
+    state_->idempotent.remove_if([&](const detail::graph_idempotent& i) { return gone(i.node); });
     state_->edited = true;
     return true;
 }
@@ -281,7 +282,13 @@ void graph::run_and_wait(const run_options& o) {
         task_id id;
         ~hold() { rt.release_holder(*detail::seat_lease(rt, nullptr), id); }
     } held{rt_, id};
-    scheduler_.wait(id);
+    if (o.rerun_after.value > 0 && state_->idempotent.size() != 0 && rt_.turn == nullptr) {
+        while (!scheduler_.wait_for(id, o.rerun_after)) {
+            state_->rerun_stragglers(*detail::seat_lease(rt_, nullptr), id, o.rerun_after.value);
+        }
+    } else {
+        scheduler_.wait(id);
+    }
     const detail::slot& s = rt_.slots[detail::index_of(id.value)];
     if (s.has(detail::flag_failed)) rt_.raise(rt_.keep(rt_.outcome_of(s)));
 }

@@ -42,6 +42,8 @@ bool graph_state::sort() {
 
 bool graph_state::collect_edges() {
     std::sort(choices.begin(), choices.end());
+    std::sort(idempotent.begin(), idempotent.end(),
+              [](const auto& a, const auto& b) { return a.node < b.node; });
     if (!all_edges.reset(0)) return false;
     for (const graph_edge& e : edges) {
         if (!all_edges.push(e)) return false;

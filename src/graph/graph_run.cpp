@@ -140,7 +140,16 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
             ++executed;
         } else {
             const std::int64_t started = each ? active_policy::now() : 0;
+            const attempts* const tries = graph->idempotent.size() != 0
+                                              ? graph->attempts_of(s.ordinal.load(relaxed) - 1)
+                                              : nullptr;
             executed += call(w, body, *plan);
+            if (tries != nullptr && !tries->was_won_by(attempt::first)) {
+                // Somebody else ended the node. Everybody has finished: the share of the run that
+                // was taken for the second attempt goes.
+                rt.own_work_done(w, run);
+                break;
+            }
             if (each) {
                 rt.note_duration(w, name, (flags & flag_quiet) != 0, started);
                 w.elsewhere = 0;

@@ -1,6 +1,7 @@
 #pragma once
 // What a graph holds: its nodes as they were added, and the plan that runs follow.
 
+#include "braid/graph/idempotent.hpp"
 #include "core/runtime.hpp"
 #include "graph/ranking.hpp"
 
@@ -46,6 +47,12 @@ struct graph_inner {
     const graph_state* graph;
 };
 
+/// The node may be run twice at once.
+struct graph_idempotent {
+    std::uint32_t node;
+    detail::attempts* attempts;
+};
+
 /// Of a node that is left out: a condition chose otherwise. (Nodes have no shared closure.)
 inline constexpr std::uint16_t flag_left_out = flag_shared;
 
@@ -77,6 +84,7 @@ struct graph_state {
           edges(owner.memory),
           choices(owner.memory),
           inner(owner.memory),
+          idempotent(owner.memory),
           all_edges(owner.memory),
           plan(owner.memory),
           successors(owner.memory),
@@ -100,6 +108,10 @@ struct graph_state {
         return (flags & (flag_direct | flag_background | flag_resources)) == 0;
     }
     void rank();
+    /// Null: it is never run twice.
+    detail::attempts* attempts_of(std::uint32_t node) const;
+    /// Runs again what stands still; see run_options::rerun_after.
+    void rerun_stragglers(worker& w, task_id run, std::int64_t enough);
 
     /// Makes the plan of records and edges. False, and reported: a cycle, or no memory.
     bool sort();
@@ -117,6 +129,7 @@ struct graph_state {
     hooked_array<graph_edge> edges;
     hooked_array<graph_choice> choices;  // sorted with the plan
     hooked_array<graph_inner> inner;
+    hooked_array<graph_idempotent> idempotent;  // sorted with the plan
     bool edited = false;
     bool measured = false;
     bool ranked = false;   // then measured, too
@@ -136,6 +149,7 @@ struct graph_state {
     hooked_array<graph_stamp> stamps;  // by node, if measured
     std::int64_t began = 0;            // the last measured run
     graph_ranking ranking;             // if ranked
+    atomic<std::uint64_t> reruns{0};
 };
 
 /// The run of a graph is a task; this is in its storage, until the last node has ended.
@@ -143,6 +157,8 @@ struct graph_run {
     graph_state* graph;
     /// Its body.
     static void begin(void* storage, task_context* context);
+    /// The second attempt at a node.
+    void run_again(worker& w, std::uint32_t run, std::uint32_t node) const;
     /// own_way of the nodes.
     static void node(runtime& rt, worker& w, std::uint32_t index, own_step step);
 

@@ -11,6 +11,7 @@
 #include "braid/core/closure.hpp"
 #include "braid/core/scheduler.hpp"
 #include "braid/core/spawn_batch.hpp"
+#include "braid/graph/idempotent.hpp"
 #include "braid/graph/node.hpp"
 
 #include <algorithm>
@@ -58,17 +59,8 @@ public:
     template <detail::task_callable F>
     graph_node add(const node_options& options, F&& f) {
         using callable = std::decay_t<F>;
-        struct guard {
-            graph& self;
-            void* storage;
-            ~guard() {
-                if (storage != nullptr) self.drop_node();
-            }
-        } g{*this, open_node(options)};
-        if (g.storage == nullptr) return {};
-        if (!detail::stored<callable>::put(rt_, g.storage, std::forward<F>(f))) return {};
-        g.storage = nullptr;
-        return close_node(&detail::call_kept<callable>);
+        return put_node<callable>(open_node(options), &detail::call_kept<callable>,
+                                  std::forward<F>(f));
     }
     template <detail::task_callable F>
     graph_node add(F&& f) {
@@ -86,6 +78,15 @@ public:
     /// least `grain`, by all threads; 0: a few pieces for each thread. Over when all are.
     template <std::invocable Count, detail::range_body F>
     graph_node add_range(const node_options& options, Count&& count, F&& f, std::size_t grain = 0);
+
+    /// A node that two threads may run at once, when the first was switched out in a run with
+    /// run_options::rerun_after: both call `compute() const`, which writes to nothing that lasts
+    /// and whose inputs nobody changes before the run is over; `publish` gets the result of the
+    /// first that returns, once. Of the options it takes those that leave it free to run on any
+    /// thread; its children and waits are none. No other node is ever run twice.
+    template <class Compute, class Publish>
+        requires detail::computed_and_published<std::decay_t<Compute>, std::decay_t<Publish>>
+    graph_node add_idempotent(const node_options& options, Compute&& compute, Publish&& publish);
 
     /// In each run runs `inner` as a part of this graph: once, behind runs of it that were begun
     /// elsewhere. `inner` must outlive the node; a graph inside itself is refused and reported.
@@ -125,6 +126,8 @@ public:
 
     /// From the next run on each node is timed: two reads of the clock more.
     BRAID_API void measure(bool on);
+    /// How often a node was run a second time, since the graph was made.
+    BRAID_API std::uint64_t reruns() const;
     /// Of the last run; wait for it first.
     BRAID_API node_timing timing(graph_node node) const;
 
@@ -142,6 +145,21 @@ public:
     BRAID_API std::string to_text() const;
 
 private:
+    template <class T, class... Arguments>
+    graph_node put_node(void* opened, detail::closure_fn call, Arguments&&... arguments) {
+        struct guard {
+            graph& self;
+            void* storage;
+            ~guard() {
+                if (storage != nullptr) self.drop_node();
+            }
+        } g{*this, opened};
+        if (g.storage == nullptr) return {};
+        if (!detail::stored<T>::put(rt_, g.storage, std::forward<Arguments>(arguments)...))
+            return {};
+        g.storage = nullptr;
+        return close_node(call);
+    }
     /// Storage for the callable of a new node; drop_node() or close_node() follows.
     BRAID_API void* open_node(const node_options& options);
     BRAID_API void drop_node();
@@ -153,6 +171,9 @@ private:
     /// By the running node `condition`, which no edge leaves twice.
     BRAID_API void choose(std::uint32_t condition, unsigned value) const;
     BRAID_API std::uint32_t next_index() const;
+    BRAID_API bool may_be_idempotent(const node_options& options) const;
+    /// Erases the node when there is no memory.
+    BRAID_API graph_node keep_attempts(graph_node node, detail::attempts& of);
     /// By a running node, as its children.
     BRAID_API void run_inner(task_context& task, graph& inner);
     BRAID_API std::size_t pieces(std::size_t count, std::size_t grain) const;
@@ -185,6 +206,18 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
             return;
         for (std::size_t i = 0; i < all; ++i) piece(i);  // no memory for a batch
     });
+}
+
+template <class Compute, class Publish>
+    requires detail::computed_and_published<std::decay_t<Compute>, std::decay_t<Publish>>
+graph_node graph::add_idempotent(const node_options& options, Compute&& compute,
+                                 Publish&& publish) {
+    using body = detail::idempotent_body<std::decay_t<Compute>, std::decay_t<Publish>>;
+    if (!may_be_idempotent(options)) return {};
+    void* const storage = open_node(options);
+    const graph_node node = put_node<body>(storage, &body::call, std::forward<Compute>(compute),
+                                           std::forward<Publish>(publish));
+    return node ? keep_attempts(node, detail::stored<body>::get(storage).tries) : node;
 }
 
 template <std::invocable F>

@@ -1,6 +1,7 @@
 #pragma once
 // What a graph is made of, and what its nodes, groups and runs can be given.
 
+#include "braid/base/time.hpp"
 #include "braid/core/task.hpp"
 
 #include <cstddef>
@@ -47,6 +48,9 @@ struct run_options {
     task_id parent = {};
     scope* within = nullptr;
     const task_environment* environment = nullptr;
+    /// Of run_and_wait(): idempotent nodes whose thread has stood still for that long are run again
+    /// by whoever is free. 0: never. The waiting thread looks as often as that; not with a chooser.
+    nanoseconds rerun_after = nanoseconds{0};
 };
 
 /// Which of the ready nodes goes first.

@@ -35,6 +35,11 @@ struct thread_request {
     void* argument = nullptr;
 };
 
+/// What thread_time() takes, for the calling thread.
+int this_thread_time_clock() noexcept;
+/// Processor time that thread has had, in ns. Below 0: it has ended. About 0.3 us.
+std::int64_t thread_time(int clock) noexcept;
+
 /// Opaque; 0 means "no thread".
 using thread_handle = std::uintptr_t;
 

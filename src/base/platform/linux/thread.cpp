@@ -136,4 +136,16 @@ void set_float_control([[maybe_unused]] std::uint64_t bits) noexcept {
 
 std::uint32_t process_id() noexcept { return static_cast<std::uint32_t>(getpid()); }
 
+int this_thread_time_clock() noexcept {
+    clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
+    pthread_getcpuclockid(pthread_self(), &clock);
+    return clock;
+}
+
+std::int64_t thread_time(int clock) noexcept {
+    timespec t{};
+    if (clock_gettime(clock, &t) != 0) return -1;
+    return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
 }  // namespace braid::platform

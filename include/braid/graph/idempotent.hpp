@@ -1,0 +1,118 @@
+#pragma once
+// Nodes that may be run again by a second thread when the first one was switched out (stragglers).
+// Whoever finishes first publishes and releases what comes after the node ("somebody finished");
+// the run is over when the other one has returned, too ("everybody finished"), so what both read
+// stays.
+//
+//   state   idle ── first attempt ──> one ──────────── finish(first) ──────────> first won
+//                                      │ second attempt
+//                                      └──> two ── finish(first or second) ──> that one won, and
+//                                      the
+//                                                     other one, when it comes, is the last
+
+#include "braid/base/policy.hpp"
+#include "braid/core/closure.hpp"
+#include "braid/core/task_context.hpp"
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+enum class attempt : std::uint32_t { first = 4, second = 8 };  // as bits of the state
+
+class attempts {
+public:
+    /// The thread that runs it first, before it does.
+    BRAID_API void begin();
+    /// By whoever has found that its thread stands still. False: it is over, or runs twice already.
+    bool begin_second() {
+        std::uint32_t seen = one;
+        // relaxed: both attempts read what the first one's thread read.
+        return state_.compare_exchange_strong(seen, two, relaxed, relaxed);
+    }
+    /// The second one cannot run after all.
+    void take_second_back() {
+        std::uint32_t seen = two;
+        state_.compare_exchange_strong(seen, one, relaxed, relaxed);
+    }
+    /// True: nobody finished before, and the caller publishes.
+    bool finish(attempt who) {
+        // relaxed: what was published is seen through the end of the node, not through this word.
+        std::uint32_t seen = state_.load(relaxed);
+        while ((seen & won) == 0) {
+            const std::uint32_t wanted = seen | static_cast<std::uint32_t>(who);
+            if (state_.compare_exchange_weak(seen, wanted, relaxed, relaxed)) return true;
+        }
+        return false;
+    }
+    bool was_won_by(attempt who) const {
+        return (state_.load(relaxed) & static_cast<std::uint32_t>(who)) != 0;
+    }
+
+    /// One attempt runs, on a thread whose processor time has stood still since the last look, at
+    /// least `enough` ns ago. One thread looks at a time.
+    BRAID_API bool stands_still(std::int64_t now, std::int64_t enough);
+
+private:
+    static constexpr std::uint32_t idle = 0, one = 1, two = 2, won = 4 | 8;
+
+    atomic<std::uint32_t> state_{idle};
+    atomic<int> clock_{0};           // of the processor time of the first attempt's thread
+    atomic<std::int64_t> began_{0};  // ns; of the first attempt
+    // Whoever looks.
+    std::int64_t looked_at_ = 0, began_then_ = 0, ran_then_ = 0;
+};
+
+/// What lies in such a node.
+template <class Compute, class Publish>
+struct idempotent_body {
+    template <class C, class P>
+    idempotent_body(C&& c, P&& p) : compute(std::forward<C>(c)), publish(std::forward<P>(p)) {}
+
+    Compute compute;
+    Publish publish;
+    attempts tries;
+
+    static void call(void* storage, task_context* context) {
+        if (context == nullptr) return stored<idempotent_body>::destroy(storage);
+        // The second attempt is a task without an id.
+        const attempt who = context->id() ? attempt::first : attempt::second;
+        idempotent_body& self = stored<idempotent_body>::get(storage);
+        if (who == attempt::first) self.tries.begin();
+#if BRAID_HAS_EXCEPTIONS
+        try {
+            self.run(who);
+        } catch (...) {
+            if (self.tries.finish(who) || self.tries.was_won_by(who)) {
+                fail_task(*context, std::current_exception());
+            }
+        }
+#else
+        self.run(who);
+#endif
+    }
+
+private:
+    void run(attempt who) {
+        if constexpr (std::is_void_v<std::invoke_result_t<const Compute&>>) {
+            std::as_const(compute)();
+            if (tries.finish(who)) publish();
+        } else {
+            auto result = std::as_const(compute)();
+            if (tries.finish(who)) publish(std::move(result));
+        }
+    }
+};
+
+template <class Compute, class Publish>
+concept computed_and_published =
+    std::is_invocable_v<const Compute&> &&
+    (std::is_void_v<std::invoke_result_t<const Compute&>>
+         ? std::is_invocable_v<Publish&>
+         : std::is_invocable_v<Publish&, std::invoke_result_t<const Compute&>>);
+
+}  // namespace detail
+BRAID_NAMESPACE_END
