@@ -115,7 +115,6 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     const scope* const within = environment != nullptr ? environment->within : nullptr;
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = each ? active_policy::now() : w.stamp;
-    std::uint64_t executed = 0;
     unsigned untimed = 0;
     const char* name = nullptr;
     running_task body{plan->index, w.top, {}, task_context(rt, w, id_of(*plan))};
@@ -137,13 +136,13 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
             seat_counters::add(w.counters.cancelled);
             if (rt.options.observer != nullptr) rt.tell(w, event_kind::cancelled, id, {}, name);
         } else if (plan->call == nullptr) {
-            ++executed;
+            seat_counters::add(w.counters.executed);
         } else {
             const std::int64_t started = each ? active_policy::now() : 0;
             const attempts* const tries = graph->idempotent.size() != 0
                                               ? graph->attempts_of(s.ordinal.load(relaxed) - 1)
                                               : nullptr;
-            executed += call(w, body, *plan);
+            call(w, body, *plan);
             if (tries != nullptr && !tries->was_won_by(attempt::first)) {
                 // Somebody else ended the node. Everybody has finished: the share of the run that
                 // was taken for the second attempt goes.
@@ -174,7 +173,6 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     // The run may be over, and the names of its nodes gone.
     if (untimed != 0) rt.note_durations(w, "nodes of a graph", false, untimed);
     rt.end_body(w, body, outer);
-    seat_counters::add(w.counters.executed, executed);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
 }
 
@@ -236,8 +234,7 @@ void graph_run::cancel(worker& w, std::uint32_t run, const graph_plan& plan, tas
     if (!after_failure) rt.record_failure(w, run, nullptr, s.ordinal.load(relaxed));
 }
 
-/// False: it threw.
-bool graph_run::call(worker& w, running_task& body, const graph_plan& plan) const {
+void graph_run::call(worker& w, running_task& body, const graph_plan& plan) const {
     runtime& rt = graph->rt;
     slot& s = *plan.slot;
     const bool observed = rt.options.observer != nullptr;
@@ -254,12 +251,14 @@ bool graph_run::call(worker& w, running_task& body, const graph_plan& plan) cons
     const bool failed = body.error != nullptr;
     if (observed && failed) rt.tell(w, event_kind::failed, body.context.id(), {}, s.name);
     if (observed) rt.tell(w, event_kind::ended, body.context.id(), {}, s.name);
-    if (!failed) return true;
+    if (!failed) {
+        seat_counters::add(w.counters.executed);
+        return;
+    }
     s.flags.fetch_or(flag_failed, relaxed);
     seat_counters::add(w.counters.failed);
     rt.record_failure(w, s.parent.load(relaxed), std::exchange(body.error, nullptr),
                       s.ordinal.load(relaxed), s.name);
-    return false;
 }
 
 std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
