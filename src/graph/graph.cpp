@@ -90,6 +90,13 @@ void* graph::open_node(const node_options& o) {
         return nullptr;
     }
     ++state_->live;
+    for (const auto* const list : {&o.reads, &o.writes}) {
+        for (const void* what : *list) {
+            if (state_->accesses.push({what, next_index() - 1, list == &o.writes})) continue;
+            drop_node();
+            return nullptr;
+        }
+    }
     return s.storage;
 }
 
@@ -235,6 +242,7 @@ bool graph::erase(graph_node node) {
     state_->choices.remove_if(
         [&](const detail::graph_choice& c) { return gone(c.condition) || gone(c.to); });
     state_->inner.remove_if([&](const detail::graph_inner& i) { return gone(i.node); });
+    state_->accesses.remove_if([&](const detail::graph_access& a) { return gone(a.node); });
     state_->idempotent.remove_if([&](const detail::graph_idempotent& i) { return gone(i.node); });
     state_->edited = true;
     return true;

@@ -52,6 +52,12 @@ std::string escaped(const char* name) {
     return out;
 }
 
+/// False: it cannot run, see sort().
+bool sort_if_edited(graph_state& g) {
+    if (g.edited && g.sort()) g.edited = false;
+    return !g.edited;
+}
+
 bool timed(const graph_state& g, std::uint32_t node) {
     return node < g.stamps.size() && g.stamps[node].started != 0;
 }
@@ -86,7 +92,10 @@ public:
     std::string write() {
         text_ = "digraph {\n    rankdir=LR; compound=true; node [shape=box, fontname=sans];\n";
         write_members(no_index, "    ");
-        for (const graph_edge& e : g_.edges) write_edge(e);
+        for (const graph_edge& e : g_.edges) write_edge(e, false);
+        for (std::size_t i = g_.of_accesses; i < g_.all_edges.size(); ++i) {
+            write_edge(g_.all_edges[i], true);
+        }
         return std::move(text_) + "}\n";
     }
 
@@ -122,7 +131,7 @@ private:
         text_ += "];\n";
     }
 
-    void write_edge(const graph_edge& e) {
+    void write_edge(const graph_edge& e, bool of_accesses) {
         // An edge of a group touches its frame.
         const std::uint32_t from =
             g_.records[e.from].kind == node_kind::group_end ? e.from - 1 : e.from;
@@ -130,6 +139,7 @@ private:
         const auto say = [&](const std::string& what) { how += (how.empty() ? "" : ", ") + what; };
         if (from != e.from) say("ltail=cluster_" + std::to_string(from));
         if (g_.records[e.to].is_group()) say("lhead=cluster_" + std::to_string(e.to));
+        if (of_accesses) say("style=dotted");
         const std::string values = values_of(e);
         if (!values.empty()) say("style=dashed, label=\"" + values + "\", fontname=sans");
         if (critical_[e.from] && critical_[e.to]) say("color=red, penwidth=2");
@@ -155,16 +165,14 @@ private:
 
 std::string graph::to_dot() const {
     if (state_ == nullptr) return "digraph {\n}\n";
+    sort_if_edited(*state_);
     return dot_writer(*state_).write();
 }
 
 std::string graph::to_text() const {
     if (state_ == nullptr) return "";
     graph_state& g = *state_;
-    if (g.edited) {
-        if (!g.sort()) return "";
-        g.edited = false;
-    }
+    if (!sort_if_edited(g)) return "";
     const std::vector<bool> critical = critical_path(g);
     std::string text = "graph '" + std::string(g.name) + "', " + std::to_string(size()) +
                        " nodes, " + std::to_string(g.edges.size()) + " edges\n";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -48,7 +49,7 @@ bool graph_state::collect_edges() {
     for (const graph_edge& e : edges) {
         if (!all_edges.push(e)) return false;
     }
-    return groups == 0 || add_members();
+    return (groups == 0 || add_members()) && add_accesses();
 }
 
 /// begin -> each member -> end; serial: begin -> first -> second … -> end.
@@ -74,6 +75,36 @@ bool graph_state::add_members() {
         const graph_record& r = records[i];
         if (r.erased || !r.is_group() || open[i] == no_index) continue;
         if (!all_edges.push({open[i], i + 1})) return false;
+    }
+    return true;
+}
+
+/// A reader after the last writer, a writer after that and after those who have read since.
+bool graph_state::add_accesses() {
+    std::sort(accesses.begin(), accesses.end(), [](const graph_access& a, const graph_access& b) {
+        if (a.what != b.what) return std::less<>()(a.what, b.what);
+        return a.node != b.node ? a.node < b.node : a.writes > b.writes;
+    });
+    of_accesses = all_edges.size();
+    std::size_t writer = accesses.size(), first_reader = 0;
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+        const graph_access& a = accesses[i];
+        if (i == 0 || a.what != accesses[i - 1].what) {
+            writer = accesses.size();
+            first_reader = i;
+        } else if (a.node == accesses[i - 1].node) {
+            continue;  // it reads what it writes, or says so twice
+        }
+        const bool written = writer != accesses.size();
+        if (written && !all_edges.push({accesses[writer].node, a.node})) return false;
+        if (!a.writes) continue;
+        for (std::size_t r = first_reader; r < i; ++r) {
+            const std::uint32_t reader = accesses[r].node;
+            const bool other = !accesses[r].writes && reader != a.node;
+            if (other && !all_edges.push({reader, a.node})) return false;
+        }
+        writer = i;
+        first_reader = i + 1;
     }
     return true;
 }

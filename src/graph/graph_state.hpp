@@ -41,6 +41,12 @@ struct graph_choice {
 
 struct graph_state;
 
+struct graph_access {
+    const void* what;
+    std::uint32_t node;
+    bool writes;
+};
+
 /// The node runs the graph.
 struct graph_inner {
     std::uint32_t node;
@@ -83,6 +89,7 @@ struct graph_state {
           records(owner.memory),
           edges(owner.memory),
           choices(owner.memory),
+          accesses(owner.memory),
           inner(owner.memory),
           idempotent(owner.memory),
           all_edges(owner.memory),
@@ -115,9 +122,10 @@ struct graph_state {
 
     /// Makes the plan of records and edges. False, and reported: a cycle, or no memory.
     bool sort();
-    /// The user's edges, and those that groups stand for.
+    /// The user's edges, and those that groups and accesses stand for.
     bool collect_edges();
     bool add_members();
+    bool add_accesses();
     bool count_edges(hooked_array<std::uint32_t>& left);
     /// A cycle among the nodes that still wait for somebody, in words.
     void name_cycle(const hooked_array<std::uint32_t>& waits_for, char* text,
@@ -127,7 +135,8 @@ struct graph_state {
     const char* name;
     hooked_array<graph_record> records;
     hooked_array<graph_edge> edges;
-    hooked_array<graph_choice> choices;  // sorted with the plan
+    hooked_array<graph_choice> choices;   // sorted with the plan
+    hooked_array<graph_access> accesses;  // sorted with the plan
     hooked_array<graph_inner> inner;
     hooked_array<graph_idempotent> idempotent;  // sorted with the plan
     bool edited = false;
@@ -137,8 +146,9 @@ struct graph_state {
     task_id last;          // the run that was begun last
 
     // The plan. Changed between runs only.
-    hooked_array<graph_edge> all_edges;
-    hooked_array<graph_plan> plan;  // by node
+    hooked_array<graph_edge> all_edges;  // the user's, then of groups, then of accesses
+    std::size_t of_accesses = 0;         // where those begin
+    hooked_array<graph_plan> plan;       // by node
     hooked_array<graph_successor> successors;
     hooked_array<std::uint32_t> order;  // each node after its predecessors, so roots come first
     std::size_t roots = 0;

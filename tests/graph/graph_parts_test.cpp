@@ -1,11 +1,13 @@
-// G3 and what else a graph is made of: groups, ranges, graphs within graphs, conditions.
+// G3, G15 and what else a graph is made of: groups, ranges, graphs within graphs, conditions.
 #include <braid/graph/graph.hpp>
 
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -154,6 +156,70 @@ TEST_P(GraphParts, RefusesGroupsOfOthersAndCyclesThroughGroups) {
     EXPECT_FALSE(g.run());
     EXPECT_NE(told.text.find("graph 'frame' goes round"), std::string::npos) << told.text;
     EXPECT_NE(told.text.find("member"), std::string::npos) << told.text;
+}
+
+// ---- declared accesses -------------------------------------------------------------------------
+
+TEST_P(GraphParts, DeclaredReadsAndWritesGiveTheResultOfTheOrderOfAdding) {
+    braid::scheduler s(options());
+    std::mt19937 random(5);
+    constexpr std::size_t cells = 6;
+    for (unsigned round = 0; round < scaled(10); ++round) {
+        std::array<std::uint64_t, cells> values{}, expected{};
+        braid::graph g(s);
+        struct work {
+            std::size_t a, b, to;
+        };
+        std::vector<work> all;
+        const auto run = [](std::array<std::uint64_t, cells>& v, const work& w, std::size_t i) {
+            v[w.to] = (v[w.a] + 3 * v[w.b] + i + 1) * 0x9e37'79b9'7f4a'7c15U;
+        };
+        for (std::size_t i = 0; i < 60; ++i) {
+            all.push_back({random() % cells, random() % cells, random() % cells});
+            g.add({.reads = {&values[all[i].a], &values[all[i].b]}, .writes = {&values[all[i].to]}},
+                  [&, i] { run(values, all[i], i); });
+        }
+        for (int times = 0; times < 3; ++times) {
+            g.run_and_wait();
+            for (std::size_t i = 0; i < all.size(); ++i) run(expected, all[i], i);
+            ASSERT_EQ(values, expected) << "round " << round;
+        }
+    }
+}
+
+TEST_P(GraphParts, DeclaredAccessesMakeTheEdgesThatOneWouldMakeByHand) {
+    misuse told;
+    braid::scheduler_options o = options();
+    o.assertion = told.handler();
+    braid::scheduler s(o);
+    braid::graph g(s, "frame");
+    g.measure(true);
+    int pose = 0, mesh = 0;
+    std::atomic<int> readers{0};
+    int before_second = 0;
+    const auto animate = g.add({.name = "animate", .writes = {&pose}}, [&pose] { ++pose; });
+    const auto skin = g.add({.name = "skin", .reads = {&pose}, .writes = {&mesh}}, [&] {
+        mesh = pose;
+        ++readers;
+    });
+    const auto physics =
+        g.add({.name = "physics", .reads = {&pose, &pose}}, [&readers] { ++readers; });
+    const auto again = g.add({.name = "again", .reads = {&pose}, .writes = {&pose}},
+                             [&] { before_second = readers; });
+    g.run_and_wait();
+    EXPECT_EQ(mesh, 1);
+    EXPECT_EQ(before_second, 2) << "a writer waits for those who have read";
+    EXPECT_GE(g.timing(skin).ready, g.timing(animate).ended);
+    EXPECT_GE(g.timing(physics).ready, g.timing(animate).ended);
+    EXPECT_NE(g.to_dot().find("    n0 -> n1 [style=dotted];\n"), std::string::npos) << g.to_dot();
+    // Without the first writer nobody has to wait for it; the others keep their order.
+    ASSERT_TRUE(g.erase(animate));
+    g.run_and_wait();
+    EXPECT_GE(g.timing(again).ready, g.timing(skin).ended);
+    // An edge against the order of adding goes round.
+    g.precede(again, skin);
+    EXPECT_FALSE(g.run());
+    EXPECT_NE(told.text.find("graph 'frame' goes round"), std::string::npos) << told.text;
 }
 
 // ---- ranges ------------------------------------------------------------------------------------

@@ -32,6 +32,9 @@ struct node_options {
     bool never_waits = false;
     bool may_be_long = false;
     graph_node in = {};  // the group that it belongs to
+    /// What it reads and writes, by address. Nodes that touch the same, one of them writing, run in
+    /// the order of adding, as if edges had been made by hand; plain readers run at once.
+    std::initializer_list<const void*> reads = {}, writes = {};
 };
 
 /// A group is a node whose work is that of its members: edges to and from it hold for all of them,
