@@ -1,4 +1,5 @@
 // What a graph looks like: times of nodes, Graphviz, text.
+#include "base/platform/platform.hpp"
 #include "braid/graph/graph.hpp"
 #include "graph/graph_state.hpp"
 
@@ -167,6 +168,18 @@ std::string graph::to_dot() const {
     if (state_ == nullptr) return "digraph {\n}\n";
     sort_if_edited(*state_);
     return dot_writer(*state_).write();
+}
+
+status graph::write_svg(const char* path) const {
+    const std::string text = to_dot();
+    const char* const arguments[] = {"dot", "-Tsvg", "-o", path, nullptr};
+    char said[200];
+    const int code = platform::run_program(arguments, text.data(), text.size(), said, sizeof said);
+    if (code == 0) return {};
+    if (code < 0 || code == 127) {
+        return {-1, "the program `dot` could not be run; install graphviz"};
+    }
+    return {code, "dot could not write '" + std::string(path) + "': " + said};
 }
 
 std::string graph::to_text() const {

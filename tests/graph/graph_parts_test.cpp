@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -514,6 +518,33 @@ TEST(GraphText, ShowsGroupsConditionsTimesAndTheCriticalPath) {
     g.run_and_wait();
     const std::string timed = g.to_dot();
     EXPECT_NE(timed.find(" ms\", color=red, penwidth=2];"), std::string::npos) << timed;
+}
+
+TEST(GraphText, GoesThroughGraphvizIntoAPicture) {
+    braid::scheduler s({.workers = 0});
+    braid::graph g(s);
+    g.precede(g.add({.name = "animate <all>"}, [] {}), g.add({.name = "skin"}, [] {}));
+    const std::string path = ::testing::TempDir() + "braid_graph.svg";
+    std::remove(path.c_str());
+    const braid::status written = g.write_svg(path.c_str());
+    ASSERT_TRUE(written) << written.text;
+    std::ifstream file(path);
+    const std::string picture{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(picture.find("<svg"), std::string::npos);
+    EXPECT_NE(picture.find("animate &lt;all&gt;"), std::string::npos) << picture;
+    std::remove(path.c_str());
+
+    const braid::status nowhere = g.write_svg("/no/such/folder/graph.svg");
+    EXPECT_FALSE(nowhere);
+    EXPECT_EQ(nowhere.text.find("dot could not write '/no/such/folder/graph.svg': "), 0U)
+        << nowhere.text;
+
+    const std::string path_before = std::getenv("PATH");
+    setenv("PATH", "/no/such/folder", 1);
+    const braid::status no_program = g.write_svg(path.c_str());
+    setenv("PATH", path_before.c_str(), 1);
+    EXPECT_FALSE(no_program);
+    EXPECT_EQ(no_program.text, "the program `dot` could not be run; install graphviz");
 }
 
 }  // namespace

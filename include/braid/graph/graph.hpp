@@ -8,6 +8,7 @@
 //   frame.precede(animate, skin);
 //   while (running) frame.run_and_wait();
 
+#include "braid/base/status.hpp"
 #include "braid/core/closure.hpp"
 #include "braid/core/scheduler.hpp"
 #include "braid/core/spawn_batch.hpp"
@@ -141,6 +142,8 @@ public:
     /// measured with the times of the last run and its critical path. (The text's memory is the
     /// standard library's.)
     BRAID_API std::string to_dot() const;
+    /// As a picture in a file. Graphviz lays it out: the program `dot` must be installed.
+    BRAID_API status write_svg(const char* path) const;
     /// The same in lines of text, each node after its predecessors.
     BRAID_API std::string to_text() const;
 

@@ -102,4 +102,12 @@ unsigned quota_cores(const char* root) noexcept;
 
 std::uint32_t process_id() noexcept;
 
+// ---- other programs -------------------------------------------------------------------------
+
+/// Runs a program that is found in PATH, with `input` on its standard input, and waits for it.
+/// Returns its exit status; -1 when it could not be started or was killed. `said`: the first line
+/// of its standard error. `arguments` ends with a null pointer.
+int run_program(const char* const* arguments, const char* input, std::size_t size, char* said,
+                std::size_t room) noexcept;
+
 }  // namespace braid::platform
