@@ -74,6 +74,7 @@ int run(int count, char** values) {
     bench::tasks::add(s);
     bench::graph::add(s);
     bench::graph::add_shapes(s);
+    bench::graph::add_stragglers(s);
     bench::makespan::add(s);
     bench::fanout::add(s);
     bench::upkeep::add(s);

@@ -47,5 +47,7 @@ inline std::string shape_row(const shape& s, unsigned threads) {
 void add_shapes(suite& s);
 void add_shapes_braid(suite& s);
 void add_shapes_tbb(suite& s);
+/// Rows graph.straggler.*
+void add_stragglers(suite& s);
 
 }  // namespace bench::graph
