@@ -66,8 +66,8 @@ std::string graph::priorities_to_text() const {
     });
     char line[160];
     std::snprintf(line, sizeof line,
-                  "graph '%s', ranked %llu times; %zu nodes moved the last time\n", state_->name,
-                  static_cast<unsigned long long>(ranking.times()), moved.size());
+                  "graph '%s', ranked %llu times; the last time that places changed, %zu did\n",
+                  state_->name, static_cast<unsigned long long>(ranking.times()), moved.size());
     std::string text = line;
     for (const std::uint32_t node : moved) {
         const detail::node_rank& r = ranking.of(node);

@@ -14,9 +14,9 @@ namespace detail {
 
 /// What a ranking knows of a node. Times in ns.
 struct node_rank {
-    std::int64_t way;      // the longest from its start to the end of the run
-    std::int64_t average;  // when it was ranked
-    std::uint32_t rank, before;
+    std::int64_t way;            // the longest from its start to the end of the run
+    std::int64_t average;        // when it was ranked
+    std::uint32_t rank, before;  // before: the last time that any place changed
 };
 
 class graph_ranking {
@@ -74,14 +74,19 @@ bool graph_ranking::update(const hooked_array<std::uint32_t>& order, Average&& a
         each_successor(order[i], [&](std::uint32_t s) { r.way = std::max(r.way, nodes_[s].way); });
         // Nodes without a known time still count: then the longest chain goes first.
         r.way += std::max<std::int64_t>(r.average, 1);
-        r.before = r.rank;
         by_rank_[i] = order[i];
     }
     std::sort(by_rank_.begin(), by_rank_.begin() + order.size(),
               [&](std::uint32_t a, std::uint32_t b) {
                   return nodes_[a].way != nodes_[b].way ? nodes_[a].way > nodes_[b].way : a < b;
               });
-    for (std::uint32_t rank = 0; rank < order.size(); ++rank) nodes_[by_rank_[rank]].rank = rank;
+    bool moved = false;
+    for (std::uint32_t r = 0; r < order.size(); ++r) moved = moved || nodes_[by_rank_[r]].rank != r;
+    for (std::uint32_t rank = 0; moved && rank < order.size(); ++rank) {
+        node_rank& r = nodes_[by_rank_[rank]];
+        r.before = r.rank;
+        r.rank = rank;
+    }
     ++times_;
     return true;
 }
