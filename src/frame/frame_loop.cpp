@@ -36,6 +36,7 @@ bool frame_state::submit(std::uint64_t frame) {
     frame_slot& slot = slot_of(frame);
     slot.frame = frame;
     slot.passed = 0;
+    slot.refused = false;
     slot.record = frame_record();
     slot.record.frame = frame;
     slot.record.submitted = active_policy::now();
@@ -55,22 +56,36 @@ bool frame_state::submit(std::uint64_t frame) {
             gate.finish();
             return true;
         }
+        slot.refused = true;  // without memory the cancellation would not be handed on
     }
-    slot.end.wait();
+    if (slot.end.valid()) wait_for(slot.end.id());
     slot.end = {};
     return false;
 }
 
+bool frame_state::wait_for(task_id end) {
+    const seat_lease seat(rt, nullptr);
+    if (!rt.may_wait_for(*seat, end)) return false;
+    while (rt.is_open(end)) {
+        outcome* received = nullptr;
+        rt.wait(*seat, {.task = end}, forever, options.while_waiting, &received);
+        if (received != nullptr) rt.forget(received);  // the future has it, too
+        if (!rt.is_open(end)) break;
+        // There is no memory to wait with. With no workers nobody else does what is to be done.
+        const task_id other = rt.turn == nullptr ? rt.next_task(*seat) : task_id{};
+        if (!other) {
+            active_policy::relax();
+            continue;
+        }
+        rt.run(*seat, other);
+        rt.run_kept(*seat, [](std::uint64_t) { return true; });
+    }
+    return true;
+}
+
 future<void> frame_state::collect(std::uint64_t frame) {
     frame_slot& slot = slot_of(frame);
-    {
-        const seat_lease seat(rt, nullptr);
-        if (!rt.may_wait_for(*seat, slot.end.id())) return {};
-        outcome* received = nullptr;
-        rt.wait(*seat, {.task = slot.end.id()}, forever, options.while_waiting, &received);
-        if (received != nullptr) rt.forget(received);  // `end` has it, too
-    }
-    slot.end.wait();  // over, unless there was no memory for the wait above
+    if (!wait_for(slot.end.id())) return {};
     frame_record& r = slot.record;
     r.failed = slot.passed != stage_count;
     std::int64_t before = 0;

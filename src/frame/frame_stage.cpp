@@ -198,7 +198,9 @@ task_id stage_state::submit(std::uint64_t f, task_id after, task_id parent) {
 void stage_state::begin(std::uint64_t f, task_context& task) {
     frame_slot& slot = loop.slot_of(f);
     frame = f;
-    serial_now = wants_serial.load(relaxed);
+    no_bodies = slot.refused;
+    if (no_bodies) return;
+    no_bodies = serial_now = wants_serial.load(relaxed);
     stage_record& r = slot.record.stage[position];
     r.began = active_policy::now();
     r.serial = serial_now;
@@ -213,7 +215,7 @@ void stage_state::end(std::uint64_t f) {
 }
 
 void stage_state::run_body(std::uint32_t index, task_context& task) {
-    if (serial_now) return;  // begin() has run them all
+    if (no_bodies) return;
     frame_slot& slot = loop.slot_of(frame);
     if (loop.options.faults != nullptr) {
         loop.options.faults->begin_body(frame, std::uint64_t{position} << 32 | index);

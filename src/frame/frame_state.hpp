@@ -18,6 +18,7 @@ struct frame_slot {
     std::uint64_t frame = 0;
     future<void> end;     // valid: in flight
     unsigned passed = 0;  // stages that succeeded; written by one after the other
+    bool refused = false;  // nothing of it runs
     frame_record record;
     frame_arena arena;
 };
@@ -70,6 +71,7 @@ struct stage_state {
     // Of the frame that the stage works on. Written by begin(), which comes after the run before.
     std::uint64_t frame = 0;
     bool serial_now = false;
+    bool no_bodies = false;  // the run of the graph has nothing left to do
 };
 
 struct frame_state {
@@ -82,6 +84,8 @@ struct frame_state {
     bool busy() const { return submitted != completed; }
     bool prepare();
     bool submit(std::uint64_t frame);
+    /// Helps until the task is over, also without memory. False, and reported: that never comes.
+    bool wait_for(task_id end);
     /// Waits for the frame and writes its record. Invalid: the wait could never end.
     future<void> collect(std::uint64_t frame);
     /// Waits for all, and tells the handler what they failed with.

@@ -413,7 +413,7 @@ TEST_P(FrameLoop, LackOfMemoryRefusesFramesAndLosesNothing) {
             .user = &hungry};
         hungry.left = INT64_MAX;
         braid::scheduler s(o);
-        hungry.left = good * 2;
+        hungry.left = good;
         std::atomic<int> ran{0};
         std::uint64_t begun = 0;
         {
