@@ -16,8 +16,8 @@ struct frame_slot {
     frame_slot(scheduler& s, const frame_arena_options& options) : arena(s, options) {}
 
     std::uint64_t frame = 0;
-    future<void> end;     // valid: in flight
-    unsigned passed = 0;  // stages that succeeded; written by one after the other
+    future<void> end;      // valid: in flight
+    unsigned passed = 0;   // stages that succeeded; written by one after the other
     bool refused = false;  // nothing of it runs
     frame_record record;
     frame_arena arena;

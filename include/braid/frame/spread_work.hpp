@@ -125,8 +125,8 @@ private:
     template <class F>
     struct job_of : job {
         template <class G>
-        job_of(G&& g, const char* name, std::size_t chunks)
-            : job{&run_one, &destroy_one, name, chunks}, f(std::forward<G>(g)) {}
+        job_of(G&& g, const char* called, std::size_t count)
+            : job{&run_one, &destroy_one, called, count}, f(std::forward<G>(g)) {}
         static void run_one(job& self, std::size_t chunk) { static_cast<job_of&>(self).f(chunk); }
         static void destroy_one(detail::runtime& rt, job* self) {
             auto* const whole = static_cast<job_of*>(self);
