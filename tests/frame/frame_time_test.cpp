@@ -118,6 +118,17 @@ TEST_P(SpreadWork, RunsAsManyChunksAsFitAndOneAtLeast) {
     EXPECT_EQ(work.statistics().longest_chunk, milliseconds(5));
 }
 
+TEST_P(SpreadWork, OneChunkThatWasInterruptedIsForgotten) {
+    braid::scheduler s(options());
+    spread_work work(s, {.budget = milliseconds(1)});
+    work.add({}, 1000, [](std::size_t i) { moved_clock::time += i == 3 ? 20'000'000 : 100'000; });
+    std::vector<std::size_t> ran;
+    for (int frame = 0; frame < 40; ++frame) ran.push_back(work.run_frame());
+    EXPECT_EQ(ran[0], 4U);
+    EXPECT_EQ(ran[1], 1U);
+    EXPECT_EQ(ran[39], 10U);
+}
+
 TEST_P(SpreadWork, NoFrameStallsForWorkOfAHundredFrames) {
     braid::scheduler s(options());
     spread_work work(s, {.budget = milliseconds(1)});

@@ -34,7 +34,8 @@ struct spread_statistics {
 };
 
 /// Jobs run in the order in which they were added. A chunk begins only if the longest one of its
-/// job so far would still fit, so that a frame is late by what a chunk takes beyond that, at most.
+/// job lately would still fit (an eighth of it is forgotten with each chunk), so that a frame is
+/// late by what a chunk takes beyond that, at most.
 /// `Policy` has the clock.
 template <class Policy>
 class basic_spread_work {
@@ -79,7 +80,7 @@ public:
         std::int64_t now = began;
         std::size_t ran = 0;
         while (job* j = next_job()) {
-            if (ran != 0 && now - began + j->longest > options_.budget.value) break;
+            if (ran != 0 && now - began + j->expected > options_.budget.value) break;
             struct on_exit {
                 basic_spread_work& self;
                 job* thrower;
@@ -119,7 +120,7 @@ private:
         const char* name;
         std::size_t chunks;
         std::size_t done = 0;
-        std::int64_t longest = 0;
+        std::int64_t expected = 0;  // of its next chunk
         job* next = nullptr;
     };
     template <class F>
@@ -162,7 +163,7 @@ private:
         j->destroy(rt_, j);
     }
     void note_chunk(job& j, std::int64_t took) {
-        j.longest = std::max(j.longest, took);
+        j.expected = std::max(j.expected - j.expected / 8, took);
         if (took <= statistics_.longest_chunk.value) return;
         statistics_.longest_chunk = nanoseconds{took};
         statistics_.longest_in = j.name;
