@@ -7,6 +7,8 @@
 #include "scheduler_test.hpp"
 #include "tiny_game.hpp"
 
+#include <tuple>
+
 namespace {
 
 using braid_test::mixed;
@@ -45,8 +47,10 @@ TEST_P(CommandBuffer, PlaysInTheOrderOfKeysThenOfTheCode) {
     for (std::uint32_t i = 0; i < objects; ++i) {
         for (std::uint32_t n = 0; n < (i % 3 == 0 ? 3 : 1); ++n) expected.push_back({i, n});
     }
-    std::stable_sort(expected.begin(), expected.end(),
-                     [](command a, command b) { return key_of(a.object) < key_of(b.object); });
+    std::sort(expected.begin(), expected.end(), [](command a, command b) {
+        const auto order = [](command c) { return std::tuple(key_of(c.object), c.object, c.step); };
+        return order(a) < order(b);
+    });
     braid::command_buffer<command> commands(s);
     for (int frame = 0; frame < 5; ++frame) {
         commands.clear();
