@@ -15,7 +15,6 @@ BRAID_NAMESPACE_BEGIN
 
 using detail::frame_slot;
 using detail::frame_state;
-using detail::stage_state;
 
 namespace detail {
 

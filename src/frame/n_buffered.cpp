@@ -74,7 +74,7 @@ bool buffer_claims::swap() {
         tell(rt_, "the copy that is handed to readers is written",
              "the swap of '%s' overtakes '%s', which still writes frame %llu: give it an edge from "
              "there",
-             name_, front.name.load(relaxed), static_cast<number>(turn + 1));
+             name_, front.name.load(relaxed), static_cast<number>(turn) + 1);
         return false;
     }
     if (back.users.load(relaxed) != 0) {

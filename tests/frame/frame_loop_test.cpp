@@ -273,6 +273,24 @@ TEST_P(FrameLoop, AFailureInASerialStageIsThatOfAGraph) {
     EXPECT_EQ(beside, 2);
 }
 
+TEST_P(FrameLoop, OfSeveralFailuresTheOneThatWasAddedFirstComesOut) {
+    braid::scheduler s(options());
+    braid::frame_loop loop(s);
+    braid::frame_stage stage(loop);
+    struct of_first {};
+    struct of_another {};
+    int good = 0;
+    const auto first = stage.add([] { throw of_first(); });
+    stage.add([] { throw of_another(); });
+    stage.precede(stage.add([&good] { ++good; }), first);  // so that it is the last to run
+    for (int i = 0; i < 10; ++i) {
+        stage.set_serial(i % 2 == 0);
+        loop.advance();
+        EXPECT_THROW(loop.finish(), of_first);
+    }
+    EXPECT_EQ(good, 10);
+}
+
 TEST_P(FrameLoop, BodiesOfTheMainThreadRunThereAndKeepTheStageParallel) {
     braid::scheduler s(options());
     const auto main = std::this_thread::get_id();
