@@ -21,6 +21,12 @@ namespace detail {
 frame_state::frame_state(scheduler& owner, const frame_loop_options& o)
     : s(owner), rt(owner.internals()), options(o), depth(o.depth), slot_count(o.depth + 1) {}
 
+void frame_state::destroy(frame_state* state) {
+    runtime& rt = state->rt;
+    for (frame_slot* slot : state->slots) destroy_accounted(rt, slot);
+    destroy_accounted(rt, state);
+}
+
 bool frame_state::prepare() {
     for (unsigned i = 0; i < stage_count; ++i) {
         if (!stages[i]->edited) continue;
@@ -149,20 +155,18 @@ frame_loop::frame_loop(scheduler& s, const frame_loop_options& o) : state_(nullp
         state_ = state;
         return;
     }
-    for (unsigned i = 0; state != nullptr && i < state->slot_count; ++i) {
-        detail::destroy_accounted(rt, state->slots[i]);
-    }
-    detail::destroy_accounted(rt, state);
+    if (state != nullptr) frame_state::destroy(state);
 }
 
 frame_loop::~frame_loop() {
     if (state_ == nullptr) return;
-    detail::runtime& rt = state_->rt;
     state_->drain();
-    BRAID_EXPECT(rt.options.assertion, state_->stage_count == 0,
-                 "a loop ends after its stages: declare it before them");
-    for (frame_slot* slot : state_->slots) detail::destroy_accounted(rt, slot);
-    detail::destroy_accounted(rt, state_);
+    if (BRAID_EXPECT(state_->rt.options.assertion, state_->stage_count == 0,
+                     "a loop ends after its stages: declare it before them")) {
+        frame_state::destroy(state_);
+    } else {
+        state_->loop_gone = true;
+    }
 }
 
 std::uint64_t frame_loop::advance() {

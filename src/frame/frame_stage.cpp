@@ -48,6 +48,7 @@ frame_stage::~frame_stage() {
         l.stages[i]->position = i;
     }
     detail::destroy_accounted(l.rt, state_);
+    if (l.loop_gone && l.stage_count == 0) frame_state::destroy(&l);
 }
 
 void* frame_stage::open_body(const node_options& options, std::size_t bytes,

@@ -78,6 +78,7 @@ struct frame_state {
     static constexpr unsigned kept_records = 64;
 
     frame_state(scheduler& owner, const frame_loop_options& o);
+    static void destroy(frame_state* state);
 
     frame_slot& slot_of(std::uint64_t frame) { return *slots[frame % slot_count]; }
     /// True: a frame has not been collected.
@@ -98,6 +99,7 @@ struct frame_state {
     frame_slot* slots[frame_loop_options::most_depth + 1] = {};
     stage_state* stages[most_stages] = {};
     unsigned stage_count = 0;
+    bool loop_gone = false;  // a mistake: the last stage frees this
     std::uint64_t submitted = 0, completed = 0, over_budget = 0;
     frame_record records[kept_records];  // by frame
 };

@@ -120,7 +120,7 @@ TEST_P(CommandBuffer, LackOfMemoryRefusesCommandsAndLosesNone) {
         braid::command_buffer<command> commands(s);
         std::size_t taken = 0;
         bool sorted = false;
-        s.wait(s.spawn([&](braid::task_context& task) {
+        const braid::task_id id = s.spawn([&](braid::task_context& task) {
             left = good;
             {
                 auto list = commands.record(0);
@@ -128,9 +128,10 @@ TEST_P(CommandBuffer, LackOfMemoryRefusesCommandsAndLosesNone) {
             }
             sorted = commands.sort(task);
             left = INT64_MAX;
-        }));
+        });
+        s.wait(id);
+        braid_test::until([&] { return s.done(id); });  // the wait may have found no memory, too
         EXPECT_EQ(taken + commands.refused(), 2000U);
-        EXPECT_EQ(taken == 2000, good >= 8 || commands.refused() == 0);
         if (!sorted) {
             EXPECT_GT(taken, 0U);
             EXPECT_TRUE(commands.sort(s)) << "again, once there is memory";

@@ -1,4 +1,6 @@
 // F1: frames in a pipeline: order, depth, failures, what is refused.
+#include <braid/core/observer.hpp>
+
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
@@ -21,7 +23,8 @@ TEST_P(FrameLoop, ComputesTheSameAtEveryDepth) {
     for (unsigned deepest = 0; deepest <= 3; ++deepest) {
         const auto expected = tiny_game::expected(frames, deepest + 1);
         for (unsigned depth = 0; depth <= deepest; ++depth) {
-            tiny_game game(s, {.depth = deepest}, frames);
+            const auto helps = depth % 2 == 0 ? braid::help::needed : braid::help::any;
+            tiny_game game(s, {.depth = deepest, .while_waiting = helps}, frames);
             ASSERT_TRUE(game.loop.set_depth(depth));
             game.play(frames);
             EXPECT_EQ(game.hashes, expected) << "depth " << depth << " of " << deepest;
@@ -453,6 +456,67 @@ TEST_P(FrameLoop, LackOfMemoryRefusesFramesAndLosesNothing) {
         hungry.left = INT64_MAX;
         ASSERT_LT(good, 2000);
     }
+}
+
+TEST_P(FrameLoop, ComputesTheSameWhileItIsObservedAndCounted) {
+    struct counter final : braid::observer {
+        std::atomic<std::uint64_t> completed{0};
+        void on_event(const braid::task_event& e) override {
+            completed += e.kind == braid::event_kind::completed;
+        }
+    } seen;
+    braid::scheduler_options o = options();
+    o.observer = &seen;
+    o.statistics = true;
+    constexpr std::size_t frames = 20;
+    {
+        braid::scheduler s(o);
+        tiny_game game(s, {.depth = 2}, frames);
+        game.play(frames);
+        EXPECT_EQ(game.hashes, tiny_game::expected(frames, 3));
+    }
+    // Gate, frame, three tasks of each of three stages, ten bodies.
+    EXPECT_GE(seen.completed, frames * 21);
+}
+
+TEST_P(FrameLoop, ADiscardingShutdownEndsTheFramesInFlight) {
+    for (int round = 0; round < 20; ++round) {
+        braid::scheduler s(options());
+        braid::frame_loop loop(s, {.depth = 3});
+        braid::frame_stage simulate(loop), render(loop);
+        std::atomic<int> simulated{0}, rendered{0};
+        simulate.add([&simulated] { ++simulated; });
+        render.add([&rendered] { ++rendered; });
+        for (int i = 0; i < 4; ++i) EXPECT_NE(loop.advance(), 0U);
+        s.shut_down(braid::shutdown::discard);
+        try {
+            loop.finish();
+            EXPECT_EQ(rendered, 4) << "all had been run before it";
+        } catch (const std::exception&) {
+            EXPECT_LT(rendered, 4);
+        }
+        EXPECT_LE(rendered, simulated);
+        EXPECT_EQ(loop.completed(), 4U);
+        EXPECT_EQ(loop.advance(), 0U);
+    }
+}
+
+TEST_P(FrameLoop, ThatEndsBeforeItsStagesIsReportedAndLosesNothing) {
+    braid::scheduler s(options());
+    std::unique_ptr<braid::frame_stage> one, two;
+    int ran = 0;
+    {
+        braid::frame_loop loop(s);
+        one = std::make_unique<braid::frame_stage>(loop);
+        two = std::make_unique<braid::frame_stage>(loop);
+        one->add([&ran] { ++ran; });
+        loop.advance();
+    }
+    EXPECT_EQ(ran, 1);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "a loop ends after its stages"), 1U);
+    one.reset();
+    two.reset();
+    EXPECT_EQ(s.bytes(braid::memory_tag::frame), 0U);
 }
 
 TEST_P(FrameLoop, NoSeedOfFiftyHangsOrComputesSomethingElse) {
