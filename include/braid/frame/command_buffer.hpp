@@ -1,0 +1,292 @@
+#pragma once
+// Commands that many tasks write down at once, for render, sound or light, and that are played back
+// in an order which does not depend on who wrote them, or on how many threads there are.
+//
+//   simulate.add([&](const braid::frame_context& f) {
+//       auto out = commands.write(f.frame);
+//       braid::parallel_for(f.task, models.size(), [&](braid::index_range r) {
+//           auto list = out->record(r.begin);  // whatever names this piece in every run
+//           for (std::size_t i = r.begin; i != r.end; ++i) list.push(sort_key(i), {…});
+//       });
+//       out->sort(f.task);
+//   });
+//   render.add([&](const braid::frame_context& f) { commands.read(f.frame)->play(draw); });
+
+#include "braid/core/scheduler.hpp"
+#include "braid/fork_join/per_worker.hpp"
+#include "braid/fork_join/sort.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+BRAID_API void* frame_allocate(runtime& rt, std::size_t bytes, std::size_t alignment);
+BRAID_API void frame_release(runtime& rt, void* p, std::size_t bytes, std::size_t alignment);
+BRAID_API void report_commands_full(runtime& rt, const char* name, std::size_t limit);
+BRAID_API void report_commands_misused(runtime& rt, const char* name, const char* what);
+
+}  // namespace detail
+
+struct command_buffer_options {
+    const char* name = "commands";  // for messages; outlives the buffer
+    /// Commands in one frame; threads count theirs by chunks of 8 KB. What comes after is refused
+    /// and counted, and the log told once a frame. 0: the scheduler's budget is the limit.
+    std::size_t limit = 0;
+};
+
+/// Sorted commands: all, or a part. A view; good until clear().
+template <class Command>
+class command_list {
+public:
+    struct entry {
+        std::uint64_t key;
+        std::uint64_t place;  // ordinal of the recorder, then the number within it
+        const Command* command;
+    };
+
+    command_list(const entry* first, std::size_t size) : first_(first), size_(size) {}
+    std::size_t size() const { return size_; }
+    std::uint64_t key(std::size_t i) const { return first_[i].key; }
+    const Command& operator[](std::size_t i) const { return *first_[i].command; }
+
+private:
+    const entry* first_;
+    std::size_t size_;
+};
+
+/// Clear, record, sort, play, in this order; the tasks that do it come after each other, recorders
+/// beside each other. Memory is kept from frame to frame.
+template <class Command>
+class command_buffer {
+    static_assert(std::is_trivially_copyable_v<Command> && std::default_initializable<Command>,
+                  "a command is plain data");
+    using entry = typename command_list<Command>::entry;
+    struct chunk;
+    struct segment;
+
+public:
+    explicit command_buffer(scheduler& s, const command_buffer_options& options = {})
+        : rt_(s.internals()), options_(options), segments_(s, sizeof(segment), alignof(segment)) {}
+    ~command_buffer() {
+        clear();
+        while (chunk* c = spare_.load(relaxed)) {
+            spare_.store(c->next.load(relaxed), relaxed);
+            detail::frame_release(rt_, c, sizeof(chunk), alignof(chunk));
+        }
+        detail::frame_release(rt_, sorted_, capacity_ * sizeof(entry), alignof(entry));
+    }
+    command_buffer(const command_buffer&) = delete;
+    command_buffer& operator=(const command_buffer&) = delete;
+
+    /// What one body writes with, on its thread, while it runs. No lock, and an atomic operation
+    /// only for each 8 KB.
+    class recorder {
+    public:
+        recorder(recorder&&) = delete;
+        ~recorder() {
+            if (to_ != nullptr) detail::scratch_store::give_back(to_);
+        }
+        /// Plays in the order of keys; equal ones in the order of their recorders' ordinals, and
+        /// within one recorder in the order of the calls. False: refused and counted (the limit, no
+        /// memory, more than 2^32 in one recorder, or a thread outside tasks).
+        bool push(std::uint64_t key, const Command& command) {
+            if (to_ == nullptr || next_ == UINT32_MAX ||
+                ((to_->last == nullptr || to_->last->used == chunk::capacity) && !of_.grow(*to_))) {
+                // relaxed: a count.
+                of_.refused_.fetch_add(1, relaxed);
+                return false;
+            }
+            chunk& c = *to_->last;
+            c.items[c.used++] = {key, std::uint64_t{ordinal_} << 32 | next_++, command};
+            return true;
+        }
+
+    private:
+        friend class command_buffer;
+        recorder(command_buffer& of, segment* to, std::uint32_t ordinal)
+            : of_(of), to_(to), ordinal_(ordinal) {}
+        command_buffer& of_;
+        segment* to_;
+        std::uint32_t ordinal_, next_ = 0;
+    };
+
+    /// In a task of the scheduler, on many threads at once. `ordinal`: where this body stands in
+    /// the frame by your own count (the index of its first object, the number of its task), the
+    /// same in every run and for no other recorder of the frame.
+    recorder record(std::size_t ordinal) {
+        const bool ready = sorted_size_ == unsorted && ordinal <= UINT32_MAX;
+        if (!ready) {
+            detail::report_commands_misused(rt_, options_.name,
+                                            "clear() it before the next frame is recorded, with "
+                                            "ordinals below 2^32");
+        }
+        void* const own = ready ? segments_.take(&make_segment) : nullptr;
+        return recorder(*this, static_cast<segment*>(own), static_cast<std::uint32_t>(ordinal));
+    }
+
+    /// When all recorders have ended. O(n log n), in parallel. False: no memory, and nothing is
+    /// played; or, reported, two recorders had one ordinal, and their order is chance.
+    template <fork_place Place>
+    bool sort(Place&& place) {
+        std::size_t n = 0;
+        each_chunk([&n](chunk& c) { n += c.used; });
+        if (!reserve(n)) return false;
+        entry* to = sorted_;
+        each_chunk([&to](chunk& c) {
+            for (std::size_t i = 0; i < c.used; ++i) {
+                *to++ = {c.items[i].key, c.items[i].place, &c.items[i].command};
+            }
+        });
+        braid::sort(place, sorted_, sorted_ + n, [](const entry& a, const entry& b) {
+            return a.key != b.key ? a.key < b.key : a.place < b.place;
+        });
+        sorted_size_ = n;
+        for (std::size_t i = 1; i < n; ++i) {
+            if (sorted_[i].key != sorted_[i - 1].key || sorted_[i].place != sorted_[i - 1].place) {
+                continue;
+            }
+            detail::report_commands_misused(rt_, options_.name,
+                                            "two recorders of a frame have the same ordinal: their "
+                                            "commands of equal keys play in no certain order");
+            return false;
+        }
+        return true;
+    }
+
+    /// What sort() made. Empty, and reported: it has not, since the last clear().
+    command_list<Command> sorted() const {
+        if (sorted_size_ != unsorted) return {sorted_, sorted_size_};
+        detail::report_commands_misused(rt_, options_.name, "sort() it before it is played");
+        return {nullptr, 0};
+    }
+    /// f(const Command&) for each, one after the other.
+    template <class F>
+    void play(F&& f) const {
+        const command_list<Command> all = sorted();
+        for (std::size_t i = 0; i < all.size(); ++i) f(all[i]);
+    }
+    /// f(part, command_list) for each `grain` commands in their order, in parallel: to fill a list
+    /// of the device for each part, say. Parts depend on the number of commands and on `grain`.
+    template <fork_place Place, class F>
+    void play_parts(Place&& place, std::size_t grain, F&& f) const {
+        const command_list<Command> all = sorted();
+        grain = grain == 0 ? 1 : grain;
+        parallel_for(place, (all.size() + grain - 1) / grain, [&](std::size_t part) {
+            const std::size_t begin = part * grain;
+            f(part, command_list<Command>(sorted_ + begin, std::min(grain, all.size() - begin)));
+        });
+    }
+
+    /// For the next frame. Allocates and frees nothing.
+    void clear() {
+        each_segment([this](segment& s) {
+            while (chunk* c = s.first) {
+                s.first = c->next.load(relaxed);
+                c->used = 0;
+                c->next.store(spare_.load(relaxed), relaxed);
+                spare_.store(c, relaxed);
+            }
+            s.last = nullptr;
+        });
+        sorted_size_ = unsorted;
+        taken_.store(0, relaxed);
+        told_.store(false, relaxed);
+        refused_.store(0, relaxed);
+    }
+
+    /// Of this frame; exact while nobody records.
+    std::uint64_t refused() const { return refused_.load(relaxed); }
+
+private:
+    struct item {
+        std::uint64_t key, place;
+        Command command;
+    };
+    struct chunk {
+        static constexpr std::size_t capacity =
+            sizeof(item) < 8192 / 8 ? (8192 - 2 * sizeof(void*)) / sizeof(item) : 8;
+        atomic<chunk*> next{nullptr};
+        std::size_t used = 0;
+        item items[capacity];
+    };
+    /// The chunks that a thread has filled; two where a body with a recorder runs on top of one.
+    struct segment {
+        chunk* first = nullptr;
+        chunk* last = nullptr;
+    };
+    static constexpr std::size_t unsorted = SIZE_MAX;
+
+    static void make_segment(void* where) { ::new (where) segment(); }
+
+    template <class F>
+    void each_segment(F&& f) {
+        segments_.visit(
+            [](void* object, void* data) {
+                (*static_cast<std::remove_reference_t<F>*>(data))(*static_cast<segment*>(object));
+            },
+            &f);
+    }
+    template <class F>
+    void each_chunk(F&& f) {
+        each_segment([&f](segment& s) {
+            for (chunk* c = s.first; c != nullptr; c = c->next.load(relaxed)) f(*c);
+        });
+    }
+
+    bool grow(segment& to) {
+        // relaxed: a count against the limit.
+        const std::size_t taken = taken_.fetch_add(chunk::capacity, relaxed);
+        const bool full = options_.limit != 0 && taken >= options_.limit;
+        if (full && !told_.exchange(true, relaxed)) {
+            detail::report_commands_full(rt_, options_.name, options_.limit);
+        }
+        chunk* const c = full ? nullptr : take_chunk();
+        if (c == nullptr) return false;
+        if (to.last == nullptr) {
+            to.first = c;
+        } else {
+            to.last->next.store(c, relaxed);
+        }
+        to.last = c;
+        return true;
+    }
+    chunk* take_chunk() {
+        // relaxed, all: recorders only take, so that the first chunk is not one that was taken and
+        // put back, and its `next` is the one that clear() wrote, before the recorders began.
+        chunk* c = spare_.load(relaxed);
+        while (c != nullptr) {
+            chunk* const next = c->next.load(relaxed);
+            if (!spare_.compare_exchange_weak(c, next, relaxed, relaxed)) continue;
+            c->next.store(nullptr, relaxed);
+            return c;
+        }
+        void* bytes = detail::frame_allocate(rt_, sizeof(chunk), alignof(chunk));
+        return bytes != nullptr ? ::new (bytes) chunk : nullptr;
+    }
+    bool reserve(std::size_t n) {
+        if (n <= capacity_) return true;
+        const std::size_t wanted = std::max(n, 2 * capacity_);
+        void* bytes = detail::frame_allocate(rt_, wanted * sizeof(entry), alignof(entry));
+        if (bytes == nullptr) return false;
+        detail::frame_release(rt_, sorted_, capacity_ * sizeof(entry), alignof(entry));
+        sorted_ = static_cast<entry*>(bytes);
+        capacity_ = wanted;
+        return true;
+    }
+
+    detail::runtime& rt_;
+    command_buffer_options options_;
+    detail::scratch_store segments_;
+    atomic<chunk*> spare_{nullptr};
+    atomic<std::size_t> taken_{0};
+    atomic<bool> told_{false};
+    atomic<std::uint64_t> refused_{0};
+    entry* sorted_ = nullptr;
+    std::size_t capacity_ = 0, sorted_size_ = unsorted;
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,53 @@
+#pragma once
+// Steps of a fixed length out of frames of any length: the same game at every frame rate.
+//
+//   braid::fixed_step steps({.step = braid::nanoseconds{16'666'667}});
+//   for (unsigned n = steps.advance(elapsed); n != 0; --n) world.step();
+//   draw(world, steps.blend());
+
+#include "braid/base/export.hpp"
+#include "braid/base/time.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+
+struct fixed_step_options {
+    nanoseconds step{16'666'667};  // > 0
+    /// The most steps in one frame. Time beyond it is dropped: a game that cannot keep up becomes
+    /// slow, instead of computing ever more steps in ever longer frames.
+    unsigned most_steps = 4;
+    /// Of real time; 0.5 is slow motion, 0 a pause. Not negative.
+    double time_scale = 1.0;
+};
+
+/// One thread at a time. Depends on nothing but the numbers it is given.
+class fixed_step {
+public:
+    BRAID_API explicit fixed_step(const fixed_step_options& options = {});
+
+    /// Real time that has gone by since the last call; below 0 counts as 0. Returns how many steps
+    /// are due. O(1), also after a stall of hours.
+    BRAID_API unsigned advance(nanoseconds elapsed);
+
+    /// How far the time is between the last step and the next, in [0, 1): what to draw.
+    double blend() const {
+        return static_cast<double>(left_) / static_cast<double>(options_.step.value);
+    }
+    /// Steps so far; their number times the step is the game's time.
+    std::uint64_t steps() const { return steps_; }
+    /// Game time that was dropped.
+    nanoseconds dropped() const { return nanoseconds{dropped_}; }
+    /// From the next advance() on.
+    BRAID_API void set_time_scale(double scale);
+    double time_scale() const { return options_.time_scale; }
+
+private:
+    fixed_step_options options_;
+    std::int64_t left_ = 0;  // game time that no step has used, below one step
+    double fraction_ = 0;    // of a nanosecond, so that scaling loses nothing
+    std::uint64_t steps_ = 0;
+    std::int64_t dropped_ = 0;
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,66 @@
+#pragma once
+// How late something was, over many times: a histogram whose steps are an eighth of their value.
+
+#include "braid/base/policy.hpp"
+#include "braid/base/time.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+
+/// One thread adds, any may look. 4 KB; 5 ns each time.
+class jitter_histogram {
+public:
+    void add(nanoseconds late) {
+        const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(late.value, 0));
+        // relaxed, all: counts of one writer. A reader may see one of them a moment before another.
+        atomic<std::uint64_t>& bucket = buckets_[bucket_of(ns)];
+        bucket.store(bucket.load(relaxed) + 1, relaxed);
+        if (ns > longest_.load(relaxed)) longest_.store(ns, relaxed);
+    }
+    std::uint64_t count() const {
+        std::uint64_t sum = 0;
+        for (const auto& b : buckets_) sum += b.load(relaxed);
+        return sum;
+    }
+    /// What that share was not later than, at most an eighth too much; 0 when there is nothing yet.
+    nanoseconds quantile(double share) const {
+        const auto wanted = static_cast<std::uint64_t>(static_cast<double>(count()) * share);
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i < bucket_count; ++i) {
+            const std::uint64_t n = buckets_[i].load(relaxed);
+            sum += n;
+            if (n != 0 && sum >= wanted) {
+                return nanoseconds{
+                    static_cast<std::int64_t>(std::min(last_of(i), longest_.load(relaxed)))};
+            }
+        }
+        return longest();
+    }
+    nanoseconds longest() const {
+        return nanoseconds{static_cast<std::int64_t>(longest_.load(relaxed))};
+    }
+
+private:
+    // 0 … 15 exactly, then eight steps for each power of two.
+    static constexpr std::size_t bucket_count = 16 + 60 * 8;
+    static constexpr std::size_t bucket_of(std::uint64_t ns) {
+        if (ns < 16) return static_cast<std::size_t>(ns);
+        const auto power = static_cast<unsigned>(std::bit_width(ns)) - 1;  // 4 … 63
+        return 16 + (power - 4) * 8 + static_cast<std::size_t>(ns >> (power - 3) & 7);
+    }
+    static constexpr std::uint64_t last_of(std::size_t bucket) {
+        if (bucket < 16) return bucket;
+        const auto power = static_cast<unsigned>((bucket - 16) / 8 + 4);
+        const std::uint64_t step = std::uint64_t{1} << (power - 3);
+        return (8 + (bucket - 16) % 8) * step + step - 1;
+    }
+
+    atomic<std::uint64_t> buckets_[bucket_count] = {};
+    atomic<std::uint64_t> longest_{0};
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,153 @@
+#pragma once
+// A thread of its own that does something small at a fixed rate, whatever the frame does: reading
+// the controller 250 times a second.
+//
+//   braid::sampler<pad_state> pad(scheduler, {.name = "pad", .period = braid::milliseconds(4)},
+//                                 [](const braid::rate_tick&) { return read_pad(); });
+//   // in a stage:
+//   for (braid::sampler<pad_state>::sample s; pad.take(s);) game.input(s.tick.due, s.value);
+
+#include "braid/base/export.hpp"
+#include "braid/core/bounded_queue.hpp"
+#include "braid/core/scheduler.hpp"
+#include "braid/frame/jitter.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+struct rate_options {
+    const char* name = "rate";             // outlives the thread; 15 characters are visible
+    nanoseconds period = milliseconds(4);  // 250 a second
+    int nice = 0;                          // -20..19; needs the privilege for negative values
+    std::size_t stack_bytes = 0;           // 0: the system's default
+};
+
+/// Times are active_policy::now().
+struct rate_tick {
+    std::uint64_t number = 0;  // on a grid of periods since the start; those missed have one, too
+    std::int64_t due = 0, began = 0;
+};
+
+struct rate_report {
+    std::uint64_t ticks = 0;
+    std::uint64_t missed = 0;  // periods that went by as a whole
+    nanoseconds p50{0}, p99{0},
+        longest{0};              // lateness; of a tick after missed ones, from the first
+    std::uint64_t failures = 0;  // ticks that threw; the handler knows
+};
+
+namespace detail {
+
+struct rate_counts {
+    jitter_histogram lateness;
+    atomic<std::uint64_t> missed{0}, failures{0};
+};
+
+}  // namespace detail
+
+/// Calls `f(const rate_tick&)` at each tick, on a thread that is none of the scheduler's: `f` may
+/// spawn and post, and should take no longer than a period.
+class rate_thread {
+public:
+    /// `f` outlives the thread's end only. When the system refuses a thread, that is logged and
+    /// running() is false.
+    template <class F>
+        requires std::is_invocable_v<std::decay_t<F>&, const rate_tick&>
+    rate_thread(scheduler& s, const rate_options& options, F&& f) : rt_(s.internals()) {
+        using callable = std::decay_t<F>;
+        struct guard {
+            detail::runtime& rt;
+            void* bytes;
+            ~guard() {
+                if (bytes == nullptr) return;
+                detail::release_closure(rt, bytes, sizeof(callable), alignof(callable));
+            }
+        } g{rt_, detail::allocate_closure(rt_, sizeof(callable), alignof(callable))};
+        if (g.bytes == nullptr) return;
+        ::new (g.bytes) callable(std::forward<F>(f));
+        body_ = {std::exchange(g.bytes, nullptr),
+                 [](void* object, const rate_tick& tick) {
+                     (*std::launder(static_cast<callable*>(object)))(tick);
+                 },
+                 [](detail::runtime& rt, void* object) {
+                     std::launder(static_cast<callable*>(object))->~callable();
+                     detail::release_closure(rt, object, sizeof(callable), alignof(callable));
+                 }};
+        start(options);
+    }
+    /// stop().
+    BRAID_API ~rate_thread();
+    rate_thread(const rate_thread&) = delete;
+    rate_thread& operator=(const rate_thread&) = delete;
+
+    /// Returns when the last tick has ended. Not from a tick.
+    BRAID_API void stop();
+    bool running() const { return state_ != nullptr; }
+    /// Any thread, at any time.
+    BRAID_API rate_report report() const;
+
+private:
+    struct state;
+    struct body {
+        void* object = nullptr;
+        void (*call)(void* object, const rate_tick& tick) = nullptr;
+        void (*destroy)(detail::runtime& rt, void* object) = nullptr;
+    };
+    BRAID_API void start(const rate_options& options);
+
+    detail::runtime& rt_;
+    body body_;
+    state* state_ = nullptr;  // null: there is no thread
+    detail::rate_counts counts_;
+};
+
+/// A rate_thread whose values wait in a queue until somebody takes them. The oldest gives way when
+/// it is full: input that nobody has fetched for `Capacity` ticks is no input any more.
+template <class T, std::size_t Capacity = 256>
+class sampler {
+    static_assert(std::has_single_bit(Capacity) && Capacity >= 2, "a power of two");
+
+public:
+    struct sample {
+        rate_tick tick;
+        T value{};
+    };
+
+    /// `f(const rate_tick&)` returns a T.
+    template <class F>
+        requires std::is_invocable_r_v<T, std::decay_t<F>&, const rate_tick&>
+    sampler(scheduler& s, const rate_options& options, F&& f)
+        : queue_(cells_.data(), Capacity),
+          thread_(s, options, [this, f = std::forward<F>(f)](const rate_tick& tick) mutable {
+              push({tick, f(tick)});
+          }) {}
+
+    /// The oldest sample. Any thread. False: there is none.
+    bool take(sample& to) {
+        return queue_.pop_with([&to](sample& from) { to = std::move(from); });
+    }
+    std::uint64_t dropped() const { return dropped_.load(relaxed); }
+    bool running() const { return thread_.running(); }
+    void stop() { thread_.stop(); }
+    rate_report report() const { return thread_.report(); }
+
+private:
+    void push(sample&& fresh) {
+        while (!queue_.push_with([&fresh](sample& to) { to = std::move(fresh); })) {
+            // relaxed: a count.
+            if (queue_.pop_with([](sample&) {})) dropped_.fetch_add(1, relaxed);
+        }
+    }
+
+    std::array<typename bounded_queue<sample>::cell, Capacity> cells_;
+    bounded_queue<sample> queue_;
+    atomic<std::uint64_t> dropped_{0};
+    rate_thread thread_;  // last: it ends first
+};
+
+BRAID_NAMESPACE_END

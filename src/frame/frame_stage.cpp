@@ -1,0 +1,264 @@
+// Building a stage, and what its three tasks do in a frame.
+#include "braid/frame/frame_stage.hpp"
+
+#include "frame/frame_state.hpp"
+
+#include <algorithm>
+#include <exception>
+
+BRAID_NAMESPACE_BEGIN
+
+using detail::frame_state;
+using detail::stage_state;
+
+namespace {
+
+bool is_tied(const node_options& o) {
+    return o.on || o.workers != 0 || o.uses.size() != 0 || o.runs_as != task_class::frame;
+}
+
+constexpr const char* tied_to_something =
+    "a serial stage runs on whichever thread there is: its bodies have no `on`, `workers`, `uses` "
+    "or background class";
+
+}  // namespace
+
+frame_stage::frame_stage(frame_loop& loop, const stage_options& options) : state_(nullptr) {
+    frame_state* const l = loop.state_;
+    if (l == nullptr ||
+        !BRAID_EXPECT(l->rt.options.assertion, !l->busy(),
+                      "finish() the loop before a stage is added to it") ||
+        !BRAID_EXPECT(l->rt.options.assertion, l->stage_count < most_stages,
+                      "a loop has at most 8 stages; put more work into each")) {
+        return;
+    }
+    state_ = detail::make_accounted<stage_state>(l->rt, *l, options);
+    if (state_ == nullptr) return;
+    state_->position = l->stage_count;
+    l->stages[l->stage_count++] = state_;
+}
+
+frame_stage::~frame_stage() {
+    if (state_ == nullptr) return;
+    frame_state& l = state_->loop;
+    l.drain();
+    --l.stage_count;
+    for (unsigned i = state_->position; i < l.stage_count; ++i) {
+        l.stages[i] = l.stages[i + 1];
+        l.stages[i]->position = i;
+    }
+    detail::destroy_accounted(l.rt, state_);
+    if (l.loop_gone && l.stage_count == 0) frame_state::destroy(&l);
+}
+
+void* frame_stage::open_body(const node_options& options, std::size_t bytes,
+                             std::size_t alignment) {
+    if (state_ == nullptr) return nullptr;
+    const frame_state& l = state_->loop;
+    if (!BRAID_EXPECT(l.rt.options.assertion, !l.busy(),
+                      "finish() the loop before a stage is changed") ||
+        !BRAID_EXPECT(l.rt.options.assertion, !is_tied(options) || !serial(), tied_to_something)) {
+        return nullptr;
+    }
+    return state_->loop.rt.memory.allocate(bytes, alignment, memory_tag::frame);
+}
+
+void frame_stage::drop_body(void* object, std::size_t bytes, std::size_t alignment) {
+    state_->loop.rt.memory.release(object, bytes, alignment, memory_tag::frame);
+}
+
+graph_node frame_stage::close_body(const node_options& options, void* object,
+                                   const detail::body_manner& how) {
+    stage_state& s = *state_;
+    const auto index = static_cast<std::uint32_t>(s.bodies.size());
+    graph_node node;
+    if (s.bodies.push({object, how, {}})) {
+        node = s.work.add(options, [&s, index](task_context& task) { s.run_body(index, task); });
+        if (!node) s.bodies.pop();
+    }
+    if (!node) {
+        how.destroy(object);
+        drop_body(object, how.bytes, how.alignment);
+        return {};
+    }
+    s.bodies[index].node = node;
+    s.tied += is_tied(options);
+    s.edited = true;
+    return node;
+}
+
+bool frame_stage::precede(graph_node earlier, graph_node later) {
+    if (state_ == nullptr) return false;
+    stage_state& s = *state_;
+    // First, so that an edge of the graph is never without its twin here.
+    if (!s.edges.reserve(s.edges.size() + 1) || !s.work.precede(earlier, later)) return false;
+    s.edited = true;
+    return s.edges.push({earlier.index, later.index});
+}
+
+bool frame_stage::set_serial(bool serial) {
+    if (state_ == nullptr || !BRAID_EXPECT(state_->loop.rt.options.assertion,
+                                           !serial || state_->tied == 0, tied_to_something)) {
+        return false;
+    }
+    state_->wants_serial.store(serial, relaxed);
+    return true;
+}
+
+bool frame_stage::serial() const { return state_ != nullptr && state_->wants_serial.load(relaxed); }
+std::uint64_t frame_stage::frame() const { return state_ != nullptr ? state_->frame : 0; }
+const char* frame_stage::name() const { return state_ != nullptr ? state_->name : ""; }
+std::size_t frame_stage::size() const { return state_ != nullptr ? state_->bodies.size() : 0; }
+std::string frame_stage::to_dot() const {
+    return state_ != nullptr ? state_->work.to_dot() : std::string();
+}
+
+namespace detail {
+
+stage_state::stage_state(frame_state& owner, const stage_options& o)
+    : loop(owner),
+      name(o.name != nullptr ? o.name : "stage"),
+      budget(o.budget),
+      work(owner.s, name),
+      bodies(owner.rt.memory),
+      edges(owner.rt.memory),
+      wants_serial(o.serial),
+      order(owner.rt.memory),
+      first(owner.rt.memory),
+      successors(owner.rt.memory),
+      lost(owner.rt.memory) {}
+
+stage_state::~stage_state() {
+    for (const stage_body& b : bodies) {
+        b.how.destroy(b.object);
+        loop.rt.memory.release(b.object, b.how.bytes, b.how.alignment, memory_tag::frame);
+    }
+}
+
+bool stage_state::sort() {
+    const std::size_t n = bodies.size();
+    accounted_array<std::uint32_t> left(loop.rt.memory);  // predecessors not in the order yet
+    order.clear();
+    first.clear();
+    successors.clear();
+    lost.clear();
+    if (!order.reserve(n) || !first.reserve(n + 1) || !successors.reserve(edges.size()) ||
+        !lost.reserve(n) || !left.reserve(n)) {
+        return false;
+    }
+    for (std::size_t i = 0; i <= n; ++i) first.push(0);
+    for (std::size_t i = 0; i < n; ++i) {
+        left.push(0);
+        lost.push(0);
+    }
+    for (const stage_edge& e : edges) {
+        ++first[e.from];
+        ++left[e.to];
+        successors.push(0);
+    }
+    std::uint32_t at = 0;
+    for (std::size_t i = 0; i <= n; ++i) first[i] = at += first[i];
+    for (const stage_edge& e : edges) successors[--first[e.from]] = e.to;
+
+    constexpr std::uint32_t taken = UINT32_MAX;
+    for (std::uint32_t i = 0; i < n;) {
+        if (left[i] != 0) {
+            ++i;
+            continue;
+        }
+        left[i] = taken;
+        order.push(i);
+        // Back to the earliest that may go now.
+        std::uint32_t next = i + 1;
+        for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) {
+            if (--left[successors[k]] == 0) next = std::min(next, successors[k]);
+        }
+        i = next;
+    }
+    if (order.size() == n) return true;
+    work.run();  // refused: the graph names the cycle
+    return false;
+}
+
+task_id stage_state::submit(std::uint64_t f, task_id after, task_id parent) {
+    scheduler& s = loop.s;
+    const task_id started = s.spawn({.name = name,
+                                     .after = {after},
+                                     .after_any = {last_run},
+                                     .parent = parent,
+                                     .may_be_long = true},
+                                    [this, f](task_context& task) { begin(f, task); });
+    if (!started) return {};
+    const task_id run = work.run({.after = {started}, .parent = parent});
+    if (!run) return {};
+    last_run = run;
+    return s.spawn({.name = "end of stage", .after = {run}, .parent = parent},
+                   [this, f] { end(f); });
+}
+
+void stage_state::begin(std::uint64_t f, task_context& task) {
+    frame_slot& slot = loop.slot_of(f);
+    frame = f;
+    no_bodies = slot.refused;
+    if (no_bodies) return;
+    no_bodies = serial_now = wants_serial.load(relaxed);
+    stage_record& r = slot.record.stage[position];
+    r.began = active_policy::now();
+    r.serial = serial_now;
+    if (loop.options.faults != nullptr) loop.options.faults->begin_stage(name, f);
+    if (serial_now) run_serially(task);
+}
+
+void stage_state::end(std::uint64_t f) {
+    frame_slot& slot = loop.slot_of(f);
+    slot.record.stage[position].ended = active_policy::now();
+    ++slot.passed;
+}
+
+void stage_state::run_body(std::uint32_t index, task_context& task) {
+    if (no_bodies) return;
+    frame_slot& slot = loop.slot_of(frame);
+    if (loop.options.faults != nullptr) {
+        loop.options.faults->begin_body(frame, std::uint64_t{position} << 32 | index);
+    }
+    const stage_body& b = bodies[index];
+    b.how.call(b.object, {.frame = frame,
+                          .slot = static_cast<unsigned>(frame % loop.slot_count),
+                          .serial = false,
+                          .arena = slot.arena,
+                          .task = task});
+}
+
+void stage_state::run_serially(task_context& task) {
+    frame_slot& slot = loop.slot_of(frame);
+    const frame_context context{.frame = frame,
+                                .slot = static_cast<unsigned>(frame % loop.slot_count),
+                                .serial = true,
+                                .arena = slot.arena,
+                                .task = task};
+    std::fill(lost.begin(), lost.end(), std::uint8_t{0});
+    std::exception_ptr failure;
+    std::uint32_t failed = UINT32_MAX;
+    for (const std::uint32_t i : order) {
+        const stage_body& b = bodies[i];
+        if (lost[i] == 0) {
+#if BRAID_HAS_EXCEPTIONS
+            try {
+                b.how.call(b.object, context);
+            } catch (...) {
+                lost[i] = 1;
+                if (i < failed) failure = std::current_exception();
+                failed = std::min(failed, i);
+            }
+#else
+            b.how.call(b.object, context);
+#endif
+        }
+        if (lost[i] == 0) continue;
+        for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) lost[successors[k]] = 1;
+    }
+    if (failed != UINT32_MAX) fail_task(task, std::move(failure));
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

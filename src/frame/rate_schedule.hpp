@@ -1,0 +1,51 @@
+#pragma once
+// When the next tick is due, and how late the last one was. A template over the clock, so that
+// tests drive the time.
+
+#include "braid/base/policy.hpp"
+#include "braid/frame/rate_thread.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+template <class Policy>
+class basic_rate_schedule {
+public:
+    explicit basic_rate_schedule(nanoseconds period)
+        : period_(period.value > 0 ? period.value : 1), due_(Policy::now() + period_) {}
+
+    /// Sleeps until the next tick is due. False: `stop` is not 0 any more.
+    bool wait(const typename Policy::template atomic<std::uint32_t>& stop) const {
+        while (true) {
+            // acquire: pairs with the release of whoever stops it.
+            if (stop.load(acquire) != 0) return false;
+            if (Policy::now() >= due_) return true;
+            Policy::wait(stop, 0, due_);
+        }
+    }
+
+    /// The tick that is due now. Ticks whose time has gone by as a whole are left out: they would
+    /// come all at once, and each would be late again.
+    rate_tick next(rate_counts& counts) {
+        const std::int64_t now = Policy::now();
+        const std::int64_t late = now - due_;
+        const std::int64_t missed = late / period_;
+        counts.lateness.add(nanoseconds{late});
+        // relaxed: counts of one writer.
+        counts.missed.store(counts.missed.load(relaxed) + static_cast<std::uint64_t>(missed),
+                            relaxed);
+        due_ += missed * period_;
+        number_ += static_cast<std::uint64_t>(missed) + 1;
+        const rate_tick tick{.number = number_, .due = due_, .began = now};
+        due_ += period_;
+        return tick;
+    }
+
+private:
+    std::int64_t period_;
+    std::int64_t due_;  // on the grid that began with the thread
+    std::uint64_t number_ = 0;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,186 @@
+// F3, F4: memory of a frame, allocated in parallel; handles that know their frame.
+#include <braid/frame/frame_arena.hpp>
+#include <braid/frame/frame_loop.hpp>
+
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace {
+
+using braid_test::scaled;
+
+BRAID_SCHEDULER_TEST(FrameArena);
+
+struct piece {
+    std::uintptr_t at;
+    std::size_t bytes;
+};
+
+TEST_P(FrameArena, HandsOutDisjointMemoryToAllThreadsAtOnce) {
+    braid::scheduler s(options());
+    braid::frame_arena arena(s, {.block_bytes = 64 << 10});
+    const std::size_t count = scaled(40'000);
+    std::vector<piece> pieces(count);
+    for (std::uint64_t frame = 1; frame <= 4; ++frame) {
+        arena.reset(frame);
+        braid::parallel_for(s, count, [&](std::size_t i) {
+            const std::size_t bytes = 1 + i * 7 % 90 + (i % 500 == 0 ? 3000 : 0);
+            const std::size_t alignment = std::size_t{1} << i % 9;  // up to 256
+            void* p = arena.allocate(bytes, alignment);
+            pieces[i] = {reinterpret_cast<std::uintptr_t>(p), bytes};
+            // Written by one and read by none: ThreadSanitizer sees memory that two have.
+            std::memset(p, static_cast<int>(i), bytes);
+        });
+        std::size_t sum = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto* p = reinterpret_cast<const unsigned char*>(pieces[i].at);
+            ASSERT_EQ(pieces[i].at % (std::size_t{1} << i % 9), 0U);
+            ASSERT_TRUE(
+                std::all_of(p, p + pieces[i].bytes, [i](unsigned char c) { return c == i % 256; }));
+            sum += pieces[i].bytes;
+        }
+        std::sort(pieces.begin(), pieces.end(), [](piece a, piece b) { return a.at < b.at; });
+        for (std::size_t i = 1; i < count; ++i) {
+            ASSERT_LE(pieces[i - 1].at + pieces[i - 1].bytes, pieces[i].at);
+        }
+        EXPECT_GE(arena.statistics().used, sum);
+        EXPECT_LE(arena.statistics().used, arena.statistics().reserved);
+    }
+}
+
+TEST_P(FrameArena, ThreadsOutsideTheSchedulerMayAllocateToo) {
+    braid::scheduler s(options());
+    braid::frame_arena arena(s);
+    std::vector<std::uint64_t*> mine(4 * 200);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+            for (std::size_t i = t * 200; i < (t + 1) * 200; ++i) {
+                mine[i] = arena.make<std::uint64_t>(i);
+            }
+        });
+    }
+    for (std::thread& t : threads) t.join();
+    for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(*mine[i], i);
+}
+
+TEST_P(FrameArena, TakesNothingBeforeItIsUsedAndNothingMoreOnceAFrameFits) {
+    braid::scheduler s(options());
+    {
+        braid::frame_arena arena(s, {.name = "scratch", .block_bytes = 16 << 10});
+        EXPECT_EQ(arena.statistics().reserved, 0U);
+        const auto frame = [&](std::uint64_t number, std::size_t bytes) {
+            arena.reset(number);
+            for (std::size_t i = 0; i < bytes; i += 1024) {
+                ASSERT_NE(arena.allocate(1024), nullptr);
+            }
+            EXPECT_GE(arena.statistics().used, bytes);
+        };
+        frame(1, 8 << 10);
+        EXPECT_EQ(arena.statistics().growths, 0U);
+        frame(2, 50 << 10);
+        EXPECT_EQ(arena.statistics().growths, 3U);
+        EXPECT_EQ(notes_.count(&braid_test::recorder::log, "'scratch' grew to "), 3U);
+        const std::size_t high = arena.statistics().high_water;
+        EXPECT_GE(high, 50U << 10);
+        const std::uint64_t before = s.allocations();
+        for (std::uint64_t n = 3; n < 20; ++n) frame(n, 50 << 10);
+        frame(20, 1 << 10);
+        EXPECT_EQ(s.allocations(), before);
+        EXPECT_EQ(arena.statistics().growths, 3U);
+        EXPECT_EQ(arena.statistics().high_water, high);
+        EXPECT_LT(arena.statistics().used, high);
+        // One block more, of its own size, also for what is larger than a block.
+        EXPECT_NE(arena.allocate(200 << 10), nullptr);
+        EXPECT_GE(arena.statistics().high_water, 200U << 10);
+    }
+    EXPECT_EQ(s.bytes(braid::memory_tag::frame), 0U);
+}
+
+TEST_P(FrameArena, ReportsItsLimitOnceAFrameAndRecovers) {
+    braid::scheduler s(options());
+    braid::frame_arena arena(s, {.name = "small", .block_bytes = 8192, .limit_bytes = 20'000});
+    const auto told = [&] { return notes_.count(&braid_test::recorder::log, "has no room for"); };
+    for (std::uint64_t frame = 1; frame <= 3; ++frame) {
+        arena.reset(frame);
+        int good = 0;
+        for (int i = 0; i < 100; ++i) good += arena.allocate(1000) != nullptr;
+        EXPECT_EQ(good, 16);
+        EXPECT_EQ(arena.make_array<std::uint64_t>(SIZE_MAX / 4), nullptr);
+        EXPECT_EQ(arena.allocate(SIZE_MAX - 10), nullptr);
+        EXPECT_EQ(told(), frame);
+        EXPECT_EQ(arena.statistics().refused, frame * 86);
+    }
+    arena.reset(4);
+    EXPECT_NE(arena.allocate(1000), nullptr);
+    EXPECT_EQ(arena.allocate(8, 3), nullptr);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "an alignment is a power of two"), 1U);
+}
+
+TEST_P(FrameArena, ValuesAreConstructed) {
+    braid::scheduler s(options());
+    braid::frame_arena arena(s);
+    struct thing {
+        int a, b;
+    };
+    const thing* one = arena.make<thing>(3, 4);
+    EXPECT_EQ(one->a * 10 + one->b, 34);
+    std::memset(arena.allocate(8000), 0xff, 8000);
+    arena.reset(1);
+    const int* many = arena.make_array<int>(1000);
+    EXPECT_EQ(std::count(many, many + 1000, 0), 1000);
+    EXPECT_NE(arena.allocate(0), arena.allocate(0));
+}
+
+TEST_P(FrameArena, AHandleOfAnotherFrameIsRejected) {
+    braid::scheduler s(options());
+    for (unsigned depth = 0; depth <= 3; ++depth) {
+        braid::frame_loop loop(s, {.depth = depth});
+        braid::frame_stage simulate(loop), render(loop);
+        std::array<braid::frame_handle<std::uint64_t>, 41> made{};
+        std::atomic<int> good{0}, stale{0}, wrong{0};
+        simulate.add([&](const braid::frame_context& f) {
+            made[f.frame] = f.arena.handle_of(f.arena.make<std::uint64_t>(f.frame));
+            // The frame before is in flight or over, as it happens: rejected in either case.
+            if (f.frame > 1) stale += f.arena.get(made[f.frame - 1]) == nullptr;
+        });
+        render.add([&](const braid::frame_context& f) {
+            const std::uint64_t* p = f.arena.get(made[f.frame]);
+            good += p != nullptr;
+            wrong += p != nullptr && *p != f.frame;
+        });
+        for (int i = 0; i < 40; ++i) loop.advance();
+        loop.finish();
+        EXPECT_EQ(good, 40);
+        EXPECT_EQ(stale, 39);
+        EXPECT_EQ(wrong, 0);
+    }
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse,
+                           "a handle of frame 6 is used in frame 7; copy what it names"),
+              4U);
+}
+
+TEST_P(FrameArena, EachFrameInFlightHasItsOwn) {
+    braid::scheduler s(options());
+    braid::frame_loop loop(s, {.depth = 2, .arena = {.block_bytes = 8192}});
+    braid::frame_stage simulate(loop), draw(loop), render(loop);
+    std::array<std::uint64_t*, 3> list{};
+    int wrong = 0;
+    simulate.add([&](const braid::frame_context& f) {
+        list[f.slot] = f.arena.make_array<std::uint64_t>(500);
+        f.for_each(500, [&](std::size_t i) { list[f.slot][i] = f.frame * 1000 + i; });
+    });
+    render.add([&](const braid::frame_context& f) {
+        for (std::size_t i = 0; i < 500; ++i) wrong += list[f.slot][i] != f.frame * 1000 + i;
+    });
+    for (int i = 0; i < 50; ++i) loop.advance();
+    loop.finish();
+    EXPECT_EQ(wrong, 0);
+    EXPECT_GE(loop.memory().high_water, 4000U);
+    EXPECT_EQ(loop.memory().growths, 0U);
+}
+
+}  // namespace
