@@ -103,15 +103,24 @@ public:
         // seq_cst, here and in open(), call_idle(): F3.
         idle_.fetch_add(1, seq_cst);
         const std::uint64_t seen = fetch_.load(seq_cst);
-        return left(seen) == 0 || !call_one();
+        return left(seen) == 0 || !take_idle();
     }
     /// For whoever has opened a sync point, or begins, and goes on itself: how many threads are to
     /// come, which are not idle any more. Not more than there are further jobs.
     std::uint32_t call_idle() {
         const std::uint32_t jobs = left(fetch_.load(relaxed));
         std::uint32_t called = 0;
-        while (called + 1 < jobs && call_one()) ++called;
+        while (called + 1 < jobs && take_idle()) ++called;
         return called;
+    }
+    /// One idle thread is not idle any more. False: there is none.
+    bool take_idle() {
+        std::uint32_t seen = idle_.load(seq_cst);
+        while (seen != 0) {
+            // relaxed: it counts; what a called thread reads comes with the task that calls it.
+            if (idle_.compare_exchange_weak(seen, seen - 1, relaxed, relaxed)) return true;
+        }
+        return false;
     }
     /// One of them cannot come after all.
     void uncall() { idle_.fetch_add(1, relaxed); }
@@ -136,15 +145,6 @@ private:
                                              seq_cst, relaxed)) {
         }
     }
-    bool call_one() {
-        std::uint32_t seen = idle_.load(seq_cst);
-        while (seen != 0) {
-            // relaxed: it counts; what a called thread reads comes with the task that calls it.
-            if (idle_.compare_exchange_weak(seen, seen - 1, relaxed, relaxed)) return true;
-        }
-        return false;
-    }
-
     std::uint32_t jobs_ = 0, count_ = 0;
     const sync_point* points_ = nullptr;
     counter* pending_ = nullptr;
