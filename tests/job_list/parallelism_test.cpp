@@ -214,7 +214,8 @@ TEST_P(JobOrder, ALowListIsLeftWhenFurtherThreadsAreCalledIntoANormalOne) {
     engine e(options());
     braid::job_list* low = e.lists.allocate({.priority = priority_level::low});
     braid::job_list* normal = e.lists.allocate();
-    std::string order;
+    std::string order;  // plain: the jobs that write follow each other
+    std::atomic<bool> x_ran{false};
     // This thread holds the normal list's first job, and has called for one more thread.
     door worker_came, held;
     for (const char letter : {'a', 'b'}) {
@@ -226,8 +227,11 @@ TEST_P(JobOrder, ALowListIsLeftWhenFurtherThreadsAreCalledIntoANormalOne) {
         });
     }
     e.with.add(normal, [&] { worker_came.open(); });
-    e.with.add(normal, [&] { until([&] { return order.size() >= 2; }); });
-    e.with.add(normal, [&] { order += 'x'; });
+    e.with.add(normal, [&] { until([&] { return x_ran.load(); }); });
+    e.with.add(normal, [&] {
+        order += 'x';
+        x_ran = true;
+    });
     low->submit({.parallelism = 1});
     held.pass();
     normal->submit({.parallelism = 2});

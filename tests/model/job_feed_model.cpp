@@ -10,16 +10,17 @@ using namespace braid_model;
 using feed_under_test = braid::detail::basic_job_feed<policy>;
 using braid::detail::sync_point;
 
-/// Jobs 0 1 | signal | 2 | synchronize | 3 4, and a sync point behind which nothing comes.
+/// Jobs 0 1 | signal | 2 | synchronize | signal, synchronize | 3 4, and a sync point behind which
+/// nothing comes. Job 2 may be over first: the second sync point waits for 0 and 1 as well.
 struct submission {
-    static constexpr std::uint32_t jobs = 5, points = 2;
-    static constexpr sync_point syncs[points] = {{2, 3}, {4, 5}};
+    static constexpr std::uint32_t jobs = 5, points = 3;
+    static constexpr sync_point syncs[points] = {{2, 3}, {3, 3}, {4, 5}};
 
     feed_under_test feed;
     feed_under_test::counter pending[points + 1];
     plain<int> ran[jobs];
 
-    static std::uint32_t awaited_by(std::uint32_t job) { return job >= 3 ? 2 : 0; }
+    static std::uint32_t awaited_by(std::uint32_t job) { return job >= 3 ? 3 : 0; }
 
     void run(std::uint32_t job) {
         for (std::uint32_t i = 0; i < awaited_by(job); ++i) {
