@@ -301,9 +301,12 @@ std::vector<std::uint64_t> run_with_seed(braid::scheduler_options o, std::uint64
             }
             two[k]->submit({.parallelism = 3});
         }
+        braid::job_list* here = lists.allocate();
+        with.add(here, [&ran] { ++ran; });
+        here->submit({.after = {two[0]}, .parallelism = job_submission::inline_run});
         lists.wait_all();
         EXPECT_EQ(early, 0) << "seed " << seed;
-        EXPECT_EQ(ran, 10) << "seed " << seed;
+        EXPECT_EQ(ran, 11) << "seed " << seed;
     }
     return chooser.log();
 }

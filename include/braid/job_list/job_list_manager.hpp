@@ -13,9 +13,8 @@ namespace detail {
 struct job_manager_state;
 }
 
-/// Any thread may register, allocate, free and look up. Make it before and destroy it before the
-/// scheduler's end. With parallelism::cores in use it reads the layout of the machine, once in a
-/// process: some ms.
+/// Any thread may register, allocate, free and look up. It must end before the scheduler. The first
+/// one on a machine with several cores reads the layout of the machine: some ms, once in a process.
 class job_list_manager {
 public:
     static constexpr unsigned max_lists = 32;
