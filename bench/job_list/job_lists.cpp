@@ -156,18 +156,18 @@ bool print_threads(unsigned threads, std::uint64_t per_us) {
     libraries all(threads);
     const std::vector<way> ways = all.ways();
     bodies empty(10'000);
-    const std::vector<double> of_empty = measure(ways, empty, 200);
+    const std::vector<double> of_empty = measure(ways, empty, 100);
     if (of_empty.empty()) return false;
     std::printf("%u threads, an empty job:", threads);
     for (std::size_t i = 0; i < ways.size(); ++i) {
         std::printf(" %s %.1f ns%s", names[i], of_empty[i] / 10'000 * 1e9,
                     i + 1 != ways.size() ? "," : "\n");
     }
-    for (const double us : {0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0}) {
+    for (const double us : {0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0}) {
         const auto steps = static_cast<std::uint64_t>(us * static_cast<double>(per_us));
-        // About 2 ms each: short enough to run undisturbed now and then.
-        bodies some(static_cast<std::size_t>(2'000 / us), body{steps, 1});
-        const std::vector<double> best = measure(ways, some, 100);
+        // About 1 ms each: short enough to run undisturbed now and then.
+        bodies some(static_cast<std::size_t>(1'000 / us), body{steps, 1});
+        const std::vector<double> best = measure(ways, some, 40);
         if (best.empty()) return false;
         std::printf("%u threads, %4.1f us:", threads, us);
         for (std::size_t i = 1; i < ways.size(); ++i) {
@@ -182,6 +182,7 @@ bool print_threads(unsigned threads, std::uint64_t per_us) {
 }  // namespace
 
 int main() {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
     const std::uint64_t per_us = steps_per_microsecond();
     const bool good = print_adds() && print_threads(1, per_us) && print_threads(2, per_us);
     if (!good) std::fprintf(stderr, "job_lists: a wrong sum.\n");

@@ -98,7 +98,8 @@ void numbered(void* data) {
 }
 template <int... N>
 void register_all(braid::job_list_manager& lists, int& taken, std::integer_sequence<int, N...>) {
-    ((taken += lists.register_job(&numbered<N>, "numbered")), ...);
+    constexpr braid::job_function all[] = {&numbered<N>...};
+    for (const braid::job_function f : all) taken += lists.register_job(f, "numbered");
 }
 
 TEST_P(JobManager, TakesSoManyFunctionsAndRefusesFurtherOnes) {

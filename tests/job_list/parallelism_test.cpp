@@ -188,26 +188,36 @@ protected:
         e.s.wait(first->submission(), braid::help::none);
         e.s.wait(second->submission(), braid::help::none);
         e.lists.wait_all();
+        tasks_ = e.s.statistics().created;
         return order;
     }
+    std::uint64_t tasks_ = 0;  // two submissions, and one each time that a list was left
 };
 INSTANTIATE_TEST_SUITE_P(Worker, JobOrder, testing::Values(1));
 
 TEST_P(JobOrder, AfterEachJobAThreadLooksForSomethingHigher) {
     EXPECT_EQ(order_of(priority_level::normal, priority_level::high), "axyzbc");
+    EXPECT_EQ(tasks_, 3U);
     EXPECT_EQ(order_of(priority_level::low, priority_level::high), "axyzbc");
+    EXPECT_EQ(tasks_, 3U);
     EXPECT_EQ(order_of(priority_level::low, priority_level::normal), "axyzbc");
+    EXPECT_EQ(tasks_, 3U);
 }
 
 TEST_P(JobOrder, ItGoesOnForWhatIsNotHigher) {
     EXPECT_EQ(order_of(priority_level::normal, priority_level::normal), "abcxyz");
+    EXPECT_EQ(tasks_, 2U);
     EXPECT_EQ(order_of(priority_level::normal, priority_level::low), "abcxyz");
+    EXPECT_EQ(tasks_, 2U);
     EXPECT_EQ(order_of(priority_level::low, priority_level::low), "abcxyz");
+    EXPECT_EQ(tasks_, 2U);
 }
 
 TEST_P(JobOrder, AHighListIsRunThrough) {
     EXPECT_EQ(order_of(priority_level::high, priority_level::high), "abcxyz");
+    EXPECT_EQ(tasks_, 2U);
     EXPECT_EQ(order_of(priority_level::high, priority_level::normal), "abcxyz");
+    EXPECT_EQ(tasks_, 2U);
 }
 
 TEST_P(JobOrder, ALowListIsLeftWhenFurtherThreadsAreCalledIntoANormalOne) {
@@ -307,6 +317,7 @@ std::vector<std::uint64_t> run_with_seed(braid::scheduler_options o, std::uint64
         lists.wait_all();
         EXPECT_EQ(early, 0) << "seed " << seed;
         EXPECT_EQ(ran, 11) << "seed " << seed;
+        EXPECT_GE(s.statistics().created, 23U) << "a task for each job: the chooser's choice";
     }
     return chooser.log();
 }
@@ -346,7 +357,10 @@ TEST_P(JobThreads, AnObserverSeesEachJobAsATaskOfTheListsName) {
     l->wait();
     EXPECT_EQ(seen.started, 10);
     EXPECT_EQ(seen.ended, 10);
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 3; ++i) l->add(&add_one, &ran);
     l->submit({.parallelism = job_submission::inline_run});
+    EXPECT_EQ(ran, 3) << "but no other thread may go on with jobs that run inline";
     EXPECT_EQ(seen.started, 11);
 }
 
