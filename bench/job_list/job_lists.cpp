@@ -42,6 +42,7 @@ std::uint64_t steps_per_microsecond() {
         b();
         best = std::min(best, seconds_since(start));
     }
+    if (b.result == 0) std::puts("");  // so that it is computed
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(1e6 / (best * 1e6)));
 }
 
