@@ -18,6 +18,7 @@ enum class memory_tag : std::uint8_t {
     closure,
     queue,
     graph,
+    job_list,
     frame,
     count
 };

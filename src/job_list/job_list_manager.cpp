@@ -1,0 +1,213 @@
+// Allocating, finding and freeing lists.
+#include "braid/job_list/job_list_manager.hpp"
+
+#include "core/seat_lease.hpp"
+#include "job_list/job_list_state.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
+    return (bytes + to - 1) / to * to;
+}
+
+/// Where the parts of a list lie in its one block of memory.
+struct list_layout {
+    std::size_t points, pending, jobs, handle, bytes;
+    static constexpr std::size_t alignment = 64;
+
+    explicit list_layout(const job_list_options& o) {
+        points = round_up(sizeof(job_list_state), 64);
+        pending = points + sizeof(sync_point) * o.max_syncs;
+        jobs = round_up(pending + sizeof(job_feed::counter) * (o.max_syncs + std::size_t{1}), 64);
+        handle = round_up(jobs + sizeof(job) * o.max_jobs, 64);
+        bytes = handle + sizeof(job_list);
+    }
+};
+static_assert(alignof(job_list_state) <= list_layout::alignment);
+static_assert(sizeof(job) == 16);
+
+}  // namespace
+
+job_list_state::job_list_state(job_manager_state& owner, const job_list_options& o, unsigned at)
+    : manager(owner), rt(owner.rt), options(o), place(at) {}
+
+std::uint32_t count_cores(const topology* machine, std::uint32_t threads) {
+    if (machine == nullptr) return threads;
+    std::uint32_t cores = 0;
+    for (const processor_place* p = machine->processors; p != std::end(machine->processors); ++p) {
+        const auto shares = [&](const processor_place& q) { return q.known && q.core == p->core; };
+        cores += p->known && std::none_of(machine->processors, p, shares);
+    }
+    return cores == 0 ? threads : std::min(cores, threads);
+}
+
+// With one hardware thread there is nothing to tell apart.
+job_manager_state::job_manager_state(runtime& owner)
+    : rt(owner), cores(owner.cores > 1 ? count_cores(machine_topology(), owner.cores) : 1) {}
+
+bool job_manager_state::normal_waits() const {
+    if (normal_runners.load(relaxed) != 0) return true;
+    for (std::uint32_t left = normal_submitted.load(relaxed); left != 0; left &= left - 1) {
+        const task_id id{submissions[std::countr_zero(left)].load(relaxed)};
+        const slot& s = rt.slots[index_of(id.value)];
+        // Ready, and nobody has it. Of a task that is over by now this may say anything.
+        if (rt.is_open(id) && s.waits_for.load(relaxed) == 0 &&
+            s.runner.load(relaxed) == UINT16_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace detail
+
+using detail::job_list_state;
+using detail::job_manager_state;
+
+job_list_manager::job_list_manager(scheduler& s)
+    : scheduler_(s), rt_(s.internals()), state_(nullptr) {
+    void* bytes = rt_.memory.allocate(sizeof(job_manager_state), alignof(job_manager_state),
+                                      memory_tag::job_list);
+    if (bytes != nullptr) state_ = ::new (bytes) job_manager_state(rt_);
+}
+
+job_list_manager::~job_list_manager() {
+    if (state_ == nullptr) return;
+    while (job_list* first = list(0)) free(first);
+    state_->~job_manager_state();
+    rt_.memory.release(state_, sizeof(job_manager_state), alignof(job_manager_state),
+                       memory_tag::job_list);
+}
+
+bool job_list_manager::register_job(job_function function, const char* name) {
+    const assertion_handler& misuse = rt_.options.assertion;
+    if (state_ == nullptr || !BRAID_EXPECT(misuse, function != nullptr, "give a function") ||
+        !BRAID_EXPECT(misuse, name != nullptr && *name != '\0', "give the job a name")) {
+        return false;
+    }
+    const std::lock_guard lock(state_->mutex);
+    return BRAID_EXPECT(misuse, state_->names.add(function, name),
+                        "at most 256 job functions; let several share one that looks at its data");
+}
+
+const char* job_list_manager::name_of(job_function function) const {
+    return state_ != nullptr ? state_->names.name_of(function) : nullptr;
+}
+
+job_list* job_list_manager::allocate(const job_list_options& options) {
+    const assertion_handler& misuse = rt_.options.assertion;
+    constexpr std::uint32_t most = std::uint32_t{1} << 30;
+    if (state_ == nullptr ||
+        !BRAID_EXPECT(misuse, options.max_jobs >= 1 && options.max_jobs <= most,
+                      "max_jobs is 1 to 2^30") ||
+        !BRAID_EXPECT(misuse, options.max_syncs <= most, "max_syncs is 2^30 at most")) {
+        return nullptr;
+    }
+    job_manager_state& all = *state_;
+    const std::lock_guard lock(all.mutex);
+    if (!BRAID_EXPECT(misuse, all.count < max_lists,
+                      "at most 32 job lists; free one, or let jobs of two share a list")) {
+        return nullptr;
+    }
+    job_list_options o = options;
+    if (o.name == nullptr) o.name = "job list";
+    if (o.id == job_list_options::automatic) o.id = 0;
+    // By id: where the list goes.
+    unsigned at = 0;
+    for (; at != all.count && all.lists[at]->id() <= o.id; ++at) {
+        if (all.lists[at]->id() != o.id) continue;
+        if (!BRAID_EXPECT(misuse, options.id == job_list_options::automatic,
+                          "another job list has this id; give each its own")) {
+            return nullptr;
+        }
+        ++o.id;
+    }
+    const detail::list_layout where(o);
+    auto* bytes = static_cast<std::byte*>(
+        rt_.memory.allocate(where.bytes, where.alignment, memory_tag::job_list));
+    if (bytes == nullptr) return nullptr;
+    const auto place = static_cast<unsigned>(std::countr_one(all.places));
+    auto* s = ::new (bytes) job_list_state(all, o, place);
+    s->points = reinterpret_cast<detail::sync_point*>(bytes + where.points);
+    s->pending = reinterpret_cast<detail::job_feed::counter*>(bytes + where.pending);
+    auto* jobs = reinterpret_cast<job*>(bytes + where.jobs);
+    std::uninitialized_default_construct_n(s->points, o.max_syncs);
+    std::uninitialized_default_construct_n(s->pending, o.max_syncs + std::size_t{1});
+    std::uninitialized_default_construct_n(jobs, o.max_jobs);
+    s->jobs = jobs;
+    auto* list = ::new (bytes + where.handle) job_list(*s, jobs);
+    std::copy_backward(all.lists + at, all.lists + all.count, all.lists + all.count + 1);
+    all.lists[at] = list;
+    ++all.count;
+    all.places |= std::uint32_t{1} << place;
+    return list;
+}
+
+void job_list_manager::free(job_list* list) {
+    if (list == nullptr || state_ == nullptr) return;
+    job_manager_state& all = *state_;
+    const auto find_it = [&] { return std::find(all.lists, all.lists + all.count, list); };
+    {
+        const std::lock_guard lock(all.mutex);
+        if (!BRAID_EXPECT(rt_.options.assertion, find_it() != all.lists + all.count,
+                          "free() takes lists of this manager, each once")) {
+            return;
+        }
+    }
+    job_list_state& s = list->state_;
+    detail::outcome* failure = nullptr;
+    if (list->is_submitted() && !s.collect(*list, &failure)) return;
+    rt_.drop(failure);  // tells the handler
+    const std::lock_guard lock(all.mutex);
+    all.places &= ~(std::uint32_t{1} << s.place);
+    std::copy(find_it() + 1, all.lists + all.count, find_it());
+    all.lists[--all.count] = nullptr;
+    const detail::list_layout where(s.options);
+    void* const bytes = &s;
+    list->~job_list();
+    s.~job_list_state();
+    rt_.memory.release(bytes, where.bytes, where.alignment, memory_tag::job_list);
+}
+
+unsigned job_list_manager::list_count() const {
+    if (state_ == nullptr) return 0;
+    const std::lock_guard lock(state_->mutex);
+    return state_->count;
+}
+
+job_list* job_list_manager::list(unsigned index) const {
+    if (state_ == nullptr || index >= max_lists) return nullptr;
+    const std::lock_guard lock(state_->mutex);
+    return state_->lists[index];
+}
+
+job_list* job_list_manager::find(std::uint32_t id) const {
+    if (state_ == nullptr) return nullptr;
+    const std::lock_guard lock(state_->mutex);
+    for (unsigned i = 0; i < state_->count; ++i) {
+        if (state_->lists[i]->id() == id) return state_->lists[i];
+    }
+    return nullptr;
+}
+
+void job_list_manager::wait_all() {
+    detail::outcome* first = nullptr;
+    for (unsigned i = 0; job_list* next = list(i); ++i) {
+        detail::outcome* failure = nullptr;
+        if (!next->is_submitted() || !next->state_.collect(*next, &failure)) continue;
+        if (first == nullptr) {
+            first = failure;
+        } else {
+            rt_.drop(failure);  // tells the handler
+        }
+    }
+    rt_.raise(first);
+}
+
+BRAID_NAMESPACE_END
