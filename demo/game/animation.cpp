@@ -129,11 +129,12 @@ bone_matrix placement(const character& who, glm::vec2 at) {
 }
 
 void blend_pose(game& game, const visible_body& body) {
-    const character& who = game.characters[body.owner];
+    const moment shown = game.shown();
+    const character& who = shown.characters[body.owner];
     const model_view& model = game.models[who.model];
     const clip_sample now = sample(model, who.clip, who.time);
     const clip_sample old = sample(model, who.old_clip, who.old_time);
-    const bone_matrix root = placement(who, game.now()[body.owner].position);
+    const bone_matrix root = placement(who, shown.motion[body.owner].position);
     const auto parents = model.parents();
     std::array<bone_matrix, max_bones> world;
     for (std::size_t i = 0; i < parents.size(); ++i) {
@@ -206,9 +207,10 @@ void blend_poses(game& game, std::uint32_t part) {
 
 void skin(game& game, std::uint32_t part) {
     const body_range range = game.skin_parts[part];
+    const moment shown = game.shown();
     for (std::uint32_t i = range.first; i < range.last; ++i) {
         const visible_body& body = game.visible[i];
-        const model_view& model = game.models[game.characters[body.owner].model];
+        const model_view& model = game.models[shown.characters[body.owner].model];
         const model_lod& lod = model.header().lods[body.lod];
         const bone_matrix* palette = game.palette.data() + body.first_matrix;
         const model_vertex* source = model.vertices().data() + lod.first_vertex;

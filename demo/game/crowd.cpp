@@ -104,7 +104,7 @@ void populate(game& game) {
         who.fade = 1;
         who.pace = 1;
         who.time = next_unit(who.random) * 8.0f;
-        game.motion[0][i] = game.motion[1][i] = {place, {0, 0}};
+        for (auto& motion : game.motion) motion[i] = {place, {0, 0}};
     }
 }
 
@@ -200,6 +200,13 @@ void collide(game& game, std::uint32_t part) {
         game.now()[i] = {place, (place - start) / step_seconds};
         who.pressure += (std::min(pressure * 4, 2.0f) - who.pressure) * 0.1f;
     }
+}
+
+void take_snapshot(game& game, std::uint32_t part) {
+    const block range = block_of(part, game.setup.characters, update_block);
+    const auto first = game.characters.begin();
+    std::copy(first + range.first, first + range.last,
+              game.seen[game.frame % frames_kept].begin() + range.first);
 }
 
 }  // namespace arena

@@ -18,6 +18,8 @@ enum row : std::uint8_t {
     steering,
     collision,
     animation,
+    snapshot,
+    view,
     lights,
     culling,
     lod,
@@ -58,48 +60,58 @@ void render(game& game, std::uint32_t part) {
 
 std::uint32_t mix_parts(const game& game) { return game.setup.sound->parts(); }
 void mix(game& game, std::uint32_t part) { game.setup.sound->run(part); }
-void end_mix(game& game, std::uint32_t) { game.setup.sound->finish_frame(); }
+void end_mix(game& game, std::uint32_t) {
+    game.setup.sound->finish_frame();
+    game.sound_hashes[game.frame % frames_kept] = game.setup.sound->hash();
+}
 
 template <row... Rows>
 constexpr std::array<std::uint8_t, sizeof...(Rows)> after{Rows...};
 
+constexpr phase simulate = phase::simulate, draw = phase::draw;
+
 constexpr std::array<stage, row_count> table{{
-    {"input", after<>, one, take_input},
-    {"game update", after<input>, blocks<update_block>, update_characters},
-    {"grid", after<input>, one, build_grid},
-    {"steering", after<update, grid>, blocks<steer_block>, steer},
-    {"collision", after<steering>, blocks<steer_block>, collide},
-    {"animation", after<collision>, blocks<animate_block>, animate},
-    {"lights", after<input>, one, move_lights},
-    {"culling", after<collision>, blocks<sight_block>, cull},
-    {"level of detail", after<culling>, blocks<sight_block>, choose_lod},
-    {"ui text", after<animation, lod>, one, write_ui},
-    {"command buffer", after<ui, lights>, one, write_commands},
-    {"poses", after<commands>, pose_parts, blend_poses},
-    {"skinning", after<poses>, skin_parts, skin},
-    {"light binning", after<commands>, render_parts<render_stage::lights>,
+    {simulate, "input", after<>, one, take_input},
+    {simulate, "game update", after<input>, blocks<update_block>, update_characters},
+    {simulate, "grid", after<input>, one, build_grid},
+    {simulate, "steering", after<update, grid>, blocks<steer_block>, steer},
+    {simulate, "collision", after<steering>, blocks<steer_block>, collide},
+    {simulate, "animation", after<collision>, blocks<animate_block>, animate},
+    {simulate, "snapshot", after<animation>, blocks<update_block>, take_snapshot},
+    {draw, "view", after<input>, one, begin_view},
+    {draw, "lights", after<view>, one, move_lights},
+    {draw, "culling", after<view, snapshot>, blocks<sight_block>, cull},
+    {draw, "level of detail", after<culling>, blocks<sight_block>, choose_lod},
+    {draw, "ui text", after<lod>, one, write_ui},
+    {draw, "command buffer", after<ui, lights>, one, write_commands},
+    {draw, "poses", after<commands>, pose_parts, blend_poses},
+    {draw, "skinning", after<poses>, skin_parts, skin},
+    {draw, "light binning", after<commands>, render_parts<render_stage::lights>,
      render<render_stage::lights>},
-    {"floor lightmap", after<skinning>, render_parts<render_stage::floor>,
+    {draw, "floor lightmap", after<skinning>, render_parts<render_stage::floor>,
      render<render_stage::floor>},
-    {"geometry bins", after<skinning>, render_parts<render_stage::geometry>,
+    {draw, "geometry bins", after<skinning>, render_parts<render_stage::geometry>,
      render<render_stage::geometry>},
-    {"raster tiles", after<light_bins, lightmap, geometry>, render_parts<render_stage::tiles>,
+    {draw, "raster tiles", after<light_bins, lightmap, geometry>, render_parts<render_stage::tiles>,
      render<render_stage::tiles>},
-    {"resolve + ui", after<raster>, render_parts<render_stage::resolve>,
+    {draw, "resolve + ui", after<raster>, render_parts<render_stage::resolve>,
      render<render_stage::resolve>},
-    {"picture hash", after<resolve>, render_parts<render_stage::hash>, render<render_stage::hash>},
-    {"sound triggers", after<animation>, one, trigger_sounds},
-    {"sound mixing", after<triggers>, mix_parts, mix},
-    {"sound end", after<mixing>, one, end_mix},
+    {draw, "picture hash", after<resolve>, render_parts<render_stage::hash>,
+     render<render_stage::hash>},
+    {simulate, "sound triggers", after<animation>, one, trigger_sounds},
+    {simulate, "sound mixing", after<triggers>, mix_parts, mix},
+    {simulate, "sound end", after<mixing>, one, end_mix},
 }};
 
 constexpr bool follows_only_earlier_rows() {
     for (std::size_t i = 0; i < table.size(); ++i)
         for (std::uint8_t earlier : table[i].after)
-            if (earlier >= i) return false;
+            if (earlier >= i || table[earlier].of > table[i].of) return false;
     return true;
 }
-static_assert(follows_only_earlier_rows(), "serial runs the table from top to bottom");
+static_assert(follows_only_earlier_rows(),
+              "serial runs the table from top to bottom, and no frame "
+              "waits for the drawing of the one before");
 
 }  // namespace
 

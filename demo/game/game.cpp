@@ -44,6 +44,7 @@ game* lay_out(const game_setup& setup, layout& memory) {
     game& out = own.empty() ? unused : own[0];
     out.characters = memory.take<character>(count);
     for (auto& motion : out.motion) motion = memory.take<body_motion>(count);
+    for (auto& seen : out.seen) seen = memory.take<character>(count);
     out.wanted = memory.take<glm::vec2>(count);
     out.grid.sorted = memory.take<std::uint32_t>(count);
     out.steps = memory.take<step_event>(count);
@@ -77,28 +78,28 @@ game* create(const game_setup& setup, std::span<std::byte> memory) {
 }
 
 void begin_frame(game& game, const game_input& input) {
-    ++game.frame;
-    game.input = input;
+    game.inputs[++game.begun % frames_kept] = input;
 }
 
 std::uint64_t hash(game& game) {
-    std::uint64_t state = hash_bytes(std::as_bytes(game.characters), game.state_hash);
-    state = hash_bytes(std::as_bytes(std::span<const body_motion>(game.now())), state);
+    const moment shown = game.shown();
+    std::uint64_t state = hash_bytes(std::as_bytes(shown.characters), game.state_hash);
+    state = hash_bytes(std::as_bytes(shown.motion), state);
     const std::uint64_t parts[] = {state, game.setup.picture->picture_hash(),
-                                   game.setup.sound->hash()};
+                                   game.sound_hashes[shown.frame % frames_kept]};
     return game.state_hash = hash_bytes(std::as_bytes(std::span(parts)));
 }
 
 game_facts facts(const game& game) {
     game_facts out{};
-    out.frame = game.frame;
+    out.frame = game.drawn;
     out.characters = game.setup.characters;
     out.visible = game.visible_count;
     out.triggers = game.trigger_count;
     out.voices = game.setup.sound->active_voices();
     for (const visible_body& body : game.visible.first(game.visible_count)) {
         const model_lod& lod =
-            game.models[game.characters[body.owner].model].header().lods[body.lod];
+            game.models[game.shown().characters[body.owner].model].header().lods[body.lod];
         out.vertices += lod.vertex_count;
         out.triangles += lod.index_count / 3;
     }

@@ -16,6 +16,8 @@ namespace arena {
 inline constexpr std::uint32_t light_count = 64;
 inline constexpr std::uint32_t max_models = 8;
 inline constexpr std::uint32_t max_steps_heard = 96;  // sound triggers of one frame
+// Of what a frame leaves for its drawing: those in flight, and the one that is begun meanwhile.
+inline constexpr std::uint32_t frames_kept = max_frames_in_flight + 1;
 
 enum class mood : std::uint32_t { rest, walk, run, act };
 
@@ -86,22 +88,36 @@ struct view_frustum {
     glm::vec4 planes[5];  // left, right, bottom, top, near; inside is positive
 };
 
+/// The crowd in one frame, as whoever works on that frame sees it.
+struct moment {
+    std::uint64_t frame;
+    std::span<const character> characters;
+    std::span<const body_motion> motion;
+    const view_frustum& eye;
+};
+
 struct game {
     game_setup setup;
     std::array<model_view, max_models> models;
     std::uint32_t model_count = 0;
 
-    game_input input;
-    std::uint64_t frame = 0;  // counts begun frames
+    // Each of these serves frame n at [n % frames_kept].
+    std::array<game_input, frames_kept> inputs;
+    std::array<view_frustum, frames_kept> eyes;              // input
+    std::array<std::span<body_motion>, frames_kept> motion;  // collide
+    std::array<std::span<character>, frames_kept> seen;      // snapshot
+    std::array<std::uint64_t, frames_kept> sound_hashes;     // sound end
+
+    std::uint64_t begun = 0;
+    std::uint64_t frame = 0;  // that is simulated
+    std::uint64_t drawn = 0;
     std::uint64_t state_hash = 0;
 
-    std::span<character> characters;
-    std::array<std::span<body_motion>, 2> motion;  // [frame & 1] is this frame's, the other last's
-    std::span<glm::vec2> wanted;                   // steer: velocity before collisions
-    crowd_grid grid;                               // grid: of last frame's positions
-    std::span<step_event> steps;                   // animate: at most one per character
+    std::span<character> characters;  // of the frame that is simulated
+    std::span<glm::vec2> wanted;      // steer: velocity before collisions
+    crowd_grid grid;                  // grid: of last frame's positions
+    std::span<step_event> steps;      // animate: at most one per character
 
-    view_frustum eye;                             // input
     std::array<point_light, light_count> lights;  // lights
     std::span<sight> sights;                      // cull, lod
     std::span<visible_body> visible;              // commands
@@ -120,9 +136,16 @@ struct game {
     std::array<ui_box, 4> boxes;
     std::uint32_t text_count = 0, box_count = 0;
 
-    std::span<body_motion> now() { return motion[frame & 1]; }
-    std::span<const body_motion> now() const { return motion[frame & 1]; }
-    std::span<const body_motion> before() const { return motion[~frame & 1]; }
+    std::span<body_motion> now() { return motion[frame % frames_kept]; }
+    std::span<const body_motion> now() const { return motion[frame % frames_kept]; }
+    std::span<const body_motion> before() const {
+        return motion[(frame + frames_kept - 1) % frames_kept];
+    }
+    moment simulated() const { return {frame, characters, now(), eyes[frame % frames_kept]}; }
+    moment shown() const {
+        const std::size_t at = drawn % frames_kept;
+        return {drawn, seen[at], motion[at], eyes[at]};
+    }
 };
 
 /// Characters [first, last) of block `part`.
@@ -159,6 +182,8 @@ void build_grid(game&, std::uint32_t part);
 void steer(game&, std::uint32_t part);
 void collide(game&, std::uint32_t part);
 void animate(game&, std::uint32_t part);
+void take_snapshot(game&, std::uint32_t part);
+void begin_view(game&, std::uint32_t part);
 void move_lights(game&, std::uint32_t part);
 void cull(game&, std::uint32_t part);
 void choose_lod(game&, std::uint32_t part);

@@ -13,7 +13,8 @@ class renderer;
 class mixer;
 struct game;  // lives at the start of the platform's block
 
-inline constexpr std::uint32_t game_api_version = 1;
+inline constexpr std::uint32_t game_api_version = 2;
+inline constexpr std::uint32_t max_frames_in_flight = 4;
 inline constexpr std::uint32_t max_characters = 20'000;
 inline constexpr float step_seconds = 1.0f / 60;  // simulated per frame
 
@@ -33,10 +34,16 @@ struct game_input {
     float camera_distance = 17.0f;
 };
 
+/// While one frame is drawn, later ones may be simulated: at most max_frames_in_flight are begun
+/// and not over, and each phase works on one frame at a time, in their order.
+enum class phase : std::uint8_t { simulate, draw };
+
 /// One row of the frame table. `parts` may be called once every stage of `after` is complete, and
 /// then tells how many parts run before the stage is complete itself: in any order, on any
-/// threads, each exactly once. Stages not ordered by `after` may overlap.
+/// threads, each exactly once. Stages not ordered by `after` may overlap. What is simulated comes
+/// after nothing that is drawn.
 struct stage {
+    phase of;
     const char* name;
     std::span<const std::uint8_t> after;  // earlier rows
     std::uint32_t (*parts)(const game&);
@@ -58,9 +65,10 @@ struct game_api {
     /// Builds a game in `memory` (64-byte aligned, zeroed, memory_size bytes), which is all it
     /// ever uses. Models, picture and sound must outlive it. Nothing needs to be destroyed.
     game* (*create)(const game_setup&, std::span<std::byte> memory);
-    /// Before the stages of a frame, while none runs.
+    /// Before the stages of a frame; stages of earlier frames may run meanwhile.
     void (*begin_frame)(game&, const game_input&);
-    /// After the stages of a frame: covers game state, picture and sound of every frame so far.
+    /// After the stages of a frame, before the next one is drawn: covers game state, picture and
+    /// sound of every frame so far.
     std::uint64_t (*hash)(game&);
     game_facts (*facts)(const game&);
 };

@@ -25,9 +25,9 @@ float body_height(const game& game, const character& who) {
     return game.models[who.model].header().height * who.size;
 }
 
-glm::vec3 body_center(const game& game, std::uint32_t i) {
-    const glm::vec2 at = game.now()[i].position;
-    return {at.x, body_height(game, game.characters[i]) * 0.5f, at.y};
+glm::vec3 body_center(const game& game, const moment& in, std::uint32_t i) {
+    const glm::vec2 at = in.motion[i].position;
+    return {at.x, body_height(game, in.characters[i]) * 0.5f, at.y};
 }
 
 // Of the sphere around all poses, arms stretched.
@@ -53,7 +53,8 @@ std::uint32_t affordable_lod(const game& game, const model_header& model, std::u
 }
 
 draw_command draw_of(const game& game, const visible_body& body) {
-    const character& who = game.characters[body.owner];
+    const moment shown = game.shown();
+    const character& who = shown.characters[body.owner];
     const model_view& model = game.models[who.model];
     const model_lod& lod = model.header().lods[body.lod];
     draw_command draw;
@@ -62,7 +63,7 @@ draw_command draw_of(const game& game, const visible_body& body) {
     draw.indices = model.indices().subspan(lod.first_index, lod.index_count);
     draw.triangle_colors = model.colours().subspan(lod.first_index / 3, lod.index_count / 3);
     draw.tint = who.tint;
-    draw.center = body_center(game, body.owner);
+    draw.center = body_center(game, shown, body.owner);
     draw.radius = body_radius(game, who);
     return draw;
 }
@@ -70,9 +71,10 @@ draw_command draw_of(const game& game, const visible_body& body) {
 void list_bodies(game& game) {
     std::uint32_t vertices = 0, matrices = 0, part_start = 0, part_vertices = 0;
     game.visible_count = game.skin_part_count = 0;
+    const moment shown = game.shown();
     for (std::uint32_t i = 0; i < game.setup.characters; ++i) {
         if (!game.sights[i].visible) continue;
-        const model_header& model = game.models[game.characters[i].model].header();
+        const model_header& model = game.models[shown.characters[i].model].header();
         const std::uint32_t lod =
             affordable_lod(game, model, game.sights[i].lod, vertices, game.setup.characters - i);
         game.visible[game.visible_count++] = {i, lod, vertices, matrices};
@@ -91,11 +93,12 @@ void list_bodies(game& game) {
 }  // namespace
 
 void take_input(game& game, std::uint32_t) {
-    const game_input& in = game.input;
+    const std::size_t at = ++game.frame % frames_kept;
+    const game_input& in = game.inputs[at];
     const glm::vec3 direction{std::sin(in.camera_yaw) * std::cos(in.camera_pitch),
                               std::sin(in.camera_pitch),
                               std::cos(in.camera_yaw) * std::cos(in.camera_pitch)};
-    view_frustum& eye = game.eye;
+    view_frustum& eye = game.eyes[at];
     const glm::vec3 target{0, 1.1f, 0};
     eye.eye = target + direction * in.camera_distance;
     eye.view = glm::lookAt(eye.eye, target, glm::vec3{0, 1, 0});
@@ -108,8 +111,10 @@ void take_input(game& game, std::uint32_t) {
     for (int i = 0; i < 5; ++i) eye.planes[i] = planes[i] / glm::length(glm::vec3(planes[i]));
 }
 
+void begin_view(game& game, std::uint32_t) { ++game.drawn; }
+
 void move_lights(game& game, std::uint32_t) {
-    const float time = static_cast<float>(game.frame) * step_seconds;
+    const float time = static_cast<float>(game.drawn) * step_seconds;
     for (std::uint32_t i = 0; i < light_count; ++i) {
         std::uint32_t random = i * 2654435761u + 77u;  // the same lights in every run
         const float ring = 3.0f + 26.0f * std::sqrt(next_unit(random));
@@ -127,22 +132,24 @@ void move_lights(game& game, std::uint32_t) {
 
 void cull(game& game, std::uint32_t part) {
     const block range = block_of(part, game.setup.characters, sight_block);
+    const moment shown = game.shown();
     for (std::uint32_t i = range.first; i < range.last; ++i) {
-        const glm::vec3 center = body_center(game, i);
-        const glm::vec4 in_view = game.eye.view * glm::vec4(center, 1);
+        const glm::vec3 center = body_center(game, shown, i);
+        const glm::vec4 in_view = shown.eye.view * glm::vec4(center, 1);
         game.sights[i].depth = -in_view.z;
         game.sights[i].visible =
-            sees(game.eye, center, body_radius(game, game.characters[i])) ? 1 : 0;
+            sees(shown.eye, center, body_radius(game, shown.characters[i])) ? 1 : 0;
     }
 }
 
 void choose_lod(game& game, std::uint32_t part) {
     const block range = block_of(part, game.setup.characters, sight_block);
+    const moment shown = game.shown();
     const float focal =
-        game.eye.projection[1][1] * static_cast<float>(game.setup.picture->height()) / 2;
+        shown.eye.projection[1][1] * static_cast<float>(game.setup.picture->height()) / 2;
     for (std::uint32_t i = range.first; i < range.last; ++i) {
         const float depth = std::max(game.sights[i].depth, 0.3f);
-        const float pixels = body_height(game, game.characters[i]) * focal / depth;
+        const float pixels = body_height(game, shown.characters[i]) * focal / depth;
         std::uint32_t lod = 0;
         while (lod < lod_count - 1 && pixels < lod_pixels[lod]) ++lod;
         game.sights[i].lod = lod;
@@ -150,17 +157,18 @@ void choose_lod(game& game, std::uint32_t part) {
 }
 
 void write_ui(game& game, std::uint32_t) {
+    const moment shown = game.shown();
     std::uint32_t visible = 0, near = 0, busy[4] = {};
     for (std::uint32_t i = 0; i < game.setup.characters; ++i) {
         visible += game.sights[i].visible;
         near += game.sights[i].visible && game.sights[i].lod == 0;
-        ++busy[static_cast<std::size_t>(game.characters[i].state)];
+        ++busy[static_cast<std::size_t>(shown.characters[i].state)];
     }
     const std::size_t half = game.text.size() / 2;
     std::snprintf(game.text.data(), half, "%u characters   %u visible   %u near   %u lights",
                   game.setup.characters, visible, near, light_count);
     std::snprintf(game.text.data() + half, half, "%u rest   %u walk   %u run   %u act   frame %llu",
-                  busy[0], busy[1], busy[2], busy[3], static_cast<unsigned long long>(game.frame));
+                  busy[0], busy[1], busy[2], busy[3], static_cast<unsigned long long>(shown.frame));
     game.boxes[0] = {16, 16, 432, 86, make_rgba(8, 10, 16, 150)};
     game.boxes[1] = {16, 16, 4, 86, make_rgba(255, 176, 64)};
     game.texts[0] = {30, 24, 2, make_rgba(255, 226, 170), "BRAID ARENA"};
@@ -172,27 +180,29 @@ void write_ui(game& game, std::uint32_t) {
 
 void write_commands(game& game, std::uint32_t) {
     list_bodies(game);
+    const moment shown = game.shown();
     for (std::uint32_t i = 0; i < game.visible_count; ++i)
         game.draws[i] = draw_of(game, game.visible[i]);
     for (std::uint32_t i = 0; i < game.setup.characters; ++i)
-        game.contacts[i] = {game.now()[i].position, game.characters[i].radius * 1.35f, 0.55f};
-    game.setup.picture->begin_frame({.eye = {game.eye.view, game.eye.projection},
+        game.contacts[i] = {shown.motion[i].position, shown.characters[i].radius * 1.35f, 0.55f};
+    game.setup.picture->begin_frame({.eye = {shown.eye.view, shown.eye.projection},
                                      .draws = game.draws.first(game.visible_count),
                                      .lights = game.lights,
                                      .contacts = game.contacts,
                                      .boxes = std::span(game.boxes).first(game.box_count),
                                      .texts = std::span(game.texts).first(game.text_count),
-                                     .time = static_cast<float>(game.frame) * step_seconds});
+                                     .time = static_cast<float>(shown.frame) * step_seconds});
 }
 
 void trigger_sounds(game& game, std::uint32_t) {
     const auto louder = [](const step_event& a, const step_event& b) {
         return a.gain != b.gain ? a.gain > b.gain : a.owner < b.owner;
     };
+    const moment now = game.simulated();
     std::uint32_t count = 0;
     for (step_event event : game.steps) {
         if (event.gain <= 0) continue;
-        const glm::vec3 away = body_center(game, event.owner) - game.eye.eye;
+        const glm::vec3 away = body_center(game, now, event.owner) - now.eye.eye;
         event.gain *= 5.0f / (5.0f + glm::dot(away, away) * 0.08f);
         if (event.gain > 0.02f) game.steps[count++] = event;
     }
@@ -203,7 +213,7 @@ void trigger_sounds(game& game, std::uint32_t) {
               [](const step_event& a, const step_event& b) { return a.owner < b.owner; });
     for (std::uint32_t i = 0; i < game.trigger_count; ++i) {
         const step_event& event = heard[i];
-        const glm::vec4 at = game.eye.view * glm::vec4(body_center(game, event.owner), 1);
+        const glm::vec4 at = now.eye.view * glm::vec4(body_center(game, now, event.owner), 1);
         std::uint32_t random = event.owner * 747796405u + static_cast<std::uint32_t>(game.frame);
         game.triggers[i] = {
             event.kind, event.gain, std::clamp(at.x / (std::fabs(at.z) + 3.0f), -1.0f, 1.0f),

@@ -42,5 +42,6 @@ namespace arena::host {
 
 std::uint64_t counted_allocations() { return allocations.load(std::memory_order_relaxed); }
 void count_allocations(bool on) { counting.store(on, std::memory_order_relaxed); }
+bool counting_allocations() { return counting.load(std::memory_order_relaxed); }
 
 }  // namespace arena::host

@@ -10,5 +10,6 @@ std::uint64_t counted_allocations();
 
 /// Turns counting on or off; one thread.
 void count_allocations(bool on);
+bool counting_allocations();
 
 }  // namespace arena::host

@@ -25,41 +25,100 @@ summary_ms summarise(std::vector<double> values) {
 
 contender::contender(const std::string& backend, unsigned workers, const options& wish,
                      const model_blocks& models)
-    : name_(backend),
-      threads_(backend == "serial" ? 1 : workers + 1),
-      backend_(make_backend(backend, workers)),
-      world_(wish, models) {}
+    : name_(backend), threads_(backend == "serial" ? 1 : workers + 1), world_(wish, models) {
+    // Those in flight, and the ones that are over and not noted yet.
+    for (std::size_t i = 0; i < frame_hashes_.size(); ++i) recorders_.emplace_back(lanes_);
+    // What is noted of a frame must not allocate while the next ones run.
+    const std::size_t frames = std::min(wish.frames == 0 ? 300U : wish.frames, 10'000U);
+    for (auto* of : {&frame_ms_, &latency_ms_}) of->reserve(frames);
+    for (std::size_t i = 0; i < world_.api().stages.size(); ++i) {
+        stage_ms_[i].reserve(frames);
+        busy_ms_[i].reserve(frames);
+    }
+    hashes_.reserve(frames);
+    allocations_.reserve(frames);
+    tasks_.reserve(frames);
+    sound_.reserve(frames * samples_per_frame * 2);
+    if (backend != "braid") {
+        backend_ = make_backend(backend, workers);
+        return;
+    }
+    auto own = std::make_unique<braid_frames>(workers, wish.frames_in);
+    frames_ = own.get();
+    backend_ = std::move(own);
+    frames_->prepare(
+        world_.api().stages, world_.state(), recorders_, [this](std::uint64_t) { take_sound(); },
+        [this](std::uint64_t frame) {
+            frame_hashes_[frame % frame_hashes_.size()] = world_.api().hash(world_.state());
+        });
+}
 
 void contender::run_frame(const game_input& input, bool keep) {
     const game_api& api = world_.api();
+    if (keep != keep_) finish();  // what is kept allocates
+    keep_ = keep;
     api.begin_frame(world_.state(), input);
-    const std::uint64_t allocated = counted_allocations();
+    if (frames_ != nullptr) {
+        if (!counting_allocations()) {
+            allocated_ = counted_allocations();
+            count_allocations(true);
+        }
+        frames_->advance();
+        note_completed();
+        return;
+    }
+    recorder& times = recorders_[(noted_ + 1) % recorders_.size()];
+    allocated_ = counted_allocations();
     count_allocations(true);
-    recorder_.begin_frame();
-    backend_->run_frame(api.stages, world_.state(), recorder_);
-    recorder_.end_frame();
+    times.begin_frame();
+    backend_->run_frame(api.stages, world_.state(), times);
+    times.end_frame();
     count_allocations(false);
+    take_sound();
+    note(times, api.hash(world_.state()));
+}
 
-    allocations_.push_back(counted_allocations() - allocated);
-    frame_ms_.push_back(to_ms(recorder_.frame_time()));
-    hashes_.push_back(api.hash(world_.state()));
-    tasks_.push_back(static_cast<std::uint32_t>(recorder_.tasks().size()));
-    const auto stages = recorder_.stages();
-    for (std::size_t i = 0; i < api.stages.size(); ++i) {
+void contender::finish() {
+    if (frames_ == nullptr) return;
+    frames_->finish();
+    note_completed();
+    count_allocations(false);
+}
+
+void contender::note_completed() {
+    while (noted_ < frames_->completed()) {
+        const std::uint64_t frame = noted_ + 1;
+        note(recorders_[frame % recorders_.size()], frame_hashes_[frame % frame_hashes_.size()]);
+    }
+}
+
+void contender::take_sound() {
+    const auto samples = world_.sound().samples();
+    sound_.insert(sound_.end(), samples.begin(), samples.end());
+}
+
+void contender::note(const recorder& frame, std::uint64_t hash) {
+    const std::uint64_t allocated = counted_allocations();
+    allocations_.push_back(allocated - allocated_);
+    allocated_ = allocated;
+    frame_ms_.push_back(to_ms(frame.frame_end() - std::max(last_end_, frame.frame_begin())));
+    latency_ms_.push_back(to_ms(frame.frame_time()));
+    last_end_ = frame.frame_end();
+    hashes_.push_back(hash);
+    tasks_.push_back(static_cast<std::uint32_t>(frame.tasks().size()));
+    const auto stages = frame.stages();
+    for (std::size_t i = 0; i < world_.api().stages.size(); ++i) {
         stage_ms_[i].push_back(to_ms(stages[i].end - stages[i].begin));
         busy_ms_[i].push_back(to_ms(stages[i].busy));
         busy_total_ += busy_ms_[i].back();
     }
-    const auto samples = world_.sound().samples();
-    sound_.insert(sound_.end(), samples.begin(), samples.end());
-    if (!keep) return;
-    const auto tasks = recorder_.tasks();
+    ++noted_;
+    if (!keep_) return;
+    const auto tasks = frame.tasks();
     for (const task_record& task : tasks)
         task_us_.push_back(static_cast<float>(task.end - task.begin) * 1e-3f);
-    kept_.push_back({frame_ms_.size(),
-                     recorder_.frame_begin(),
-                     recorder_.frame_time(),
-                     {tasks.begin(), tasks.end()}});
+    kept_.push_back(
+        {noted_, frame.frame_begin(), frame.frame_time(), {tasks.begin(), tasks.end()}});
 }
 
 const kept_frame& contender::typical_frame() {

@@ -1,7 +1,7 @@
 // A backend with its own copy of the game, and what it took to run its frames.
 #pragma once
 
-#include "backend.hpp"
+#include "backends/braid_frames.hpp"
 #include "world.hpp"
 
 #include <memory>
@@ -29,16 +29,24 @@ public:
     contender(const std::string& backend, unsigned workers, const options& wish,
               const model_blocks& models);
 
-    /// Runs the next frame and notes times and hash; `keep` also keeps its tasks.
+    /// Runs the next frame and notes times and hash; `keep` also keeps its tasks. With frames in
+    /// flight it may return before that one is over.
     void run_frame(const game_input& input, bool keep);
+    /// Returns when all frames are over and noted.
+    void finish();
 
     const std::string& name() const { return name_; }
     unsigned threads() const { return threads_; }
     world& own_world() { return world_; }
     const world& own_world() const { return world_; }
-    const recorder& last_frame() const { return recorder_; }
+    const recorder& last_frame() const { return recorders_[noted_ % recorders_.size()]; }
+    /// Null: not Braid.
+    const braid_frames* frames() const { return frames_; }
 
+    /// From the end of the frame before, if that was later than this one's begin, to the end.
     const std::vector<double>& frame_ms() const { return frame_ms_; }
+    /// From begin to end.
+    const std::vector<double>& latency_ms() const { return latency_ms_; }
     /// First part to last part, and summed over the parts, of one stage in every frame.
     const std::vector<double>& stage_ms(std::size_t stage) const { return stage_ms_[stage]; }
     const std::vector<double>& stage_busy_ms(std::size_t stage) const { return busy_ms_[stage]; }
@@ -52,12 +60,21 @@ public:
     const kept_frame& typical_frame();
 
 private:
+    void note_completed();
+    void note(const recorder& frame, std::uint64_t hash);
+    void take_sound();
+
     std::string name_;
     unsigned threads_;
-    std::unique_ptr<backend> backend_;
+    bool keep_ = false;
     world world_;
-    recorder recorder_;
-    std::vector<double> frame_ms_;
+    lane_numbers lanes_;
+    std::vector<recorder> recorders_;             // frame n has number n % size()
+    std::array<std::uint64_t, 8> frame_hashes_{};  // of frames in flight, likewise
+    std::uint64_t noted_ = 0;
+    nanoseconds last_end_ = 0;
+    std::uint64_t allocated_ = 0;  // when the last frame was noted
+    std::vector<double> frame_ms_, latency_ms_;
     std::array<std::vector<double>, max_stages> stage_ms_, busy_ms_;
     double busy_total_ = 0;
     std::vector<std::uint64_t> hashes_, allocations_;
@@ -65,6 +82,8 @@ private:
     std::vector<float> task_us_;
     std::vector<std::int16_t> sound_;
     std::vector<kept_frame> kept_;
+    std::unique_ptr<backend> backend_;  // last: its threads use all of this
+    braid_frames* frames_ = nullptr;
 };
 
 }  // namespace arena::host

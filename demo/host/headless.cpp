@@ -25,6 +25,21 @@ contenders make_contenders(const options& wish, const model_blocks& models) {
     return all;
 }
 
+void describe(const frame_options& how) {
+    if (how.pipeline != 0)
+        fmt::print("Up to {} frame{} begin{} while one is drawn.\n", how.pipeline,
+                   how.pipeline == 1 ? "" : "s", how.pipeline == 1 ? "s" : "");
+    if (!how.serial_stage.empty())
+        fmt::print("The stage '{}' runs on one thread.\n", how.serial_stage);
+    if (how.shadow_jobs) fmt::print("Skinning and the light on the floor are one job list.\n");
+}
+
+void run_block(contender& one, std::uint32_t first, std::uint32_t last, bool keep) {
+    for (std::uint32_t frame = first; frame < last; ++frame)
+        one.run_frame(scripted_input(frame), keep);
+    one.finish();
+}
+
 void show_progress(const contenders& all, std::uint32_t done, std::uint32_t frames) {
     static const bool terminal = isatty(STDERR_FILENO) != 0;
     if (!terminal && done != frames && done % 60 != 0) return;
@@ -51,11 +66,11 @@ int run_headless(const options& wish, const model_blocks& models) {
         "thread\n",
         wish.characters, frames, wish.seed, wish.width, wish.height, wish.workers,
         wish.workers == 1 ? "" : "s");
+    describe(wish.frames_in);
     for (std::uint32_t first = 0; first < frames; first += block_frames) {
         const std::uint32_t last = std::min(first + block_frames, frames);
         for (const auto& one : all)
-            for (std::uint32_t frame = first; frame < last; ++frame)
-                one->run_frame(scripted_input(frame), last == frames);
+            run_block(*one, first, last, last == frames);
         show_progress(all, last, frames);
     }
     print_stage_table(*all.front(), *all.back());
@@ -63,6 +78,11 @@ int run_headless(const options& wish, const model_blocks& models) {
     write_reports(wish, models, all);
     fmt::print("\nWrote frame.png, sound.wav, timeline.svg and summary.json to {}\n",
                wish.out.string());
+    if (const braid_frames* own = all.back()->frames(); own != nullptr) {
+        fmt::print("{}", own->priorities());
+        const std::string fault = own->draw_graphs(wish.out);
+        if (!fault.empty()) fmt::print(stderr, "arena: no picture of the graphs: {}.\n", fault);
+    }
     if (const std::size_t frame = first_difference(all); frame != 0) {
         fmt::print(stderr, "arena: the backends disagree, first in frame {}.\n", frame);
         return 1;

@@ -1,6 +1,6 @@
 // The platform executable: reads the command line, imports the models, then runs in a window or
 // off screen.
-#include "backend.hpp"
+#include "backends/braid_frames.hpp"
 #include "headless.hpp"
 #include "import/import_model.hpp"
 #include "import/import_process.hpp"
@@ -19,7 +19,7 @@ unsigned usable_cores() { return std::max(1u, std::thread::hardware_concurrency(
 
 namespace {
 
-void describe(CLI::App& app, options& wish, bool& serial) {
+void describe(CLI::App& app, options& wish, bool& serial, std::string& priorities) {
     const std::vector<std::string> names = backend_names();
     wish.backend = names.front();
     wish.workers = usable_cores() - 1;
@@ -41,6 +41,19 @@ void describe(CLI::App& app, options& wish, bool& serial) {
         ->capture_default_str();
     app.add_flag("--serial", serial, "Short for --backend serial");
     app.add_flag("--compare", wish.compare, "Run every backend in turn and print one table");
+    frame_options& how = wish.frames_in;
+    app.add_option("--pipeline", how.pipeline,
+                   "Frames that may begin while one is drawn (Braid, off screen)")
+        ->check(CLI::Range(0u, max_frames_in_flight - 1))
+        ->capture_default_str();
+    app.add_option("--serial-stage", how.serial_stage, "This stage runs on one thread (Braid)")
+        ->check(CLI::IsMember(braid_frames::stage_names(arena_game_api()->stages)));
+    app.add_option("--priorities", priorities,
+                   "Which task goes first: as it becomes ready, or by measured times (Braid)")
+        ->check(CLI::IsMember({"static", "dynamic"}))
+        ->capture_default_str();
+    app.add_flag("--shadow-jobs", how.shadow_jobs,
+                 "Skinning and the light on the floor as a job list (Braid)");
     app.add_option("--models", wish.models, "Folder laid out like Debian's assimp-testmodels")
         ->capture_default_str();
     app.add_option("--out", wish.out, "Folder for what a run writes")->capture_default_str();
@@ -66,8 +79,13 @@ model_blocks load_models(const options& wish) {
 int run(const options& wish) {
     if (!wish.import_model.empty())
         return import::run_import_child(wish.import_model, wish.import_fault, 1);
+    const bool window = !wish.headless && has_display();
+    if (window && wish.frames_in.pipeline != 0)
+        throw std::runtime_error(
+            "a window shows each frame before the next one begins; use --pipeline with "
+            "--headless.");
     const model_blocks models = load_models(wish);
-    if (!wish.headless && has_display()) return run_window(wish, models);
+    if (window) return run_window(wish, models);
     return run_headless(wish, models);
 }
 
@@ -82,10 +100,12 @@ int main(int count, char** arguments) {
         "arena");
     host::options wish;
     bool serial = false;
-    host::describe(app, wish, serial);
+    std::string priorities = "static";
+    host::describe(app, wish, serial, priorities);
     try {
         app.parse(count, arguments);
         if (serial) wish.backend = "serial";
+        wish.frames_in.dynamic_priorities = priorities == "dynamic";
         return host::run(wish);
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);

@@ -7,6 +7,14 @@
 
 namespace arena::host {
 
+/// How Braid runs the frames of the game.
+struct frame_options {
+    unsigned pipeline = 0;     // frames that may begin before this one is over
+    std::string serial_stage;  // a phase or a row of the table that runs on one thread
+    bool dynamic_priorities = false;
+    bool shadow_jobs = false;  // skinning and the light on the floor as a job list
+};
+
 struct options {
     bool headless = false;
     bool compare = false;      // every backend in one run
@@ -16,6 +24,7 @@ struct options {
     std::uint32_t characters = 1000;
     std::uint32_t width = 1280, height = 720;
     std::string backend;
+    frame_options frames_in;
     std::filesystem::path models;
     std::filesystem::path out;
 

@@ -8,30 +8,33 @@ namespace {
 // What the recorder can hold of one frame; parts beyond it run, but are not recorded.
 constexpr std::size_t max_tasks = 1 << 14;
 
-std::atomic<std::uint64_t> recorders{0};
+std::atomic<std::uint64_t> serial_numbers{0};
 
 }  // namespace
 
-recorder::recorder()
-    : serial_number_(recorders.fetch_add(1, std::memory_order_relaxed) + 1), tasks_(max_tasks) {}
+lane_numbers::lane_numbers()
+    : serial_number_(serial_numbers.fetch_add(1, std::memory_order_relaxed) + 1) {
+    of_this_thread();
+}
 
-std::uint32_t recorder::lane() {
-    // A thread serves few recorders at a time: the main thread one for each backend of a run.
+std::uint32_t lane_numbers::of_this_thread() {
+    // A thread serves few of these at a time: the main thread one for each backend of a run.
     struct membership {
-        std::uint64_t recorder = 0;
+        std::uint64_t numbers = 0;
         std::uint32_t lane = 0;
     };
     thread_local std::array<membership, 8> known;
     thread_local std::size_t next = 0;
     for (const membership& own : known)
-        if (own.recorder == serial_number_) return own.lane;
+        if (own.numbers == serial_number_) return own.lane;
     membership& own = known[next++ % known.size()];
-    own = {serial_number_, next_lane_.fetch_add(1, std::memory_order_relaxed)};
+    own = {serial_number_, next_.fetch_add(1, std::memory_order_relaxed)};
     return own.lane;
 }
 
+recorder::recorder(lane_numbers& lanes) : lanes_(&lanes), tasks_(max_tasks) {}
+
 void recorder::begin_frame() {
-    lane();
     next_task_.store(0, std::memory_order_relaxed);
     frame_begin_ = now();
 }
@@ -53,7 +56,7 @@ void recorder::run_part(const stage& row, std::uint32_t index, game& world, std:
     row.run(world, part);
     const nanoseconds end = now();
     if (const std::size_t at = first_task_[index] + part; at < max_tasks)
-        tasks_[at] = {index, part, lane(), begin, end};
+        tasks_[at] = {index, part, lanes_->of_this_thread(), begin, end};
 }
 
 std::array<stage_record, max_stages> recorder::stages() const {

@@ -32,11 +32,24 @@ struct stage_record {
     std::uint32_t parts = 0;
 };
 
+/// Numbers threads in the order in which they come. The thread that makes it is lane 0.
+class lane_numbers {
+public:
+    lane_numbers();
+    std::uint32_t of_this_thread();
+    std::uint32_t count() const { return next_.load(std::memory_order_relaxed); }
+
+private:
+    std::uint64_t serial_number_;  // tells these apart in thread-local memory
+    std::atomic<std::uint32_t> next_{0};
+};
+
 class recorder {
 public:
-    recorder();
+    /// Several recorders may share their lanes.
+    explicit recorder(lane_numbers& lanes);
 
-    /// Before and after a frame, on the main thread, which is lane 0.
+    /// Before and after a frame.
     void begin_frame();
     void end_frame();
 
@@ -46,16 +59,14 @@ public:
 
     // Of the last frame, after end_frame.
     nanoseconds frame_begin() const { return frame_begin_; }
+    nanoseconds frame_end() const { return frame_end_; }
     nanoseconds frame_time() const { return frame_end_ - frame_begin_; }
     std::span<const task_record> tasks() const { return {tasks_.data(), task_count_}; }
     std::array<stage_record, max_stages> stages() const;
-    std::uint32_t lanes() const { return next_lane_.load(std::memory_order_relaxed); }
+    std::uint32_t lanes() const { return lanes_->count(); }
 
 private:
-    std::uint32_t lane();
-
-    std::uint64_t serial_number_;  // tells recorders apart in thread-local memory
-    std::atomic<std::uint32_t> next_lane_{0};
+    lane_numbers* lanes_;
     std::atomic<std::uint32_t> next_task_{0};
     std::array<std::uint32_t, max_stages> first_task_{};
     std::vector<task_record> tasks_;

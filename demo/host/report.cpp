@@ -44,9 +44,17 @@ double median(std::vector<Value> values) {
     return static_cast<double>(*middle);
 }
 
-nlohmann::ordered_json times(const contender& one) {
-    const summary_ms ms = summarise(one.frame_ms());
+nlohmann::ordered_json times(const std::vector<double>& milliseconds) {
+    const summary_ms ms = summarise(milliseconds);
     return {{"mean", ms.mean}, {"p50", ms.p50}, {"p99", ms.p99}};
+}
+
+nlohmann::ordered_json medians_of_stages(const contender& one) {
+    nlohmann::ordered_json out;
+    const auto stages = one.own_world().api().stages;
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        out[stages[i].name] = summarise(one.stage_ms(i)).p50;
+    return out;
 }
 
 // Allocations of a typical frame in the second half, when everything has found its size.
@@ -70,13 +78,13 @@ void write_summary(const std::filesystem::path& file, const options& wish,
         return fmt::format("{:016x}", one.hashes().back());
     };
     const double speedup = summarise(serial.frame_ms()).p50 / summarise(parallel.frame_ms()).p50;
-    const nlohmann::ordered_json out = {
+    nlohmann::ordered_json out = {
         {"characters", wish.characters},
         {"frames", serial.hashes().size()},
         {"seed", wish.seed},
         {"workers", wish.workers},
-        {"serial_ms", times(serial)},
-        {"parallel_ms", times(parallel)},
+        {"serial_ms", times(serial.frame_ms())},
+        {"parallel_ms", times(parallel.frame_ms())},
         {"speedup", speedup},
         {"hash_serial", hash(serial)},
         {"hash_parallel", hash(parallel)},
@@ -84,7 +92,16 @@ void write_summary(const std::filesystem::path& file, const options& wish,
         {"models", names},
         {"clips", clips},
         {"tasks_per_frame", static_cast<int>(median(parallel.tasks_per_frame()))},
-        {"allocations_per_frame", steady_allocations(parallel)}};
+        {"allocations_per_frame", steady_allocations(parallel)},
+        {"stage_ms", medians_of_stages(parallel)}};
+    if (parallel.frames() != nullptr) {
+        // Between the ends of two frames, and from the begin of one to its end.
+        out["pipeline"] = wish.frames_in.pipeline;
+        out["pipeline_ms"] = summarise(parallel.frame_ms()).p50;
+        out["latency_ms"] = summarise(parallel.latency_ms()).p50;
+        out["graph"] = {{"tasks", parallel.frames()->nodes()},
+                        {"edges", parallel.frames()->edges()}};
+    }
     std::ofstream stream(file);
     stream << out.dump(2) << '\n';
     if (!stream.flush()) throw std::runtime_error("cannot write " + file.string() + ".");

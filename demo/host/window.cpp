@@ -110,7 +110,8 @@ private:
 
     void build_backend() {
         backend_.reset();
-        recorder_ = std::make_unique<recorder>();
+        lanes_ = std::make_unique<lane_numbers>();
+        recorder_ = std::make_unique<recorder>(*lanes_);
         backend_ = make_backend(serial_ ? "serial" : wish_.backend, wish_.workers);
     }
 
@@ -216,6 +217,7 @@ private:
     owned<SDL_Renderer> screen_;
     owned<SDL_Texture> texture_;
     std::unique_ptr<world> world_;
+    std::unique_ptr<lane_numbers> lanes_;
     std::unique_ptr<recorder> recorder_;
     std::unique_ptr<backend> backend_;
     overlay overlay_;

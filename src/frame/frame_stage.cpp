@@ -109,6 +109,8 @@ bool frame_stage::serial() const { return state_ != nullptr && state_->wants_ser
 std::uint64_t frame_stage::frame() const { return state_ != nullptr ? state_->frame : 0; }
 const char* frame_stage::name() const { return state_ != nullptr ? state_->name : ""; }
 std::size_t frame_stage::size() const { return state_ != nullptr ? state_->bodies.size() : 0; }
+graph& frame_stage::nodes() const { return state_->work; }
+
 std::string frame_stage::to_dot() const {
     return state_ != nullptr ? state_->work.to_dot() : std::string();
 }

@@ -1,62 +1,176 @@
-// Braid: the whole frame goes in as one network. Each stage is a task after the stages that it
-// follows; a stage of many parts gives birth to a child for each, and is complete with the last of
-// them. The main thread waits once, for the task that follows all, and runs whatever is
-// ready meanwhile: every task promises never to wait.
-#include "../backend.hpp"
-
-#include <braid/braid.hpp>
+#include "braid_frames.hpp"
 
 #include <algorithm>
-#include <array>
+#include <stdexcept>
 
 namespace arena::host {
 namespace {
 
-class braid_backend final : public backend {
-public:
-    explicit braid_backend(unsigned workers)
-        : scheduler_({.name = "arena", .workers = static_cast<int>(workers)}) {}
+constexpr std::size_t most_jobs = 8192;
+constexpr const char* shadow_names[] = {"skinning", "light binning", "floor lightmap"};
 
-    void run_frame(std::span<const stage> table, game& world, recorder& times) override {
-        table_ = table;
-        world_ = &world;
-        times_ = &times;
-        std::array<braid::task_id, max_stages> ids{}, earlier{};
-        for (std::uint32_t i = 0; i < table.size(); ++i) {
-            const auto after = table[i].after;
-            std::transform(after.begin(), after.end(), earlier.begin(),
-                           [&](std::uint8_t row) { return ids[row]; });
-            ids[i] = scheduler_.spawn({.name = table[i].name,
-                                       .after_all = {earlier.data(), after.size()},
-                                       .never_waits = true},
-                                      [this, i](braid::task_context& task) { run_stage(task, i); });
-        }
-        const braid::task_id frame = scheduler_.spawn(
-            {.name = "frame", .after_all = {ids.data(), table.size()}}, braid::empty);
-        scheduler_.wait(frame, braid::help::any);
-    }
-
-private:
-    void run_stage(braid::task_context& task, std::uint32_t i) {
-        const std::uint32_t parts = times_->begin_stage(table_[i], i, *world_);
-        if (parts == 1) return times_->run_part(table_[i], i, *world_, 0);
-        scheduler_.spawn_batch({.name = table_[i].name, .parent = task.id(), .never_waits = true},
-                               parts, [this, i](std::size_t part) {
-                                   times_->run_part(table_[i], i, *world_,
-                                                    static_cast<std::uint32_t>(part));
-                               });
-    }
-
-    braid::scheduler scheduler_;
-    std::span<const stage> table_;
-    game* world_ = nullptr;
-    recorder* times_ = nullptr;
-};
+std::uint32_t row_called(std::span<const stage> table, std::string_view name) {
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [&](const stage& row) { return row.name == name; });
+    return static_cast<std::uint32_t>(found - table.begin());
+}
 
 }  // namespace
 
 std::unique_ptr<backend> make_braid_backend(unsigned workers) {
-    return std::make_unique<braid_backend>(workers);
+    return std::make_unique<braid_frames>(workers, frame_options{});
+}
+
+std::vector<std::string> braid_frames::stage_names(std::span<const stage> table) {
+    std::vector<std::string> names = {"simulate", "draw"};
+    for (const stage& row : table) names.push_back(row.name);
+    return names;
+}
+
+braid_frames::braid_frames(unsigned workers, const frame_options& wish)
+    : wish_(wish),
+      scheduler_({.name = "arena", .workers = static_cast<int>(workers)}),
+      loop_(scheduler_, {.name = "frame",
+                         .depth = wish.pipeline,
+                         .while_waiting = wish.shadow_jobs ? braid::help::needed
+                                                           : braid::help::any}) {
+    if (!wish.shadow_jobs) return;
+    jobs_.reserve(most_jobs);
+    lists_.register_job(&run_job, "part of a stage");
+    shadows_ = lists_.allocate({.name = "shadows", .max_jobs = most_jobs, .max_syncs = 1});
+}
+
+braid_frames::~braid_frames() { finish(); }
+
+void braid_frames::run_frame(std::span<const stage> table, game& world, recorder& times) {
+    if (table.data() != table_.data() || &world != world_) {
+        prepare(table, world, {&times, 1}, [](std::uint64_t) {}, [](std::uint64_t) {});
+    }
+    times_ = {&times, 1};
+    advance();
+    finish();
+}
+
+void braid_frames::prepare(std::span<const stage> table, game& world, std::span<recorder> times,
+                           std::function<void(std::uint64_t)> after_simulating,
+                           std::function<void(std::uint64_t)> after_drawing) {
+    if (world_ != nullptr) throw std::logic_error("the graphs are built once.");
+    table_ = table;
+    world_ = &world;
+    times_ = times;
+    after_simulating_ = std::move(after_simulating);
+    after_drawing_ = std::move(after_drawing);
+    for (std::size_t i = 0; i < shadow_rows_.size(); ++i) {
+        shadow_rows_[i] = row_called(table, shadow_names[i]);
+    }
+    add_rows();
+    for (braid::frame_stage* of : {&simulating_, &drawing_}) {
+        if (wish_.serial_stage == of->name()) of->set_serial(true);
+        if (!wish_.dynamic_priorities) continue;
+        of->nodes().set_priorities(braid::graph_priorities::critical_path);
+    }
+}
+
+/// begin of the frame -> what is simulated; what is drawn -> end of the frame.
+void braid_frames::add_rows() {
+    const auto begin = simulating_.add({.name = "begin of the frame", .never_waits = true},
+                                       [this](const braid::frame_context& frame) {
+                                           times(frame.frame).begin_frame();
+                                       });
+    for (std::uint32_t row = 0; row < table_.size(); ++row) add_row(row);
+    // On this thread's behalf, when all rows of the phase are over.
+    const auto simulated = simulating_.add(
+        {.name = "end of simulation", .never_waits = true},
+        [this](const braid::frame_context& frame) { after_simulating_(frame.frame); });
+    const auto drawn = drawing_.add({.name = "end of the frame", .never_waits = true},
+                                    [this](const braid::frame_context& frame) {
+                                        times(frame.frame).end_frame();
+                                        after_drawing_(frame.frame);
+                                    });
+    for (std::uint32_t row = 0; row < table_.size(); ++row) {
+        const bool draws = table_[row].of == phase::draw;
+        if (!draws && table_[row].after.empty()) connect(phase::simulate, begin, all_[row]);
+        connect(table_[row].of, all_[row], draws ? drawn : simulated);
+    }
+}
+
+void braid_frames::add_row(std::uint32_t row) {
+    const bool jobs = wish_.shadow_jobs && row == shadow_rows_[0];
+    braid::frame_stage& of = stage_of(table_[row].of);
+    all_.push_back(of.add({.name = table_[row].name, .never_waits = !jobs},
+                          [this, row, jobs](const braid::frame_context& frame) {
+                              jobs ? run_shadow_jobs(frame) : run_row(frame, row);
+                          }));
+    for (const std::uint8_t earlier : table_[row].after) {
+        // All of the frame's simulation comes before its drawing.
+        if (table_[earlier].of == table_[row].of) connect(table_[row].of, all_[earlier], all_[row]);
+    }
+}
+
+void braid_frames::connect(phase of, braid::graph_node earlier, braid::graph_node later) {
+    stage_of(of).precede(earlier, later);
+    ++edges_;
+}
+
+void braid_frames::run_row(const braid::frame_context& frame, std::uint32_t row) {
+    // The three stages of the job list run as one, in place of the first.
+    if (wish_.shadow_jobs && (row == shadow_rows_[1] || row == shadow_rows_[2])) return;
+    recorder& own = times(frame.frame);
+    const std::uint32_t parts = own.begin_stage(table_[row], row, *world_);
+    const auto run = [this, row, &own](std::size_t part) {
+        own.run_part(table_[row], row, *world_, static_cast<std::uint32_t>(part));
+    };
+    const bool alone = frame.serial || wish_.serial_stage == table_[row].name || parts == 1;
+    if (alone || !scheduler_.spawn_batch({.name = table_[row].name,
+                                          .parent = frame.task.id(),
+                                          .never_waits = true},
+                                         parts, run)) {
+        for (std::uint32_t part = 0; part < parts; ++part) run(part);
+    }
+}
+
+/// Skinning; beside it light binning, which needs nothing of that; after it the light on the floor
+/// with the shadows of what was skinned.
+void braid_frames::run_shadow_jobs(const braid::frame_context& frame) {
+    jobs_.clear();
+    add_jobs(frame, shadow_rows_[0]);
+    shadows_->signal();
+    add_jobs(frame, shadow_rows_[1]);
+    shadows_->synchronize();
+    add_jobs(frame, shadow_rows_[2]);
+    const bool alone = frame.serial || std::any_of(std::begin(shadow_names), std::end(shadow_names),
+                                                   [&](const char* name) {
+                                                       return wish_.serial_stage == name;
+                                                   });
+    shadows_->submit({.parallelism = alone ? braid::job_submission::inline_run
+                                           : braid::job_submission::automatic});
+    shadows_->wait();
+}
+
+void braid_frames::add_jobs(const braid::frame_context& frame, std::uint32_t row) {
+    const std::uint32_t parts = times(frame.frame).begin_stage(table_[row], row, *world_);
+    if (jobs_.size() + parts > most_jobs) throw std::runtime_error("too many jobs in a frame.");
+    for (std::uint32_t part = 0; part < parts; ++part) {
+        jobs_.push_back({this, row, part, &times(frame.frame)});
+        shadows_->add(&run_job, &jobs_.back());
+    }
+}
+
+void braid_frames::run_job(void* data) {
+    const job& j = *static_cast<job*>(data);
+    j.times->run_part(j.self->table_[j.row], j.row, *j.self->world_, j.part);
+}
+
+std::string braid_frames::priorities() const {
+    return simulating_.nodes().priorities_to_text() + drawing_.nodes().priorities_to_text();
+}
+
+std::string braid_frames::draw_graphs(const std::filesystem::path& folder) const {
+    for (const braid::frame_stage* of : {&simulating_, &drawing_}) {
+        const auto file = folder / (std::string(of->name()) + ".svg");
+        if (const braid::status s = of->nodes().write_svg(file.c_str()); !s) return s.text;
+    }
+    return "";
 }
 
 }  // namespace arena::host
