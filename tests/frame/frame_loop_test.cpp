@@ -285,7 +285,8 @@ TEST_P(FrameLoop, OfSeveralFailuresTheOneThatWasAddedFirstComesOut) {
     int good = 0;
     const auto first = stage.add([] { throw of_first(); });
     stage.add([] { throw of_another(); });
-    stage.precede(stage.add([&good] { ++good; }), first);  // so that it is the last to run
+    stage.precede(stage.add([&good] { ++good; }), first);  // so that it runs between the others
+    stage.add([] { throw of_another(); });
     for (int i = 0; i < 10; ++i) {
         stage.set_serial(i % 2 == 0);
         loop.advance();
