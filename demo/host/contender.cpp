@@ -10,6 +10,11 @@ namespace {
 
 double to_ms(nanoseconds time) { return static_cast<double>(time) * 1e-6; }
 
+template <std::size_t... Number>
+flight_recorders make_recorders(lane_numbers& lanes, std::index_sequence<Number...>) {
+    return {(static_cast<void>(Number), recorder(lanes))...};
+}
+
 }  // namespace
 
 summary_ms summarise(std::vector<double> values) {
@@ -25,9 +30,11 @@ summary_ms summarise(std::vector<double> values) {
 
 contender::contender(const std::string& backend, unsigned workers, const options& wish,
                      const model_blocks& models)
-    : name_(backend), threads_(backend == "serial" ? 1 : workers + 1), world_(wish, models) {
-    // Those in flight, and the ones that are over and not noted yet.
-    for (std::size_t i = 0; i < frame_hashes_.size(); ++i) recorders_.emplace_back(lanes_);
+    : name_(backend),
+      threads_(backend == "serial" ? 1 : workers + 1),
+      world_(wish, models),
+      recorders_(
+          make_recorders(lanes_, std::make_index_sequence<std::tuple_size_v<flight_recorders>>())) {
     // What is noted of a frame must not allocate while the next ones run.
     const std::size_t frames = std::min(wish.frames == 0 ? 300U : wish.frames, 10'000U);
     for (auto* of : {&frame_ms_, &latency_ms_}) of->reserve(frames);

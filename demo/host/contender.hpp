@@ -23,6 +23,9 @@ struct kept_frame {
     std::vector<task_record> tasks;
 };
 
+/// Of the frames in flight, and of those that are over and not noted yet.
+using flight_recorders = std::array<recorder, 8>;
+
 class contender {
 public:
     /// `backend` is a name of backend_names().
@@ -69,7 +72,7 @@ private:
     bool keep_ = false;
     world world_;
     lane_numbers lanes_;
-    std::vector<recorder> recorders_;             // frame n has number n % size()
+    flight_recorders recorders_;                   // frame n has number n % size()
     std::array<std::uint64_t, 8> frame_hashes_{};  // of frames in flight, likewise
     std::uint64_t noted_ = 0;
     nanoseconds last_end_ = 0;

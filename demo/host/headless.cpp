@@ -69,8 +69,7 @@ int run_headless(const options& wish, const model_blocks& models) {
     describe(wish.frames_in);
     for (std::uint32_t first = 0; first < frames; first += block_frames) {
         const std::uint32_t last = std::min(first + block_frames, frames);
-        for (const auto& one : all)
-            run_block(*one, first, last, last == frames);
+        for (const auto& one : all) run_block(*one, first, last, last == frames);
         show_progress(all, last, frames);
     }
     print_stage_table(*all.front(), *all.back());

@@ -30,10 +30,10 @@ std::vector<std::string> braid_frames::stage_names(std::span<const stage> table)
 braid_frames::braid_frames(unsigned workers, const frame_options& wish)
     : wish_(wish),
       scheduler_({.name = "arena", .workers = static_cast<int>(workers)}),
-      loop_(scheduler_, {.name = "frame",
-                         .depth = wish.pipeline,
-                         .while_waiting = wish.shadow_jobs ? braid::help::needed
-                                                           : braid::help::any}) {
+      loop_(scheduler_,
+            {.name = "frame",
+             .depth = wish.pipeline,
+             .while_waiting = wish.shadow_jobs ? braid::help::needed : braid::help::any}) {
     if (!wish.shadow_jobs) return;
     jobs_.reserve(most_jobs);
     lists_.register_job(&run_job, "part of a stage");
@@ -73,10 +73,9 @@ void braid_frames::prepare(std::span<const stage> table, game& world, std::span<
 
 /// begin of the frame -> what is simulated; what is drawn -> end of the frame.
 void braid_frames::add_rows() {
-    const auto begin = simulating_.add({.name = "begin of the frame", .never_waits = true},
-                                       [this](const braid::frame_context& frame) {
-                                           times(frame.frame).begin_frame();
-                                       });
+    const auto begin = simulating_.add(
+        {.name = "begin of the frame", .never_waits = true},
+        [this](const braid::frame_context& frame) { times(frame.frame).begin_frame(); });
     for (std::uint32_t row = 0; row < table_.size(); ++row) add_row(row);
     // On this thread's behalf, when all rows of the phase are over.
     const auto simulated = simulating_.add(
@@ -121,10 +120,9 @@ void braid_frames::run_row(const braid::frame_context& frame, std::uint32_t row)
         own.run_part(table_[row], row, *world_, static_cast<std::uint32_t>(part));
     };
     const bool alone = frame.serial || wish_.serial_stage == table_[row].name || parts == 1;
-    if (alone || !scheduler_.spawn_batch({.name = table_[row].name,
-                                          .parent = frame.task.id(),
-                                          .never_waits = true},
-                                         parts, run)) {
+    if (alone || !scheduler_.spawn_batch(
+                     {.name = table_[row].name, .parent = frame.task.id(), .never_waits = true},
+                     parts, run)) {
         for (std::uint32_t part = 0; part < parts; ++part) run(part);
     }
 }
@@ -138,10 +136,9 @@ void braid_frames::run_shadow_jobs(const braid::frame_context& frame) {
     add_jobs(frame, shadow_rows_[1]);
     shadows_->synchronize();
     add_jobs(frame, shadow_rows_[2]);
-    const bool alone = frame.serial || std::any_of(std::begin(shadow_names), std::end(shadow_names),
-                                                   [&](const char* name) {
-                                                       return wish_.serial_stage == name;
-                                                   });
+    const bool alone =
+        frame.serial || std::any_of(std::begin(shadow_names), std::end(shadow_names),
+                                    [&](const char* name) { return wish_.serial_stage == name; });
     shadows_->submit({.parallelism = alone ? braid::job_submission::inline_run
                                            : braid::job_submission::automatic});
     shadows_->wait();

@@ -8,7 +8,7 @@
 
 #include <braid/braid.hpp>
 #include <braid/frame/frame_loop.hpp>
-#include <braid/job_list/manager.hpp>
+#include <braid/job_list/job_list_manager.hpp>
 
 #include <array>
 #include <functional>
