@@ -22,8 +22,9 @@ double seconds_since(clock_type::time_point start) {
     return std::chrono::duration<double>(clock_type::now() - start).count();
 }
 
-/// `steps` dependent multiplications: time that no optimiser removes and no cache disturbs.
-struct body {
+/// `steps` dependent multiplications: time that no optimiser removes and no cache disturbs. On a line
+/// of its own, since jobs next to each other run on different cores.
+struct alignas(64) body {
     std::uint64_t steps = 0, seed = 0, result = 0;
     void operator()() {
         std::uint64_t x = seed | 1;
@@ -157,7 +158,7 @@ bool print_threads(unsigned threads, std::uint64_t per_us) {
     libraries all(threads);
     const std::vector<way> ways = all.ways();
     bodies empty(10'000);
-    const std::vector<double> of_empty = measure(ways, empty, 100);
+    const std::vector<double> of_empty = measure(ways, empty, 200);
     if (of_empty.empty()) return false;
     std::printf("%u threads, an empty job:", threads);
     for (std::size_t i = 0; i < ways.size(); ++i) {
@@ -168,7 +169,7 @@ bool print_threads(unsigned threads, std::uint64_t per_us) {
         const auto steps = static_cast<std::uint64_t>(us * static_cast<double>(per_us));
         // About 1 ms each: short enough to run undisturbed now and then.
         bodies some(static_cast<std::size_t>(1'000 / us), body{steps, 1});
-        const std::vector<double> best = measure(ways, some, 40);
+        const std::vector<double> best = measure(ways, some, 100);
         if (best.empty()) return false;
         std::printf("%u threads, %4.1f us:", threads, us);
         for (std::size_t i = 1; i < ways.size(); ++i) {

@@ -164,7 +164,7 @@ void job_part::call_timed(const job& j, const char* name) {
 void job_part::note_untimed() {
     const unsigned count = std::exchange(untimed_, 0);
     if (quiet_ || count == 0) return;
-    // By name only when it is told: looking it up for each job would cost as much as a small one.
+    // The name is looked up once for a few jobs of a kind.
     rt_.note_durations(worker_, list_.manager.names.name_of(function_), false, count);
 }
 
