@@ -10,7 +10,6 @@ namespace {
 using braid_test::add_one;
 using braid_test::do_nothing;
 using braid_test::door;
-using braid_test::jobs;
 using braid_test::scaled;
 using braid_test::until;
 
