@@ -22,8 +22,9 @@ double seconds_since(clock_type::time_point start) {
     return std::chrono::duration<double>(clock_type::now() - start).count();
 }
 
-/// `steps` dependent multiplications: time that no optimiser removes and no cache disturbs.
-struct body {
+/// `steps` dependent multiplications: time that no optimiser removes and no cache disturbs. On a
+/// line of its own, since jobs next to each other run on different cores.
+struct alignas(64) body {
     std::uint64_t steps = 0, seed = 0, result = 0;
     void operator()() {
         std::uint64_t x = seed | 1;
@@ -59,7 +60,9 @@ std::vector<double> measure(const std::vector<way>& ways, bodies& all, int round
     }
     std::vector<double> best(ways.size(), 1e9);
     for (int round = 0; round < rounds; ++round) {
-        for (std::size_t i = 0; i < ways.size(); ++i) {
+        for (std::size_t n = 0; n < ways.size(); ++n) {
+            // There and back: what ran just before decides who has the other core.
+            const std::size_t i = round % 2 == 0 ? n : ways.size() - 1 - n;
             for (body& b : all) b.result = 0;
             const auto start = clock_type::now();
             ways[i](all);
@@ -157,7 +160,7 @@ bool print_threads(unsigned threads, std::uint64_t per_us) {
     libraries all(threads);
     const std::vector<way> ways = all.ways();
     bodies empty(10'000);
-    const std::vector<double> of_empty = measure(ways, empty, 100);
+    const std::vector<double> of_empty = measure(ways, empty, 200);
     if (of_empty.empty()) return false;
     std::printf("%u threads, an empty job:", threads);
     for (std::size_t i = 0; i < ways.size(); ++i) {
@@ -168,7 +171,7 @@ bool print_threads(unsigned threads, std::uint64_t per_us) {
         const auto steps = static_cast<std::uint64_t>(us * static_cast<double>(per_us));
         // About 1 ms each: short enough to run undisturbed now and then.
         bodies some(static_cast<std::size_t>(1'000 / us), body{steps, 1});
-        const std::vector<double> best = measure(ways, some, 40);
+        const std::vector<double> best = measure(ways, some, 100);
         if (best.empty()) return false;
         std::printf("%u threads, %4.1f us:", threads, us);
         for (std::size_t i = 1; i < ways.size(); ++i) {

@@ -234,12 +234,12 @@ task_id job_list_state::submit_task(const predecessors& after) {
     const std::initializer_list<task_id> none = {};
     const std::initializer_list<task_id> all = {ids[0], ids[1], ids[2], ids[3],
                                                 ids[4], ids[5], ids[6], ids[7]};
-    return submit_as<job_list_state*>(rt, nullptr,
-                                      {.name = options.name,
-                                       .after_any = after.count != 0 ? all : none,
-                                       .priority = options.priority,
-                                       .may_be_long = true},
-                                      draft_kind::valued, &begin, this);
+    return submit_as<list_task>(rt, nullptr,
+                                {.name = options.name,
+                                 .after_any = after.count != 0 ? all : none,
+                                 .priority = options.priority,
+                                 .may_be_long = true},
+                                draft_kind::valued, &begin, this);
 }
 
 bool job_list_state::collect(job_list& list, outcome** failure) {

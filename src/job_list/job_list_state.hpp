@@ -91,6 +91,11 @@ struct job_list_state {
     job_feed feed;
 };
 
+/// In the storage of the submission's task, and of those that join in.
+struct list_task {
+    job_list_state* list;
+};
+
 /// What a thread of the scheduler does in the lists of this manager. Its own thread only.
 struct unit_state {
     struct job_part* top = nullptr;              // the innermost part that it runs

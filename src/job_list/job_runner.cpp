@@ -164,7 +164,7 @@ void job_part::call_timed(const job& j, const char* name) {
 void job_part::note_untimed() {
     const unsigned count = std::exchange(untimed_, 0);
     if (quiet_ || count == 0) return;
-    // By name only when it is told: looking it up for each job would cost as much as a small one.
+    // The name is looked up once for a few jobs of a kind.
     rt_.note_durations(worker_, list_.manager.names.name_of(function_), false, count);
 }
 
@@ -207,7 +207,7 @@ bool job_list_state::send_runner(worker& w) {
     if (normal) manager.normal_runners.fetch_add(1, relaxed);
     const task_options as_task{
         .name = options.name, .parent = running, .priority = options.priority, .may_be_long = true};
-    if (submit_as<job_list_state*>(rt, &w, as_task, draft_kind::posted, &join_in, this)) {
+    if (submit_as<list_task>(rt, &w, as_task, draft_kind::posted, &join_in, this)) {
         return true;
     }
     if (normal) manager.normal_runners.fetch_sub(1, relaxed);
@@ -215,7 +215,7 @@ bool job_list_state::send_runner(worker& w) {
 }
 
 void job_list_state::join_in(void* storage, task_context* context) {
-    job_list_state& list = **std::launder(static_cast<job_list_state**>(storage));
+    job_list_state& list = *std::launder(static_cast<list_task*>(storage))->list;
     if (list.options.priority == priority_level::normal) {
         list.manager.normal_runners.fetch_sub(1, relaxed);
     }
@@ -267,7 +267,7 @@ task_id job_list_state::run_inline(const predecessors& after) {
 
 void job_list_state::begin(void* storage, task_context* context) {
     if (context == nullptr) return;  // cancelled
-    job_list_state& list = **std::launder(static_cast<job_list_state**>(storage));
+    job_list_state& list = *std::launder(static_cast<list_task*>(storage))->list;
     list.running = context->id();
     job_part first(list, runtime::worker_of(*context), false);
     first.begin();

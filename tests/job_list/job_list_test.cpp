@@ -10,7 +10,6 @@ namespace {
 using braid_test::add_one;
 using braid_test::do_nothing;
 using braid_test::door;
-using braid_test::jobs;
 using braid_test::scaled;
 using braid_test::until;
 
@@ -275,6 +274,8 @@ TEST_P(JobList, ResubmittedManyTimesKeepsItsOrderWithAnother) {
     for (int i = 0; i < 60; ++i) {
         braid::job_list* own = two[i % 2];
         braid::job_list* other = two[(i + 1) % 2];
+        // The later one first: then who waits would run it first, if it were not held back.
+        if (i % 4 == 3) e.s.wait(other->submission());
         own->wait();  // its submission before the other's, which may still run
         e.with.add(own, [&turn, &wrong, i] { wrong += turn++ != i; });
         ASSERT_TRUE(own->submit({.after = {other}, .parallelism = i % 5}));

@@ -56,7 +56,8 @@ struct job_submission {
     int parallelism = automatic;
 };
 
-/// Of one submission. Times are in ns; moments are on the clock of std::chrono::steady_clock.
+/// Of one submission. Times are in ns; moments are on the clock of std::chrono::steady_clock, and 0
+/// if it did not come to that: all of it, or the rest of it, was cancelled.
 struct job_list_statistics {
     std::uint64_t submissions = 0;  // of this list, so far
     std::uint64_t jobs = 0;
