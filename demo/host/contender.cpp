@@ -121,11 +121,14 @@ void contender::note(const recorder& frame, std::uint64_t hash) {
     }
     ++noted_;
     if (!keep_) return;
+    const bool counted = counting_allocations();
+    count_allocations(false);
     const auto tasks = frame.tasks();
     for (const task_record& task : tasks)
         task_us_.push_back(static_cast<float>(task.end - task.begin) * 1e-3f);
     kept_.push_back(
         {noted_, frame.frame_begin(), frame.frame_time(), {tasks.begin(), tasks.end()}});
+    count_allocations(counted);
 }
 
 const kept_frame& contender::typical_frame() {

@@ -20,9 +20,38 @@ BOUNDED = "include/braid/core/bounded_queue.hpp"
 FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 
 RANKS = "src/graph/ready_ranks.hpp"
+FEED = "src/job_list/job_feed.hpp"
 
 # name: (file, text, replacement, model, survives)
 WEAKENED = {
+    "feed.take acquire": (
+        FEED, "fetch_.fetch_add(1, acquire)", "fetch_.fetch_add(1, relaxed)", "job_feed", None),
+    "feed.open release": (
+        FEED, "seq_cst, relaxed)) {\n        }", "relaxed, relaxed)) {\n        }", "job_feed", None),
+    "feed.open seq_cst": (
+        FEED, "seq_cst, relaxed)) {\n        }", "acq_rel, relaxed)) {\n        }", "job_feed", None),
+    "feed.open counts too far": (
+        FEED, "word(std::min(next(seen), limit(seen)), to)", "word(next(seen), to)", "job_feed",
+        None),
+    "feed.finish release": (
+        FEED, "fetch_sub(jobs, acq_rel)", "fetch_sub(jobs, acquire)", "job_feed", None),
+    "feed.finish acquire": (
+        FEED, "fetch_sub(jobs, acq_rel)", "fetch_sub(jobs, release)", "job_feed", None),
+    "feed.leave count seq_cst": (
+        FEED, "idle_.fetch_add(1, seq_cst)", "idle_.fetch_add(1, acq_rel)", "job_feed", None),
+    "feed.leave look seq_cst": (
+        FEED, "fetch_.load(seq_cst)", "fetch_.load(acquire)", "job_feed", None),
+    "feed.take_idle seq_cst": (
+        FEED, "idle_.load(seq_cst)", "idle_.load(acquire)", "job_feed", None),
+    "feed.leave looks before": (
+        FEED, "idle_.fetch_add(1, seq_cst);\n        const std::uint64_t seen = fetch_.load(seq_cst);",
+        "const std::uint64_t seen = fetch_.load(seq_cst);\n        idle_.fetch_add(1, seq_cst);",
+        "job_feed", None),
+    "feed.segments not chained": (
+        FEED, "to - from + 1, relaxed", "to - from + (i == 0 ? 1 : 0), relaxed", "job_feed", None),
+    "feed.take_idle by store": (
+        FEED, "if (idle_.compare_exchange_weak(seen, seen - 1, relaxed, relaxed)) return true;",
+        "idle_.store(seen - 1, relaxed); return true;", "job_feed", None),
     "ranks.add release": (
         RANKS, "fetch_or(bit_of(rank), release)", "fetch_or(bit_of(rank), relaxed)",
         "ready_ranks", None),
