@@ -65,6 +65,7 @@ void braid_frames::prepare(std::span<const stage> table, game& world, std::span<
     }
     add_rows();
     for (braid::frame_stage* of : {&simulating_, &drawing_}) {
+        of->nodes().measure(true);  // for the pictures
         if (wish_.serial_stage == of->name()) of->set_serial(true);
         if (!wish_.dynamic_priorities) continue;
         of->nodes().set_priorities(braid::graph_priorities::critical_path);
@@ -89,7 +90,7 @@ void braid_frames::add_rows() {
     for (std::uint32_t row = 0; row < table_.size(); ++row) {
         const bool draws = table_[row].of == phase::draw;
         if (!draws && table_[row].after.empty()) connect(phase::simulate, begin, all_[row]);
-        connect(table_[row].of, all_[row], draws ? drawn : simulated);
+        if (is_last(row)) connect(table_[row].of, all_[row], draws ? drawn : simulated);
     }
 }
 
@@ -104,6 +105,14 @@ void braid_frames::add_row(std::uint32_t row) {
         // All of the frame's simulation comes before its drawing.
         if (table_[earlier].of == table_[row].of) connect(table_[row].of, all_[earlier], all_[row]);
     }
+}
+
+/// Nothing of its phase comes after it.
+bool braid_frames::is_last(std::uint32_t row) const {
+    return std::none_of(table_.begin(), table_.end(), [&](const stage& other) {
+        return other.of == table_[row].of &&
+               std::find(other.after.begin(), other.after.end(), row) != other.after.end();
+    });
 }
 
 void braid_frames::connect(phase of, braid::graph_node earlier, braid::graph_node later) {

@@ -56,6 +56,7 @@ private:
     braid::frame_stage& stage_of(phase p) { return p == phase::simulate ? simulating_ : drawing_; }
     void add_rows();
     void add_row(std::uint32_t row);
+    bool is_last(std::uint32_t row) const;
     void connect(phase of, braid::graph_node earlier, braid::graph_node later);
     void run_row(const braid::frame_context& frame, std::uint32_t row);
     void run_shadow_jobs(const braid::frame_context& frame);
