@@ -17,13 +17,16 @@ void runtime::own_work_done(worker& w, std::uint32_t index) {
 // Completing one task may complete others without end (parents, joins, cancelled successors): they
 // go through this one list, so that a chain of any length needs no stack (I9).
 void runtime::complete(worker& w, std::uint32_t index) {
-    slots[index].next.store(w.to_complete, relaxed);
+    // Linked through a word that nobody needs any more: a graph's node may still lie in a list as
+    // the ticket of another one (graph/ready_ranks.hpp).
+    slots[index].births.store(w.to_complete, relaxed);
     w.to_complete = index;
     if (w.completing) return;
     w.completing = true;
     while (w.to_complete != no_index) {
         const std::uint32_t at = w.to_complete;
-        w.to_complete = slots[at].next.load(relaxed);
+        w.to_complete = slots[at].births.load(relaxed);
+        slots[at].births.store(0, relaxed);
         complete_one(w, at);
     }
     w.completing = false;

@@ -32,6 +32,9 @@ graph::~graph() {
     }
     static_cast<void>(state_->edges.reset(0));
     static_cast<void>(state_->choices.reset(0));
+    static_cast<void>(state_->accesses.reset(0));
+    static_cast<void>(state_->inner.reset(0));
+    static_cast<void>(state_->idempotent.reset(0));
     for (std::uint32_t i = 0; i < state_->records.size(); ++i) erase({i, this});
     state_->~graph_state();
     rt_.memory.release(state_, sizeof(graph_state), alignof(graph_state), memory_tag::graph);
@@ -179,6 +182,11 @@ std::size_t graph::pieces(std::size_t count, std::size_t grain) const {
     return std::min(count, for_each_thread * (scheduler_.worker_count() + std::size_t{1}));
 }
 
+graph_node graph::as_condition(graph_node node) {
+    if (node) state_->records[node.index].kind = node_kind::condition;
+    return node;
+}
+
 bool graph::add_edge(graph_node earlier, graph_node later) {
     if (!BRAID_EXPECT(rt_.options.assertion, is_own(earlier) && is_own(later),
                       "both nodes must be in this graph, and not erased") ||
@@ -193,7 +201,13 @@ bool graph::add_edge(graph_node earlier, graph_node later) {
 bool graph::precede(graph_node earlier, graph_node later) { return add_edge(earlier, later); }
 
 bool graph::precede_if(graph_node condition, unsigned value, graph_node later) {
-    if (!add_edge(condition, later)) return false;
+    if (!BRAID_EXPECT(
+            rt_.options.assertion,
+            is_own(condition) && state_->records[condition.index].kind == node_kind::condition,
+            "precede_if() takes a node that add_condition() made") ||
+        !add_edge(condition, later)) {
+        return false;
+    }
     if (state_->choices.push({condition.index, later.index, value})) return true;
     state_->edges.remove_last();
     return false;
@@ -256,6 +270,8 @@ task_id graph::run(const run_options& o) { return begin_run(o, detail::draft_kin
 
 task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     if (state_ == nullptr) return {};
+    // First: a thread may have to wait for a seat.
+    const detail::seat_lease seat(rt_, nullptr);
     detail::draft opened;
     {
         // Not over publish_task(): with a chooser that may hand over to another thread.
@@ -265,7 +281,7 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
             state_->edited = false;
         }
         const std::initializer_list<task_id> nothing = {}, last = {state_->last};
-        opened = detail::open_task(rt_, nullptr,
+        opened = detail::open_task(rt_, &*seat,
                                    {.name = state_->name,
                                     .after = o.after,
                                     .after_any = state_->last ? last : nothing,

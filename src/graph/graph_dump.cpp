@@ -4,6 +4,7 @@
 #include "graph/graph_state.hpp"
 
 #include <cstdio>
+#include <mutex>
 #include <vector>
 
 BRAID_NAMESPACE_BEGIN
@@ -18,7 +19,7 @@ using detail::node_kind;
 
 void graph::measure(bool on) {
     if (state_ == nullptr || !may_edit()) return;
-    state_->measured = on;
+    state_->measured = on || state_->ranked;
     state_->edited = true;  // the next run makes room for the stamps
 }
 
@@ -55,6 +56,7 @@ std::string escaped(const char* name) {
 
 /// False: it cannot run, see sort().
 bool sort_if_edited(graph_state& g) {
+    const std::lock_guard lock(g.beginning);
     if (g.edited && g.sort()) g.edited = false;
     return !g.edited;
 }
@@ -66,7 +68,7 @@ bool timed(const graph_state& g, std::uint32_t node) {
 /// By node. From the node that ended last, back over the predecessor that ended last.
 std::vector<bool> critical_path(const graph_state& g) {
     std::vector<bool> critical(g.records.size());
-    if (g.edited) return critical;
+    if (g.edited || g.stamps.size() != g.records.size()) return critical;
     const auto ends_later = [&](std::uint32_t a, std::uint32_t b) {
         return b == no_index || g.stamps[a].ended > g.stamps[b].ended;
     };
@@ -107,7 +109,7 @@ private:
             if (r.erased || r.group != group) continue;
             const std::string number = std::to_string(i);
             if (!r.is_group()) {
-                if (r.kind == node_kind::work) write_node(i, indent);
+                if (r.kind != node_kind::group_end) write_node(i, indent);
                 continue;
             }
             text_ += indent + "subgraph cluster_" + number + " {\n";
@@ -191,7 +193,7 @@ std::string graph::to_text() const {
                        " nodes, " + std::to_string(g.edges.size()) + " edges\n";
     for (const std::uint32_t node : g.order) {
         const graph_record& r = g.records[node];
-        if (r.kind != node_kind::work || r.call == nullptr) continue;
+        if (r.call == nullptr) continue;
         if (timed(g, node)) {
             const graph_stamp& stamp = g.stamps[node];
             char times[96];

@@ -18,10 +18,11 @@ bool graph_state::sort() {
     const std::size_t n = records.size();
     hooked_array<std::uint32_t> left(rt.memory);  // predecessors that are not in the order yet
     if (!collect_edges() || !plan.reset(n) || !successors.reset(all_edges.size()) ||
-        !left.reset(n) || !order.reset(0) || (measured && !stamps.reset(n)) ||
+        !left.reset(n) || !order.reset(0) || !stamps.reset(measured ? n : 0) ||
         (ranked && !ranking.reset(n)) || !count_edges(left)) {
         return false;
     }
+    special = choices.size() != 0 || idempotent.size() != 0;
     for (const graph_edge& e : all_edges) {
         graph_plan& p = plan[e.from];
         successors[p.first + p.successors++] = {plan[e.to].slot};

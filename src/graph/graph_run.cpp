@@ -4,6 +4,7 @@
 #include "core/permissions.hpp"
 #include "core/scope_counts.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/part_task.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -99,7 +100,8 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
         // A background thread takes what it was asked to, and nothing of a frame.
         const bool more =
             step == own_step::more && rt.turn == nullptr && w.kind != seat_kind::background;
-        self.run_nodes(w, run, &plan, more);
+        const graph_plan* const first = self.graph->ranked ? self.by_rank(w, &plan, more) : &plan;
+        if (first != nullptr) self.run_nodes(w, run, first, more);
     }
 }
 
@@ -109,7 +111,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         1024;  // until the loop looks at everything else; a thief may be there first
     runtime& rt = graph->rt;
     const task_id run_id = rt.id_of(run);
-    if (graph->ranked && (plan = by_rank(w, plan, more)) == nullptr) return;
+    const bool special = graph->special;
     const bool each = rt.options.statistics;
     const task_environment* const environment = rt.slots[run].environment.load(relaxed);
     const scope* const within = environment != nullptr ? environment->within : nullptr;
@@ -130,7 +132,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         name = s.name;
         if (unwanted) {
             cancel(w, run, *plan, id);
-        } else if (graph->choices.size() != 0 && left_out(*plan)) {
+        } else if (special && left_out(*plan)) {
             // Its own, too, if it was the group's.
             s.flags.fetch_or(flag_left_out, relaxed);
             seat_counters::add(w.counters.cancelled);
@@ -139,9 +141,8 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
             seat_counters::add(w.counters.executed);
         } else {
             const std::int64_t started = each ? active_policy::now() : 0;
-            const attempts* const tries = graph->idempotent.size() != 0
-                                              ? graph->attempts_of(s.ordinal.load(relaxed) - 1)
-                                              : nullptr;
+            const attempts* const tries =
+                special ? graph->attempts_of(s.ordinal.load(relaxed) - 1) : nullptr;
             call(w, body, *plan);
             if (tries != nullptr && !tries->was_won_by(attempt::first)) {
                 // Somebody else ended the node. Everybody has finished: the share of the run that
@@ -187,8 +188,20 @@ const graph_plan* graph_run::next_node(worker& w, task_id run) const {
     return &graph->plan[s.ordinal.load(relaxed) - 1];
 }
 
+namespace {
+
+/// Stands for a node that was taken out of the ranks. The node's own id cannot be put back: it may
+/// still lie in a queue, as the ticket of another one.
+struct ranked_node {
+    graph_state* graph;
+    std::uint32_t of_run, node;
+    void run(worker& w) const { graph_run{graph}.run_ranked(w, of_run, node); }
+};
+
+}  // namespace
+
 /// The scheduler's queues hold a ticket for each ready node; which one runs is for the ranks to
-/// say. Null: there was only another ticket to be put back.
+/// say. Null: another task stands for it.
 const graph_plan* graph_run::by_rank(worker& w, const graph_plan* ticket, bool any) const {
     graph_state& g = *graph;
     if (!graph_state::has_rank(ticket->slot->flags.load(relaxed))) return ticket;
@@ -196,15 +209,29 @@ const graph_plan* graph_run::by_rank(worker& w, const graph_plan* ticket, bool a
     // Whoever waits for something else than the run may only run what it found.
     if (!any && g.ranking.ready.take(g.ranking.of(own).rank)) return ticket;
     const graph_plan* const first = &g.plan[g.ranking.node_at(g.ranking.ready.take())];
-    if (any) return first;
-    g.ranking.ready.add(g.ranking.of(first->slot->ordinal.load(relaxed) - 1).rank);
-    g.rt.enqueue(w, first->index);
-    return nullptr;
+    const std::uint32_t run = ticket->slot->parent.load(relaxed);
+    const auto node = static_cast<std::uint32_t>(first - g.plan.begin());
+    // Without memory it runs here after all.
+    const bool here =
+        any || !post_part(g.rt, w, g.rt.id_of(run), first->slot->name, ranked_node{&g, run, node});
+    return here ? first : nullptr;
+}
+
+void graph_run::run_ranked(worker& w, std::uint32_t run, std::uint32_t node) const {
+    run_nodes(w, run, &graph->plan[node], false);
 }
 
 void graph_run::make_ready(worker& w, const graph_plan& plan, task_id released_by) const {
     graph_state& g = *graph;
     const slot& s = *plan.slot;
+    if (g.special && !graph_state::has_rank(s.flags.load(relaxed)) && left_out(plan)) {
+        // Waits for nothing: not for a thread, nor for resources.
+        if (g.rt.options.observer != nullptr) {
+            g.rt.tell(w, event_kind::ready, id_of(plan), released_by, nullptr);
+        }
+        g.rt.push_ready(w, id_of(plan), normal);
+        return;
+    }
     if (!g.ranked || !graph_state::has_rank(s.flags.load(relaxed))) {
         g.rt.make_ready(w, plan.index, released_by);
         return;

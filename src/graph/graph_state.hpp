@@ -12,7 +12,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 /// A group is two: its members come after its begin and before its end, which follows it at once.
-enum class node_kind : std::uint8_t { work, group_begin, group_end, serial_begin };
+enum class node_kind : std::uint8_t { work, condition, group_begin, group_end, serial_begin };
 
 /// As it was added. Its callable lies in the storage of its slot, which the node keeps.
 struct graph_record {
@@ -142,6 +142,7 @@ struct graph_state {
     bool edited = false;
     bool measured = false;
     bool ranked = false;   // then measured, too
+    bool special = false;  // has conditions or idempotent nodes; set with the plan
     std::mutex beginning;  // of runs: graphs that run this one may do so at once
     task_id last;          // the run that was begun last
 
@@ -167,6 +168,8 @@ struct graph_run {
     graph_state* graph;
     /// Its body.
     static void begin(void* storage, task_context* context);
+    /// A node that was taken out of the ranks.
+    void run_ranked(worker& w, std::uint32_t run, std::uint32_t node) const;
     /// The second attempt at a node.
     void run_again(worker& w, std::uint32_t run, std::uint32_t node) const;
     /// own_way of the nodes.

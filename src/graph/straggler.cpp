@@ -1,11 +1,14 @@
 // Running a node again whose thread was switched out.
 #include "base/platform/platform.hpp"
+#include "braid/core/scope.hpp"
 #include "braid/graph/graph.hpp"
 #include "core/permissions.hpp"
 #include "core/seat_lease.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/part_task.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
@@ -45,43 +48,40 @@ attempts* graph_state::attempts_of(std::uint32_t node) const {
 
 namespace {
 
-/// The task of a second attempt. It has a share of the run's open work, or the first one has.
+/// It has a share of the run's open work, or the first attempt has.
 struct second_attempt {
     graph_state* graph;
-    std::uint32_t run, node;
-
-    static void body(void* storage, task_context* context) {
-        if (context == nullptr) return;
-        const second_attempt self = *static_cast<second_attempt*>(storage);
-        graph_run{self.graph}.run_again(runtime::worker_of(*context), self.run, self.node);
-    }
+    std::uint32_t of_run, node;
+    void run(worker& w) const { graph_run{graph}.run_again(w, of_run, node); }
 };
 
 }  // namespace
 
 void graph_state::rerun_stragglers(worker& w, task_id run, std::int64_t enough) {
     const std::uint32_t of = index_of(run.value);
+    if (rt.state.load(relaxed) != life::running) return;
+    // Held, so that the graph stays as it is meanwhile. A run that has begun is the only one: those
+    // before it are over, so that what stands still belongs to it.
+    if (!add_open_work(rt.slots[of].open, generation_of(run.value))) return;
+    std::unique_lock looking(beginning, std::try_to_lock);  // one thread at a time
+    const bool begun = rt.slots[of].runner.load(relaxed) != UINT16_MAX;
     const std::int64_t now = active_policy::now();
     for (const graph_idempotent& i : idempotent) {
-        if (!i.attempts->stands_still(now, enough)) continue;
+        if (!begun || !looking || !i.attempts->stands_still(now, enough)) continue;
         // Taken before the second one begins: the run lasts until the last of the two.
-        if (!add_open_work(rt.slots[of].open, generation_of(run.value))) return;
-        if (!i.attempts->begin_second()) {
-            rt.own_work_done(w, of);
+        rt.slots[of].open.fetch_add(1, relaxed);
+        const bool second = i.attempts->begin_second();
+        const second_attempt again{this, of, i.node};
+        if (second && post_part(rt, w, run, name_of(i.node), again)) {
+            reruns.fetch_add(1, relaxed);  // a count
             continue;
         }
-        const draft opened =
-            open_task(rt, &w, {.name = name_of(i.node), .parent = run}, draft_kind::posted);
-        if (opened.storage == nullptr) {
-            // No memory. The first one may have finished by now and left its share to the second.
-            i.attempts->take_second_back();
-            rt.own_work_done(w, of);
-            continue;
-        }
-        reruns.fetch_add(1, relaxed);  // a count
-        ::new (opened.storage) second_attempt{this, of, i.node};
-        publish_task(rt, opened, &second_attempt::body);
+        // No memory. The first one may have finished by now and left its share to the second.
+        if (second) i.attempts->take_second_back();
+        rt.own_work_done(w, of);
     }
+    if (looking) looking.unlock();  // the run may be over below, and the graph gone
+    rt.own_work_done(w, of);
 }
 
 void graph_run::run_again(worker& w, std::uint32_t run, std::uint32_t node) const {
@@ -90,10 +90,21 @@ void graph_run::run_again(worker& w, std::uint32_t run, std::uint32_t node) cons
     const graph_plan& p = g.plan[node];
     slot& s = *p.slot;
     running_task& task = *w.top;
-
+    attempts& tries = *g.attempts_of(node);
+    const task_environment* const environment = rt.slots[run].environment.load(relaxed);
+    const scope* const within = environment != nullptr ? environment->within : nullptr;
+    const bool late = tries.was_won_by(attempt::first) ||
+                      rt.state.load(relaxed) == life::discarding ||
+                      (within != nullptr && within->cancelled());
+    if (late) {
+        // Nobody needs it any more. The first one may have finished and left its share to it.
+        tries.take_second_back();
+        rt.own_work_done(w, run);
+        return;
+    }
     p.call(s.storage, &task.context);
 
-    if (!g.attempts_of(node)->was_won_by(attempt::second)) {
+    if (!tries.was_won_by(attempt::second)) {
         rt.own_work_done(w, run);  // the last of the two
         return;
     }

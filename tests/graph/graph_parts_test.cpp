@@ -432,6 +432,23 @@ TEST_P(GraphParts, TwoConditionsMustBothChooseANode) {
     EXPECT_EQ(wrong, 0);
 }
 
+TEST_P(GraphParts, WhatIsLeftOutWaitsForNoThreadAndNoResource) {
+    misuse told;
+    braid::scheduler_options o = options();
+    o.assertion = told.handler();
+    braid::scheduler s(o);
+    braid::resource one(s, "one", 1);
+    braid::graph g(s);
+    const auto never = g.add_condition({}, [] { return false; });
+    g.precede_if(never, true, g.add({.workers = std::uint64_t{1} << 63}, [] {}));
+    g.precede_if(never, true, g.add({.uses = {&one}}, [] {}));
+    g.run_and_wait();
+    EXPECT_EQ(told.text, "") << "there is no such thread, and nobody needs it";
+    const auto plain = g.add([] {});
+    EXPECT_FALSE(g.precede_if(plain, 1, g.add([] {})));
+    EXPECT_EQ(told.text, "precede_if() takes a node that add_condition() made");
+}
+
 TEST_P(GraphParts, AConditionThatThrowsCancelsWhatComesAfterIt) {
     braid::scheduler s(options());
     braid::graph g(s);
@@ -518,6 +535,18 @@ TEST(GraphText, ShowsGroupsConditionsTimesAndTheCriticalPath) {
     g.run_and_wait();
     const std::string timed = g.to_dot();
     EXPECT_NE(timed.find(" ms\", color=red, penwidth=2];"), std::string::npos) << timed;
+}
+
+TEST(GraphText, OfAGraphThatHasGrownSinceItWasMeasured) {
+    braid::scheduler s({.workers = 0});
+    braid::graph g(s);
+    const auto first = g.add({.name = "first"}, [] {});
+    g.measure(true);
+    g.run_and_wait();
+    g.measure(false);
+    for (int i = 0; i < 100; ++i) g.precede(g.add([] {}), first);
+    EXPECT_EQ(g.to_dot().find(" ms"), std::string::npos);
+    EXPECT_FALSE(g.timing(first).ran);
 }
 
 TEST(GraphText, GoesThroughGraphvizIntoAPicture) {

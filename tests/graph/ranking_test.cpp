@@ -191,6 +191,52 @@ TEST_P(RankedGraph, WhoWaitsForANodeOfItGetsIt) {
     EXPECT_EQ(others, 30 * static_cast<int>(deadline));
 }
 
+TEST_P(RankedGraph, TicketsThatSpillAreNotLost) {
+    braid::scheduler_options o = options();
+    o.ring = 16;
+    braid::scheduler s(o);
+    braid::graph g(s);
+    g.set_priorities(braid::graph_priorities::critical_path);
+    std::atomic<int> ran{0};
+    // A node that has run by another one's ticket ends with its child, while its own ticket still
+    // lies in the list of what did not fit.
+    for (int i = 0; i < 300; ++i) {
+        g.add([&ran](braid::task_context& task) {
+            task.spawn_child([] {});
+            ++ran;
+        });
+    }
+    for (int i = 1; i <= 10; ++i) {
+        g.run_and_wait();
+        ASSERT_EQ(ran, 300 * i);
+    }
+}
+
+TEST_P(RankedGraph, WhoWaitsForATaskAfterItHelps) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    g.set_priorities(braid::graph_priorities::critical_path);
+    std::atomic<int> ran{0};
+    braid::graph_node last;
+    for (int i = 0; i < 200; ++i) {
+        const auto node = g.add([&ran](braid::task_context& task) {
+            task.wait(task.spawn([] {}));
+            ++ran;
+        });
+        if (i % 10 != 0) g.precede(last, node);
+        last = node;
+    }
+    for (int i = 1; i <= 20; ++i) {
+        const auto run = g.run();
+        s.wait(s.spawn({.after = {run}}, [] {}));
+        ASSERT_EQ(ran, 200 * i);
+    }
+    g.measure(false);
+    g.add([] {});
+    g.run_and_wait();
+    EXPECT_EQ(ran, 200 * 21);
+}
+
 TEST_P(RankedGraph, AFailureAndAConditionKeepItsTicketsInOrder) {
     braid::scheduler s(options());
     braid::graph g(s);

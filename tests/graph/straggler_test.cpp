@@ -1,5 +1,6 @@
 // G12: a node that is declared idempotent is run again while its thread stands still; no other is.
 #include <braid/core/observer.hpp>
+#include <braid/core/scope.hpp>
 #include <braid/graph/graph.hpp>
 
 #include "scale.hpp"
@@ -186,6 +187,43 @@ TEST_P(Straggler, NothingElseIsRunTwiceAndNothingWithoutTheOption) {
     f.g.run_and_wait();
     EXPECT_EQ(f.g.reruns(), before);
     EXPECT_EQ(f.calls, 1U);
+}
+
+TEST_P(Straggler, WhoWaitsForTheNextRunTakesNothingOfThisOne) {
+    braid::scheduler s(options());
+    frozen_frame f(s);
+    for (unsigned i = 0; i < scaled(10); ++i) {
+        f.prepare(plan::first_until_after);
+        f.frozen = plan::first_until_second;
+        f.second_has_begun.open();
+        const auto first = f.g.run();
+        f.g.run_and_wait(rerun_soon);
+        EXPECT_TRUE(s.done(first));
+        EXPECT_EQ(f.publishes, 2);
+    }
+    const auto total = s.statistics();
+    EXPECT_EQ(total.created, total.ended());
+}
+
+TEST_P(Straggler, ACancelledScopeEndsARunWithASecondAttempt) {
+    braid::scheduler s(options());
+    frozen_frame f(s);
+    for (unsigned i = 0; i < scaled(10); ++i) {
+        braid::scope all(s);
+        f.prepare(plan::first_until_after);
+        std::thread cancel([&] {
+            // With the first standing still, before or after a second one is sent.
+            while (f.calls == 0) std::this_thread::yield();
+            all.cancel();
+            f.after_has_run.open();
+        });
+        try {
+            f.g.run_and_wait({.within = &all, .rerun_after = braid::nanoseconds(20'000)});
+        } catch (const braid::task_cancelled&) {
+        }
+        cancel.join();
+        EXPECT_LE(f.publishes, 1);
+    }
 }
 
 TEST_P(Straggler, AThreadThatIsBusyIsNoStraggler) {

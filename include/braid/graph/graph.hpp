@@ -76,7 +76,8 @@ public:
     BRAID_API bool set_serial(graph_node group, bool serial);
 
     /// In each run calls `f(i)`, or `f(first, last)`, for all of 0 <= i < count(), in pieces of at
-    /// least `grain`, by all threads; 0: a few pieces for each thread. Over when all are.
+    /// least `grain`, by all threads; 0: a few pieces for each thread. Over when all are. Of the
+    /// options `on`, `workers`, `uses` and the priority are those of `count()`, not of the pieces.
     template <std::invocable Count, detail::range_body F>
     graph_node add_range(const node_options& options, Count&& count, F&& f, std::size_t grain = 0);
 
@@ -99,7 +100,8 @@ public:
     graph_node add_condition(const node_options& options, F&& f);
     /// As precede(), and in runs in which `condition` returned something else `later` is left out:
     /// it is over without having run, and so are the members of a group. What comes after it runs
-    /// all the same. Several values of one condition: any of them; several conditions: all.
+    /// all the same, also behind a condition that is left out itself. Several values of one
+    /// condition: any of them; several conditions: all. False also for a node that is none.
     BRAID_API bool precede_if(graph_node condition, unsigned value, graph_node later);
 
     /// In each run `later` starts after `earlier` and what that has spawned as children. False, and
@@ -117,10 +119,12 @@ public:
     /// Begins a run behind those that were begun before, however they end, and returns its id:
     /// complete when all nodes are. A node that throws cancels what comes after it, in this run;
     /// the rest runs, and who waits gets the failure of the node that was added first. Empty, and
-    /// reported with its path: the graph has a cycle. Costs one pass over the nodes, about 5 ns
-    /// each; the first run after an edit sorts the graph and may allocate.
+    /// reported with its path: the graph has a cycle; also without memory, after a shutdown, and
+    /// for a parent that is over. Costs one pass over the nodes, about 5 ns each; the first run
+    /// after an edit sorts the graph and may allocate.
     BRAID_API task_id run(const run_options& options = {});
-    /// run(), and waits for it, helping. Throws its failure, also when it was over at once.
+    /// run(), and waits for it, helping. Throws its failure, also when it was over at once. A run
+    /// that is refused is over at once, too: the handlers know.
     BRAID_API void run_and_wait(const run_options& options = {});
 
     // ---- seeing --------------------------------------------------------------------------------
@@ -174,6 +178,7 @@ private:
     /// By the running node `condition`, which no edge leaves twice.
     BRAID_API void choose(std::uint32_t condition, unsigned value) const;
     BRAID_API std::uint32_t next_index() const;
+    BRAID_API graph_node as_condition(graph_node node);
     BRAID_API bool may_be_idempotent(const node_options& options) const;
     /// Erases the node when there is no memory.
     BRAID_API graph_node keep_attempts(graph_node node, detail::attempts& of);
@@ -226,9 +231,9 @@ graph_node graph::add_idempotent(const node_options& options, Compute&& compute,
 template <std::invocable F>
     requires std::convertible_to<std::invoke_result_t<F&>, unsigned>
 graph_node graph::add_condition(const node_options& options, F&& f) {
-    return add(options, [this, self = next_index(), f = std::forward<F>(f)]() mutable {
+    return as_condition(add(options, [this, self = next_index(), f = std::forward<F>(f)]() mutable {
         choose(self, static_cast<unsigned>(f()));
-    });
+    }));
 }
 
 BRAID_NAMESPACE_END
