@@ -195,7 +195,7 @@ bool graph::add_edge(graph_node earlier, graph_node later) {
         return false;
     }
     state_->edited = true;
-    return state_->edges.push({state_->exit(earlier.index), later.index});
+    return state_->edges.push({state_->end_of(earlier.index), later.index});
 }
 
 bool graph::precede(graph_node earlier, graph_node later) { return add_edge(earlier, later); }

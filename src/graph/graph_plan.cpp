@@ -66,9 +66,9 @@ bool graph_state::add_members() {
         const std::uint32_t group = r.group;
         if (records[group].kind == node_kind::serial_begin) {
             if (!all_edges.push({open[group], i})) return false;
-            open[group] = exit(i);
+            open[group] = end_of(i);
         } else {
-            if (!all_edges.push({group, i}) || !all_edges.push({exit(i), group + 1})) return false;
+            if (!all_edges.push({group, i}) || !all_edges.push({end_of(i), group + 1})) return false;
             open[group] = no_index;
         }
     }

@@ -99,8 +99,8 @@ struct graph_state {
           stamps(owner.memory),
           ranking(owner.memory) {}
 
-    /// Edges to a node arrive at its entry and leave from its exit; a group's are two.
-    std::uint32_t exit(std::uint32_t node) const {
+    /// Edges leave from it; edges to a node or group arrive at itself.
+    std::uint32_t end_of(std::uint32_t node) const {
         return records[node].is_group() ? node + 1 : node;
     }
     const char* name_of(std::uint32_t node) const {
