@@ -21,7 +21,7 @@ BUDGET = {
     "join, no context": ("join_plain", None, 57),
     "outermost join": ("join_outermost", None, 184),
     "loop of two": ("loop", None, 915),
-    "node of a graph": ("graph", None, 400),
+    "node of a graph": ("graph", None, 420),
 }
 SMALL, LARGE = 5_000, 15_000
 
