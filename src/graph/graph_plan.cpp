@@ -68,7 +68,8 @@ bool graph_state::add_members() {
             if (!all_edges.push({open[group], i})) return false;
             open[group] = end_of(i);
         } else {
-            if (!all_edges.push({group, i}) || !all_edges.push({end_of(i), group + 1})) return false;
+            if (!all_edges.push({group, i}) || !all_edges.push({end_of(i), group + 1}))
+                return false;
             open[group] = no_index;
         }
     }
