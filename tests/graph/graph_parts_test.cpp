@@ -1,6 +1,7 @@
 // G3, G15 and what else a graph is made of: groups, ranges, graphs within graphs, conditions.
 #include <braid/graph/graph.hpp>
 
+#include "misuse.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -17,19 +18,10 @@
 
 namespace {
 
+using braid_test::misuse;
 using braid_test::scaled;
 
 BRAID_SCHEDULER_TEST(GraphParts);
-
-struct misuse {
-    std::string text;
-    braid::assertion_handler handler() {
-        return {[](void* user, const char*, const char* what, const char*, int) {
-                    static_cast<misuse*>(user)->text = what;
-                },
-                this};
-    }
-};
 
 // ---- groups ------------------------------------------------------------------------------------
 

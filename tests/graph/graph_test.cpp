@@ -1,6 +1,7 @@
 // G2, G5, G13: graphs that are built once: order, runs, edits, failures, what is refused.
 #include <braid/graph/graph.hpp>
 
+#include "misuse.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -9,6 +10,7 @@
 
 namespace {
 
+using braid_test::misuse;
 using braid_test::scaled;
 
 BRAID_SCHEDULER_TEST(Graph);
@@ -17,17 +19,6 @@ BRAID_SCHEDULER_TEST(Graph);
 // references to an exception, and takes a look into one for a race with its end on another thread.
 struct of_first {};
 struct of_another {};
-
-/// What the handler for misuse was told last.
-struct misuse {
-    std::string text;
-    braid::assertion_handler handler() {
-        return {[](void* user, const char*, const char* what, const char*, int) {
-                    static_cast<misuse*>(user)->text = what;
-                },
-                this};
-    }
-};
 
 TEST_P(Graph, RunsEachNodeOnceAfterItsPredecessorsInEachRun) {
     braid::scheduler s(options());

@@ -163,34 +163,6 @@ TEST_P(RankedGraph, RunsEverythingOnceInTheOrderOfItsEdges) {
     EXPECT_EQ(early, 0U);
 }
 
-TEST_P(RankedGraph, WhoWaitsForANodeOfItGetsIt) {
-    braid::scheduler s(options());
-    braid::graph g(s);
-    g.set_priorities(braid::graph_priorities::critical_path);
-    const auto deadline = scaled(50);
-    std::atomic<int> others{0};
-    braid::task_id wanted;
-    braid::event known(s, braid::reset::manual);
-    const auto first = g.add([&](braid::task_context& task) {
-        wanted = task.id();
-        known.set();
-    });
-    for (int i = 0; i < 30; ++i) g.precede(first, g.add([&others] { ++others; }));
-    braid::task_id node;
-    const auto second = g.add([&node](braid::task_context& task) { node = task.id(); });
-    const auto third = g.add([&](braid::task_context& task) { task.wait(wanted); });
-    g.precede(first, second);
-    g.precede(second, third);
-    for (std::size_t i = 0; i < deadline; ++i) {
-        const auto run = g.run();
-        s.do_work_while_waiting_for(known);
-        s.wait(wanted);
-        s.wait(run);
-        known.clear();
-    }
-    EXPECT_EQ(others, 30 * static_cast<int>(deadline));
-}
-
 TEST_P(RankedGraph, TicketsThatSpillAreNotLost) {
     braid::scheduler_options o = options();
     o.ring = 16;

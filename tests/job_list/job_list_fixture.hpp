@@ -4,6 +4,7 @@
 #include <braid/fork_join.hpp>
 #include <braid/job_list/job_list_manager.hpp>
 
+#include "misuse.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -11,19 +12,6 @@
 #include <functional>
 
 namespace braid_test {
-
-struct misuse {
-    std::string text;
-    int count = 0;
-    braid::assertion_handler handler() {
-        return {[](void* user, const char*, const char* what, const char*, int) {
-                    auto& self = *static_cast<misuse*>(user);
-                    self.text = what;
-                    ++self.count;
-                },
-                this};
-    }
-};
 
 /// Keeps callables alive for as long as the lists that run them.
 class jobs {

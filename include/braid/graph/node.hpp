@@ -52,7 +52,8 @@ struct run_options {
     scope* within = nullptr;
     const task_environment* environment = nullptr;
     /// Of run_and_wait(): idempotent nodes whose thread has stood still for that long are run again
-    /// by whoever is free. 0: never. The waiting thread looks as often as that; not with a chooser.
+    /// by whoever is free. 0: never. The waiting thread looks as often as that; not with a chooser,
+    /// and not into graphs within the graph.
     nanoseconds rerun_after = nanoseconds{0};
 };
 
@@ -60,9 +61,11 @@ struct run_options {
 enum class graph_priorities : std::uint8_t {
     declared,       // by node_options::priority; of one level any
     critical_path,  // the one with the longest way to the end of the run behind it, by the times of
-                    // the last runs, whatever was declared. Costs about 100 ns a node and a look at
-                    // a word for each 64 nodes, so it is for nodes of some µs and more. Nodes that
-                    // are tied to threads, use resources or run in the background go as declared.
+                    // the last runs, whatever was declared. Costs 100 to 150 ns a node and a look
+                    // at a word for each 64 nodes, so it is for nodes of some µs and more. Nodes
+                    // that are tied to threads, use resources or run in the background go as
+                    // declared. A run that somebody helps with who waits for something else, and
+                    // every run with a chooser, goes as its nodes become ready.
 };
 
 /// What a node did in the last run that was measured. Times in ns, since the run began.
