@@ -9,6 +9,7 @@
 //   for (const contact& c : contacts) resolve(c);  // in the order of the pairs
 
 #include "braid/core/scheduler.hpp"
+#include "braid/core/spare_list.hpp"
 #include "braid/fork_join/per_worker.hpp"
 
 #include <iterator>
@@ -197,15 +198,7 @@ private:
     }
 
     chunk* take_chunk() {
-        // relaxed, all: bodies only take, so that the first chunk is not one that was taken and put
-        // back, and its `next` is the one that clear() wrote, before the fork of the loop.
-        chunk* c = spare_.load(relaxed);
-        while (c != nullptr) {
-            chunk* const next = c->next.load(relaxed);
-            if (!spare_.compare_exchange_weak(c, next, relaxed, relaxed)) continue;
-            c->next.store(nullptr, relaxed);
-            return c;
-        }
+        if (chunk* const spare = detail::take_spare(spare_)) return spare;
         void* bytes = detail::allocate_closure(rt_, sizeof(chunk), alignof(chunk));
         if (bytes == nullptr) detail::no_memory();
         return ::new (bytes) chunk;

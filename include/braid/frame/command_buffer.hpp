@@ -13,6 +13,7 @@
 //   render.add([&](const braid::frame_context& f) { commands.read(f.frame)->play(draw); });
 
 #include "braid/core/scheduler.hpp"
+#include "braid/core/spare_list.hpp"
 #include "braid/fork_join/per_worker.hpp"
 #include "braid/fork_join/sort.hpp"
 
@@ -255,15 +256,7 @@ private:
         return true;
     }
     chunk* take_chunk() {
-        // relaxed, all: recorders only take, so that the first chunk is not one that was taken and
-        // put back, and its `next` is the one that clear() wrote, before the recorders began.
-        chunk* c = spare_.load(relaxed);
-        while (c != nullptr) {
-            chunk* const next = c->next.load(relaxed);
-            if (!spare_.compare_exchange_weak(c, next, relaxed, relaxed)) continue;
-            c->next.store(nullptr, relaxed);
-            return c;
-        }
+        if (chunk* const spare = detail::take_spare(spare_)) return spare;
         void* bytes = detail::frame_allocate(rt_, sizeof(chunk), alignof(chunk));
         return bytes != nullptr ? ::new (bytes) chunk : nullptr;
     }
