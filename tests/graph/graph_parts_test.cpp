@@ -248,6 +248,15 @@ TEST_P(GraphParts, ARangeCallsItsBodyForEachElementOfThatRunsSize) {
     }
 }
 
+TEST_P(GraphParts, ARangeOfLessThanNothingIsEmpty) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    std::atomic<int> calls{0};
+    g.add_range({}, [] { return -3; }, [&calls](std::size_t) { ++calls; });
+    g.run_and_wait();
+    EXPECT_EQ(calls, 0);
+}
+
 TEST_P(GraphParts, ARangeKeepsToItsGrain) {
     braid::scheduler s(options());
     braid::graph g(s);

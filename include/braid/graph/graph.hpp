@@ -195,7 +195,8 @@ template <std::invocable Count, detail::range_body F>
 graph_node graph::add_range(const node_options& options, Count&& count, F&& f, std::size_t grain) {
     return add(options, [this, count = std::forward<Count>(count), f = std::forward<F>(f),
                          grain](task_context& task) mutable {
-        const auto size = static_cast<std::size_t>(count());
+        const auto counted = count();
+        const std::size_t size = counted > 0 ? static_cast<std::size_t>(counted) : 0;
         const std::size_t all = pieces(size, grain);
         const auto piece = [&body = f, size, all](std::size_t i) {
             // The first ones are longer by one when it does not come out even.

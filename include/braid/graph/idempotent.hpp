@@ -112,7 +112,7 @@ concept computed_and_published =
     std::is_invocable_v<const Compute&> &&
     (std::is_void_v<std::invoke_result_t<const Compute&>>
          ? std::is_invocable_v<Publish&>
-         : std::is_invocable_v<Publish&, std::invoke_result_t<const Compute&>>);
+         : std::is_invocable_v<Publish&, std::decay_t<std::invoke_result_t<const Compute&>>>);
 
 }  // namespace detail
 BRAID_NAMESPACE_END
