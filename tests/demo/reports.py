@@ -7,7 +7,7 @@ from arena_runs import check, run, small_run
 
 KEYS = ["characters", "frames", "seed", "workers", "serial_ms", "parallel_ms", "speedup",
         "hash_serial", "hash_parallel", "hash_equal", "models", "clips", "tasks_per_frame",
-        "allocations_per_frame"]
+        "allocations_per_frame", "stage_ms", "pipeline", "pipeline_ms", "latency_ms", "graph"]
 
 summary, folder = small_run("--seed", "7")
 check(list(summary) == KEYS, f"keys: {list(summary)}")
@@ -15,6 +15,7 @@ check(summary["characters"] == 60 and summary["frames"] == 8 and summary["seed"]
       f"does not say what was asked for: {summary}")
 for block in ("serial_ms", "parallel_ms"):
     check(set(summary[block]) == {"mean", "p50", "p99"} and summary[block]["p50"] > 0, block)
+check(all(ms >= 0 for ms in summary["stage_ms"].values()) and summary["pipeline"] == 0, "stages")
 check(len(summary["models"]) == 4 and len(summary["clips"]) >= 6, "models or clips are missing")
 
 png = (folder / "frame.png").read_bytes()
