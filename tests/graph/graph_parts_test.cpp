@@ -237,7 +237,7 @@ TEST_P(GraphParts, ARangeCallsItsBodyForEachElementOfThatRunsSize) {
         sum = std::accumulate(of_pieces.begin(), of_pieces.end(), std::size_t{0});
         wide = of_pieces.size();
     }));
-    for (const std::size_t n : {0, 1, 2, 7, 1000, 3, 4097}) {
+    for (const std::size_t n : {0U, 1U, 2U, 7U, 1000U, 3U, 4097U}) {
         size = n;
         hits.assign(n, 0);
         of_pieces.assign(n, 0);

@@ -196,7 +196,8 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
     return add(options, [this, count = std::forward<Count>(count), f = std::forward<F>(f),
                          grain](task_context& task) mutable {
         const auto counted = count();
-        const std::size_t size = counted > 0 ? static_cast<std::size_t>(counted) : 0;
+        // Not const: it may be a constant, which a capture would not need.
+        std::size_t size = counted > 0 ? static_cast<std::size_t>(counted) : 0;
         const std::size_t all = pieces(size, grain);
         const auto piece = [&body = f, size, all](std::size_t i) {
             // The first ones are longer by one when it does not come out even.
