@@ -1,7 +1,7 @@
 // The arena in a window: orbit camera, keys, sound, and an overlay that shows who runs what.
 #include "window.hpp"
 
-#include "contender.hpp"
+#include "backends/braid_frames.hpp"
 #include "overlay.hpp"
 
 #define SDL_MAIN_HANDLED
@@ -98,8 +98,9 @@ public:
             if (const nanoseconds left = 16'600'000 - (now() - start); left > 1'000'000)
                 SDL_Delay(static_cast<Uint32>(left / 1'000'000));
         }
-        fmt::print("{} frames in the window; the last took {:.2f} ms.\n", frame,
-                   static_cast<double>(recorder_->frame_time()) * 1e-6);
+        fmt::print("{} frames in the window; the last took {:.2f} ms for {} characters on {}.\n",
+                   frame, static_cast<double>(recorder_->frame_time()) * 1e-6, wish_.characters,
+                   serial_ ? "serial" : fmt::format("{} workers", wish_.workers));
     }
 
 private:
@@ -112,7 +113,11 @@ private:
         backend_.reset();
         lanes_ = std::make_unique<lane_numbers>();
         recorder_ = std::make_unique<recorder>(*lanes_);
-        backend_ = make_backend(serial_ ? "serial" : wish_.backend, wish_.workers);
+        if (!serial_ && wish_.backend == "braid") {
+            backend_ = std::make_unique<braid_frames>(wish_.workers, wish_.frames_in);
+        } else {
+            backend_ = make_backend(serial_ ? "serial" : wish_.backend, wish_.workers);
+        }
     }
 
     void run_frame() {

@@ -100,12 +100,15 @@ task_id job_list::submit(const job_submission& how) {
     record.sum.submitted_at = active_policy::now();
     const std::uint32_t others = here ? 0 : s.threads_for(how.parallelism) - 1;
     s.feed.prepare(size_, s.points, s.syncs, s.pending, others);
-    const task_id id = here ? s.run_inline(after) : s.submit_task(after);
-    if (!id) return {};
+    // Before the first job, which may look at its list.
     limit_ = size_;  // add() takes the slow way, which refuses
-    s.phase.store(list_phase::submitted, relaxed);
-    // release: pairs with the acquire in submission(); who sees the id may depend on it.
-    s.submission.store(id.value, release);
+    const list_phase filled = s.phase.exchange(list_phase::submitted, relaxed);
+    const task_id id = here ? s.run_inline(after) : s.submit_task(after);
+    if (!id) {
+        s.phase.store(filled, relaxed);
+        return {};
+    }
+    s.set_submission(id);  // the task does it, too, if it comes to begin
     if (s.options.priority == priority_level::normal) {
         s.manager.submissions[s.place].store(id.value, relaxed);
         s.manager.normal_submitted.fetch_or(std::uint32_t{1} << s.place, relaxed);
@@ -158,6 +161,11 @@ void job_unit::clear() {
     for (atomic<std::uint64_t>* c : {&executed, &processing, &wasted, &stalls, &from_stalled}) {
         c->store(0, relaxed);
     }
+}
+
+void job_list_state::set_submission(task_id id) {
+    // release: pairs with the acquire in job_list::submission(); who sees the id may depend on it.
+    submission.store(id.value, release);
 }
 
 /// Empty again.

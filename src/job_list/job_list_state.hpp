@@ -44,6 +44,7 @@ struct job_list_state {
 
     // ---- the owner (job_list.cpp)
     void reset();
+    void set_submission(task_id id);
     bool refuse_to_change(const char* what_to_change) const;
     void report_full(const job_list& list, const char* of_what, unsigned limit,
                      const char* option) const;
@@ -67,6 +68,8 @@ struct job_list_state {
     task_id run_inline(const predecessors& after);
     /// One more task that runs jobs. False: no memory, or shut down.
     bool send_runner(worker& w);
+    /// The submission's task, for its own threads.
+    task_id running() const { return {submission.load(relaxed)}; }
 
     job_manager_state& manager;
     runtime& rt;
@@ -82,12 +85,12 @@ struct job_list_state {
     bool incomplete = false;  // a sync point was refused
     bool told_full = false;
     atomic<list_phase> phase{list_phase::empty};  // others look at it in submit()
-    atomic<std::uint64_t> submission{0};          // its task; others look at it in submit()
+    // Its task, told by submit() and by the task itself, whichever comes first; others look at it.
+    atomic<std::uint64_t> submission{0};
     job_record record[2];
     unsigned writing = 0;  // the record of the next submission, or of the one that is going on
 
     // The threads'.
-    task_id running;  // as `submission`, set by the task itself
     job_feed feed;
 };
 

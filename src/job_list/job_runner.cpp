@@ -76,7 +76,7 @@ job_part::job_part(job_list_state& list, worker& thread, bool stays)
         seat_counters::add(list.record[list.writing].unit[thread.index].from_stalled);
     }
     // What a job spawns and waits for, it does as the submission.
-    runtime::go_on_as(body_, thread, body_.slot, list.running);
+    runtime::go_on_as(body_, thread, body_.slot, list.running());
 }
 
 job_part::~job_part() {
@@ -128,7 +128,7 @@ bool job_part::call(std::uint32_t index) {
         segment_ = segment;
     }
     if (unwanted()) {
-        rt_.record_failure(worker_, index_of(list_.running.value), nullptr, index + 1);
+        rt_.record_failure(worker_, index_of(list_.running().value), nullptr, index + 1);
         return false;
     }
     const job& j = list_.jobs[index];
@@ -169,13 +169,14 @@ void job_part::note_untimed() {
 }
 
 void job_part::failed(std::uint32_t index) {
-    rt_.record_failure(worker_, index_of(list_.running.value), std::exchange(body_.error, nullptr),
-                       index + 1, list_.manager.names.name_of(list_.jobs[index].function));
+    rt_.record_failure(worker_, index_of(list_.running().value),
+                       std::exchange(body_.error, nullptr), index + 1,
+                       list_.manager.names.name_of(list_.jobs[index].function));
 }
 
 bool job_part::unwanted() const {
     return rt_.state.load(relaxed) == life::discarding ||
-           rt_.scope_cancelled(rt_.slots[index_of(list_.running.value)]);
+           rt_.scope_cancelled(rt_.slots[index_of(list_.running().value)]);
 }
 
 /// With a chooser each job is its choice, with an observer each is seen.
@@ -205,8 +206,10 @@ void job_part::call_others() {
 bool job_list_state::send_runner(worker& w) {
     const bool normal = options.priority == priority_level::normal;
     if (normal) manager.normal_runners.fetch_add(1, relaxed);
-    const task_options as_task{
-        .name = options.name, .parent = running, .priority = options.priority, .may_be_long = true};
+    const task_options as_task{.name = options.name,
+                               .parent = running(),
+                               .priority = options.priority,
+                               .may_be_long = true};
     if (submit_as<list_task>(rt, &w, as_task, draft_kind::posted, &join_in, this)) {
         return true;
     }
@@ -238,7 +241,8 @@ task_id job_list_state::run_inline(const predecessors& after) {
     const draft d = rt.open(w, as_task, draft_kind::valued);
     if (d.storage == nullptr) return {};
     const std::uint32_t index = index_of(d);
-    running = rt.id_of(index);
+    const task_id id = rt.id_of(index);
+    set_submission(id);
     slot& s = rt.slots[index];
     s.invoke = nullptr;
     s.waits_for.store(0, relaxed);
@@ -248,27 +252,27 @@ task_id job_list_state::run_inline(const predecessors& after) {
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = w.stamp = rt.task_clock();
     const bool told = rt.options.observer != nullptr;
-    running_task task{index, w.top, {}, task_context(rt, w, running)};
-    running_task* const outer = rt.begin_body(w, task, running);
-    if (told) rt.tell(w, event_kind::ready, running);
-    if (told) rt.tell(w, event_kind::started, running, {}, options.name);
+    running_task task{index, w.top, {}, task_context(rt, w, id)};
+    running_task* const outer = rt.begin_body(w, task, id);
+    if (told) rt.tell(w, event_kind::ready, id);
+    if (told) rt.tell(w, event_kind::started, id, {}, options.name);
     {
         job_part all(*this, w, true);
         all.begin();
         all.run();
     }
     rt.end_body(w, task, outer);
-    if (told) rt.tell(w, event_kind::ended, running, {}, options.name);
+    if (told) rt.tell(w, event_kind::ended, id, {}, options.name);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     seat_counters::add(w.counters.executed);
     rt.own_work_done(w, index);
-    return running;
+    return id;
 }
 
 void job_list_state::begin(void* storage, task_context* context) {
     if (context == nullptr) return;  // cancelled
     job_list_state& list = *std::launder(static_cast<list_task*>(storage))->list;
-    list.running = context->id();
+    list.set_submission(context->id());
     job_part first(list, runtime::worker_of(*context), false);
     first.begin();
     first.run();

@@ -153,6 +153,21 @@ TEST_P(JobManager, FreesListsAfterTheirSubmission) {
     EXPECT_EQ(ran, 200) << "the manager waits, too";
 }
 
+TEST_P(JobManager, FirstJobsSeeTheirListSubmitted) {
+    engine e(options());
+    braid::job_list* l = e.lists.allocate();
+    constexpr int rounds = 500;
+    int right = 0;
+    for (int round = 0; round < rounds; ++round) {
+        braid::task_id seen;
+        e.with.add(l, [&] { seen = l->submission(); });
+        const braid::task_id submitted = l->submit();  // a worker may begin before it returns
+        l->wait();
+        right += submitted && seen == submitted;
+    }
+    EXPECT_EQ(right, rounds);
+}
+
 TEST_P(JobManager, AccountsForItsMemory) {
     braid::scheduler s(options());
     {

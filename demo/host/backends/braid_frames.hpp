@@ -26,7 +26,7 @@ public:
     braid_frames(unsigned workers, const frame_options& wish);
     ~braid_frames() override;
 
-    /// One frame, from its begin to its end.
+    /// One frame, from its begin to its end. Always the same table; the world may be another one.
     void run_frame(std::span<const stage> table, game& world, recorder& times) override;
 
     /// For frames in flight: before the first one. Frame n is recorded by
