@@ -1,0 +1,139 @@
+#pragma once
+// What a recorder has seen, in memory, and the file that holds it. docs/design/profile.md has the
+// bytes of the file.
+
+#include "braid/base/export.hpp"
+#include "braid/base/status.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+BRAID_NAMESPACE_BEGIN
+namespace profile {
+
+/// What happened. Numbers are those in the file: never changed, only added to. `task` and `other`
+/// are values of task ids (0: none); what `other`, `aux` and `flags` hold beside is said here.
+enum class record_kind : std::uint8_t {
+    spawned = 1,  // other = parent, aux = type, flags = spawn_flags
+    edge,         // task waits for other
+    ready,        // other = the task whose end released it
+    started,      // on this lane, aux = type
+    ended,        // its own work; flags = end_flags
+    completed,    // own work and all children
+    cancelled,    // will not run; completed follows
+    wait_begin,   // task (0: outside of tasks) waits, other = awaited (0: something else)
+    wait_end,
+    stolen,       // task, aux = seat it was taken from
+    searching,    // the lane found nothing to run and looks on
+    parked,       // the lane's thread sleeps
+    unparked,     //
+    event_set,    // other = the event
+    event_taken,  // other = the event
+    acquired,     // other = the resource, aux = type
+    released,     // other = the resource, aux = type
+    forked,       // task offers the second part of a join, other
+    joined,       // both parts of the join other are over
+    job_started,  // the part other of task's join runs here, aux = seat it was taken from
+    job_ended,
+    frame_begin = 32,  // other = number, aux = type
+    frame_end,         // other = number, aux = type
+    scope_begin,       // aux = type; scopes of a lane nest
+    scope_end,         // aux = type
+    counter,           // aux = type, other = the bits of a double
+    switched_out,      // the system took the thread off its core; flags = switch_flags
+    switched_in,       //
+    switches,          // since the last one on this lane: other = voluntary, aux = involuntary
+};
+
+enum spawn_flags : std::uint8_t {
+    spawn_priority = 3,    // mask: 0 low, 1 normal, 2 high
+    spawn_restricted = 4,  // certain threads only may run it
+    spawn_background = 8,
+};
+enum end_flags : std::uint8_t {
+    end_failed = 1,
+    end_switched = 2,  // the thread was off its core at least once meanwhile
+};
+enum switch_flags : std::uint8_t {
+    switch_preempted = 1,  // it wanted to go on
+};
+
+/// One thing that happened on one lane. Little-endian in the file, as it lies here.
+struct record {
+    std::uint64_t time = 0;  // ns since the capture began
+    std::uint64_t task = 0;
+    std::uint64_t other = 0;
+    std::uint32_t aux = 0;
+    std::uint16_t core = no_core;  // that the lane's thread was on, where known
+    record_kind kind = {};
+    std::uint8_t flags = 0;
+
+    static constexpr std::uint16_t no_core = 0xffff;
+    friend bool operator==(const record&, const record&) = default;
+};
+static_assert(sizeof(record) == 32);
+
+/// What tasks, scopes, counters and frames are told apart by: name and place in the source.
+struct record_type {
+    std::string name;
+    std::string file;        // empty: not known
+    std::uint32_t line = 0;  // 0: not known
+    friend bool operator==(const record_type&, const record_type&) = default;
+};
+
+enum class lane_kind : std::uint32_t { other, worker, main, reserve, background, guest, device };
+
+/// A thread, or a device queue, and what happened on it, in order of time.
+struct lane {
+    static constexpr std::uint32_t no_seat = 0xffffffff;
+    std::string name;
+    lane_kind kind = lane_kind::other;
+    std::uint32_t seat = no_seat;
+    std::uint64_t thread = 0;   // the system's number
+    std::uint64_t dropped = 0;  // records for which its ring had no room
+    std::vector<record> records;
+};
+
+/// How much is known of the times at which the system switches threads.
+enum class switch_level : std::uint32_t {
+    none,   // nothing
+    flag,   // end_switched
+    count,  // that, and records `switches`
+    exact,  // that, and switched_out, switched_in
+};
+
+/// The two clocks at one moment. Times of records are made from ticks by these.
+struct clock_pair {
+    std::uint64_t ticks = 0;
+    std::uint64_t ns = 0;  // CLOCK_MONOTONIC
+};
+
+struct capture {
+    std::vector<record_type> types;  // [0] is the nameless one
+    std::vector<lane> lanes;
+    std::vector<std::pair<std::string, std::string>> info;  // "program", "workers", "cores" …
+    std::vector<clock_pair> clocks;
+    switch_level switches = switch_level::none;
+    std::uint64_t began_at = 0;  // ns since 1970
+    std::uint64_t duration = 0;  // ns; the last record's time where the end is missing
+    bool whole = true;           // false: the file ends in the middle; what came before is here
+};
+
+/// Reads a file that a recorder has written. `progress`, when given, is called now and then with
+/// the share that is done, 0 to 1. A file that is cut off is read up to the cut (capture::whole).
+/// Not one, or one that contradicts itself: a sentence about what is wrong; `to` is then empty.
+BRAID_API status read_capture(const std::string& path, capture& to,
+                              const std::function<void(double)>& progress = {});
+BRAID_API status read_capture(std::span<const std::byte> bytes, capture& to,
+                              const std::function<void(double)>& progress = {});
+
+/// Writes one, as a recorder would.
+BRAID_API status write_capture(const capture& from, const std::string& path);
+
+}  // namespace profile
+BRAID_NAMESPACE_END
