@@ -6,6 +6,8 @@ foreach(module IN LISTS braid_modules)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${module}/*.cpp)
     list(APPEND braid_sources ${found})
 endforeach()
+# What reads captures is for programs beside the one that was recorded: tools/braid has it.
+list(FILTER braid_sources EXCLUDE REGEX "/src/profile/(analysis|perfetto|chrome|stream)/")
 # Code for another operating system stays out of the build.
 if(WIN32)
     list(FILTER braid_sources EXCLUDE REGEX "/platform/linux/")

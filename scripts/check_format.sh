@@ -13,7 +13,7 @@ case ${1:-} in
         ;;
 esac
 
-mapfile -t files < <(find include src tests samples demo bench -type f 2>/dev/null \
+mapfile -t files < <(find include src tests samples demo tools bench -type f 2>/dev/null \
     \( -name '*.hpp' -o -name '*.cpp' -o -name '*.inl' \) | sort)
 clang-format-19 --dump-config >/dev/null
 wrong=()

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ("include", "src", "tests", "samples", "demo", "bench")
+FOLDERS = ("include", "src", "tests", "samples", "demo", "tools", "bench")
 LINES = {".hpp": 400, ".inl": 400, ".cpp": 800}
 COLUMNS = 100
 FORBIDDEN = {

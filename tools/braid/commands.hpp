@@ -1,0 +1,18 @@
+#pragma once
+// The commands of the program, one a file. Each add_...() describes its options to the command line
+// and says what runs when it was chosen.
+
+#include "braid/profile/capture.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace braid::tool {
+
+void add_stats(CLI::App& app);
+
+/// The capture in that file, with progress on a terminal. Throws with the sentence to show.
+profile::capture open_capture(const std::string& path);
+
+}  // namespace braid::tool

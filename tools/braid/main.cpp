@@ -1,0 +1,45 @@
+// braid: looks at captures.
+#include "commands.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+namespace braid::tool {
+
+profile::capture open_capture(const std::string& path) {
+    const bool watched = isatty(fileno(stderr)) != 0;
+    profile::capture read;
+    const status went = profile::read_capture(path, read, [&](double share) {
+        if (watched) fmt::print(stderr, "\rreading {} {:3.0f} %", path, share * 100);
+    });
+    if (watched) fmt::print(stderr, "\r\x1b[K");
+    if (!went) throw std::runtime_error(went.text + ".");
+    if (!read.whole) {
+        fmt::print(stderr, "braid: '{}' ends in the middle; what came before is shown.\n", path);
+    }
+    return read;
+}
+
+}  // namespace braid::tool
+
+int main(int count, char** arguments) {
+    CLI::App app("Looks at what a program on Braid did: captures written with BRAID_CAPTURE=FILE.",
+                 "braid");
+    app.require_subcommand(1);
+    app.fallthrough();
+    braid::tool::add_stats(app);
+    try {
+        app.parse(count, arguments);
+        return 0;
+    } catch (const CLI::CallForHelp& help) {
+        return app.exit(help);
+    } catch (const CLI::ParseError& error) {
+        fmt::print(stderr, "braid: {}. Try braid --help.\n", error.what());
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "braid: {}\n", error.what());
+    }
+    return 2;
+}

@@ -1,0 +1,39 @@
+// braid stats: what is in the file.
+#include "commands.hpp"
+
+#include <fmt/core.h>
+
+#include <memory>
+
+namespace braid::tool {
+namespace {
+
+void show(const std::string& path) {
+    const profile::capture c = open_capture(path);
+    std::size_t records = 0, frames = 0;
+    std::uint64_t dropped = 0;
+    for (const profile::lane& l : c.lanes) {
+        records += l.records.size();
+        dropped += l.dropped;
+        for (const profile::record& r : l.records) {
+            frames += r.kind == profile::record_kind::frame_end;
+        }
+    }
+    fmt::print("{}: {:.3f} s, {} frames, {} lanes, {} records, {} dropped\n", path,
+               static_cast<double>(c.duration) * 1e-9, frames, c.lanes.size(), records, dropped);
+    for (const auto& [key, value] : c.info) fmt::print("  {}: {}\n", key, value);
+    for (const profile::lane& l : c.lanes) {
+        fmt::print("  {:20} {:>9} records, {} dropped\n", l.name, l.records.size(), l.dropped);
+    }
+}
+
+}  // namespace
+
+void add_stats(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("stats", "What is in a capture");
+    const auto path = std::make_shared<std::string>();
+    command->add_option("FILE", *path, "A capture")->required();
+    command->callback([path] { show(*path); });
+}
+
+}  // namespace braid::tool
