@@ -254,6 +254,9 @@ public:
     // ---- instruments.cpp
     void tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,
                   std::uint16_t from = UINT16_MAX);
+    void tell_seated(worker& w);
+    void tell_spawned(worker& w, const slot& s, task_id id, task_id parent,
+                      const std::source_location& where, bool same_moment);
     void tell(worker& w, event_kind kind, task_id task, task_id other = {},
               const char* name = nullptr, const void* object = nullptr);
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));

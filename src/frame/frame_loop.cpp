@@ -68,6 +68,11 @@ bool frame_state::submit(std::uint64_t frame) {
     return false;
 }
 
+void frame_state::tell(event_kind kind, std::uint64_t frame) const {
+    if (rt.options.observer == nullptr) return;
+    rt.options.observer->on_event({.kind = kind, .name = options.name, .number = frame});
+}
+
 bool frame_state::wait_for(task_id end) {
     const seat_lease seat(rt, nullptr);
     if (!rt.may_wait_for(*seat, end)) return false;

@@ -1,14 +1,18 @@
 #pragma once
 // The one place where instruments listen: recorder, access checker, explainer, tests.
 
+#include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
 
 #include <cstdint>
+#include <source_location>
 
 BRAID_NAMESPACE_BEGIN
 
+struct scheduler_options;
+
 enum class event_kind : std::uint8_t {
-    spawned,     // task, other = parent (or empty), name
+    spawned,     // task, other = parent (or empty), name, place, level, restricted, background
     edge,        // task waits for other
     ready,       // task; other = the task whose end released it (or empty)
     started,     // task runs on seat
@@ -18,9 +22,11 @@ enum class event_kind : std::uint8_t {
     failed,      // its own work threw; `ended` follows
     wait_begin,  // task (or empty: a thread outside tasks) waits; other = awaited (or empty)
     wait_end,
-    helped,  // other runs on top of the wait of task
-    stolen,  // seat took task from seat_from
-    parked,  // the seat's thread sleeps
+    helped,     // other runs on top of the wait of task
+    stolen,     // seat took task from seat_from
+    seated,     // the calling thread has the seat from now on; name, holder
+    searching,  // the seat's thread found nothing to run and looks on
+    parked,     // the seat's thread sleeps
     unparked,
     event_set,  // object = the event
     event_taken,
@@ -30,7 +36,12 @@ enum class event_kind : std::uint8_t {
     joined,       // both parts of that join are over
     job_started,  // seat runs that part, which it took from seat_from
     job_ended,
+    frame_begin,  // of a frame_loop: number, name
+    frame_end,
 };
+
+/// Whose seat it is. Guests are threads that are no part of the scheduler, while they are inside.
+enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background };
 
 struct task_event {
     event_kind kind;
@@ -40,6 +51,13 @@ struct task_event {
     task_id other = {};
     const char* name = nullptr;
     const void* object = nullptr;
+    std::source_location where = {};  // empty: not known
+    std::uint8_t level = 0;           // priority
+    bool restricted = false;          // certain threads only may run it
+    bool background = false;          // a task for background threads
+    seat_kind holder = {};            // with seated
+    std::uint64_t number = 0;         // of a frame
+    bool same_moment = false;         // no time has passed since the thread's event before
 };
 
 /// Called on the thread where it happens, from many threads at once, in the order in which the
@@ -52,5 +70,10 @@ public:
 protected:
     ~observer() = default;
 };
+
+/// Asked for an observer by each scheduler that is made without one; may answer null. Set before
+/// the first scheduler; `profile` does when BRAID_CAPTURE is in the environment.
+using observer_source = observer* (*)(const scheduler_options& of);
+BRAID_API void set_observer_source(observer_source source);
 
 BRAID_NAMESPACE_END
