@@ -55,6 +55,10 @@ void runtime::log(log_level level, const char* format, ...) {
     options.log.function(options.log.user, level, text);
 }
 
+std::int64_t runtime::task_clock() const {
+    return options.statistics ? active_policy::now() : active_policy::coarse_now();
+}
+
 void runtime::note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
                             unsigned count) {
     const std::int64_t now = task_clock();

@@ -263,10 +263,7 @@ public:
     void note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
     void note_durations(worker& w, const char* name, bool quiet, unsigned count);
-    /// The clock that tasks are timed with.
-    std::int64_t task_clock() const {
-        return options.statistics ? active_policy::now() : active_policy::coarse_now();
-    }
+    std::int64_t task_clock() const;  // that tasks are timed with
     void note_type(worker& w, const char* name, std::int64_t ns);
     scheduler_statistics totals() const;
     task_id choose_ready(worker& w, id_test wanted);

@@ -2,15 +2,18 @@
 #include "braid/core/scheduler.hpp"
 #include "braid/profile/recorder.hpp"
 
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 namespace {
 
-void say(const scheduler_options& of, log_level level, const std::string& text) {
-    if (of.log.function == nullptr) return;
-    of.log.function(of.log.user, level, (std::string(of.name) + ": " + text).c_str());
+/// To who set the variable: that is asking for an answer, also from a program without handlers.
+void say(const std::string& text) {
+    const std::string line = "braid: BRAID_CAPTURE: " + text + ".\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 /// Never destroyed: threads may run until the very end of the program.
@@ -19,18 +22,23 @@ recorder* from_environment = nullptr;
 observer* start_once(const scheduler_options& of) {
     static const std::string path = std::getenv("BRAID_CAPTURE");
     if (from_environment != nullptr) {
-        say(of, log_level::warning,
-            "BRAID_CAPTURE records the first scheduler of a program; this one is not recorded");
+        say(std::string("the first scheduler is recorded, and '") + of.name + "' is not");
         return nullptr;
     }
     from_environment = new recorder;
     const status went = from_environment->start(path);
     if (!went) {
-        say(of, log_level::error, "BRAID_CAPTURE: " + went.text);
+        say(went.text);
         return nullptr;
     }
-    // What is written then can no longer fail in a way that somebody hears of.
-    std::atexit([] { static_cast<void>(from_environment->stop()); });
+    std::atexit([] {
+        const status ended = from_environment->stop();
+        if (!ended) say(ended.text);
+        const recorder::counts all = from_environment->statistics();
+        if (all.dropped == 0) return;
+        say(std::to_string(all.dropped) + " of " + std::to_string(all.records + all.dropped) +
+            " records had no room");
+    });
     return from_environment;
 }
 
