@@ -18,6 +18,7 @@ struct frame_slot {
     std::uint64_t frame = 0;
     future<void> end;      // valid: in flight
     unsigned passed = 0;   // stages that succeeded; written by one after the other
+    bool opened = false;   // the gate; else the frame was cancelled, whatever ran
     bool refused = false;  // nothing of it runs
     frame_record record;
     frame_arena arena;
