@@ -22,21 +22,22 @@ void runtime::tell(worker& w, event_kind kind, task_id task, task_id other, cons
 
 void runtime::tell_seated(worker& w) {
     options.observer->on_event(
-        {.kind = event_kind::seated, .seat = w.index, .name = w.name, .holder = w.kind});
+        {.kind = event_kind::seated, .holder = w.kind, .seat = w.index, .name = w.name});
 }
 
 void runtime::tell_spawned(worker& w, const slot& s, task_id id, task_id parent,
                            const std::source_location& where, bool same_moment) {
+    const spawn_facts facts{.where = where,
+                            .level = level_of(s),
+                            .restricted = s.has(flag_direct),
+                            .background = s.has(flag_background),
+                            .same_moment = same_moment};
     options.observer->on_event({.kind = event_kind::spawned,
                                 .seat = w.index,
                                 .task = id,
                                 .other = parent,
                                 .name = s.name,
-                                .where = where,
-                                .level = level_of(s),
-                                .restricted = s.has(flag_direct),
-                                .background = s.has(flag_background),
-                                .same_moment = same_moment});
+                                .facts = &facts});
 }
 
 void runtime::tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,

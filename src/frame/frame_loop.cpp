@@ -72,7 +72,7 @@ bool frame_state::submit(std::uint64_t frame) {
 
 void frame_state::tell(event_kind kind, std::uint64_t frame) const {
     if (rt.options.observer == nullptr) return;
-    rt.options.observer->on_event({.kind = kind, .name = options.name, .number = frame});
+    rt.options.observer->on_event({.kind = kind, .other = {frame}, .name = options.name});
 }
 
 bool frame_state::wait_for(task_id end) {

@@ -8,6 +8,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
+/// In the ring: a `started` that was made ready at that moment by `other`; an `ended` that
+/// completed its task.
+inline constexpr std::uint8_t ring_joined = 0x80;
+
 struct recorded_thread {
     recorded_thread(std::size_t capacity, type_table& all)
         : ring(capacity), types(all), area(platform::own_thread_area()), flag(area) {}
@@ -24,7 +28,7 @@ struct recorded_thread {
     unsigned depth = 0;          // bodies on the stack
     std::uint64_t switched = 0;  // one bit for each of them
     platform::switch_counts counts;
-    std::uint32_t seat = lane::no_seat;
+    record* held = nullptr;  // written into the ring, and not handed on yet
 
     // ---- the recorder's thread
     lane about;                   // without records; guarded by the recorder's lock

@@ -76,7 +76,7 @@ constexpr bool goes_on_after(record_kind last) {
 bool same_moment(const task_event& e, record_kind last) {
     switch (e.kind) {
         case event_kind::spawned:
-            return e.same_moment;
+            return e.facts != nullptr && e.facts->same_moment;
         case event_kind::edge:
             return true;
         case event_kind::ready:
@@ -90,10 +90,10 @@ bool same_moment(const task_event& e, record_kind last) {
     }
 }
 
-std::uint8_t flags_of(const task_event& e) {
-    return static_cast<std::uint8_t>((e.level & spawn_priority) |
-                                     (e.restricted ? spawn_restricted : 0) |
-                                     (e.background ? spawn_background : 0));
+std::uint8_t flags_of(const spawn_facts& f) {
+    return static_cast<std::uint8_t>((f.level & spawn_priority) |
+                                     (f.restricted ? spawn_restricted : 0) |
+                                     (f.background ? spawn_background : 0));
 }
 
 lane_kind kind_of_lane(seat_kind holder) {
@@ -164,6 +164,7 @@ recorded_thread* recorder::state::recording_thread() {
         t.switched = 0;
         t.failed = false;
         t.last = {};
+        t.held = nullptr;
         t.counts = platform::own_switch_counts();
     }
     return &t;
@@ -188,8 +189,8 @@ recorded_thread* recorder::state::recording_thread() {
     return t;
 }
 
-[[gnu::noinline]] void recorder::state::seat_thread(recorded_thread& t, const task_event& e) {
-    t.seat = e.seat;
+[[gnu::noinline]] void recorder::state::seat_thread(const task_event& e) {
+    recorded_thread& t = own.serial == serial ? *own.thread : own_thread();
     const std::lock_guard lock(threads_mutex);
     t.about.seat = e.seat;
     t.about.kind = kind_of_lane(e.holder);
@@ -200,13 +201,36 @@ recorded_thread* recorder::state::recording_thread() {
 
 namespace {
 
+/// Two events of one task at one moment, which come one right after the other for nearly every
+/// task, share a place in the ring; see expand().
+bool joins_held(recorded_thread& t, record_kind kind, std::uint64_t task, std::uint32_t aux) {
+    record& held = *std::exchange(t.held, nullptr);
+    const bool same = held.task == task && held.time == t.stamp;
+    const bool over = same && kind == record_kind::completed && held.kind == record_kind::ended;
+    const bool starts = same && kind == record_kind::started && held.kind == record_kind::ready;
+    if (starts) {
+        held.kind = record_kind::started;
+        held.aux = aux;
+        held.core = t.core();
+    }
+    if (over || starts) held.flags |= ring_joined;
+    t.ring.end_push();
+    return over || starts;
+}
+
 void write(recorded_thread& t, record_kind kind, std::uint64_t task, std::uint64_t other,
            std::uint32_t aux, std::uint8_t flags) {
     t.last = kind;
+    if (t.held != nullptr && joins_held(t, kind, task, aux)) return;
     record* const to = t.ring.begin_push();
     if (to == nullptr) return;
     *to = {t.stamp, task, other, aux, t.core(), kind, flags};
-    t.ring.end_push();
+    // After these the thread says something else at once.
+    if (kind == record_kind::ended || (kind == record_kind::ready && other != 0)) {
+        t.held = to;
+    } else {
+        t.ring.end_push();
+    }
 }
 
 void count_switches(recorded_thread& t) {
@@ -221,74 +245,53 @@ void count_switches(recorded_thread& t) {
 
 std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
-}  // namespace
-
-void recorder::on_event(const task_event& e) {
-    state& s = *state_;
-    if (e.kind == event_kind::seated) {
-        s.seat_thread(own.serial == s.serial ? *own.thread : s.own_thread(), e);
-        return;
-    }
-    recorded_thread* const there = s.recording_thread();
-    if (there == nullptr) return;
-    recorded_thread& t = *there;
+[[gnu::noinline]] void write_rare(recorded_thread& t, const task_event& e) {
     if (e.kind == event_kind::failed) t.failed = true;
     const record_kind kind = kind_of[static_cast<std::size_t>(e.kind)];
     if (kind == record_kind{}) return;
-    if (t.seat == lane::no_seat && e.seat != UINT16_MAX) {
-        t.seat = e.seat;
-        const std::lock_guard lock(s.threads_mutex);
-        t.about.seat = e.seat;
-        t.changed = true;
-    }
-    if (!same_moment(e, t.last)) t.stamp = platform::ticks();
+    std::uint32_t aux = e.seat_from != UINT16_MAX ? e.seat_from : 0;
+    if (kind == record_kind::parked) count_switches(t);
+    const bool named = kind == record_kind::acquired || kind == record_kind::released ||
+                       kind == record_kind::frame_begin || kind == record_kind::frame_end;
+    if (named) aux = t.types.number_of(e.name, {});
+    const std::uint64_t other = e.object != nullptr ? number_of(e.object) : e.other.value;
+    write(t, kind, e.task.value, other, aux, 0);
+}
 
-    std::uint32_t aux = 0;
-    std::uint64_t other = e.other.value;
-    std::uint8_t flags = 0;
-    switch (kind) {
-        case record_kind::spawned:
-            aux = t.types.number_of(e.name, e.where);
-            flags = flags_of(e);
-            break;
-        case record_kind::started:
-            aux = t.types.number_of(e.name, {});
-            begin_body(t);
-            break;
-        case record_kind::ended:
-            flags = end_body(t);
-            break;
-        case record_kind::stolen:
-            aux = e.seat_from;
-            break;
-        case record_kind::acquired:
-        case record_kind::released:
-            aux = t.types.number_of(e.name, {});
-            other = number_of(e.object);
-            break;
-        case record_kind::job_started:
-        case record_kind::job_ended:
-            aux = e.seat_from;
-            other = number_of(e.object);
-            break;
-        case record_kind::event_set:
-        case record_kind::event_taken:
-        case record_kind::forked:
-        case record_kind::joined:
-            other = number_of(e.object);
-            break;
-        case record_kind::parked:
-            count_switches(t);
-            break;
-        case record_kind::frame_begin:
-        case record_kind::frame_end:
-            aux = t.types.number_of(e.name, {});
-            other = e.number;
-            break;
-        default:
-            break;
+}  // namespace
+
+void recorder::on_event(const task_event& e) {
+    recorded_thread* const there = state_->recording_thread();
+    if (there == nullptr || e.kind == event_kind::seated) {
+        if (e.kind == event_kind::seated) state_->seat_thread(e);
+        return;
     }
-    write(t, kind, e.task.value, other, aux, flags);
+    recorded_thread& t = *there;
+    if (!same_moment(e, t.last)) t.stamp = platform::ticks();
+    // Those of each task.
+    switch (e.kind) {
+        case event_kind::spawned:
+            if (e.facts == nullptr) return;
+            write(t, record_kind::spawned, e.task.value, e.other.value,
+                  t.types.number_of(e.name, e.facts->where), flags_of(*e.facts));
+            return;
+        case event_kind::edge:
+        case event_kind::ready:
+        case event_kind::completed:
+            write(t, kind_of[static_cast<std::size_t>(e.kind)], e.task.value, e.other.value, 0, 0);
+            return;
+        case event_kind::started: {
+            const std::uint32_t type = t.types.number_of(e.name, {});
+            begin_body(t);
+            write(t, record_kind::started, e.task.value, 0, type, 0);
+            return;
+        }
+        case event_kind::ended:
+            write(t, record_kind::ended, e.task.value, 0, 0, end_body(t));
+            return;
+        default:
+            write_rare(t, e);
+    }
 }
 
 // ---- what the program marks itself

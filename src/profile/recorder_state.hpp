@@ -42,7 +42,7 @@ struct recorder::state {
     recorded_thread* recording_thread();
     /// Of the calling thread; made at its first event.
     recorded_thread& own_thread();
-    void seat_thread(recorded_thread& t, const task_event& e);
+    void seat_thread(const task_event& e);
     status begin(recorder& self, capture_sink& to);
     void work();
     /// Under the lock of `capture`. `last`: nothing is held back.

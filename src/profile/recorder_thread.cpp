@@ -114,11 +114,32 @@ void recorder::state::flush(bool last) {
     hand_on();
 }
 
+namespace {
+
+/// What shared a place in the ring.
+void expand(record r, std::vector<record>& to) {
+    if ((r.flags & ring_joined) == 0) return to.push_back(r);
+    r.flags &= static_cast<std::uint8_t>(~ring_joined);
+    record with = r;
+    with.aux = 0;
+    with.flags = 0;
+    if (r.kind == record_kind::ended) {
+        with.kind = record_kind::completed;
+        to.insert(to.end(), {r, with});
+    } else {
+        with.kind = record_kind::ready;
+        r.other = 0;
+        to.insert(to.end(), {with, r});
+    }
+}
+
+}  // namespace
+
 /// First the records, then the switches: none of those that lie between the records is missing.
 void recorder::state::take(recorded_thread& t) {
     t.taken.clear();
     t.ring.pop([&](std::span<const record> some) {
-        t.taken.insert(t.taken.end(), some.begin(), some.end());
+        for (const record& r : some) expand(r, t.taken);
     });
     platform::switch_log::entry e{};
     while (t.log.next(e)) {

@@ -12,7 +12,7 @@ BRAID_NAMESPACE_BEGIN
 struct scheduler_options;
 
 enum class event_kind : std::uint8_t {
-    spawned,     // task, other = parent (or empty), name, place, level, restricted, background
+    spawned,     // task, other = parent (or empty), name, facts
     edge,        // task waits for other
     ready,       // task; other = the task whose end released it (or empty)
     started,     // task runs on seat
@@ -36,28 +36,32 @@ enum class event_kind : std::uint8_t {
     joined,       // both parts of that join are over
     job_started,  // seat runs that part, which it took from seat_from
     job_ended,
-    frame_begin,  // of a frame_loop: number, name
+    frame_begin,  // of a frame_loop: other = its number, name
     frame_end,
 };
 
 /// Whose seat it is. Guests are threads that are no part of the scheduler, while they are inside.
 enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background };
 
+/// What is told beside the name when a task is spawned.
+struct spawn_facts {
+    std::source_location where;  // empty: not known
+    std::uint8_t level = 0;      // priority
+    bool restricted = false;     // certain threads only may run it
+    bool background = false;     // background threads run it
+    bool same_moment = false;    // no time has passed since the thread's event before
+};
+
 struct task_event {
     event_kind kind;
+    seat_kind holder = {};            // with seated
     std::uint16_t seat = UINT16_MAX;  // whose thread says so
     std::uint16_t seat_from = UINT16_MAX;
     task_id task = {};
-    task_id other = {};
+    task_id other = {};  // of a frame: its number
     const char* name = nullptr;
     const void* object = nullptr;
-    std::source_location where = {};  // empty: not known
-    std::uint8_t level = 0;           // priority
-    bool restricted = false;          // certain threads only may run it
-    bool background = false;          // a task for background threads
-    seat_kind holder = {};            // with seated
-    std::uint64_t number = 0;         // of a frame
-    bool same_moment = false;         // no time has passed since the thread's event before
+    const spawn_facts* facts = nullptr;  // with spawned; good during the call
 };
 
 /// Called on the thread where it happens, from many threads at once, in the order in which the
