@@ -63,10 +63,13 @@ void lane_steps::take(const record& r) {
         case record_kind::counter:
         case record_kind::switches:
             return say(step_kind::counter, {}, &r);
+        case record_kind::completed:
+            // It cannot be over while it runs: its end was lost.
+            if (uncover(key_of(slice_kind::task, r))) close_top(nullptr);
+            return;
         // What is known of a task is told at its slice, an edge is an arrow, frames have rows.
         case record_kind::edge:
         case record_kind::ready:
-        case record_kind::completed:
         case record_kind::frame_begin:
         case record_kind::frame_end:
             return;
@@ -84,41 +87,42 @@ void lane_steps::finish() {
 
 void lane_steps::begin(slice_kind kind, const record& r) {
     open_.push_back({&r, slices_++, kind});
+    ++open_count_[key_of(kind, r)];
     say(step_kind::begin, kind, &r, open_.back().slice);
 }
 
 void lane_steps::end(slice_kind kind, const record& r) {
-    const auto found = std::find_if(open_.rbegin(), open_.rend(),
-                                    [&](const open_slice& one) { return same(one, kind, r); });
-    if (found == open_.rend()) {
-        const std::uint32_t slice = slices_++;
-        say(step_kind::begin, kind, &r, slice, cut_begin);
-        say(step_kind::end, kind, &r, slice, cut_begin);
-        return;
-    }
-    // What lies on top must have ended before this one: its end is missing.
-    for (auto above = found - open_.rbegin(); above > 0; --above) close_top(nullptr);
-    close_top(&r);
+    if (uncover(key_of(kind, r))) return close_top(&r);
+    const std::uint32_t slice = slices_++;
+    say(step_kind::begin, kind, &r, slice, cut_begin);
+    say(step_kind::end, kind, &r, slice, cut_begin);
 }
 
-bool lane_steps::same(const open_slice& one, slice_kind kind, const record& r) {
-    if (one.kind != kind) return false;
+lane_steps::open_key lane_steps::key_of(slice_kind kind, const record& r) {
     switch (kind) {
         case slice_kind::task:
         case slice_kind::wait:
-            return one.from->task == r.task;
+            return {kind, r.task};
         case slice_kind::job:
-            return one.from->other == r.other;
+            return {kind, r.other};
         case slice_kind::scope:
-            return one.from->aux == r.aux;
+            return {kind, r.aux};
         default:
-            return true;
+            return {kind, 0};
     }
+}
+
+bool lane_steps::uncover(const open_key& key) {
+    if (!open_count_.contains(key)) return false;
+    while (key_of(open_.back().kind, *open_.back().from) != key) close_top(nullptr);
+    return true;
 }
 
 void lane_steps::close_top(const record* by) {
     const open_slice one = open_.back();
     open_.pop_back();
+    const auto count = open_count_.find(key_of(one.kind, *one.from));
+    if (--count->second == 0) open_count_.erase(count);
     say(step_kind::end, one.kind, by, one.slice, by == nullptr ? cut_end : 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include "braid/profile/capture.hpp"
 
+#include <map>
 #include <vector>
 
 BRAID_NAMESPACE_BEGIN
@@ -62,7 +63,10 @@ private:
     void on_core(const record* by);
     void say(step_kind kind, slice_kind about, const record* from, std::uint32_t slice = 0,
              std::uint8_t cut = 0);
-    static bool same(const open_slice& one, slice_kind kind, const record& r);
+    using open_key = std::pair<slice_kind, std::uint64_t>;
+    static open_key key_of(slice_kind kind, const record& r);
+    /// Ends what lies on top of the innermost slice of that key: their ends are missing.
+    bool uncover(const open_key& key);
 
     const lane& lane_;
     std::uint32_t number_;
@@ -72,6 +76,7 @@ private:
     bool finished_ = false;
     std::uint32_t slices_ = 0;
     std::vector<open_slice> open_;
+    std::map<open_key, std::uint32_t> open_count_;  // so that nothing is looked for in vain
     open_slice off_ = {nullptr, 0, slice_kind::off_core};
     std::vector<step> said_;  // by the record that was taken last
     std::size_t told_ = 0;

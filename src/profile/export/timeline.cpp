@@ -2,7 +2,9 @@
 #include "profile/export/timeline.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -93,64 +95,95 @@ void timeline::join(std::vector<std::pair<std::uint64_t, std::uint64_t>>& edges)
     std::stable_sort(arriving_.begin(), arriving_.end(), by_task);
 }
 
-void timeline::lay_frames() {
-    struct mark {
-        const record* at;
-        std::uint32_t lane;
-    };
-    std::vector<mark> marks;
-    for (std::uint32_t i = 0; i < capture_.lanes.size(); ++i) {
-        for (const record& r : capture_.lanes[i].records) {
-            if (r.kind == record_kind::frame_begin || r.kind == record_kind::frame_end) {
-                marks.push_back({&r, i});
-            }
+std::vector<timeline::frame> timeline::find_frames() const {
+    std::vector<const record*> marks;
+    for (const lane& l : capture_.lanes) {
+        for (const record& r : l.records) {
+            const bool of_frame =
+                r.kind == record_kind::frame_begin || r.kind == record_kind::frame_end;
+            if (of_frame) marks.push_back(&r);
         }
     }
-    std::stable_sort(marks.begin(), marks.end(), [](const mark& a, const mark& b) {
-        const bool a_ends = a.at->kind == record_kind::frame_end;
-        const bool b_ends = b.at->kind == record_kind::frame_end;
-        return std::tie(a.at->time, a_ends) < std::tie(b.at->time, b_ends);
+    std::stable_sort(marks.begin(), marks.end(), [](const record* a, const record* b) {
+        const bool a_ends = a->kind == record_kind::frame_end;
+        const bool b_ends = b->kind == record_kind::frame_end;
+        return std::tie(a->time, a_ends) < std::tie(b->time, b_ends);
     });
     // A frame may end on another lane than the one on which it began.
-    std::vector<std::pair<const record*, const record*>> found;
+    std::vector<frame> found;
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> open;
-    for (const mark& m : marks) {
-        const std::pair key(m.at->aux, m.at->other);
-        if (m.at->kind == record_kind::frame_begin) {
+    for (const record* const mark : marks) {
+        const std::pair key(mark->aux, mark->other);
+        if (mark->kind == record_kind::frame_begin) {
             open[key] = found.size();
-            found.emplace_back(m.at, nullptr);
+            found.push_back({mark, nullptr, mark->time, last_});
         } else if (const auto begun = open.find(key); begun != open.end()) {
-            found[begun->second].second = m.at;
+            found[begun->second].end = mark;
+            found[begun->second].to = mark->time;
             open.erase(begun);
         } else {
-            found.emplace_back(nullptr, m.at);
+            found.push_back({nullptr, mark, mark->time, mark->time});
         }
     }
-    for (const auto& [begin, end] : found) lay_frame(begin, end);
+    return found;
+}
+
+void timeline::bound_frames(std::vector<frame>& found) const {
+    // Frames end in their order. One whose end was lost is not drawn until the end of the capture
+    // when a later one has ended, or each would take a row for good.
+    std::vector<frame*> by_number;
+    for (frame& one : found) by_number.push_back(&one);
+    const auto key = [](const frame* one) {
+        const record& r = one->begin != nullptr ? *one->begin : *one->end;
+        return std::pair(r.aux, r.other);
+    };
+    std::stable_sort(by_number.begin(), by_number.end(),
+                     [&](const frame* a, const frame* b) { return key(a) > key(b); });
+    std::uint64_t earliest = last_;
+    for (std::size_t i = 0; i < by_number.size(); ++i) {
+        frame& one = *by_number[i];
+        if (i == 0 || key(by_number[i - 1]).first != key(&one).first) earliest = last_;
+        if (one.end == nullptr) one.to = std::max(one.from, earliest);
+        if (one.end != nullptr) earliest = std::min(earliest, one.to);
+    }
+}
+
+void timeline::lay_frames() {
+    std::vector<frame> found = find_frames();
+    bound_frames(found);
+    using busy_row = std::pair<std::uint64_t, std::uint32_t>;  // until when
+    std::priority_queue<busy_row, std::vector<busy_row>, std::greater<>> busy;
+    std::set<std::uint32_t> free;
+    for (const frame& one : found) {
+        // Beside a frame without length nothing lies at the same time, so that order stays plain.
+        const bool lasts = one.from < one.to;
+        while (!busy.empty() &&
+               (busy.top().first < one.from || (lasts && busy.top().first == one.from))) {
+            free.insert(busy.top().second);
+            busy.pop();
+        }
+        if (free.empty()) free.insert(frame_rows_++);
+        const std::uint32_t row = *free.begin();
+        free.erase(free.begin());
+        const bool more = !lasts && one.to != std::numeric_limits<std::uint64_t>::max();
+        busy.emplace(more ? one.to + 1 : one.to, row);
+        lay_frame(one, row);
+    }
     std::stable_sort(frames_.begin(), frames_.end(), [](const frame_step& a, const frame_step& b) {
         return std::tie(a.now.time, a.begins) < std::tie(b.now.time, b.begins);
     });
 }
 
-void timeline::lay_frame(const record* begin, const record* end) {
-    const std::uint64_t to = end != nullptr ? end->time : last_;
-    const std::uint64_t from = begin != nullptr ? begin->time : to;
-    const auto row =
-        std::find_if(frame_row_free_.begin(), frame_row_free_.end(), [&](const row_free& one) {
-            return one.after || from == to ? from > one.from : from >= one.from;
-        });
-    const auto number = static_cast<std::uint32_t>(row - frame_row_free_.begin());
-    // Beside a frame without length nothing lies at the same time, so that order stays plain.
-    if (row == frame_row_free_.end()) frame_row_free_.push_back({});
-    frame_row_free_[number] = {to, from == to};
+void timeline::lay_frame(const frame& one, std::uint32_t row) {
     const auto slice = static_cast<std::uint32_t>(frames_.size() / 2);
-    const auto cut = static_cast<std::uint8_t>(begin == nullptr ? cut_begin : 0);
-    const auto cut_there = static_cast<std::uint8_t>(cut | (end == nullptr ? cut_end : 0));
-    const record* const first = begin != nullptr ? begin : end;
+    const auto cut = static_cast<std::uint8_t>(one.begin == nullptr ? cut_begin : 0);
+    const auto cut_there = static_cast<std::uint8_t>(cut | (one.end == nullptr ? cut_end : 0));
+    const record* const first = one.begin != nullptr ? one.begin : one.end;
+    const bool lasts = one.from < one.to;
     frames_.push_back(
-        {{from, first, number, slice, step_kind::begin, slice_kind::frame, cut}, from < to});
+        {{one.from, first, row, slice, step_kind::begin, slice_kind::frame, cut}, lasts});
     frames_.push_back(
-        {{to, end, number, slice, step_kind::end, slice_kind::frame, cut_there}, false});
+        {{one.to, one.end, row, slice, step_kind::end, slice_kind::frame, cut_there}, false});
 }
 
 timeline::turn timeline::turn_of(const step& at, std::uint32_t source) {

@@ -49,7 +49,7 @@ public:
     /// Arrows that leave at this end of a slice, or arrive at this begin.
     std::span<const flow> flows(const step& at) const;
 
-    std::uint32_t frame_rows() const { return static_cast<std::uint32_t>(frame_row_free_.size()); }
+    std::uint32_t frame_rows() const { return frame_rows_; }
     const capture& about() const { return capture_; }
 
 private:
@@ -76,16 +76,19 @@ private:
         step now;
         bool begins;  // and lasts
     };
-    struct row_free {
-        std::uint64_t from;
-        bool after;  // only later than that
+    struct frame {
+        const record* begin;
+        const record* end;
+        std::uint64_t from, to;
     };
 
     void learn(const record& r, std::vector<std::pair<std::uint64_t, std::uint64_t>>& edges);
     void learn_slices();
     void join(std::vector<std::pair<std::uint64_t, std::uint64_t>>& edges);
     void lay_frames();
-    void lay_frame(const record* begin, const record* end);
+    std::vector<frame> find_frames() const;
+    void bound_frames(std::vector<frame>& found) const;
+    void lay_frame(const frame& one, std::uint32_t row);
     void queue_lane(std::uint32_t number);
     bool is_told_elsewhere(const step& at) const;
     std::string name_of_type(std::uint32_t number, const char* otherwise) const;
@@ -100,7 +103,7 @@ private:
     std::vector<head> lanes_;
     std::vector<frame_step> frames_;
     std::size_t next_frame_ = 0;
-    std::vector<row_free> frame_row_free_;
+    std::uint32_t frame_rows_ = 0;
     std::vector<detail> details_;
     std::uint64_t told_ = 0, records_ = 0;
 

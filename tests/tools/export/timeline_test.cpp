@@ -198,6 +198,27 @@ TEST(Timeline, FramesThatOverlapHaveRowsOfTheirOwn) {
     EXPECT_EQ(frames, 9U);
 }
 
+TEST(Timeline, AFrameWhoseEndWasLostEndsBeforeThoseAfterIt) {
+    scene s;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        s.at(0, 100 * i, record_kind::frame_begin, 0, i);
+        if (i % 10 == 9) s.at(0, 100 * i + 90, record_kind::frame_end, 0, i);
+    }
+    profile::timeline told(s.made);
+    EXPECT_EQ(told.frame_rows(), 10U);
+    EXPECT_EQ(lines(s.made).back(), "9990 end frame 9");
+}
+
+TEST(Timeline, ATaskThatIsCompleteHasEnded) {
+    scene s;
+    s.at(0, 1, record_kind::started, 1);
+    s.at(0, 4, record_kind::completed, 1);
+    s.at(0, 5, record_kind::started, 2);
+    s.at(0, 6, record_kind::ended, 2);
+    EXPECT_EQ(lines(s.made), (said{"1 begin task 0 task", "4 end task 0 cut2",
+                                   "5 begin task 0 task", "6 end task 0"}));
+}
+
 TEST(Timeline, FramesWithoutLengthStayInOrder) {
     scene s;
     for (const std::uint64_t number : {1U, 2U, 3U}) {
