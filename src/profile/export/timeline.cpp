@@ -91,8 +91,9 @@ void timeline::join(std::vector<std::pair<std::uint64_t, std::uint64_t>>& edges)
         leaving_.push_back({from, ++id});
         arriving_.push_back({to, id});
     }
-    const auto by_task = [](const flow& a, const flow& b) { return a.task < b.task; };
-    std::stable_sort(arriving_.begin(), arriving_.end(), by_task);
+    std::sort(arriving_.begin(), arriving_.end(), [](const flow& a, const flow& b) {
+        return std::tie(a.task, a.id) < std::tie(b.task, b.id);
+    });
 }
 
 std::vector<timeline::frame> timeline::find_frames() const {
@@ -104,10 +105,10 @@ std::vector<timeline::frame> timeline::find_frames() const {
             if (of_frame) marks.push_back(&r);
         }
     }
-    std::stable_sort(marks.begin(), marks.end(), [](const record* a, const record* b) {
+    std::sort(marks.begin(), marks.end(), [](const record* a, const record* b) {
         const bool a_ends = a->kind == record_kind::frame_end;
         const bool b_ends = b->kind == record_kind::frame_end;
-        return std::tie(a->time, a_ends) < std::tie(b->time, b_ends);
+        return std::tie(a->time, a_ends, a->other) < std::tie(b->time, b_ends, b->other);
     });
     // A frame may end on another lane than the one on which it began.
     std::vector<frame> found;
@@ -137,8 +138,9 @@ void timeline::bound_frames(std::vector<frame>& found) const {
         const record& r = one->begin != nullptr ? *one->begin : *one->end;
         return std::pair(r.aux, r.other);
     };
-    std::stable_sort(by_number.begin(), by_number.end(),
-                     [&](const frame* a, const frame* b) { return key(a) > key(b); });
+    std::sort(by_number.begin(), by_number.end(), [&](const frame* a, const frame* b) {
+        return std::pair(key(b), a->from) < std::pair(key(a), b->from);
+    });
     std::uint64_t earliest = last_;
     for (std::size_t i = 0; i < by_number.size(); ++i) {
         frame& one = *by_number[i];
@@ -169,8 +171,9 @@ void timeline::lay_frames() {
         busy.emplace(more ? one.to + 1 : one.to, row);
         lay_frame(one, row);
     }
-    std::stable_sort(frames_.begin(), frames_.end(), [](const frame_step& a, const frame_step& b) {
-        return std::tie(a.now.time, a.begins) < std::tie(b.now.time, b.begins);
+    std::sort(frames_.begin(), frames_.end(), [](const frame_step& a, const frame_step& b) {
+        return std::tie(a.now.time, a.begins, a.now.slice, a.now.kind) <
+               std::tie(b.now.time, b.begins, b.now.slice, b.now.kind);
     });
 }
 
