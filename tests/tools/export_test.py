@@ -273,6 +273,9 @@ def check_chrome(path, want):
             arrows[event["id"]].append(phase)
         else:
             check(phase in "iC", f"{path}: what is {phase}?")
+            values = event.get("args", {}).values()
+            check(phase == "i" or all(isinstance(v, (int, float)) for v in values),
+                  f"{path}: a counter counts {values}")
             not_said = phase == "i" and event["name"].endswith("is not a finite number")
             count["counters" if phase == "C" or not_said else "instants"] += (
                 2 if "voluntary" in event.get("args", {}) else 1)
