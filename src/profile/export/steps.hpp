@@ -46,6 +46,8 @@ public:
 
     /// False: there are no more.
     bool next(step& to);
+    /// How many records are behind it.
+    std::size_t taken() const { return at_; }
 
 private:
     struct open_slice {

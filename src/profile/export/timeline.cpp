@@ -133,6 +133,7 @@ void timeline::bound_frames(std::vector<frame>& found) const {
     // Frames end in their order. One whose end was lost is not drawn until the end of the capture
     // when a later one has ended, or each would take a row for good.
     std::vector<frame*> by_number;
+    by_number.reserve(found.size());
     for (frame& one : found) by_number.push_back(&one);
     const auto key = [](const frame* one) {
         const record& r = one->begin != nullptr ? *one->begin : *one->end;
@@ -197,12 +198,11 @@ timeline::turn timeline::turn_of(const step& at, std::uint32_t source) {
 
 void timeline::queue_lane(std::uint32_t number) {
     head& lane = lanes_[number];
-    while (lane.rest.next(lane.now)) {
-        ++told_;
-        if (is_told_elsewhere(lane.now)) continue;
-        turns_.push(turn_of(lane.now, number));
-        return;
-    }
+    const std::size_t before = lane.rest.taken();
+    bool more = lane.rest.next(lane.now);
+    while (more && is_told_elsewhere(lane.now)) more = lane.rest.next(lane.now);
+    told_ += lane.rest.taken() - before;
+    if (more) turns_.push(turn_of(lane.now, number));
 }
 
 timeline::turn timeline::turn_of_frame() const {
@@ -233,7 +233,7 @@ bool timeline::next(step& to) {
 
 double timeline::share() const {
     if (records_ == 0) return 1;
-    return std::min(1.0, static_cast<double>(told_) / static_cast<double>(records_));
+    return static_cast<double>(told_) / static_cast<double>(records_);
 }
 
 const timeline::task_facts* timeline::facts(std::uint64_t task) const {
