@@ -77,9 +77,13 @@ private:
 };
 
 bool same_file(const std::string& a, const std::string& b) {
-    std::error_code ignored;  // one that is not there yet is the same only by name
-    return fs::equivalent(a, b, ignored) ||
-           fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+    std::error_code wrong;
+    if (fs::equivalent(a, b, wrong)) return true;
+    // One that is not there yet is the same by name only.
+    const fs::path one = fs::weakly_canonical(a, wrong);
+    if (wrong) return false;
+    const fs::path other = fs::weakly_canonical(b, wrong);
+    return !wrong && one == other;
 }
 
 struct request {
