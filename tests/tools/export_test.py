@@ -140,6 +140,7 @@ class perfetto_trace:
     def __init__(self, path):
         self.path = path
         self.tracks, self.names, self.details, self.sources = {}, {}, {}, {}
+        self.counters = set()
         self.open = defaultdict(list)
         self.begun, self.flows = [], defaultdict(list)
         self.kinds, self.states = Counter(), defaultdict(list)
@@ -176,10 +177,13 @@ class perfetto_trace:
             if "process" not in track:
                 check(one(track, "parent_uuid") in self.tracks, "a row without its process")
             self.tracks[number] = one(track, "name")
+            self.counters |= {number} if "counter" in track else set()
 
     def event(self, time, event):
         track, kind = one(event, "track_uuid"), one(event, "type")
         check(track in self.tracks, f"{self.path}: an event of row {track}, which is not there")
+        check((kind == "TYPE_COUNTER") == (track in self.counters),
+              f"{self.path}: {kind} on row {track}")
         self.kinds[kind] += 1
         notes = {}
         for note in event.get("debug_annotations", []):

@@ -145,7 +145,8 @@ void perfetto_writer::describe(std::uint64_t id, const std::string& name, std::u
     track.add_uint64(field::track::id, id);
     track.add_string(field::track::name, whole_utf8(name));
     track.add_uint64(field::track::parent, parent);
-    if (counter) pbf_writer(track, field::track::counter);
+    // Empty, but there: a writer of its own would leave it out.
+    if (counter) track.add_message(field::track::counter, "", 0);
 }
 
 void perfetto_writer::describe_lane(std::uint32_t number) {
