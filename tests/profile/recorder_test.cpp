@@ -1,10 +1,10 @@
 // What the recorder writes down of a scheduler, and that it neither waits nor lies.
 #include "braid/profile/recorder.hpp"
 
-#include "base/platform/thread_switches.hpp"
 #include "braid/braid.hpp"
 #include "braid/fork_join.hpp"
 #include "braid/frame/frame_loop.hpp"
+#include "memory_sink.hpp"
 #include "profile/record_ring.hpp"
 
 #include <gtest/gtest.h>
@@ -21,21 +21,7 @@ using profile::capture;
 using profile::record;
 using profile::record_kind;
 
-/// Keeps the bytes.
-struct memory_sink final : profile::capture_sink {
-    bool take(std::span<const std::byte> chunks) override {
-        bytes.insert(bytes.end(), chunks.begin(), chunks.end());
-        return !full;
-    }
-    capture read() const {
-        capture c;
-        const braid::status went = profile::read_capture(bytes, c);
-        EXPECT_TRUE(went) << went.text;
-        return c;
-    }
-    std::vector<std::byte> bytes;
-    bool full = false;
-};
+using braid_test::memory_sink;
 
 std::size_t count_of(const capture& c, record_kind kind) {
     std::size_t count = 0;
