@@ -51,10 +51,10 @@ bool frame_state::submit(std::uint64_t frame) {
     slot.arena.reset(frame);
     {
         // Destroyed before it has opened it cancels what has been submitted.
-        task_builder gate = s.begin({.name = options.name}, empty);
+        task_builder gate = s.begin({.name = options.name, .where = {}}, empty);
         if (!gate.id()) return false;
-        slot.end =
-            s.async({.name = options.name, .after = {gate.id()}}, [&slot] { slot.opened = true; });
+        slot.end = s.async({.name = options.name, .after = {gate.id()}, .where = {}},
+                           [&slot] { slot.opened = true; });
         task_id last = slot.end.valid() ? gate.id() : task_id{};
         for (unsigned i = 0; i < stage_count && last; ++i) {
             last = stages[i]->submit(frame, last, slot.end.id());

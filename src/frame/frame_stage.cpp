@@ -188,13 +188,14 @@ task_id stage_state::submit(std::uint64_t f, task_id after, task_id parent) {
                                      .after = {after},
                                      .after_any = {last_run},
                                      .parent = parent,
-                                     .may_be_long = true},
+                                     .may_be_long = true,
+                                     .where = {}},
                                     [this, f](task_context& task) { begin(f, task); });
     if (!started) return {};
     const task_id run = work.run({.after = {started}, .parent = parent});
     if (!run) return {};
     last_run = run;
-    return s.spawn({.name = "end of stage", .after = {run}, .parent = parent},
+    return s.spawn({.name = "end of stage", .after = {run}, .parent = parent, .where = {}},
                    [this, f] { end(f); });
 }
 

@@ -211,8 +211,8 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
             }
         };
         if (all == 1) return piece(0);
-        if (all == 0 ||
-            scheduler_.spawn_batch({.name = task.name(), .parent = task.id()}, all, piece))
+        if (all == 0 || scheduler_.spawn_batch(
+                            {.name = task.name(), .parent = task.id(), .where = {}}, all, piece))
             return;
         for (std::size_t i = 0; i < all; ++i) piece(i);  // no memory for a batch
     });
