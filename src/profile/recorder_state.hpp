@@ -76,6 +76,7 @@ private:
     void hand_on();
 
     std::vector<recorded_thread*> now_there_;
+    std::vector<record> merged_;
 };
 
 }  // namespace profile

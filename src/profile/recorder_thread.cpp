@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -166,27 +167,25 @@ void recorder::state::write(recorded_thread& t, std::int64_t until) {
         t.announced = true;
         t.changed = false;
     }
-    const auto in_order = [](std::vector<record>& all, std::size_t from, std::uint64_t up_to) {
-        for (std::size_t i = from; i < all.size(); ++i) {
-            all[i].time = up_to = std::max(up_to, all[i].time);
-        }
+    const auto in_order = [](std::span<record> all, std::uint64_t up_to) {
+        for (record& r : all) r.time = up_to = std::max(up_to, r.time);
         return up_to;
     };
+    const std::span<record> switches(t.waiting.begin(), later);
     for (record& r : t.taken) r.time = clock.ns_of(r.time);
-    in_order(t.taken, 0, 0);
-    const std::size_t middle = t.taken.size();
-    for (auto r = t.waiting.begin(); r != later; ++r) {
-        r->time = clock.ns_since_begin(static_cast<std::int64_t>(r->time));
-        t.taken.push_back(*r);
+    for (record& r : switches) {
+        r.time = clock.ns_since_begin(static_cast<std::int64_t>(r.time));
     }
-    in_order(t.taken, middle, 0);
+    in_order(t.taken, 0);
+    in_order(switches, 0);
+    merged_.clear();
+    std::merge(t.taken.begin(), t.taken.end(), switches.begin(), switches.end(),
+               std::back_inserter(merged_),
+               [](const record& x, const record& y) { return x.time < y.time; });
     t.waiting.erase(t.waiting.begin(), later);
-    std::inplace_merge(t.taken.begin(), t.taken.begin() + static_cast<std::ptrdiff_t>(middle),
-                       t.taken.end(),
-                       [](const record& a, const record& b) { return a.time < b.time; });
-    t.written_up_to = in_order(t.taken, 0, t.written_up_to);
-    writer.records(t.number, t.taken, dropped_now - t.dropped_before);
-    records += t.taken.size();
+    t.written_up_to = in_order(merged_, t.written_up_to);
+    writer.records(t.number, merged_, dropped_now - t.dropped_before);
+    records += merged_.size();
     dropped += dropped_now - std::exchange(t.dropped_before, dropped_now);
 }
 
