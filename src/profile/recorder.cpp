@@ -1,8 +1,9 @@
 // The recorder's side that is in a hurry: an event becomes a record in the ring of its thread.
 //
 // The clock costs more than all the rest, so it is read where time has passed: when a body ends,
-// when the program spawns, waits or marks something. What the scheduler does between the end of a
-// body and the beginning of the next one has the time of that end.
+// when the program spawns, waits or marks something. A body starts at the time at which the one
+// before it ended; each eighth has its start read, too, so that what the scheduler does in between
+// is seen.
 #include "profile/recorder_state.hpp"
 
 #include <bit>
