@@ -25,6 +25,7 @@ struct recorded_thread {
     std::uint64_t stamp = 0;     // ticks of the last record
     record_kind last = {};       // its kind
     bool failed = false;         // the body that ends next has thrown
+    std::uint32_t bodies = 0;    // started
     unsigned depth = 0;          // bodies on the stack
     std::uint64_t switched = 0;  // one bit for each of them
     platform::switch_counts counts;

@@ -73,8 +73,11 @@ constexpr bool goes_on_after(record_kind last) {
     }
 }
 
+constexpr std::uint32_t timed_start = 8;
+
 /// No time worth reading the clock for has passed since the thread's last record.
-bool same_moment(const task_event& e, record_kind last) {
+bool same_moment(const task_event& e, const recorded_thread& t) {
+    const record_kind last = t.last;
     switch (e.kind) {
         case event_kind::spawned:
             return e.facts != nullptr && e.facts->same_moment;
@@ -83,6 +86,7 @@ bool same_moment(const task_event& e, record_kind last) {
         case event_kind::ready:
             return goes_on_after(last) || last == record_kind::spawned || last == record_kind::edge;
         case event_kind::started:
+            return t.bodies % timed_start != 0 && goes_on_after(last);
         case event_kind::completed:
         case event_kind::cancelled:
             return goes_on_after(last);
@@ -122,6 +126,7 @@ void note_switch(recorded_thread& t) {
 
 void begin_body(recorded_thread& t) {
     note_switch(t);
+    ++t.bodies;
     ++t.depth;
     if (t.depth <= 64) t.switched &= ~(std::uint64_t{1} << (t.depth - 1));
     t.flag.arm();
@@ -268,7 +273,7 @@ void recorder::on_event(const task_event& e) {
         return;
     }
     recorded_thread& t = *there;
-    if (!same_moment(e, t.last)) t.stamp = platform::ticks();
+    if (!same_moment(e, t)) t.stamp = platform::ticks();
     // Those of each task.
     switch (e.kind) {
         case event_kind::spawned:
