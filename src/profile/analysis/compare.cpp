@@ -64,8 +64,9 @@ std::string sentence_of(const comparison& c, const timeline& before, const timel
     }
     const type_change& worst = c.types.front();
     if (worst.path_growth() <= 0) {
-        return text_of("A frame takes %s at the median instead of %s, and no type of task explains it.",
-                       to.c_str(), from.c_str());
+        return text_of(
+            "A frame takes %s at the median instead of %s, and no type of task explains it.",
+            to.c_str(), from.c_str());
     }
     const bool there = worst.after_type != none;
     const std::string name =
@@ -91,8 +92,8 @@ comparison compare(const timeline& before, const timeline& after) {
                      [](const type_change& a, const type_change& b) {
                          return a.path_growth() > b.path_growth();
                      });
-    const double allowed = std::max(static_cast<double>(c.before.p50) * least_share,
-                                    static_cast<double>(least_ns));
+    const double allowed =
+        std::max(static_cast<double>(c.before.p50) * least_share, static_cast<double>(least_ns));
     c.regressed = static_cast<double>(c.after.p50) - static_cast<double>(c.before.p50) > allowed &&
                   !c.types.empty();
     c.sentence = sentence_of(c, before, after);

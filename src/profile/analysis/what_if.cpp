@@ -48,12 +48,12 @@ private:
     void ready(std::uint32_t node);
     void enqueue(std::uint32_t node);
     void over(std::uint32_t node);
+    void release_users(std::uint32_t node);
+    unsigned rank_of(const graph_node& n) const;
     void dispatch();
     void start(std::uint32_t node, unsigned core);
     double length(const graph_node& n, unsigned core) const;
-    std::uint32_t lane_of(const graph_node& n) const {
-        return graph_.from->bodies[n.body].lane;
-    }
+    std::uint32_t lane_of(const graph_node& n) const { return graph_.from->bodies[n.body].lane; }
 
     const frame_model& model_;
     const frame_graph& graph_;
@@ -63,6 +63,7 @@ private:
     first_out<waiting> queue_;
     std::vector<first_out<waiting>> pinned_;  // of a core
     std::set<unsigned> idle_;                 // fast ones have the low numbers
+    std::vector<std::uint32_t> over_;         // whose users are not told yet
     std::uint32_t continues_ = none;          // the piece after the one that is over, on its core
     std::uint64_t arrivals_ = 0;
     double now_ = 0, end_ = 0;
@@ -100,15 +101,19 @@ void simulation::start(std::uint32_t node, unsigned core) {
     events_.push({now_ + length(graph_.nodes[node], core), node, core, what::core_free});
 }
 
+/// Who comes back from a wait has its core at once: it never left it.
+unsigned simulation::rank_of(const graph_node& n) const {
+    if (!n.first || n.task == none) return 0;
+    if (graph_.type_of(n) == on_.favoured_type) return 0;
+    if (on_.recorded_order) return 1;
+    return 3 - std::min(graph_.from->tasks[n.task].priority(), 2U);
+}
+
 void simulation::enqueue(std::uint32_t node) {
     const graph_node& n = graph_.nodes[node];
-    if (n.body == none) return over(node);
-    const timeline& t = *graph_.from;
-    const bool task = n.first && n.task != none;
-    // Who comes back from a wait has its core at once: it never left it.
-    const unsigned rank = !task ? 0 : 3 - std::min(t.tasks[n.task].priority(), 2U);
-    const waiting entry{rank, arrivals_++, node};
-    const bool restricted = n.task != none && t.tasks[n.task].has(spawn_restricted);
+    if (n.body == none) return over_.push_back(node);
+    const waiting entry{rank_of(n), on_.recorded_order ? n.begin : arrivals_++, node};
+    const bool restricted = n.task != none && graph_.from->tasks[n.task].has(spawn_restricted);
     if (restricted) {
         pinned_[lane_of(n) % on_.cores].push(entry);
     } else {
@@ -128,7 +133,7 @@ void simulation::ready(std::uint32_t node) {
     }
 }
 
-void simulation::over(std::uint32_t node) {
+void simulation::release_users(std::uint32_t node) {
     if (node == graph_.last) end_ = now_;
     for (std::uint32_t u = first_user_[node]; u < first_user_[node + 1]; ++u) {
         const std::uint32_t user = users_[u];
@@ -142,12 +147,21 @@ void simulation::over(std::uint32_t node) {
     }
 }
 
+/// With it completions may come, of its task and of those above; however many, one by one.
+void simulation::over(std::uint32_t node) {
+    over_.push_back(node);
+    while (!over_.empty()) {
+        const std::uint32_t next = over_.back();
+        over_.pop_back();
+        release_users(next);
+    }
+}
+
 void simulation::dispatch() {
     for (auto at = idle_.begin(); at != idle_.end();) {
         const unsigned core = *at++;
         first_out<waiting>& own = pinned_[core];
-        const bool own_first =
-            !own.empty() && (queue_.empty() || queue_.top() > own.top());
+        const bool own_first = !own.empty() && (queue_.empty() || queue_.top() > own.top());
         if (!own_first && queue_.empty()) continue;
         first_out<waiting>& from = own_first ? own : queue_;
         const std::uint32_t node = from.top().node;
@@ -174,7 +188,11 @@ double simulation::run() {
             const event e = events_.top();
             events_.pop();
             if (e.kind == what::arrival) {
-                enqueue(e.node);
+                if (graph_.nodes[e.node].body == none) {
+                    over(e.node);
+                } else {
+                    enqueue(e.node);
+                }
                 continue;
             }
             continues_ = none;
@@ -225,7 +243,10 @@ frame_model make_frame_model(const timeline& from, const frame_row& frame) {
 
 std::uint64_t simulate(const frame_model& model, const machine& on) {
     if (model.graph.last == none) return model.graph.frame.length();
-    return static_cast<std::uint64_t>(simulation(model, on).run() + 0.5);
+    machine there = on;
+    if (there.cores == 0) there.cores = model.recorded_cores;
+    there.cores = std::min(there.cores, machine::most_cores);
+    return static_cast<std::uint64_t>(simulation(model, there).run() + 0.5);
 }
 
 double what_if_result::error() const {
@@ -246,11 +267,9 @@ what_if_result what_if(const timeline& from, std::span<const machine> machines,
         for (std::size_t m = 0; m < machines.size(); ++m) {
             lengths[m].push_back(simulate(model, machines[m]));
         }
-        machine same;
-        same.cores = model.recorded_cores;
-        result.recorded_cores = std::max(result.recorded_cores, same.cores);
+        result.recorded_cores = std::max(result.recorded_cores, model.recorded_cores);
         recorded.push_back(frame.length());
-        modelled.push_back(simulate(model, same));
+        modelled.push_back(simulate(model, {}));
     }
     for (std::size_t m = 0; m < machines.size(); ++m) {
         result.rows.push_back(

@@ -10,11 +10,15 @@ namespace profile {
 
 struct machine {
     static constexpr unsigned most_cores = 1024;
-    unsigned cores = 1;
+    unsigned cores = 0;        // 0: as many as were recorded
     unsigned slow_cores = 0;   // of them
     double slow_factor = 1.0;  // work takes that many times as long there
     std::uint32_t faster_type = none;
     double times = 1.0;  // that type takes so many times less
+    // For questions about order: ready bodies start in the order in which they did, but for those
+    // of one type, which come first.
+    bool recorded_order = false;
+    std::uint32_t favoured_type = none;
 };
 
 /// What the numbers leave out, in one sentence; it is shown beside them.
@@ -33,7 +37,7 @@ frame_model make_frame_model(const timeline& from, const frame_row& frame);
 
 /// How long the frame would take: list scheduling, a ready body goes to the fastest free core, the
 /// one of the highest priority first, then the one that has been ready longest. Restricted bodies
-/// stay with those of their lane.
+/// stay on one core, that of their lane.
 std::uint64_t simulate(const frame_model& model, const machine& on);
 
 struct what_if_row {
