@@ -20,7 +20,7 @@ struct per_type {
 
 per_type sums_of(const timeline& t) {
     per_type sums;
-    sums.frame.resize(t.from->types.size());
+    sums.frame.resize(t.types());
     sums.path.resize(sums.frame.size());
     for (const frame_row& frame : t.frames) {
         const frame_graph graph = make_frame_graph(t, frame);

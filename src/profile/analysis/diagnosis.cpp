@@ -50,9 +50,13 @@ std::string what_happened(const scene& s, const candidate& c) {
                 " of them; let each do more.",
                 name, static_cast<double>(c.usual) * 1e-3, time.c_str(), c.count);
         case cause::serial_chain:
+            if (c.count == 1) {
+                return text_of("%s ran %s while most threads were idle; split it.", name,
+                               time.c_str());
+            }
             return text_of(
                 "%" PRIu64
-                " pieces ran one after the other while most threads were idle, the longest is %s "
+                " tasks ran one after the other while most threads were idle, the longest is %s "
                 "with %s; split it.",
                 c.count, name, time.c_str());
     }
@@ -83,7 +87,7 @@ const char* name_of(cause c) {
     return "";
 }
 
-diagnostician::diagnostician(const timeline& from) : t_(from), usual_(from.from->types.size(), 0) {
+diagnostician::diagnostician(const timeline& from) : t_(from), usual_(from.types(), 0) {
     constexpr std::uint64_t enough = 8;
     for (const type_row& row : type_statistics(from)) {
         if (row.count >= enough) usual_[row.type] = row.p50;

@@ -37,7 +37,7 @@ std::vector<std::uint64_t> totals_with_children(const timeline& from) {
 }
 
 std::vector<type_row> type_statistics(const timeline& from) {
-    std::vector<std::vector<std::uint64_t>> times(from.from->types.size());
+    std::vector<std::vector<std::uint64_t>> times(from.types());
     std::vector<type_row> rows(times.size());
     const std::vector<std::uint64_t> totals = totals_with_children(from);
     for (std::size_t i = 0; i < from.tasks.size(); ++i) {

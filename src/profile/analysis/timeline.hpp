@@ -148,6 +148,8 @@ struct timeline {
     }
     /// The task that had that id then; none when there is none.
     std::uint32_t find(std::uint64_t id, std::uint64_t time) const;
+    /// The nameless one is always there.
+    std::size_t types() const { return from->types.empty() ? 1 : from->types.size(); }
     /// "'skin' (skin.cpp:12)", as far as it is known.
     std::string name_of(std::uint32_t type) const;
     /// The one that lies directly on `base`, and on or below `body`; none when there is none.

@@ -62,6 +62,10 @@ double idle_share(const scene& s, time_span window, std::uint32_t but) {
     return all == 0 ? 0 : static_cast<double>(idle) / all;
 }
 
+std::uint64_t on_core(const path_step& step) {
+    return step.length() - std::min(step.length(), step.waits.preempted);
+}
+
 /// Takes that much off the end of a step: from its last piece, then from those before.
 void shorten(candidate& c, const scene& s, const path_step& step, std::uint64_t less) {
     c.outside = step.task == none;
@@ -136,9 +140,9 @@ void find_serial_chain(const scene& s, candidates& to) {
     const path_step* longest = nullptr;
     for (const path_step& step : s.path) {
         if (step.task == none) continue;
-        chain += step.length();
+        chain += on_core(step);
         ++tasks;
-        if (longest == nullptr || step.length() > longest->length()) longest = &step;
+        if (longest == nullptr || on_core(step) > on_core(*longest)) longest = &step;
     }
     const auto frame = static_cast<double>(s.graph.frame.length());
     if (longest == nullptr || sums.lanes < 2 || static_cast<double>(chain) < chain_share * frame) {
@@ -149,10 +153,10 @@ void find_serial_chain(const scene& s, candidates& to) {
     candidate c;
     c.why = cause::serial_chain;
     c.type = s.t.bodies[longest->body].type;
-    c.time = longest->length();
+    c.time = on_core(*longest);
     c.count = tasks;
     // Split in two, of which an idle thread takes one.
-    shorten(c, s, *longest, longest->length() / 2);
+    shorten(c, s, *longest, on_core(*longest) / 2);
     to.push_back(std::move(c));
 }
 
