@@ -14,6 +14,7 @@ int main(int count, char** arguments) {
         {"affinity", braid_test::affinity_scene},
         {"straggler", braid_test::straggler_scene},
         {"fine", braid_test::fine_scene},
+        {"frameless", [] { return braid_test::scene_builder().make(10); }},
     };
     for (const auto& [name, make] : scenes) {
         const std::string path = std::string(arguments[1]) + "/" + name + ".braid";
