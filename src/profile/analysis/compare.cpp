@@ -25,8 +25,10 @@ per_type sums_of(const timeline& t) {
     for (const frame_row& frame : t.frames) {
         const frame_graph graph = make_frame_graph(t, frame);
         for (const graph_node& n : graph.nodes) {
-            // In overlapping frames a body belongs to the one that needs it.
-            if (n.body == none || (!frame.alone && !n.needed)) continue;
+            // In overlapping frames a body belongs to the one that needs it; and threads outside of
+            // tasks are none of the frame's, unless it needs them.
+            const bool sure = frame.alone && n.task != none;
+            if (n.body == none || (!sure && !n.needed)) continue;
             sums.frame[graph.type_of(n)] += n.end - n.begin - n.preempted;
         }
         for (const path_step& s : critical_path(graph)) {

@@ -30,6 +30,12 @@ std::string what_happened(const scene& s, const candidate& c) {
                 "background work off the cores of the frame.",
                 name, time.c_str(), s.t.name_of(c.victim).c_str());
         case cause::preemption:
+            if (c.usual != 0) {
+                return text_of(
+                    "%s took %s once, %s is usual, and the system had it off its core meanwhile; "
+                    "use fewer workers, or leave fewer other programs running.",
+                    name, time.c_str(), in_ms(c.usual).c_str());
+            }
             return text_of(
                 "the system took %s off its core for %s; use fewer workers, or leave fewer other "
                 "programs running.",

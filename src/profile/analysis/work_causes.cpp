@@ -49,11 +49,13 @@ lane_sums sums_of(const scene& s) {
     return sums;
 }
 
-/// The share of the window in which the workers but one were idle, all together.
+bool helps(lane_kind k) { return k == lane_kind::worker || k == lane_kind::main; }
+
+/// The share of the window in which all but one were idle, together. Who waits helps.
 double idle_share(const scene& s, time_span window, std::uint32_t but) {
     std::uint64_t idle = 0, lanes = 0;
     for (std::uint32_t i = 0; i < s.t.lanes.size(); ++i) {
-        if (i == but || s.t.lanes[i].kind != lane_kind::worker) continue;
+        if (i == but || !helps(s.t.lanes[i].kind)) continue;
         const lane_split split = split_of(s.t.lanes[i], window);
         idle += split[lane_state::search] + split[lane_state::parked];
         ++lanes;
@@ -90,10 +92,15 @@ void find_straggler(const scene& s, candidates& to) {
             siblings.size() >= enough_siblings ? percentile(siblings, 0.5) : s.usual[body.type];
         if (usual == 0 || body.running < straggler_times * usual) continue;
         const std::uint64_t excess = std::min(body.running - usual, step.length());
-        // Everybody waits for it: while it takes longer than usual, most others have nothing to do.
+        // Everybody waits for it, one way or the other: while it takes longer than usual, most
+        // others have nothing to do.
         if (idle_share(s, {step.end - excess, step.end}, body.lane) < 0.5) continue;
         candidate c;
-        c.why = cause::straggler;
+        // Where the times of switches are not known, one bit says that there were some; then it is
+        // not the task that has more to do.
+        const bool switched = s.t.from->switches != switch_level::exact &&
+                              (s.t.tasks[body.task].end_flags & end_switched) != 0;
+        c.why = switched ? cause::preemption : cause::straggler;
         c.type = body.type;
         c.time = body.running;
         c.usual = usual;

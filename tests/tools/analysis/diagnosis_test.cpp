@@ -80,6 +80,23 @@ TEST(DiagnosisOfTwoCauses, TheOneThatSavesMoreWins) {
     EXPECT_EQ(found->why, cause::preemption) << found->sentence;
 }
 
+TEST(DiagnosisOfAStraggler, ThatWasSwitchedOutIsThePreemptionThatItIs) {
+    // The times of switches are not known; that there was one is.
+    profile::capture c = braid_test::straggler_scene();
+    c.switches = profile::switch_level::flag;
+    for (profile::lane& lane : c.lanes) {
+        for (profile::record& r : lane.records) {
+            if (r.kind == braid_test::record_kind::ended && r.task == 6) {
+                r.flags = profile::end_switched;
+            }
+        }
+    }
+    const auto found = diagnose(c);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->why, cause::preemption) << found->sentence;
+    EXPECT_EQ(found->save, 5000 * us);
+}
+
 TEST(DiagnosisSentence, IsWhatTheManualPromises) {
     const auto found = diagnose(braid_test::affinity_scene());
     ASSERT_TRUE(found);
