@@ -90,10 +90,10 @@ comparison compare(const timeline& before, const timeline& after) {
     add(types, before, false);
     add(types, after, true);
     for (auto& [name, change] : types) c.types.push_back(std::move(change));
-    std::stable_sort(c.types.begin(), c.types.end(),
-                     [](const type_change& a, const type_change& b) {
-                         return a.path_growth() > b.path_growth();
-                     });
+    std::sort(c.types.begin(), c.types.end(), [](const type_change& a, const type_change& b) {
+        return a.path_growth() != b.path_growth() ? a.path_growth() > b.path_growth()
+                                                  : a.name < b.name;
+    });
     const double allowed =
         std::max(static_cast<double>(c.before.p50) * least_share, static_cast<double>(least_ns));
     c.regressed = static_cast<double>(c.after.p50) - static_cast<double>(c.before.p50) > allowed &&

@@ -19,8 +19,9 @@ frame_report reporter::frame(std::size_t index, bool with_slack) const {
 std::vector<std::size_t> reporter::longest(std::size_t count) const {
     std::vector<std::size_t> all(t_.frames.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    std::stable_sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
-        return t_.frames[a].length() > t_.frames[b].length();
+    std::sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
+        const std::uint64_t of_a = t_.frames[a].length(), of_b = t_.frames[b].length();
+        return of_a != of_b ? of_a > of_b : a < b;
     });
     all.resize(std::min(all.size(), count));
     return all;

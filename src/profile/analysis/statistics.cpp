@@ -60,8 +60,9 @@ std::vector<type_row> type_statistics(const timeline& from) {
         rows[type].p95 = percentile(times[type], 0.95);
     }
     std::erase_if(rows, [](const type_row& row) { return row.count == 0; });
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const type_row& a, const type_row& b) { return a.total > b.total; });
+    std::sort(rows.begin(), rows.end(), [](const type_row& a, const type_row& b) {
+        return a.total != b.total ? a.total > b.total : a.type < b.type;
+    });
     return rows;
 }
 

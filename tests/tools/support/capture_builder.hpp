@@ -31,7 +31,11 @@ public:
     capture_builder& say(std::uint32_t lane, std::uint64_t at, record_kind what,
                          std::uint64_t task = 0, std::uint64_t other = 0, std::uint32_t aux = 0,
                          std::uint8_t flags = 0, std::uint16_t core = profile::record::no_core) {
-        made_.lanes[lane].records.push_back({at * us, task, other, aux, core, what, flags});
+        std::vector<profile::record>& records = made_.lanes[lane].records;
+        const auto later = std::upper_bound(
+            records.begin(), records.end(), at * us,
+            [](std::uint64_t time, const profile::record& r) { return time < r.time; });
+        records.insert(later, {at * us, task, other, aux, core, what, flags});
         return *this;
     }
     /// Spawned and ready, or spawned only where `after` says what it waits for.
@@ -84,7 +88,6 @@ public:
     /// Records of one moment stay in the order in which they were said.
     profile::capture make(std::uint64_t duration = 0) {
         for (profile::lane& lane : made_.lanes) {
-            sort(lane);
             if (!lane.records.empty()) {
                 made_.duration = std::max(made_.duration, lane.records.back().time);
             }
@@ -95,12 +98,7 @@ public:
     }
 
 private:
-    static void sort(profile::lane& lane) {
-        std::stable_sort(lane.records.begin(), lane.records.end(),
-                         [](const auto& a, const auto& b) { return a.time < b.time; });
-    }
     void sleep_between(std::uint32_t lane, std::uint64_t until) {
-        sort(made_.lanes[lane]);
         std::uint64_t free_since = 0;
         unsigned open = 0;
         std::vector<std::pair<std::uint64_t, std::uint64_t>> pauses;
