@@ -69,6 +69,37 @@ TEST(DiagnosisOfAHealthyFrame, IsNone) {
     EXPECT_FALSE(found) << found->sentence;
 }
 
+TEST(DiagnosisOfAHealthyFrame, DoesNotBlameAffinityWhileAllAreBusy) {
+    braid_test::scene_builder b(2);
+    b.spawn(0, 5, 1, b.other).run(1, 10, 3000, 1, b.other);
+    b.spawn(0, 5, 2, b.other).run(2, 10, 5100, 2, b.other);
+    b.spawn(0, 5, 3, b.skin, {}, 1 | profile::spawn_restricted).run(1, 3005, 5000, 3, b.skin);
+    const auto found = diagnose(b.whole(5110, 3));
+    EXPECT_FALSE(found) << found->sentence;
+}
+
+TEST(DiagnosisOfAHealthyFrame, DoesNotBlameThePriorityOfOneAmongEquals) {
+    // Somebody must be the last one, and the frame waits for all.
+    braid_test::scene_builder b(1);
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        const std::uint32_t type = i == 9 ? b.skin : b.other;
+        b.spawn(0, 5, 1 + i, type).run(1, 10 + 1000 * i, 1009 + 1000 * i, 1 + i, type);
+    }
+    b.spawn(0, 6, 11, b.draw, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+    b.ready(1, 10010, 11, 10).run(1, 10011, 10500, 11, b.draw);
+    const auto found = diagnose(b.whole(10510, 11));
+    EXPECT_FALSE(found) << found->sentence;
+}
+
+TEST(DiagnosisOfAHealthyFrame, DoesNotBlameThePriorityOfWhatOnlyTheEndWaitsFor) {
+    braid_test::scene_builder b(1);
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        b.spawn(0, 5, 1 + i, b.skin).run(1, 10 + 1000 * i, 1009 + 1000 * i, 1 + i, b.skin);
+    }
+    const auto found = diagnose(b.whole(10020, 0));
+    EXPECT_FALSE(found) << found->sentence;
+}
+
 TEST(DiagnosisOfTwoCauses, TheOneThatSavesMoreWins) {
     // Preempted for 3 ms, after it has waited 1 ms for its thread.
     braid_test::scene_builder b;

@@ -55,6 +55,8 @@ TEST(Timeline, AnIdThatIsSpawnedAgainIsAnotherTask) {
     ASSERT_EQ(t.tasks.size(), 3U);
     EXPECT_EQ(t.tasks[t.find(7, 5 * us)].ended, 4 * us);
     EXPECT_EQ(t.tasks[t.find(7, 30 * us)].ended, 20 * us);
+    EXPECT_EQ(t.tasks[t.find(7, 5 * us)].spawned, 1 * us);
+    EXPECT_EQ(t.tasks[t.find(7, 30 * us)].spawned, 10 * us);
     EXPECT_EQ(t.predecessors_of(t.tasks[t.find(8, 30 * us)])[0], t.find(7, 30 * us));
 }
 
