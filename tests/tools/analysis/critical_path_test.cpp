@@ -73,6 +73,18 @@ TEST(Slack, IsWhatTheShortSideHasLeft) {
     EXPECT_EQ(l.slack.at(4), 0U);
 }
 
+TEST(Slack, IsHandedOnThroughAChain) {
+    braid_test::scene_builder b;
+    b.spawn(0, 5, 1, b.skin).run(1, 10, 5000, 1, b.skin);
+    b.spawn(0, 5, 2, b.other).spawn(0, 5, 3, b.other, {2}).spawn(0, 5, 4, b.other, {3});
+    b.run(2, 10, 1000, 2, b.other).ready(2, 1001, 3, 2).run(2, 1010, 2000, 3, b.other);
+    b.ready(2, 2001, 4, 3).run(3, 2010, 3000, 4, b.other);
+    b.spawn(0, 5, 5, b.draw, {1, 4}).ready(1, 5001, 5, 1).run(1, 5010, 6000, 5, b.draw);
+    looked_at l(b.whole(6050, 5));
+    for (const std::uint64_t id : {2U, 3U, 4U}) EXPECT_EQ(l.slack.at(id), 2000 * us) << id;
+    EXPECT_EQ(l.slack.at(1), 0U);
+}
+
 TEST(CriticalPath, AParentIsOverWhenItsLastChildIs) {
     braid_test::scene_builder b;
     b.spawn(0, 5, 1, b.skin);
