@@ -21,7 +21,7 @@ std::string what_happened(const scene& s, const candidate& c) {
                 time.c_str());
         case cause::late_wake:
             return text_of(
-                "%s could have gone on %s before a sleeping thread woke; keep workers awake while "
+                "%s could have gone on %s before a sleeping thread woke; keep threads awake while "
                 "a frame runs.",
                 name, time.c_str());
         case cause::background:
@@ -48,8 +48,12 @@ std::string what_happened(const scene& s, const candidate& c) {
         case cause::straggler:
             return text_of(
                 "%s took %s once, %s is usual, and everybody waited for it; split its work more "
-                "evenly.",
-                name, time.c_str(), in_ms(c.usual).c_str());
+                "evenly%s.",
+                name, time.c_str(), in_ms(c.usual).c_str(),
+                s.t.from->switches == switch_level::none
+                    ? ", if it was not the system that ran something else, which this capture "
+                      "does not know"
+                    : "");
         case cause::too_fine:
             return text_of(
                 "%s is so short, %.1f us on average, that the scheduler took %s for %" PRIu64

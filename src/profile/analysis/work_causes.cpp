@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t straggler_times = 3;  // the median; below that, data differ
 constexpr std::size_t enough_siblings = 4;    // to speak of a median
 constexpr std::uint64_t fine_ns = 2'000;      // a spawn, a steal and a wake cost that much
+constexpr std::size_t enough_fine = 32;       // fewer, and one interruption explains them
 constexpr double fine_share = 0.2;            // of the workers' time, in the scheduler
 constexpr double chain_share = 0.75;          // of the frame, that a chain runs
 constexpr double chain_others = 0.25;         // of the other threads' time, at most busy
@@ -120,6 +121,7 @@ void find_too_fine(const scene& s, candidates& to) {
     if (bodies == 0) return;
     const std::uint64_t overhead = sums.runtime / bodies;
     for (const auto& [type, list] : times) {
+        if (list.size() < enough_fine) continue;
         std::uint64_t sum = 0;
         for (const std::uint64_t t : list) sum += t;
         const std::uint64_t mean = sum / list.size();
