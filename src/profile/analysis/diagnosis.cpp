@@ -10,7 +10,11 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 namespace {
 
+constexpr const char* unless_preempted =
+    ", if it was not the system that ran something else, which this capture does not know";
+
 std::string what_happened(const scene& s, const candidate& c) {
+    const bool switches_known = s.t.from->switches != switch_level::none;
     const std::string task = c.outside ? "code outside of tasks" : s.t.name_of(c.type);
     const char* const name = task.c_str();
     const std::string time = in_ms(c.time);
@@ -49,11 +53,7 @@ std::string what_happened(const scene& s, const candidate& c) {
             return text_of(
                 "%s took %s once, %s is usual, and everybody waited for it; split its work more "
                 "evenly%s.",
-                name, time.c_str(), in_ms(c.usual).c_str(),
-                s.t.from->switches == switch_level::none
-                    ? ", if it was not the system that ran something else, which this capture "
-                      "does not know"
-                    : "");
+                name, time.c_str(), in_ms(c.usual).c_str(), switches_known ? "" : unless_preempted);
         case cause::too_fine:
             return text_of(
                 "%s is so short, %.1f us on average, that the scheduler took %s for %" PRIu64
