@@ -11,11 +11,11 @@ using profile::none;
 constexpr std::size_t frames_with_slack = 10;
 constexpr std::size_t faster_types = 5;
 
-std::string id_of(const profile::timeline& t, std::uint32_t task) {
+std::string id_of(const profile::history& t, std::uint32_t task) {
     return std::to_string(task == none ? 0 : t.tasks[task].id);
 }
 
-json diagnosis_of(const profile::timeline& t, const std::optional<profile::diagnosis>& what) {
+json diagnosis_of(const profile::history& t, const std::optional<profile::diagnosis>& what) {
     if (!what) return nullptr;
     const profile::record_type& type = t.from->types[what->type];
     return {{"cause", name_of(what->why)}, {"sentence", what->sentence}, {"task", type.name},
@@ -23,7 +23,7 @@ json diagnosis_of(const profile::timeline& t, const std::optional<profile::diagn
             {"save_ns", what->save}};
 }
 
-json frame_of(const profile::timeline& t, const profile::frame_report& report) {
+json frame_of(const profile::history& t, const profile::frame_report& report) {
     const profile::frame_row& frame = t.frames[report.frame];
     json path = json::array(), slack = json::array();
     for (const profile::path_step& s : report.path) {
@@ -44,7 +44,7 @@ json frame_of(const profile::timeline& t, const profile::frame_report& report) {
             {"critical_path", path},  {"slack", slack}};
 }
 
-json types_of(const profile::timeline& t) {
+json types_of(const profile::history& t) {
     json types = json::array();
     for (const profile::type_row& row : type_statistics(t)) {
         types.push_back({{"type", row.type},
@@ -58,7 +58,7 @@ json types_of(const profile::timeline& t) {
     return types;
 }
 
-json what_if_of(const profile::timeline& t, const profile::reporter& from) {
+json what_if_of(const profile::history& t, const profile::reporter& from) {
     std::vector<profile::machine> machines = profile::machines_with(asked_cores);
     for (const profile::machine& m : from.faster_types(faster_types)) machines.push_back(m);
     json cores = json::array(), faster = json::array();
@@ -78,7 +78,7 @@ json what_if_of(const profile::timeline& t, const profile::reporter& from) {
 
 }  // namespace
 
-std::string analysis_json(const profile::timeline& of, std::optional<std::size_t> frame) {
+std::string analysis_json(const profile::history& of, std::optional<std::size_t> frame) {
     const profile::reporter from(of);
     std::vector<bool> with_slack(of.frames.size(), false);
     for (const std::size_t f : from.longest(frames_with_slack)) with_slack[f] = true;

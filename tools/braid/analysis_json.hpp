@@ -9,7 +9,7 @@
 namespace braid::tool {
 
 /// All frames, or that one only.
-std::string analysis_json(const profile::timeline& of, std::optional<std::size_t> frame = {});
+std::string analysis_json(const profile::history& of, std::optional<std::size_t> frame = {});
 
 /// The numbers of cores that reports ask about.
 inline constexpr unsigned asked_cores[] = {1, 2, 4, 8, 16};

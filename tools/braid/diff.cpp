@@ -17,7 +17,7 @@ double change(std::uint64_t before, std::uint64_t after) { return ms(after) - ms
 void run(const std::string& before_path, const std::string& after_path) {
     const profile::capture before = open_capture(before_path);
     const profile::capture after = open_capture(after_path);
-    const profile::timeline t_before = make_timeline(before), t_after = make_timeline(after);
+    const profile::history t_before = make_history(before), t_after = make_history(after);
     need_frames(t_before, before_path);
     need_frames(t_after, after_path);
     const profile::comparison c = compare(t_before, t_after);

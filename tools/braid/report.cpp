@@ -20,7 +20,7 @@ struct report_options {
     bool worst = false, as_json = false;
 };
 
-std::size_t chosen_frame(const profile::timeline& t, const report_options& o) {
+std::size_t chosen_frame(const profile::history& t, const report_options& o) {
     if (!o.frame) return frame_statistics(t).worst_frame;
     for (std::size_t i = 0; i < t.frames.size(); ++i) {
         if (t.frames[i].number == *o.frame) return i;
@@ -30,7 +30,7 @@ std::size_t chosen_frame(const profile::timeline& t, const report_options& o) {
                     t.frames.size(), t.frames.front().number, t.frames.back().number));
 }
 
-void print_path(const profile::timeline& t, const profile::frame_report& report) {
+void print_path(const profile::history& t, const profile::frame_report& report) {
     const std::uint64_t begin = t.frames[report.frame].begin;
     fmt::print("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9}  {}\n", "at ms", "ran ms", "dependency",
                "queue", "affinity", "preempted", "critical path");
@@ -47,7 +47,7 @@ void print_path(const profile::timeline& t, const profile::frame_report& report)
     }
 }
 
-void print_report(const profile::timeline& t, std::size_t chosen) {
+void print_report(const profile::history& t, std::size_t chosen) {
     const profile::frame_row& frame = t.frames[chosen];
     const profile::frame_report report = profile::reporter(t).frame(chosen, false);
     if (report.what) {
@@ -70,7 +70,7 @@ void print_report(const profile::timeline& t, std::size_t chosen) {
 
 void run(const report_options& o) {
     const profile::capture c = open_capture(o.path);
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     need_frames(t, o.path);
     const bool one = o.frame || o.worst;
     if (o.as_json) {

@@ -26,7 +26,7 @@ void show(const std::string& path) {
     for (const profile::lane& l : c.lanes) {
         fmt::print("  {:20} {:>9} records, {} dropped\n", l.name, l.records.size(), l.dropped);
     }
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     if (t.tasks.empty()) return;
     fmt::print("\n");
     print_types(t, SIZE_MAX);

@@ -8,7 +8,7 @@ namespace braid::tool {
 
 using profile::lane_state;
 
-void print_types(const profile::timeline& of, std::size_t most) {
+void print_types(const profile::history& of, std::size_t most) {
     const std::vector<profile::type_row> rows = type_statistics(of);
     fmt::print("{:>9} {:>11} {:>11} {:>9} {:>9} {:>9}  {}\n", "count", "total ms", "w. children",
                "p50 ms", "p95 ms", "max ms", "task");
@@ -21,7 +21,7 @@ void print_types(const profile::timeline& of, std::size_t most) {
     if (rows.size() > most) fmt::print("{:>9} more types\n", rows.size() - most);
 }
 
-void print_lanes(const profile::timeline& of, profile::time_span within) {
+void print_lanes(const profile::history& of, profile::time_span within) {
     fmt::print("{:20} {:>7} {:>8} {:>7} {:>7} {:>10} {:>8}\n", "% of the time", "run", "runtime",
                "search", "parked", "preempted", "outside");
     for (std::size_t i = 0; i < of.lanes.size(); ++i) {
@@ -38,7 +38,7 @@ void print_lanes(const profile::timeline& of, profile::time_span within) {
     }
 }
 
-void need_frames(const profile::timeline& of, const std::string& path) {
+void need_frames(const profile::history& of, const std::string& path) {
     if (!of.frames.empty()) return;
     throw std::runtime_error("'" + path +
                              "' has no whole frame: mark frames where the program begins and ends "

@@ -63,7 +63,7 @@ std::vector<profile::machine> machines_of(const what_if_options& o, const profil
 
 void run(const what_if_options& o) {
     const profile::capture c = open_capture(o.path);
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     need_frames(t, o.path);
     const profile::what_if_result result = profile::what_if(t, machines_of(o, c));
     fmt::print("{:>6} {:>11} {:>10} {:>10}\n", "cores", "of them slow", "p50 ms", "p95 ms");

@@ -10,7 +10,7 @@ namespace profile {
 
 /// A frame as the searches below look at it.
 struct scene {
-    const timeline& t;
+    const history& t;
     const frame_graph& graph;
     std::span<const path_step> path;
     std::span<const std::uint64_t> usual;  // of a type in the whole capture

@@ -18,7 +18,7 @@ struct per_type {
     std::vector<std::uint64_t> frame, path;  // sums over all frames
 };
 
-per_type sums_of(const timeline& t) {
+per_type sums_of(const history& t) {
     per_type sums;
     sums.frame.resize(t.types());
     sums.path.resize(sums.frame.size());
@@ -39,7 +39,7 @@ per_type sums_of(const timeline& t) {
     return sums;
 }
 
-void add(std::map<std::string, type_change>& to, const timeline& t, bool after) {
+void add(std::map<std::string, type_change>& to, const history& t, bool after) {
     const per_type sums = sums_of(t);
     const std::uint64_t frames = t.frames.size();
     for (const type_row& row : type_statistics(t)) {
@@ -58,7 +58,7 @@ void add(std::map<std::string, type_change>& to, const timeline& t, bool after) 
 }
 
 /// Each capture has its frames at the median; how they differ, in words.
-std::string sentence_of(const comparison& c, const timeline& before, const timeline& after) {
+std::string sentence_of(const comparison& c, const history& before, const history& after) {
     const std::string from = in_ms(c.before.p50), to = in_ms(c.after.p50);
     if (!c.regressed) {
         return text_of("No regression: a frame took %s at the median and takes %s.", from.c_str(),
@@ -82,7 +82,7 @@ std::string sentence_of(const comparison& c, const timeline& before, const timel
 
 }  // namespace
 
-comparison compare(const timeline& before, const timeline& after) {
+comparison compare(const history& before, const history& after) {
     comparison c;
     c.before = frame_statistics(before);
     c.after = frame_statistics(after);

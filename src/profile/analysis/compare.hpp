@@ -27,7 +27,7 @@ struct comparison {
 };
 
 /// Both must have frames.
-comparison compare(const timeline& before, const timeline& after);
+comparison compare(const history& before, const history& after);
 
 }  // namespace profile
 BRAID_NAMESPACE_END

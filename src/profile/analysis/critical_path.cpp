@@ -65,7 +65,7 @@ std::vector<path_step> critical_path(const frame_graph& graph) {
 }
 
 std::vector<task_slack> slack_of(const frame_graph& graph) {
-    const timeline& t = *graph.from;
+    const history& t = *graph.from;
     std::vector<std::uint64_t> latest(graph.nodes.size(), graph.frame.end);
     for (auto at = graph.order.rbegin(); at != graph.order.rend(); ++at) {
         const graph_node& n = graph.nodes[*at];

@@ -97,7 +97,7 @@ const char* name_of(cause c) {
     return "";
 }
 
-diagnostician::diagnostician(const timeline& from) : t_(from), usual_(from.types(), 0) {
+diagnostician::diagnostician(const history& from) : t_(from), usual_(from.types(), 0) {
     constexpr std::uint64_t enough = 8;
     for (const type_row& row : type_statistics(from)) {
         if (row.count >= enough) usual_[row.type] = row.p50;

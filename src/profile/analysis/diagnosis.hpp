@@ -35,15 +35,15 @@ inline constexpr std::uint64_t least_saved = 200'000;
 
 class diagnostician {
 public:
-    /// Looks at all tasks once, for what is usual. The timeline must outlive it.
-    explicit diagnostician(const timeline& from);
+    /// Looks at all tasks once, for what is usual. The history must outlive it.
+    explicit diagnostician(const history& from);
 
     /// The cause that saves most when it is removed; nothing: the frame is healthy.
     std::optional<diagnosis> examine(const frame_graph& graph,
                                      std::span<const path_step> path) const;
 
 private:
-    const timeline& t_;
+    const history& t_;
     std::vector<std::uint64_t> usual_;  // of a type: the median; 0: too few to say
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 class graph_builder {
 public:
-    graph_builder(const timeline& from, const frame_row& frame) : t_(from) {
+    graph_builder(const history& from, const frame_row& frame) : t_(from) {
         graph_.from = &from;
         graph_.frame = frame;
     }
@@ -38,7 +38,7 @@ private:
     void mark_needed();
     void measure_gaps();
 
-    const timeline& t_;
+    const history& t_;
     frame_graph graph_;
     std::vector<std::uint32_t> bodies_;
     std::unordered_map<std::uint32_t, piece_range> pieces_;         // of a body
@@ -366,7 +366,7 @@ frame_graph graph_builder::build() {
 
 }  // namespace
 
-frame_graph make_frame_graph(const timeline& from, const frame_row& frame) {
+frame_graph make_frame_graph(const history& from, const frame_row& frame) {
     return graph_builder(from, frame).build();
 }
 

@@ -2,7 +2,7 @@
 // One frame as a graph of pieces: bodies, cut where others depend on them or they on others. The
 // critical path, slack, savings and what-if all come from it.
 
-#include "profile/analysis/timeline.hpp"
+#include "profile/analysis/history.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -25,7 +25,7 @@ struct graph_node {
 };
 
 struct frame_graph {
-    const timeline* from = nullptr;
+    const history* from = nullptr;
     frame_row frame;
     std::vector<graph_node> nodes;
     std::vector<std::uint32_t> needs;  // all nodes', one after the other
@@ -41,7 +41,7 @@ struct frame_graph {
     }
 };
 
-frame_graph make_frame_graph(const timeline& from, const frame_row& frame);
+frame_graph make_frame_graph(const history& from, const frame_row& frame);
 
 /// What would be otherwise in a frame.
 struct change {

@@ -1,6 +1,6 @@
 // Follows one lane after the other through its records. What is on top of the lane's thread, and
 // whether it waits, is a stack; what the thread does besides is one of few states.
-#include "profile/analysis/timeline_parts.hpp"
+#include "profile/analysis/history_parts.hpp"
 
 #include <algorithm>
 #include <map>
@@ -23,7 +23,7 @@ struct exchange {
 
 class lane_walk {
 public:
-    lane_walk(timeline& to, exchange& with, std::uint32_t lane)
+    lane_walk(history& to, exchange& with, std::uint32_t lane)
         : to_(to), with_(with), lane_(lane), row_(to.lanes[lane]) {}
     void run(const std::vector<std::uint32_t>& tasks);
 
@@ -51,7 +51,7 @@ private:
     const open_body& top() const { return stack_.back(); }
     bool at_rest() const { return stack_.size() == 1; }
 
-    timeline& to_;
+    history& to_;
     exchange& with_;
     const std::uint32_t lane_;
     lane_row& row_;
@@ -334,7 +334,7 @@ const source* last_of(const std::vector<source>& all, std::uint64_t key, std::ui
     return after != all.begin() && after[-1].key == key ? &after[-1] : nullptr;
 }
 
-void answer_questions(timeline& to, exchange& with) {
+void answer_questions(history& to, exchange& with) {
     for (auto* list : {&with.events, &with.forks, &with.jobs}) {
         std::sort(list->begin(), list->end(), by_key);
     }
@@ -358,7 +358,7 @@ void answer_questions(timeline& to, exchange& with) {
 }
 
 /// Marks come in order of lanes and times; those of one body shall be neighbours.
-void sort_marks(timeline& to) {
+void sort_marks(history& to) {
     for (const mark& m : to.marks) ++to.bodies[m.body].marks;
     std::uint32_t next = 0;
     for (body_row& body : to.bodies) {
@@ -374,7 +374,7 @@ void sort_marks(timeline& to) {
     to.marks.swap(sorted);
 }
 
-void match_frames(timeline& to, exchange& with) {
+void match_frames(history& to, exchange& with) {
     for (auto& [key, halves] : with.frames) {
         std::sort(halves.begin(), halves.end(), [](const frame_row& a, const frame_row& b) {
             return std::min(a.begin, a.end) < std::min(b.begin, b.end);
@@ -401,7 +401,7 @@ void match_frames(timeline& to, exchange& with) {
 
 }  // namespace
 
-void walk_lanes(timeline& to, const record_tasks& tasks) {
+void walk_lanes(history& to, const record_tasks& tasks) {
     to.lanes.resize(to.from->lanes.size());
     exchange with;
     for (std::uint32_t lane = 0; lane < to.lanes.size(); ++lane) {

@@ -15,8 +15,8 @@ struct frame_report {
 
 class reporter {
 public:
-    /// The timeline must outlive it.
-    explicit reporter(const timeline& from) : t_(from), doctor_(from) {}
+    /// The history must outlive it.
+    explicit reporter(const history& from) : t_(from), doctor_(from) {}
 
     frame_report frame(std::size_t index, bool with_slack) const;
     /// The frames that took longest, at most so many.
@@ -25,7 +25,7 @@ public:
     std::vector<machine> faster_types(std::size_t count) const;
 
 private:
-    const timeline& t_;
+    const history& t_;
     diagnostician doctor_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // Sets of moments: sorted spans that do not touch.
 
-#include "profile/analysis/timeline.hpp"
+#include "profile/analysis/history.hpp"
 
 #include <algorithm>
 

@@ -16,7 +16,7 @@ std::uint64_t percentile(std::vector<std::uint64_t>& values, double share) {
     return values[at];
 }
 
-std::vector<std::uint64_t> totals_with_children(const timeline& from) {
+std::vector<std::uint64_t> totals_with_children(const history& from) {
     std::vector<std::uint64_t> totals(from.tasks.size());
     std::vector<std::uint32_t> open(from.tasks.size()), done;
     for (std::uint32_t i = 0; i < totals.size(); ++i) {
@@ -36,7 +36,7 @@ std::vector<std::uint64_t> totals_with_children(const timeline& from) {
     return totals;
 }
 
-std::vector<type_row> type_statistics(const timeline& from) {
+std::vector<type_row> type_statistics(const history& from) {
     std::vector<std::vector<std::uint64_t>> times(from.types());
     std::vector<type_row> rows(times.size());
     const std::vector<std::uint64_t> totals = totals_with_children(from);
@@ -66,7 +66,7 @@ std::vector<type_row> type_statistics(const timeline& from) {
     return rows;
 }
 
-frame_times frame_statistics(const timeline& from) {
+frame_times frame_statistics(const history& from) {
     frame_times result;
     std::vector<std::uint64_t> lengths;
     for (std::size_t i = 0; i < from.frames.size(); ++i) {
@@ -80,7 +80,7 @@ frame_times frame_statistics(const timeline& from) {
     return result;
 }
 
-lane_split utilisation(const timeline& from, const lane_row& lane) {
+lane_split utilisation(const history& from, const lane_row& lane) {
     return split_of(lane, {0, std::max(from.from->duration, lane.end)});
 }
 

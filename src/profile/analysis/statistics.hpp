@@ -20,20 +20,20 @@ struct type_row {
 std::uint64_t percentile(std::vector<std::uint64_t>& values, double share);
 
 /// Longest total first.
-std::vector<type_row> type_statistics(const timeline& from);
+std::vector<type_row> type_statistics(const history& from);
 
 /// Per task its own running time with that of all its descendants.
-std::vector<std::uint64_t> totals_with_children(const timeline& from);
+std::vector<std::uint64_t> totals_with_children(const history& from);
 
 struct frame_times {
     std::uint64_t p50 = 0, p95 = 0, worst = 0;
     std::size_t worst_frame = 0;  // index
 };
 /// Of all frames; there must be one.
-frame_times frame_statistics(const timeline& from);
+frame_times frame_statistics(const history& from);
 
 /// Of the whole capture: how the time of that lane was spent.
-lane_split utilisation(const timeline& from, const lane_row& lane);
+lane_split utilisation(const history& from, const lane_row& lane);
 
 }  // namespace profile
 BRAID_NAMESPACE_END

@@ -1,5 +1,5 @@
 // The rows of tasks. An id may serve again after its task has completed; it is then another task.
-#include "profile/analysis/timeline_parts.hpp"
+#include "profile/analysis/history_parts.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -78,7 +78,7 @@ void take(task_row& row, const record& r) {
 }
 
 /// Children whose parent would be younger than they are do not exist; a file may say so.
-void link(timeline& to, std::uint32_t task, const record& r) {
+void link(history& to, std::uint32_t task, const record& r) {
     task_row& row = to.tasks[task];
     const std::uint32_t other = r.other != 0 ? to.find(r.other, r.time) : none;
     if (other == none || other == task) return;
@@ -91,7 +91,7 @@ void link(timeline& to, std::uint32_t task, const record& r) {
 
 }  // namespace
 
-std::uint32_t timeline::find(std::uint64_t id, std::uint64_t time) const {
+std::uint32_t history::find(std::uint64_t id, std::uint64_t time) const {
     const auto found = of_id.find(id);
     if (found == of_id.end()) return none;
     const auto first = tasks.begin() + found->second.first;
@@ -101,7 +101,7 @@ std::uint32_t timeline::find(std::uint64_t id, std::uint64_t time) const {
     return found->second.first + static_cast<std::uint32_t>(later == first ? 0 : later - first - 1);
 }
 
-record_tasks collect_tasks(timeline& to) {
+record_tasks collect_tasks(history& to) {
     const capture& c = *to.from;
     record_tasks tasks(c.lanes.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].assign(c.lanes[i].records.size(), none);
@@ -125,7 +125,7 @@ record_tasks collect_tasks(timeline& to) {
     return tasks;
 }
 
-void link_tasks(timeline& to, const record_tasks& tasks) {
+void link_tasks(history& to, const record_tasks& tasks) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
     for (std::size_t lane = 0; lane < tasks.size(); ++lane) {
         const std::vector<record>& records = to.from->lanes[lane].records;

@@ -28,7 +28,7 @@ std::uint64_t task_split::total() const {
     return running + waits.dependency + waits.queue + waits.affinity + waits.preempted;
 }
 
-task_split split_of(const timeline& from, const task_row& task) {
+task_split split_of(const history& from, const task_row& task) {
     task_split split;
     if (task.body == none) return split;
     const body_row& body = from.bodies[task.body];

@@ -27,7 +27,7 @@ struct task_split {
     std::uint64_t total() const;
 };
 
-task_split split_of(const timeline& from, const task_row& task);
+task_split split_of(const history& from, const task_row& task);
 
 }  // namespace profile
 BRAID_NAMESPACE_END

@@ -206,7 +206,7 @@ double simulation::run() {
 }
 
 /// The scheduler's own time per body, of the lanes that serve the frame.
-std::uint64_t overhead_of(const timeline& from, const frame_graph& graph) {
+std::uint64_t overhead_of(const history& from, const frame_graph& graph) {
     std::uint64_t time = 0, bodies = 0;
     for (const lane_row& lane : from.lanes) {
         if (!is_worker(lane.kind)) continue;
@@ -218,7 +218,7 @@ std::uint64_t overhead_of(const timeline& from, const frame_graph& graph) {
 
 }  // namespace
 
-frame_model make_frame_model(const timeline& from, const frame_row& frame) {
+frame_model make_frame_model(const history& from, const frame_row& frame) {
     frame_model model;
     model.graph = make_frame_graph(from, frame);
     model.overhead = overhead_of(from, model.graph);
@@ -254,7 +254,7 @@ double what_if_result::error() const {
     return static_cast<double>(modelled_p50) / static_cast<double>(recorded_p50) - 1;
 }
 
-what_if_result what_if(const timeline& from, std::span<const machine> machines,
+what_if_result what_if(const history& from, std::span<const machine> machines,
                        std::size_t most_frames) {
     what_if_result result;
     std::vector<std::vector<std::uint64_t>> lengths(machines.size());

@@ -33,7 +33,7 @@ struct frame_model {
     std::uint64_t overhead = 0;    // of the scheduler, per body, as it was in this frame
     unsigned recorded_cores = 1;   // lanes on which the frame's tasks may have run
 };
-frame_model make_frame_model(const timeline& from, const frame_row& frame);
+frame_model make_frame_model(const history& from, const frame_row& frame);
 
 /// How long the frame would take: list scheduling, a ready body goes to the fastest free core, the
 /// one of the highest priority first, then the one that has been ready longest. Restricted bodies
@@ -55,7 +55,7 @@ struct what_if_result {
 };
 
 /// `most_frames` bounds the work.
-what_if_result what_if(const timeline& from, std::span<const machine> machines,
+what_if_result what_if(const history& from, std::span<const machine> machines,
                        std::size_t most_frames = 200);
 
 }  // namespace profile

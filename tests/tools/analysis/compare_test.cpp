@@ -29,7 +29,7 @@ profile::capture frames_with(std::uint64_t skin_us, std::uint64_t draw_us, std::
 }
 
 profile::comparison compared(const profile::capture& before, const profile::capture& after) {
-    return compare(make_timeline(before), make_timeline(after));
+    return compare(make_history(before), make_history(after));
 }
 
 TEST(Compare, NamesTheTypeThatGrewOnThePath) {

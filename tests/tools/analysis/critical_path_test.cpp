@@ -15,7 +15,7 @@ using braid_test::us;
 
 struct looked_at {
     explicit looked_at(profile::capture from, std::size_t frame = 0)
-        : c(std::move(from)), t(make_timeline(c)) {
+        : c(std::move(from)), t(make_history(c)) {
         graph = make_frame_graph(t, t.frames.at(frame));
         path = critical_path(graph);
         for (const profile::task_slack& s : slack_of(graph)) slack[t.tasks[s.task].id] = s.slack;
@@ -36,7 +36,7 @@ struct looked_at {
         EXPECT_EQ(sum, graph.frame.length());
     }
     profile::capture c;
-    profile::timeline t;
+    profile::history t;
     profile::frame_graph graph;
     std::vector<profile::path_step> path;
     std::map<std::uint64_t, std::uint64_t> slack;

@@ -11,7 +11,7 @@ using braid_test::us;
 using profile::cause;
 
 std::optional<profile::diagnosis> diagnose(const profile::capture& c) {
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     if (t.frames.size() != 1) {
         ADD_FAILURE() << t.frames.size() << " frames";
         return std::nullopt;

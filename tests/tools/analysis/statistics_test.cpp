@@ -24,7 +24,7 @@ TEST(Statistics, OfATypeAreThoseOfItsBodies) {
     }
     b.spawn(w, at, 200, other).run(w, at, at + 1, 200, other);
     const profile::capture c = b.make();
-    const auto rows = type_statistics(make_timeline(c));
+    const auto rows = type_statistics(make_history(c));
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0].type, skin);
     EXPECT_EQ(rows[0].count, 100U);
@@ -47,7 +47,7 @@ TEST(Statistics, OfParentsHaveTheirChildren) {
     b.spawn(w, 21, 3, other, {}, 1, 2).run(w, 30, 33, 3, other);
     b.spawn(w, 5, 4, skin, {}, 1, 1).run(w, 40, 42, 4, skin);
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const auto totals = totals_with_children(t);
     EXPECT_EQ(totals[t.find(1, 0)], 20 * us);
     EXPECT_EQ(totals[t.find(2, 0)], 8 * us);
@@ -69,7 +69,7 @@ TEST(Statistics, OfFramesNameTheWorst) {
         at += length + 1;
     }
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const profile::frame_times times = frame_statistics(t);
     EXPECT_EQ(times.worst, 300 * us);
     EXPECT_EQ(t.frames[times.worst_frame].number, 7U);

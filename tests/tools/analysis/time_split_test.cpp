@@ -23,7 +23,7 @@ TEST(LaneSplit, EachStateGetsItsTime) {
     b.away(w, 500, 530);                                    // search ..500, preempted ..530
     b.run(w, 600, 900, 8, type).away(w, 700, 760);          // search ..600, run but 60, runtime
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     ASSERT_EQ(t.frames.size(), 1U);
     const profile::lane_split s = split_of(t.lanes[w], {0, 1000 * us});
     EXPECT_EQ(s[lane_state::run], (100 + 240) * us);
@@ -44,7 +44,7 @@ TEST(LaneSplit, AWaitIsSearchUntilSomethingRunsOnTop) {
     b.say(w, 75, record_kind::searching).say(w, 90, record_kind::wait_end, 1, 2);
     b.say(w, 100, record_kind::ended, 1);
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const profile::lane_split s = split_of(t.lanes[w], {0, 100 * us});
     EXPECT_EQ(s[lane_state::run], (10 + 40 + 10) * us);
     EXPECT_EQ(s[lane_state::search], (20 + 15) * us);
@@ -61,7 +61,7 @@ TEST(LaneSplit, OfEveryWorkerAddsUpToTheFrameInEveryScene) {
           braid_test::fine_scene, braid_test::priority_scene, braid_test::straggler_scene,
           braid_test::late_wake_scene}) {
         const profile::capture c = scene();
-        const profile::timeline t = make_timeline(c);
+        const profile::history t = make_history(c);
         const profile::time_span frame{t.frames[0].begin, t.frames[0].end};
         for (const profile::lane_row& lane : t.lanes) {
             if (lane.kind != profile::lane_kind::worker) continue;
@@ -88,7 +88,7 @@ TEST(LaneSplit, BeforeTheFirstRecordOnlyWhatFollowsFromItIsKnown) {
     b.say(in_body, 40, record_kind::ended, 7).say(in_body, 100, record_kind::searching);
     b.say(silent, 60, record_kind::started, 8, 0, type);
     const profile::capture c = b.make(100);
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const profile::time_span all{0, 100 * us};
     EXPECT_EQ(split_of(t.lanes[asleep], all)[lane_state::parked], 50 * us);
     EXPECT_EQ(split_of(t.lanes[in_body], all)[lane_state::run], 40 * us);
@@ -109,7 +109,7 @@ TEST(TaskSplit, HasEveryReason) {
     b.away(w, 82, 84);  // of a wait: not the task's
     b.say(w, 100, record_kind::ended, 2).say(w, 100, record_kind::completed, 2);
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const profile::task_row& task = t.tasks[t.find(2, 0)];
     const profile::task_split s = split_of(t, task);
     ASSERT_TRUE(s.whole);
@@ -123,7 +123,7 @@ TEST(TaskSplit, HasEveryReason) {
 
 TEST(TaskSplit, OfARestrictedTaskTheQueueIsAffinity) {
     const profile::capture c = braid_test::affinity_scene();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const profile::task_split s = split_of(t, t.tasks[t.find(2, 0)]);
     EXPECT_EQ(s.waits.affinity, 8400 * us);
     EXPECT_EQ(s.waits.queue, 0U);

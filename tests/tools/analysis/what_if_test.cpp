@@ -15,7 +15,7 @@ class WhatIf : public testing::Test {
 protected:
     void take(profile::capture c) {
         c_ = std::move(c);
-        t_ = make_timeline(c_);
+        t_ = make_history(c_);
         ASSERT_EQ(t_.frames.size(), 1U);
         model_ = make_frame_model(t_, t_.frames[0]);
     }
@@ -29,7 +29,7 @@ protected:
         return takes(m);
     }
     profile::capture c_;
-    profile::timeline t_;
+    profile::history t_;
     profile::frame_model model_;
 };
 

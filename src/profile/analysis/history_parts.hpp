@@ -1,7 +1,7 @@
 #pragma once
-// The steps of make_timeline(), in their order.
+// The steps of make_history(), in their order.
 
-#include "profile/analysis/timeline.hpp"
+#include "profile/analysis/history.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -10,11 +10,11 @@ namespace profile {
 using record_tasks = std::vector<std::vector<std::uint32_t>>;
 
 /// Makes the rows of tasks from the records that name them, with the times that these have.
-record_tasks collect_tasks(timeline& to);
+record_tasks collect_tasks(history& to);
 /// Parents, releasers, predecessors: the other ends, which need all rows to be there.
-void link_tasks(timeline& to, const record_tasks& tasks);
+void link_tasks(history& to, const record_tasks& tasks);
 /// Walks along each lane: bodies, marks, spans, and the frames that were begun and ended there.
-void walk_lanes(timeline& to, const record_tasks& tasks);
+void walk_lanes(history& to, const record_tasks& tasks);
 
 /// A moment at which something was said that something on another lane depends on.
 struct source {

@@ -1,6 +1,6 @@
-#include "profile/analysis/timeline.hpp"
+#include "profile/analysis/history.hpp"
 
-#include "profile/analysis/timeline_parts.hpp"
+#include "profile/analysis/history_parts.hpp"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ std::size_t lane_row::span_at(std::uint64_t time) const {
     return static_cast<std::size_t>(after == spans.begin() ? 0 : after - spans.begin() - 1);
 }
 
-std::string timeline::name_of(std::uint32_t type) const {
+std::string history::name_of(std::uint32_t type) const {
     if (type >= from->types.size() || from->types[type].name.empty()) return "a task without name";
     const record_type& t = from->types[type];
     std::string text = "'";
@@ -26,12 +26,12 @@ std::string timeline::name_of(std::uint32_t type) const {
     return text.append(")");
 }
 
-std::uint32_t timeline::next_above(std::uint32_t base, std::uint32_t body) const {
+std::uint32_t history::next_above(std::uint32_t base, std::uint32_t body) const {
     while (body != none && bodies[body].below != base) body = bodies[body].below;
     return body;
 }
 
-bool timeline::is_idle(std::uint32_t body, std::uint64_t time) const {
+bool history::is_idle(std::uint32_t body, std::uint64_t time) const {
     const body_row& row = bodies[body];
     if (row.kind == body_kind::root && is_scheduler_thread(lanes[row.lane].kind)) return true;
     const std::span<const mark> all = marks_of(row);
@@ -40,8 +40,8 @@ bool timeline::is_idle(std::uint32_t body, std::uint64_t time) const {
     return after != all.begin() && after[-1].waits;
 }
 
-timeline make_timeline(const capture& from) {
-    timeline to;
+history make_history(const capture& from) {
+    history to;
     to.from = &from;
     const record_tasks tasks = collect_tasks(to);
     link_tasks(to, tasks);

@@ -26,7 +26,7 @@ struct task_row {
     std::uint32_t body = none;
     std::uint32_t spawned_in = none, completed_in = none;  // bodies
     std::uint32_t children = 0;
-    std::uint32_t first_predecessor = 0, predecessors = 0;  // timeline::predecessors_of()
+    std::uint32_t first_predecessor = 0, predecessors = 0;  // history::predecessors_of()
     std::uint8_t flags = 0;                                 // spawn_flags
     std::uint8_t end_flags = 0;
     bool cancelled = false;
@@ -47,7 +47,7 @@ struct body_row {
     std::uint32_t lane = 0;
     std::uint32_t below = none;
     std::uint32_t type = 0;
-    std::uint32_t first_mark = 0, marks = 0;  // timeline::marks_of()
+    std::uint32_t first_mark = 0, marks = 0;  // history::marks_of()
     std::uint32_t from_body = none;           // of a job: where it was forked
     std::uint64_t from_time = 0;
     std::uint16_t core = record::no_core;  // at its begin
@@ -129,7 +129,7 @@ struct task_range {
     std::uint32_t first = 0, count = 0;
 };
 
-struct timeline {
+struct history {
     const capture* from = nullptr;
     std::vector<task_row> tasks;
     std::vector<body_row> bodies;
@@ -158,8 +158,8 @@ struct timeline {
     bool is_idle(std::uint32_t body, std::uint64_t time) const;
 };
 
-/// `from` must outlive the timeline. Takes time in proportion to the records, and sorts them.
-timeline make_timeline(const capture& from);
+/// `from` must outlive the history. Takes time in proportion to the records, and sorts them.
+history make_history(const capture& from);
 
 /// Lanes that serve the frame: workers, and those that stand in for them.
 inline bool is_worker(lane_kind k) { return k == lane_kind::worker || k == lane_kind::reserve; }

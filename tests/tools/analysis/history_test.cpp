@@ -15,7 +15,7 @@ using braid_test::record_kind;
 using braid_test::us;
 using profile::unknown;
 
-TEST(Timeline, HasATaskWithAllThatIsSaidOfIt) {
+TEST(History, HasATaskWithAllThatIsSaidOfIt) {
     capture_builder b;
     const auto main = b.lane(profile::lane_kind::main), w = b.lane();
     const auto type = b.type("skin", "skin.cpp", 12);
@@ -23,7 +23,7 @@ TEST(Timeline, HasATaskWithAllThatIsSaidOfIt) {
     b.spawn(main, 2, 200, type, {100}, profile::spawn_restricted | 2, 100);
     b.ready(w, 10, 200, 100).run(w, 12, 20, 200, type);
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     ASSERT_EQ(t.tasks.size(), 2U);
     const std::uint32_t first = t.find(100, 0), second = t.find(200, 0);
     const profile::task_row& task = t.tasks[second];
@@ -43,7 +43,7 @@ TEST(Timeline, HasATaskWithAllThatIsSaidOfIt) {
     EXPECT_EQ(t.name_of(task.type), "'skin' (skin.cpp:12)");
 }
 
-TEST(Timeline, AnIdThatIsSpawnedAgainIsAnotherTask) {
+TEST(History, AnIdThatIsSpawnedAgainIsAnotherTask) {
     capture_builder b;
     const auto w = b.lane();
     const auto type = b.type("skin");
@@ -51,7 +51,7 @@ TEST(Timeline, AnIdThatIsSpawnedAgainIsAnotherTask) {
     b.spawn(w, 10, 7, type).run(w, 12, 20, 7, type);
     b.spawn(w, 21, 8, type, {7});
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     ASSERT_EQ(t.tasks.size(), 3U);
     EXPECT_EQ(t.tasks[t.find(7, 5 * us)].ended, 4 * us);
     EXPECT_EQ(t.tasks[t.find(7, 30 * us)].ended, 20 * us);
@@ -60,7 +60,7 @@ TEST(Timeline, AnIdThatIsSpawnedAgainIsAnotherTask) {
     EXPECT_EQ(t.predecessors_of(t.tasks[t.find(8, 30 * us)])[0], t.find(7, 30 * us));
 }
 
-TEST(Timeline, FramesMayOverlapAndHalvesAreLeftOut) {
+TEST(History, FramesMayOverlapAndHalvesAreLeftOut) {
     capture_builder b;
     const auto main = b.lane(profile::lane_kind::main), w = b.lane();
     b.say(main, 0, record_kind::frame_end, 0, 1);
@@ -69,7 +69,7 @@ TEST(Timeline, FramesMayOverlapAndHalvesAreLeftOut) {
     b.say(main, 13, record_kind::frame_begin, 0, 4).say(w, 20, record_kind::frame_end, 0, 4);
     b.say(main, 21, record_kind::frame_begin, 0, 5);
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     ASSERT_EQ(t.frames.size(), 3U);
     EXPECT_EQ(t.frames[0].number, 2U);
     EXPECT_EQ(t.frames[0].length(), 7 * us);
@@ -78,14 +78,14 @@ TEST(Timeline, FramesMayOverlapAndHalvesAreLeftOut) {
     EXPECT_TRUE(t.frames[2].alone);
 }
 
-TEST(Timeline, ABodyWhoseEndIsLostEndsWhereItWasSeenLast) {
+TEST(History, ABodyWhoseEndIsLostEndsWhereItWasSeenLast) {
     capture_builder b;
     const auto w = b.lane();
     const auto type = b.type("skin");
     b.say(w, 0, record_kind::started, 1, 0, type).say(w, 4, record_kind::counter);
     b.run(w, 50, 60, 2, type);
     const profile::capture c = b.make();
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const profile::body_row& lost = t.bodies[t.tasks[t.find(1, 0)].body];
     EXPECT_TRUE(lost.open);
     EXPECT_EQ(lost.end, 4 * us);
@@ -93,14 +93,14 @@ TEST(Timeline, ABodyWhoseEndIsLostEndsWhereItWasSeenLast) {
     EXPECT_EQ(t.bodies[t.tasks[t.find(2, 0)].body].below, t.lanes[w].root);
 }
 
-TEST(Timeline, TasksWithoutBeginOrEndKeepWhatIsKnown) {
+TEST(History, TasksWithoutBeginOrEndKeepWhatIsKnown) {
     capture_builder b;
     const auto w = b.lane();
     const auto type = b.type("skin");
     b.say(w, 3, record_kind::ended, 1).say(w, 4, record_kind::completed, 1);
     b.say(w, 6, record_kind::started, 2, 0, type);
     const profile::capture c = b.make(10);
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const profile::task_row& before = t.tasks[t.find(1, 0)];
     EXPECT_EQ(before.started, unknown);
     EXPECT_EQ(before.ended, 3 * us);
@@ -111,16 +111,16 @@ TEST(Timeline, TasksWithoutBeginOrEndKeepWhatIsKnown) {
     EXPECT_EQ(type_statistics(t).size(), 0U);
 }
 
-TEST(Timeline, OfAnEmptyCaptureIsEmpty) {
+TEST(History, OfAnEmptyCaptureIsEmpty) {
     const profile::capture empty;
-    const profile::timeline t = make_timeline(empty);
+    const profile::history t = make_history(empty);
     EXPECT_TRUE(t.tasks.empty() && t.frames.empty() && t.lanes.empty());
     EXPECT_TRUE(type_statistics(t).empty());
 }
 
 /// Everything that a report does.
 void look_at_everything(const profile::capture& c) {
-    const profile::timeline t = make_timeline(c);
+    const profile::history t = make_history(c);
     const profile::reporter reporter(t);
     for (std::size_t f = 0; f < t.frames.size(); ++f) {
         const profile::frame_report report = reporter.frame(f, true);
@@ -149,7 +149,7 @@ void look_at_everything(const profile::capture& c) {
     EXPECT_FALSE(compare(t, t).regressed);
 }
 
-TEST(Timeline, OfNonsenseIsLookedAtWithoutHarm) {
+TEST(History, OfNonsenseIsLookedAtWithoutHarm) {
     for (unsigned seed = 1; seed <= 300; ++seed) {
         std::mt19937_64 random(seed);
         const auto up_to = [&](std::uint64_t n) { return random() % (n + 1); };
@@ -171,7 +171,7 @@ TEST(Timeline, OfNonsenseIsLookedAtWithoutHarm) {
     }
 }
 
-TEST(Timeline, OfNonsenseInOtherwiseGoodFramesIsLookedAtWithoutHarm) {
+TEST(History, OfNonsenseInOtherwiseGoodFramesIsLookedAtWithoutHarm) {
     // Records of a good capture, of which some are lost.
     for (unsigned seed = 1; seed <= 100; ++seed) {
         std::mt19937_64 random(seed);
