@@ -10,6 +10,7 @@
 
 namespace braid::tool {
 
+void add_export(CLI::App& app);
 void add_stats(CLI::App& app);
 void add_report(CLI::App& app);
 void add_what_if(CLI::App& app);
