@@ -1,6 +1,7 @@
 // braid report: what to change about a frame, and how it went.
 #include "analysis_json.hpp"
 #include "commands.hpp"
+#include "profile/analysis/text.hpp"
 #include "tables.hpp"
 
 #include <fmt/core.h>
@@ -53,8 +54,8 @@ void print_report(const profile::history& t, std::size_t chosen) {
     if (report.what) {
         fmt::print("{}\n\n", report.what->sentence);
     } else {
-        fmt::print("Frame {} took {:.1f} ms, and no single change would shorten it much.\n\n",
-                   frame.number, ms(frame.length()));
+        fmt::print("Frame {} took {}, and no single change would shorten it much.\n\n",
+                   frame.number, profile::in_ms(frame.length()));
     }
     const profile::frame_times times = frame_statistics(t);
     fmt::print("{} frames: p50 {:.3f} ms, p95 {:.3f} ms, worst {:.3f} ms (frame {})\n\n",
