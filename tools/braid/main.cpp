@@ -32,6 +32,9 @@ int main(int count, char** arguments) {
     app.fallthrough();
     braid::tool::add_export(app);
     braid::tool::add_stats(app);
+    braid::tool::add_report(app);
+    braid::tool::add_what_if(app);
+    braid::tool::add_diff(app);
     try {
         app.parse(count, arguments);
         return 0;

@@ -1,5 +1,6 @@
 // braid stats: what is in the file.
 #include "commands.hpp"
+#include "tables.hpp"
 
 #include <fmt/core.h>
 
@@ -25,6 +26,12 @@ void show(const std::string& path) {
     for (const profile::lane& l : c.lanes) {
         fmt::print("  {:20} {:>9} records, {} dropped\n", l.name, l.records.size(), l.dropped);
     }
+    const profile::history t = make_history(c);
+    if (t.tasks.empty()) return;
+    fmt::print("\n");
+    print_types(t, SIZE_MAX);
+    fmt::print("\n");
+    print_lanes(t, {0, c.duration});
 }
 
 }  // namespace

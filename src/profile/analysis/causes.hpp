@@ -1,0 +1,50 @@
+#pragma once
+// Looks for one cause each along the critical path of a frame.
+
+#include "profile/analysis/diagnosis.hpp"
+
+#include <unordered_set>
+
+BRAID_NAMESPACE_BEGIN
+namespace profile {
+
+/// A frame as the searches below look at it.
+struct scene {
+    const history& t;
+    const frame_graph& graph;
+    std::span<const path_step> path;
+    std::span<const std::uint64_t> usual;  // of a type in the whole capture
+    std::uint64_t least = 0;               // what would save less does not count
+    std::unordered_set<std::uint32_t> needed = {}, critical = {};  // bodies
+
+    /// Work that the frame does not depend on and that does not belong to one: spawned as
+    /// background work, on a thread for that, or going on after the frame without it having been
+    /// needed.
+    bool is_foreign(std::uint32_t body) const;
+};
+
+/// Something that may have made the frame longer, and what would be otherwise without it.
+struct candidate {
+    cause why = {};
+    std::uint32_t type = 0;
+    std::uint32_t victim = none;      // the type that suffered, where that is another one
+    bool outside = false;             // no task, but the program's own code
+    std::uint64_t time = 0;           // that it took in all
+    std::uint64_t usual = 0;          // that it should have taken; or of one task on average
+    std::uint64_t count = 0;          // of tasks
+    std::uint64_t most = UINT64_MAX;  // it cannot save more
+    std::vector<change> changes;
+};
+using candidates = std::vector<candidate>;
+
+void find_affinity(const scene& s, candidates& to);
+void find_late_wake(const scene& s, candidates& to);
+void find_background(const scene& s, candidates& to);
+void find_preemption(const scene& s, candidates& to);
+void find_priority(const scene& s, candidates& to);
+void find_straggler(const scene& s, candidates& to);
+void find_too_fine(const scene& s, candidates& to);
+void find_serial_chain(const scene& s, candidates& to);
+
+}  // namespace profile
+BRAID_NAMESPACE_END

@@ -1,0 +1,60 @@
+#include "profile/analysis/history.hpp"
+
+#include "profile/analysis/history_parts.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace profile {
+
+std::size_t lane_row::span_at(std::uint64_t time) const {
+    const auto after =
+        std::upper_bound(spans.begin(), spans.end(), time,
+                         [](std::uint64_t t, const lane_span& s) { return t < s.begin; });
+    return static_cast<std::size_t>(after == spans.begin() ? 0 : after - spans.begin() - 1);
+}
+
+std::string history::name_of(std::uint32_t type) const {
+    if (type >= from->types.size() || from->types[type].name.empty()) return "a task without name";
+    const record_type& t = from->types[type];
+    std::string text = "'";
+    text.append(t.name).append("'");
+    if (t.file.empty()) return text;
+    // The folders are the builder's; the name tells the place.
+    text.append(" (").append(t.file, t.file.find_last_of('/') + 1);
+    if (t.line != 0) text.append(":").append(std::to_string(t.line));
+    return text.append(")");
+}
+
+std::uint32_t history::next_above(std::uint32_t base, std::uint32_t body) const {
+    while (body != none && bodies[body].below != base) body = bodies[body].below;
+    return body;
+}
+
+bool history::is_idle(std::uint32_t body, std::uint64_t time) const {
+    const body_row& row = bodies[body];
+    if (row.kind == body_kind::root && is_scheduler_thread(lanes[row.lane].kind)) return true;
+    const std::span<const mark> all = marks_of(row);
+    const auto after = std::upper_bound(all.begin(), all.end(), time,
+                                        [](std::uint64_t t, const mark& m) { return t < m.time; });
+    return after != all.begin() && after[-1].waits;
+}
+
+history make_history(const capture& from) {
+    history to;
+    to.from = &from;
+    const record_tasks tasks = collect_tasks(to);
+    link_tasks(to, tasks);
+    walk_lanes(to, tasks);
+    for (std::uint32_t i = 0; i < to.tasks.size(); ++i) {
+        if (to.tasks[i].completed != unknown) to.by_completion.push_back(i);
+    }
+    std::sort(to.by_completion.begin(), to.by_completion.end(),
+              [&](std::uint32_t a, std::uint32_t b) {
+                  return to.tasks[a].completed < to.tasks[b].completed;
+              });
+    return to;
+}
+
+}  // namespace profile
+BRAID_NAMESPACE_END

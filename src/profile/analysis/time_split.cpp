@@ -1,0 +1,48 @@
+#include "profile/analysis/time_split.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+BRAID_NAMESPACE_BEGIN
+namespace profile {
+
+std::uint64_t lane_split::total() const {
+    return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+}
+
+lane_split split_of(const lane_row& lane, time_span within) {
+    lane_split split;
+    std::uint64_t covered = 0;
+    for (std::size_t i = lane.span_at(within.begin); i < lane.spans.size(); ++i) {
+        if (lane.spans[i].begin >= within.end) break;
+        const time_span span{std::max(lane.spans[i].begin, within.begin),
+                             std::min(lane.end_of(i), within.end)};
+        split.times[static_cast<std::size_t>(lane.spans[i].state)] += span.length();
+        covered += span.length();
+    }
+    split.times[static_cast<std::size_t>(lane_state::absent)] += within.length() - covered;
+    return split;
+}
+
+std::uint64_t task_split::total() const {
+    return running + waits.dependency + waits.queue + waits.affinity + waits.preempted;
+}
+
+task_split split_of(const history& from, const task_row& task) {
+    task_split split;
+    if (task.body == none) return split;
+    const body_row& body = from.bodies[task.body];
+    split.running = body.running;
+    split.waits.preempted = body.preempted;
+    split.waits.dependency = body.waiting();
+    split.whole = task.spawned != unknown && task.ready != unknown && !body.open &&
+                  task.spawned <= task.ready && task.ready <= body.begin;
+    if (!split.whole) return split;
+    split.waits.dependency += task.ready - task.spawned;
+    (task.has(spawn_restricted) ? split.waits.affinity : split.waits.queue) +=
+        body.begin - task.ready;
+    return split;
+}
+
+}  // namespace profile
+BRAID_NAMESPACE_END

@@ -1,0 +1,284 @@
+// List scheduling after Graham, "Bounds for certain multiprocessing anomalies" (1966), with events.
+#include "profile/analysis/what_if.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <set>
+#include <tuple>
+
+BRAID_NAMESPACE_BEGIN
+namespace profile {
+namespace {
+
+class simulation {
+public:
+    simulation(const frame_model& model, const machine& on)
+        : model_(model), graph_(model.graph), on_(on), open_(graph_.nodes.size()) {
+        for (unsigned core = 0; core < on.cores; ++core) idle_.insert(core);
+        pinned_.resize(on.cores);
+        index_users();
+    }
+    double run();
+
+private:
+    enum class what : std::uint8_t { core_free, arrival };
+    struct event {
+        double time;
+        std::uint32_t node;
+        unsigned core;
+        what kind;
+        bool operator>(const event& o) const {
+            return std::tie(time, kind, node) > std::tie(o.time, o.kind, o.node);
+        }
+    };
+    struct waiting {
+        unsigned rank;  // lower first
+        std::uint64_t since;
+        std::uint32_t node;
+        bool operator>(const waiting& o) const {
+            return std::tie(rank, since) > std::tie(o.rank, o.since);
+        }
+    };
+    template <class T>
+    using first_out = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+    void index_users();
+    void begin();
+    /// All that it needs is over.
+    void ready(std::uint32_t node);
+    void enqueue(std::uint32_t node);
+    void over(std::uint32_t node);
+    void release_users(std::uint32_t node);
+    unsigned rank_of(const graph_node& n) const;
+    void dispatch();
+    void start(std::uint32_t node, unsigned core);
+    double length(const graph_node& n, unsigned core) const;
+    std::uint32_t lane_of(const graph_node& n) const { return graph_.from->bodies[n.body].lane; }
+
+    const frame_model& model_;
+    const frame_graph& graph_;
+    const machine& on_;
+    std::vector<std::uint32_t> open_, first_user_, users_;
+    first_out<event> events_;
+    first_out<waiting> queue_;
+    std::vector<first_out<waiting>> pinned_;  // of a core
+    std::set<unsigned> idle_;                 // fast ones have the low numbers
+    std::vector<std::uint32_t> over_;         // whose users are not told yet
+    std::uint32_t continues_ = none;          // the piece after the one that is over, on its core
+    std::uint64_t arrivals_ = 0;
+    double now_ = 0, end_ = 0;
+};
+
+void simulation::index_users() {
+    first_user_.assign(graph_.nodes.size() + 1, 0);
+    const auto for_each_need = [&](auto&& take) {
+        for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+            if (!model_.takes_part[i]) continue;
+            for (const std::uint32_t other : graph_.needs_of(graph_.nodes[i])) {
+                if (model_.takes_part[other]) take(i, other);
+            }
+        }
+    };
+    for_each_need([&](std::uint32_t i, std::uint32_t other) {
+        ++open_[i];
+        ++first_user_[other + 1];
+    });
+    for (std::size_t i = 1; i < first_user_.size(); ++i) first_user_[i] += first_user_[i - 1];
+    users_.resize(first_user_.back());
+    std::vector<std::uint32_t> at(first_user_.begin(), first_user_.end() - 1);
+    for_each_need([&](std::uint32_t i, std::uint32_t other) { users_[at[other]++] = i; });
+}
+
+double simulation::length(const graph_node& n, unsigned core) const {
+    double time = static_cast<double>(n.end - n.begin - std::min(n.preempted, n.end - n.begin));
+    if (graph_.type_of(n) == on_.faster_type) time /= on_.times;
+    if (n.first) time += static_cast<double>(model_.overhead);
+    return core + on_.slow_cores >= on_.cores ? time * on_.slow_factor : time;
+}
+
+void simulation::start(std::uint32_t node, unsigned core) {
+    idle_.erase(core);
+    events_.push({now_ + length(graph_.nodes[node], core), node, core, what::core_free});
+}
+
+/// Who comes back from a wait has its core at once: it never left it.
+unsigned simulation::rank_of(const graph_node& n) const {
+    if (!n.first || n.task == none) return 0;
+    if (graph_.type_of(n) == on_.favoured_type) return 0;
+    if (on_.recorded_order) return 1;
+    return 3 - std::min(graph_.from->tasks[n.task].priority(), 2U);
+}
+
+void simulation::enqueue(std::uint32_t node) {
+    const graph_node& n = graph_.nodes[node];
+    if (n.body == none) return over_.push_back(node);
+    const waiting entry{rank_of(n), on_.recorded_order ? n.begin : arrivals_++, node};
+    const bool restricted = n.task != none && graph_.from->tasks[n.task].has(spawn_restricted);
+    if (restricted) {
+        pinned_[lane_of(n) % on_.cores].push(entry);
+    } else {
+        queue_.push(entry);
+    }
+}
+
+void simulation::ready(std::uint32_t node) {
+    const graph_node& n = graph_.nodes[node];
+    // A wait for something that the capture does not know takes as long as it did.
+    const bool only_previous = n.after_wait && n.needs == (n.previous != none ? 1U : 0U);
+    const double delay = only_previous && n.gap > 0 ? static_cast<double>(n.gap) : 0;
+    if (delay > 0) {
+        events_.push({now_ + delay, node, 0, what::arrival});
+    } else {
+        enqueue(node);
+    }
+}
+
+void simulation::release_users(std::uint32_t node) {
+    if (node == graph_.last) end_ = now_;
+    for (std::uint32_t u = first_user_[node]; u < first_user_[node + 1]; ++u) {
+        const std::uint32_t user = users_[u];
+        if (--open_[user] != 0) continue;
+        const graph_node& n = graph_.nodes[user];
+        if (n.previous == node && n.body != none && (!n.after_wait || n.needs > 1)) {
+            continues_ = user;
+        } else {
+            ready(user);
+        }
+    }
+}
+
+/// With it completions may come, of its task and of those above; however many, one by one.
+void simulation::over(std::uint32_t node) {
+    over_.push_back(node);
+    while (!over_.empty()) {
+        const std::uint32_t next = over_.back();
+        over_.pop_back();
+        release_users(next);
+    }
+}
+
+void simulation::dispatch() {
+    for (auto at = idle_.begin(); at != idle_.end();) {
+        const unsigned core = *at++;
+        first_out<waiting>& own = pinned_[core];
+        const bool own_first = !own.empty() && (queue_.empty() || queue_.top() > own.top());
+        if (!own_first && queue_.empty()) continue;
+        first_out<waiting>& from = own_first ? own : queue_;
+        const std::uint32_t node = from.top().node;
+        from.pop();
+        start(node, core);
+    }
+}
+
+/// What needs nothing in this frame was there at its begin, or came from outside at its time.
+void simulation::begin() {
+    for (const std::uint32_t i : graph_.order) {
+        if (!model_.takes_part[i] || open_[i] != 0) continue;
+        const graph_node& n = graph_.nodes[i];
+        const std::uint64_t at = n.first ? n.ready : n.begin;
+        events_.push({static_cast<double>(at - graph_.frame.begin), i, 0, what::arrival});
+    }
+}
+
+double simulation::run() {
+    begin();
+    while (!events_.empty()) {
+        now_ = events_.top().time;
+        while (!events_.empty() && events_.top().time <= now_) {
+            const event e = events_.top();
+            events_.pop();
+            if (e.kind == what::arrival) {
+                if (graph_.nodes[e.node].body == none) {
+                    over(e.node);
+                } else {
+                    enqueue(e.node);
+                }
+                continue;
+            }
+            continues_ = none;
+            idle_.insert(e.core);
+            over(e.node);
+            if (continues_ != none) start(continues_, e.core);
+        }
+        dispatch();
+    }
+    return end_;
+}
+
+/// The scheduler's own time per body, of the lanes that serve the frame.
+std::uint64_t overhead_of(const history& from, const frame_graph& graph) {
+    std::uint64_t time = 0, bodies = 0;
+    for (const lane_row& lane : from.lanes) {
+        if (!is_worker(lane.kind)) continue;
+        time += split_of(lane, {graph.frame.begin, graph.frame.end})[lane_state::runtime];
+    }
+    for (const graph_node& n : graph.nodes) bodies += n.first;
+    return bodies == 0 ? 0 : time / bodies;
+}
+
+}  // namespace
+
+frame_model make_frame_model(const history& from, const frame_row& frame) {
+    frame_model model;
+    model.graph = make_frame_graph(from, frame);
+    model.overhead = overhead_of(from, model.graph);
+    std::set<std::uint32_t> lanes;
+    for (std::uint32_t i = 0; i < from.lanes.size(); ++i) {
+        if (from.lanes[i].kind == lane_kind::worker) lanes.insert(i);
+    }
+    // Which frame a task serves that nothing of this one needs is known only when there is one.
+    std::vector<bool> ordered(model.graph.nodes.size(), false);
+    for (const std::uint32_t i : model.graph.order) ordered[i] = true;
+    model.takes_part.resize(ordered.size());
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+        const graph_node& n = model.graph.nodes[i];
+        const bool foreign = n.task == none || from.tasks[n.task].has(spawn_background);
+        model.takes_part[i] = ordered[i] && (n.needed || (frame.alone && !foreign));
+        if (model.takes_part[i] && n.first) lanes.insert(from.bodies[n.body].lane);
+    }
+    model.recorded_cores =
+        std::clamp<unsigned>(static_cast<unsigned>(lanes.size()), 1, machine::most_cores);
+    return model;
+}
+
+std::uint64_t simulate(const frame_model& model, const machine& on) {
+    if (model.graph.last == none) return model.graph.frame.length();
+    machine there = on;
+    if (there.cores == 0) there.cores = model.recorded_cores;
+    there.cores = std::min(there.cores, machine::most_cores);
+    return static_cast<std::uint64_t>(simulation(model, there).run() + 0.5);
+}
+
+double what_if_result::error() const {
+    if (recorded_p50 == 0) return 0;
+    return static_cast<double>(modelled_p50) / static_cast<double>(recorded_p50) - 1;
+}
+
+what_if_result what_if(const history& from, std::span<const machine> machines,
+                       std::size_t most_frames) {
+    what_if_result result;
+    std::vector<std::vector<std::uint64_t>> lengths(machines.size());
+    std::vector<std::uint64_t> recorded, modelled;
+    const std::size_t all = from.frames.size();
+    result.frames = std::min(all, most_frames);
+    for (std::size_t i = 0; i < result.frames; ++i) {
+        const frame_row& frame = from.frames[i * all / result.frames];
+        const frame_model model = make_frame_model(from, frame);
+        for (std::size_t m = 0; m < machines.size(); ++m) {
+            lengths[m].push_back(simulate(model, machines[m]));
+        }
+        result.recorded_cores = std::max(result.recorded_cores, model.recorded_cores);
+        recorded.push_back(frame.length());
+        modelled.push_back(simulate(model, {}));
+    }
+    for (std::size_t m = 0; m < machines.size(); ++m) {
+        result.rows.push_back(
+            {machines[m], percentile(lengths[m], 0.50), percentile(lengths[m], 0.95)});
+    }
+    result.recorded_p50 = percentile(recorded, 0.50);
+    result.modelled_p50 = percentile(modelled, 0.50);
+    return result;
+}
+
+}  // namespace profile
+BRAID_NAMESPACE_END

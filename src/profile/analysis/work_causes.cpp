@@ -1,0 +1,173 @@
+// What is wrong with the work itself: a straggler, tasks that are too fine, a chain.
+#include "profile/analysis/causes.hpp"
+
+#include "profile/analysis/spans.hpp"
+
+#include <map>
+
+BRAID_NAMESPACE_BEGIN
+namespace profile {
+namespace {
+
+constexpr std::uint64_t straggler_times = 3;  // the median; below that, data differ
+constexpr std::size_t enough_siblings = 4;    // to speak of a median
+constexpr std::uint64_t fine_ns = 2'000;      // a spawn, a steal and a wake cost that much
+constexpr std::size_t enough_fine = 32;       // fewer, and one interruption explains them
+constexpr double fine_share = 0.2;            // of the workers' time, in the scheduler
+constexpr double chain_share = 0.75;          // of the frame, that a chain runs
+constexpr double chain_others = 0.25;         // of the other threads' time, at most busy
+
+/// Bodies of the frame's tasks that lie in it wholly.
+std::map<std::uint32_t, std::vector<std::uint64_t>> times_by_type(const scene& s) {
+    std::map<std::uint32_t, std::vector<std::uint64_t>> times;
+    for (const graph_node& n : s.graph.nodes) {
+        if (!n.first || n.task == none) continue;
+        const body_row& b = s.t.bodies[n.body];
+        if (b.kind == body_kind::task && !b.open && b.end <= s.graph.frame.end) {
+            times[b.type].push_back(b.running);
+        }
+    }
+    return times;
+}
+
+struct lane_sums {
+    std::uint64_t run = 0, runtime = 0, lanes = 0;
+};
+
+/// Of the workers and of those other threads that ran tasks.
+lane_sums sums_of(const scene& s) {
+    lane_sums sums;
+    const time_span window{s.graph.frame.begin, s.graph.frame.end};
+    for (const lane_row& lane : s.t.lanes) {
+        if (lane.kind == lane_kind::background) continue;
+        const lane_split split = split_of(lane, window);
+        const bool worker = lane.kind == lane_kind::worker;
+        if (!worker && split[lane_state::run] == 0) continue;
+        sums.run += split[lane_state::run];
+        sums.runtime += split[lane_state::runtime];
+        sums.lanes += worker;
+    }
+    return sums;
+}
+
+bool helps(lane_kind k) { return k == lane_kind::worker || k == lane_kind::main; }
+
+/// The share of the window in which all but one were idle, together. Who waits helps.
+double idle_share(const scene& s, time_span window, std::uint32_t but) {
+    std::uint64_t idle = 0, lanes = 0;
+    for (std::uint32_t i = 0; i < s.t.lanes.size(); ++i) {
+        if (i == but || !helps(s.t.lanes[i].kind)) continue;
+        const lane_split split = split_of(s.t.lanes[i], window);
+        idle += split[lane_state::search] + split[lane_state::parked];
+        ++lanes;
+    }
+    const double all = static_cast<double>(lanes) * static_cast<double>(window.length());
+    return all == 0 ? 0 : static_cast<double>(idle) / all;
+}
+
+std::uint64_t on_core(const path_step& step) {
+    return step.length() - std::min(step.length(), step.waits.preempted);
+}
+
+/// Takes that much off the end of a step: from its last piece, then from those before.
+void shorten(candidate& c, const scene& s, const path_step& step, std::uint64_t less) {
+    c.outside = step.task == none;
+    for (std::uint32_t node = step.last; less != 0; node = s.graph.nodes[node].previous) {
+        const graph_node& n = s.graph.nodes[node];
+        const std::uint64_t part = std::min(less, n.end - n.begin);
+        if (part != 0) c.changes.push_back({node, 0, part});
+        less -= part;
+        if (node == step.first) break;
+    }
+}
+
+}  // namespace
+
+void find_straggler(const scene& s, candidates& to) {
+    std::map<std::uint32_t, std::vector<std::uint64_t>> times = times_by_type(s);
+    for (const path_step& step : s.path) {
+        const body_row& body = s.t.bodies[step.body];
+        if (body.kind != body_kind::task) continue;
+        std::vector<std::uint64_t>& siblings = times[body.type];
+        const std::uint64_t usual =
+            siblings.size() >= enough_siblings ? percentile(siblings, 0.5) : s.usual[body.type];
+        if (usual == 0 || body.running < straggler_times * usual) continue;
+        const std::uint64_t excess = std::min(body.running - usual, step.length());
+        // Everybody waits for it, one way or the other: while it takes longer than usual, most
+        // others have nothing to do.
+        if (idle_share(s, {step.end - excess, step.end}, body.lane) < 0.5) continue;
+        candidate c;
+        // Where the times of switches are not known, one bit says that there were some; then it is
+        // not the task that has more to do.
+        const bool switched = s.t.from->switches != switch_level::exact &&
+                              (s.t.tasks[body.task].end_flags & end_switched) != 0;
+        c.why = switched ? cause::preemption : cause::straggler;
+        c.type = body.type;
+        c.time = body.running;
+        c.usual = usual;
+        shorten(c, s, step, excess);
+        to.push_back(std::move(c));
+    }
+}
+
+void find_too_fine(const scene& s, candidates& to) {
+    const lane_sums sums = sums_of(s);
+    const std::uint64_t lanes = std::max<std::uint64_t>(sums.lanes, 1);
+    const double all = static_cast<double>(s.graph.frame.length()) * static_cast<double>(lanes);
+    if (static_cast<double>(sums.runtime) < fine_share * all) return;
+    std::uint64_t bodies = 0;
+    std::map<std::uint32_t, std::vector<std::uint64_t>> times = times_by_type(s);
+    for (const auto& [type, list] : times) bodies += list.size();
+    if (bodies == 0) return;
+    const std::uint64_t overhead = sums.runtime / bodies;
+    for (const auto& [type, list] : times) {
+        if (list.size() < enough_fine) continue;
+        std::uint64_t sum = 0;
+        for (const std::uint64_t t : list) sum += t;
+        const std::uint64_t mean = sum / list.size();
+        if (mean >= std::max(fine_ns, overhead)) continue;
+        candidate c;
+        c.why = cause::too_fine;
+        c.type = type;
+        c.time = overhead * list.size();
+        c.usual = mean;
+        c.count = list.size();
+        // Ten in one leave a tenth of the scheduler's work, which the threads share; and no more
+        // than the path waits in all.
+        c.most = c.time / lanes * 9 / 10;
+        for (const path_step& step : s.path) {
+            const std::uint64_t wait = step.begin - step.before;
+            if (wait != 0) c.changes.push_back({step.first, wait, 0});
+        }
+        to.push_back(std::move(c));
+    }
+}
+
+void find_serial_chain(const scene& s, candidates& to) {
+    const lane_sums sums = sums_of(s);
+    std::uint64_t chain = 0, tasks = 0;
+    const path_step* longest = nullptr;
+    for (const path_step& step : s.path) {
+        if (step.task == none) continue;
+        chain += on_core(step);
+        ++tasks;
+        if (longest == nullptr || on_core(step) > on_core(*longest)) longest = &step;
+    }
+    const auto frame = static_cast<double>(s.graph.frame.length());
+    if (longest == nullptr || sums.lanes < 2 || static_cast<double>(chain) < chain_share * frame) {
+        return;
+    }
+    const double others = static_cast<double>(sums.run) - static_cast<double>(chain);
+    if (others > chain_others * frame * static_cast<double>(sums.lanes - 1)) return;
+    candidate c;
+    c.why = cause::serial_chain;
+    c.type = s.t.bodies[longest->body].type;
+    c.time = on_core(*longest);
+    c.count = tasks;
+    // Split in two, of which an idle thread takes one.
+    shorten(c, s, *longest, on_core(*longest) / 2);
+    to.push_back(std::move(c));
+}
+
+}  // namespace profile
+BRAID_NAMESPACE_END
