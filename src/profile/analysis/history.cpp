@@ -15,15 +15,26 @@ std::size_t lane_row::span_at(std::uint64_t time) const {
 }
 
 std::string history::name_of(std::uint32_t type) const {
-    if (type >= from->types.size() || from->types[type].name.empty()) return "a task without name";
-    const record_type& t = from->types[type];
-    std::string text = "'";
-    text.append(t.name).append("'");
-    if (t.file.empty()) return text;
+    if (type >= from->types.size()) return "a task without name";
+    const record_type& t = place_of(type);
     // The folders are the builder's; the name tells the place.
-    text.append(" (").append(t.file, t.file.find_last_of('/') + 1);
-    if (t.line != 0) text.append(":").append(std::to_string(t.line));
-    return text.append(")");
+    std::string place = t.file.substr(t.file.find_last_of('/') + 1);
+    if (t.line != 0) place.append(":").append(std::to_string(t.line));
+    if (t.name.empty()) return place.empty() ? "a task without name" : "the task of " + place;
+    const std::string text = "'" + t.name + "'";
+    return place.empty() ? text : text + " (" + place + ")";
+}
+
+const record_type& history::place_of(std::uint32_t type) const {
+    const record_type& t = from->types[type];
+    if (!t.file.empty() || t.name.empty()) return t;
+    const record_type* found = nullptr;
+    for (const record_type& other : from->types) {
+        if (other.name != t.name || other.file.empty()) continue;
+        if (found != nullptr) return t;
+        found = &other;
+    }
+    return found != nullptr ? *found : t;
 }
 
 std::uint32_t history::next_above(std::uint32_t base, std::uint32_t body) const {

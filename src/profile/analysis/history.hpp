@@ -152,6 +152,9 @@ struct history {
     std::size_t types() const { return from->types.empty() ? 1 : from->types.size(); }
     /// "'skin' (skin.cpp:12)", as far as it is known.
     std::string name_of(std::uint32_t type) const;
+    /// That type, or where its own place is not known (bodies of a batch) the only one that has its
+    /// name and a place.
+    const record_type& place_of(std::uint32_t type) const;
     /// The one that lies directly on `base`, and on or below `body`; none when there is none.
     std::uint32_t next_above(std::uint32_t base, std::uint32_t body) const;
     /// Whether that body waits then, or is what a thread of the scheduler does between tasks.

@@ -19,6 +19,7 @@ lane_split split_of(const lane_row& lane, time_span within) {
                              std::min(lane.end_of(i), within.end)};
         split.times[static_cast<std::size_t>(lane.spans[i].state)] += span.length();
         covered += span.length();
+        split.gaps += lane.spans[i].state == lane_state::runtime && span.length() != 0;
     }
     split.times[static_cast<std::size_t>(lane_state::absent)] += within.length() - covered;
     return split;

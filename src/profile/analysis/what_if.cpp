@@ -207,13 +207,14 @@ double simulation::run() {
 
 /// The scheduler's own time per body, of the lanes that serve the frame.
 std::uint64_t overhead_of(const history& from, const frame_graph& graph) {
-    std::uint64_t time = 0, bodies = 0;
+    std::uint64_t time = 0, gaps = 0;
     for (const lane_row& lane : from.lanes) {
         if (!is_worker(lane.kind)) continue;
-        time += split_of(lane, {graph.frame.begin, graph.frame.end})[lane_state::runtime];
+        const lane_split split = split_of(lane, {graph.frame.begin, graph.frame.end});
+        time += split[lane_state::runtime];
+        gaps += split.gaps;
     }
-    for (const graph_node& n : graph.nodes) bodies += n.first;
-    return bodies == 0 ? 0 : time / bodies;
+    return per_body(time, gaps);
 }
 
 }  // namespace

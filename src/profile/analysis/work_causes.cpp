@@ -31,7 +31,7 @@ std::map<std::uint32_t, std::vector<std::uint64_t>> times_by_type(const scene& s
 }
 
 struct lane_sums {
-    std::uint64_t run = 0, runtime = 0, lanes = 0;
+    std::uint64_t run = 0, runtime = 0, gaps = 0, lanes = 0;
 };
 
 /// Of the workers and of those other threads that ran tasks.
@@ -45,6 +45,7 @@ lane_sums sums_of(const scene& s) {
         if (!worker && split[lane_state::run] == 0) continue;
         sums.run += split[lane_state::run];
         sums.runtime += split[lane_state::runtime];
+        sums.gaps += split.gaps;
         sums.lanes += worker;
     }
     return sums;
@@ -114,12 +115,11 @@ void find_too_fine(const scene& s, candidates& to) {
     const lane_sums sums = sums_of(s);
     const std::uint64_t lanes = std::max<std::uint64_t>(sums.lanes, 1);
     const double all = static_cast<double>(s.graph.frame.length()) * static_cast<double>(lanes);
-    if (static_cast<double>(sums.runtime) < fine_share * all) return;
     std::uint64_t bodies = 0;
     std::map<std::uint32_t, std::vector<std::uint64_t>> times = times_by_type(s);
     for (const auto& [type, list] : times) bodies += list.size();
-    if (bodies == 0) return;
-    const std::uint64_t overhead = sums.runtime / bodies;
+    const std::uint64_t overhead = per_body(sums.runtime, sums.gaps);
+    if (static_cast<double>(overhead) * static_cast<double>(bodies) < fine_share * all) return;
     for (const auto& [type, list] : times) {
         if (list.size() < enough_fine) continue;
         std::uint64_t sum = 0;
