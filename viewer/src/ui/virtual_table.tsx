@@ -58,14 +58,14 @@ export function VirtualTable({ columns, count, cells, keyOf, onClick, isChosen, 
     }
     return (
         <div class={`table ${name}`}>
-            <div class="table-head" style={grid}>
-                {columns.map((column) => (
-                    <span class={column.right === true ? "right" : ""} title={column.hint}>
-                        {column.title}
-                    </span>
-                ))}
-            </div>
             <div class="table-body" ref={of} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+                <div class="table-head" style={grid}>
+                    {columns.map((column) => (
+                        <span class={column.right === true ? "right" : ""} title={column.hint}>
+                            {column.title}
+                        </span>
+                    ))}
+                </div>
                 {count === 0 && empty !== "" && <p class="note">{empty}</p>}
                 <div style={{ height: `${count * tableRow}px` }}>{rows}</div>
             </div>

@@ -218,6 +218,7 @@ export class Timeline {
         context.restore();
         this.drawGutter();
         drawHead(canvas, model, state.frame, state.budget);
+        this.drawScrollBar();
         if (this.told.begin !== this.view.begin || this.told.end !== this.view.end) {
             this.told = this.view;
             this.onView();
@@ -321,6 +322,18 @@ export class Timeline {
             context.fillStyle = palette.line;
             context.fillRect(0, Math.round(y + (track.height + laneGap / 2) * scale), width, 1);
         }
+    }
+
+    /** Where in the lanes one is, when not all of them fit. */
+    private drawScrollBar(): void {
+        const visible = this.height / this.scale - headHeight;
+        if (this.contentHeight <= visible) return;
+        const share = visible / this.contentHeight;
+        this.context.fillStyle = this.palette.faint;
+        this.context.globalAlpha = 0.6;
+        const top = headHeight + (this.scroll / this.contentHeight) * visible;
+        this.context.fillRect(this.width - 5 * this.scale, top * this.scale, 4 * this.scale, share * visible * this.scale);
+        this.context.globalAlpha = 1;
     }
 
     private lanesArea(): { left: number; width: number } {

@@ -283,10 +283,13 @@ export function makeScene(options: SceneOptions): Scene {
         records += list.length;
     });
     out.done(now + 3_000_000);
+    const lengths = analysed.map((frame) => (frame as { end: number; begin: number }).end - (frame as { begin: number }).begin).sort((a, b) => a - b);
+    const [p50, p95] = [lengths[lengths.length >> 1]!, lengths[Math.floor(lengths.length * 0.95)]!];
+    const withCores = (n: number): number => 0.45 + (0.55 * (options.workers + 1)) / n;
     const whatIf = {
-        cores: [1, 2, 3, 4, 6, 8, 12, 16].map((cores) => ({ cores, p50_ns: Math.round(2_600_000 + 14_000_000 / cores), p95_ns: Math.round(4_100_000 + 16_000_000 / cores) })),
+        cores: [1, 2, 3, 4, 6, 8, 12, 16].map((cores) => ({ cores, p50_ns: Math.round(p50 * withCores(cores)), p95_ns: Math.round(p95 * withCores(cores)) })),
         faster: ["skin", "pose", "solve", "narrow phase", "draw"].flatMap((name, i) =>
-            [1.25, 1.5, 2, 4].map((times) => ({ type: typeOf(name), times, p50_ns: Math.round(6_000_000 - (1 - 1 / times) * 900_000 * (5 - i) * 0.4), p95_ns: Math.round(8_200_000 - (1 - 1 / times) * 1_400_000 * (5 - i) * 0.4) })),
+            [1.25, 1.5, 2, 4].map((times) => ({ type: typeOf(name), times, p50_ns: Math.round(p50 * (1 - (1 - 1 / times) * 0.06 * (5 - i))), p95_ns: Math.round(p95 * (1 - (1 - 1 / times) * 0.08 * (5 - i))) })),
         ),
     };
     return {

@@ -96,7 +96,7 @@ function SpanFacts({ model, span, analysis }: { model: Model; span: number; anal
                 {states.length > 0 && <Fact name="state">{states.join(", ")}</Fact>}
                 <Fact name="length">{durationText(spans.end[span]! - spans.begin[span]!)}</Fact>
                 {isBody && <Fact name="own time">{durationText(spans.own[span]!)}</Fact>}
-                <Fact name="begins at">{momentText(spans.begin[span]!, 1)}</Fact>
+                <Fact name="begins at">{momentText(spans.begin[span]!, 100)}</Fact>
                 <Fact name="on">
                     {model.lanes[spans.lane[span]!]!.name}
                     {spans.core[span] !== noCore && `, core ${spans.core[span]}`}

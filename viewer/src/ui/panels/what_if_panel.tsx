@@ -46,7 +46,7 @@ export function WhatIfPanel() {
                                 <span>{c.cores}</span>
                             ))}
                         </div>
-                        <p class="note">{belowBudget(cores)}</p>
+                        <p class="note">{enoughCores(cores)}</p>
                     </>
                 )}
             </section>
@@ -63,9 +63,10 @@ export function WhatIfPanel() {
 
 type Measured = { p50: number; p95: number };
 
-function belowBudget(cores: { cores: number; p50: number }[]): string {
+function enoughCores(cores: { cores: number; p50: number }[]): string {
     const best = cores.reduce((a, b) => (b.p50 < a.p50 ? b : a));
     const enough = cores.find((row) => row.p50 <= best.p50 * 1.05)!;
+    if (enough === cores[cores.length - 1]) return "Each step up to the last one still makes frames shorter.";
     return `From ${enough.cores} cores on, more of them change the median by less than 5 %.`;
 }
 
