@@ -57,7 +57,7 @@ export function connectLive(host: string, token: string, events: LiveEvents): We
         if (message.time !== undefined) events.time(message.time);
     };
     socket.onclose = (event): void => {
-        if (!opened) events.over("The program could not be reached; it may have ended.");
+        if (!opened) events.over("The program could not be reached: it has ended, or this address is of another run.");
         else events.over(event.code === 1008 ? "The program did not accept the token of this address." : "");
     };
     return socket;

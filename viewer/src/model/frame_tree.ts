@@ -109,6 +109,21 @@ export function shownChildren(node: TreeNode): TreeNode[] {
     return node.task < 0 ? node.children : groupSiblings(node.children, node.key);
 }
 
+/** The nodes above a task, from the root down: they have to be open for it to be seen. */
+export function nodesAbove(roots: TreeNode[], parentOf: (task: number) => number, task: number): string[] {
+    const chain = new Set<number>();
+    for (let at = task; at >= 0 && !chain.has(at); at = parentOf(at)) chain.add(at);
+    const keys: string[] = [];
+    for (let nodes = roots; ; ) {
+        const next: TreeNode | undefined = nodes.find((node) =>
+            node.task >= 0 ? chain.has(node.task) : node.children.some((child) => chain.has(child.task)),
+        );
+        if (next === undefined || next.task === task) return next === undefined ? [] : keys;
+        keys.push(next.key);
+        nodes = shownChildren(next);
+    }
+}
+
 export interface TreeRow {
     node: TreeNode;
     level: number;

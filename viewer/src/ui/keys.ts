@@ -48,7 +48,7 @@ function press(session: Session, key: string): boolean {
         return true;
     }
     if (key === "l" || key === "L") {
-        session.set({ dark: !state.dark });
+        session.setDark(!state.dark);
         return true;
     }
     if (timeline === null || state.model === null) return false;

@@ -7,6 +7,7 @@ import { typeName, type Model } from "../model/model";
 import { parseQuery, search, type Found } from "../model/search";
 import { findTaskByText, idText } from "../model/task_ids";
 import { withMargin } from "../model/time";
+import { rememberTheme } from "./remembered";
 import type { ColourBy } from "../view/colouring";
 import type { Timeline } from "../view/timeline";
 
@@ -151,7 +152,9 @@ export class Session {
             time: () => {},
             over: (sentence) => {
                 change({ connected: false, following: false, sentence });
+                if (this.state.phase === "failed") return;
                 if (this.state.model === null && sentence !== "") this.fail(sentence);
+                else if (this.state.progress === 0 && this.state.model === null) this.fail("The program ended before it sent anything.");
                 else reader.finish();
             },
         });
@@ -189,6 +192,13 @@ export class Session {
     }
 
     private fail(sentence: string): void {
+        const { live, model } = this.state;
+        if (live !== null && model !== null) {
+            // What came before the mistake can still be looked at.
+            this.socket?.close();
+            this.set({ live: { ...live, connected: false, following: false, sentence } });
+            return;
+        }
         this.set({ phase: "failed", sentence, model: null, analysis: null });
     }
 
@@ -260,7 +270,7 @@ export class Session {
     }
 
     selectSpan(span: number, reveal: boolean): void {
-        this.set({ span, ...(span >= 0 && this.state.tab !== "find" && this.state.tab !== "tree" ? { tab: "details" as const } : {}) });
+        this.set({ span });
         if (reveal && span >= 0) this.timeline?.reveal(span);
     }
 
@@ -282,6 +292,11 @@ export class Session {
 
     toggleLane(lane: number): void {
         this.set({ closedLanes: toggledIn(this.state.closedLanes, lane) });
+    }
+
+    setDark(dark: boolean): void {
+        rememberTheme(dark);
+        this.set({ dark });
     }
 
     toggleNode(key: string): void {

@@ -147,7 +147,10 @@ function installMouse(canvas: HTMLCanvasElement, timeline: Timeline, session: Se
         }
         if (place.gutterLane >= 0) session.toggleLane(place.gutterLane);
         else if (place.inFrameBand && model !== null) session.selectFrame(frameAt(model, place.time), false);
-        else if (x >= gutterWidth) session.selectSpan(place.span, false);
+        else if (x >= gutterWidth) {
+            session.selectSpan(place.span, false);
+            if (place.span >= 0) session.set({ tab: "details" });
+        }
     };
     const twice = (event: MouseEvent): void => {
         const { x, y } = at(event);

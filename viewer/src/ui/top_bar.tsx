@@ -3,7 +3,6 @@ import { countText, durationText } from "../model/time";
 import type { ColourBy } from "../view/colouring";
 import { FileButton } from "./file_button";
 import { useSession, useSessionState } from "./hooks";
-import { rememberTheme } from "./theme";
 
 export function TopBar() {
     const session = useSession();
@@ -63,10 +62,7 @@ export function TopBar() {
             <button
                 class="theme"
                 title="Light or dark (L)"
-                onClick={() => {
-                    session.set({ dark: !state.dark });
-                    rememberTheme(!state.dark);
-                }}
+                onClick={() => session.setDark(!state.dark)}
             >
                 {state.dark ? "☾" : "☀"}
             </button>

@@ -1,13 +1,14 @@
 // Which colour of the palette a span has.
 import { SpanFlag, SpanKind, type Model } from "../model/model";
 import { noCore, SpawnFlag } from "../parse/kinds";
-import type { Palette, Rgb } from "./palette";
+import { pixelOf, type Palette, type Rgb } from "./palette";
 
 export type ColourBy = "type" | "core" | "priority";
 
 /** Colours by number; `of` says which one a span has. */
 export class Colouring {
     readonly colours: Rgb[];
+    readonly pixels: Uint32Array;
     private readonly byType: Uint16Array;
     private readonly hued: number;
 
@@ -18,6 +19,7 @@ export class Colouring {
     ) {
         this.hued = palette.spans.length;
         this.colours = [...palette.spans, palette.none, palette.wait, palette.searching, palette.parked, ...palette.priorities];
+        this.pixels = Uint32Array.from(this.colours, pixelOf);
         this.byType = typeOrder(model);
     }
 

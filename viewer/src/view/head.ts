@@ -71,12 +71,12 @@ export function drawHead(canvas: Canvas, model: Model, chosen: number, budget: n
         context.fillStyle = isOver ? palette.over : palette.good;
         context.fillRect(left + from, top, Math.max(to - from - 1, 1), height);
         context.globalAlpha = 1;
-        const text = model.frames.marked
-            ? `frame ${countText(model.frames.number[frame]!)} · ${durationText(length)}`
-            : "the whole capture: no frames are marked";
         const room = to - from - 8 * scale;
         const letter = 6.4 * scale;
         if (room < 4 * letter) return;
+        const text = model.frames.marked
+            ? `frame ${countText(model.frames.number[frame]!)} · ${durationText(length)}`
+            : "the whole capture: no frames are marked";
         context.fillStyle = frame === chosen ? palette.onSpan : palette.text;
         const short = countText(model.frames.number[frame]!);
         const shown = room >= text.length * letter ? text : room >= short.length * letter ? short : "";

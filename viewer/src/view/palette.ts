@@ -29,9 +29,9 @@ export function cssOf({ red, green, blue }: Rgb): string {
     return `rgb(${red},${green},${blue})`;
 }
 
-/** As the pixels of a canvas lie in memory. */
-export function pixelOf({ red, green, blue }: Rgb, alpha: number): number {
-    return ((Math.round(alpha * 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+/** As the pixels of a canvas lie in memory, without the alpha in the highest byte. */
+export function pixelOf({ red, green, blue }: Rgb): number {
+    return (blue << 16) | (green << 8) | red;
 }
 
 export interface Palette {

@@ -4,7 +4,7 @@
 import { SpanKind, spanName, type Model, type Row } from "../model/model";
 import { PixelColumns, spanAt, type View } from "../model/pixel_columns";
 import { wasSwitched, type Colouring } from "./colouring";
-import { cssOf, pixelOf, type Palette } from "./palette";
+import { cssOf, type Palette } from "./palette";
 
 const thin = 2;
 /** Even a column that was hardly busy is seen. */
@@ -91,7 +91,8 @@ export class RowPainter {
             if (right - left <= thin || columns.members[i]! > 1) {
                 const coverage = Math.min(1, columns.busy[i]! / ((right - left) * nsPerPixel));
                 const alpha = (leastAlpha + (1 - leastAlpha) * coverage) * (dim ? 0.2 : 1);
-                this.pixels.fill(pixelOf(paint.colouring.colours[colour]!, alpha), line + left, line + right);
+                const pixel = ((Math.round(alpha * 255) << 24) | paint.colouring.pixels[colour]!) >>> 0;
+                for (let x = left; x < right; ++x) this.pixels[line + x] = pixel;
                 used = true;
                 continue;
             }

@@ -8,6 +8,7 @@ import { dataMarker } from "../../build/one_page";
 import { Browser, picture } from "../support/browser";
 import { LiveServer } from "../support/live_server";
 import { builtPage, PageServer } from "../support/page_server";
+import { CaptureBytes } from "../support/capture_bytes";
 import { makeScene } from "../support/synthetic";
 
 declare const window: { braid: { session: Session; redraw(): { ms: number; rectangles: number } } };
@@ -34,7 +35,10 @@ afterAll(async () => {
 });
 
 async function ready(of: Page): Promise<void> {
-    await of.waitForFunction(() => window.braid.session.state.phase === "ready" && (window.braid.session.timeline?.view.end ?? 0) > 1);
+    await of.waitForFunction(() => {
+        const { state, timeline } = window.braid.session;
+        return state.phase === "ready" && timeline !== null && timeline.view.end > 1 && document.querySelector<HTMLCanvasElement>("canvas.timeline")!.width > 300;
+    });
     await drawn(of);
 }
 
@@ -194,6 +198,11 @@ describe("the page", () => {
         const [begin, end] = await page.evaluate(() => [window.braid.session.state.model!.frames.begin[59]!, window.braid.session.state.model!.frames.end[59]!]);
         expect(shown.begin).toBeLessThan(begin!);
         expect(shown.end).toBeGreaterThan(end!);
+        await page.evaluate(() => window.braid.session.selectFrame(11));
+        await drawn(page);
+        // The frame in which the system took a core away.
+        expect(await text(".sentence")).toContain("off its core");
+        await picture(page, "preempted-dark");
         await page.evaluate(() => window.braid.session.selectFrame(23));
     });
 
@@ -217,6 +226,12 @@ describe("the page", () => {
     it("collapses and expands the tree of the frame, and lanes", async () => {
         await page.getByRole("tab", { name: "Frame tree" }).click();
         await page.waitForSelector(".tree .row >> nth=8");
+        const at = await placeOf("cull");
+        await page.mouse.click(at.x, at.y);
+        await page.getByRole("tab", { name: "Frame tree" }).click();
+        await page.waitForSelector(".tree .row.chosen");
+        expect(await text(".tree .row.chosen")).toContain("cull");
+        await page.keyboard.press("Escape");
         const skins = page.locator(".tree .row", { hasText: "skin" }).first();
         expect(await skins.innerText()).toContain("× 36");
         await skins.locator(".twist").click();
@@ -305,6 +320,19 @@ describe("other ways in", () => {
         await bare.stop();
     });
 
+    it("opens from a file, without a server, also a capture of nothing", async () => {
+        const alone = await browser.page(builtPage.href);
+        const nothing = new CaptureBytes().header().done(0).bytes();
+        await alone.locator(".file-first").setInputFiles({ name: "nothing.braid", mimeType: "", buffer: Buffer.from(nothing) });
+        await alone.waitForSelector("canvas.timeline");
+        await drawn(alone);
+        for (const tab of ["Selection", "Types", "Graph", "What if", "Compare", "Find"]) await alone.getByRole("tab", { name: tab }).click();
+        await alone.locator(".file-open").setInputFiles({ name: "scene.braid", mimeType: "", buffer: Buffer.from(scene.bytes) });
+        await ready(alone);
+        expect(await alone.evaluate(() => window.braid.session.state.model!.frames.count)).toBe(160);
+        await alone.close();
+    });
+
     it("takes the address of a capture, and says when there is none", async () => {
         server.files.set("/elsewhere/other.braid", slower.bytes);
         const other = await browser.page(`${server.address}/?capture=elsewhere/other.braid`);
@@ -377,7 +405,9 @@ describe("a million records", () => {
                 for (let width = all.end * 1.05; width > 20_000; width /= 1.9) {
                     const begin = all.end * share - width * share;
                     timeline.view = { begin, end: begin + width };
-                    measured.push({ name: `${(width / 1e6).toFixed(2)} ms in view`, ...redraw() });
+                    // The least of three, because others use this machine too.
+                    const tries = [redraw(), redraw(), redraw()].sort((a, b) => a.ms - b.ms);
+                    measured.push({ name: `${(width / 1e6).toFixed(2)} ms in view`, ...tries[0]! });
                 }
             }
             return measured;

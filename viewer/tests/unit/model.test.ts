@@ -139,6 +139,11 @@ describe("the model", () => {
         expect([frames.marked, frames.count, frames.begin[0], frames.end[0]]).toEqual([false, 1, 0, 1000]);
     });
 
+    it("may be of nothing at all", () => {
+        const empty = modelOf(new CaptureBytes().header().done(0).bytes());
+        expect([empty.spans.count, empty.rows.length, empty.tasks.ids.count, empty.frames.count]).toEqual([0, 0, 0, 1]);
+    });
+
     it("has rows whose spans are in order and do not overlap", () => {
         const model = modelOf(makeScene({ frames: 50, workers: 5, characters: 24 }).bytes);
         expect(model.frames.count).toBe(50);

@@ -3,7 +3,7 @@ import { readAnalysis } from "../../src/model/analysis";
 import { compareCaptures } from "../../src/model/compare";
 import { frameGraph } from "../../src/model/frame_graph";
 import { frameAt, tasksOfFrame, worstFrame } from "../../src/model/frame_tasks";
-import { buildFrameTree, flattenTree, shownChildren, type TreeNode } from "../../src/model/frame_tree";
+import { buildFrameTree, flattenTree, nodesAbove, shownChildren, type TreeNode } from "../../src/model/frame_tree";
 import { spanName, typeName } from "../../src/model/model";
 import { parseQuery, search } from "../../src/model/search";
 import { histogram, typeStatistics } from "../../src/model/statistics";
@@ -41,6 +41,16 @@ describe("the tree of a frame", () => {
         const first = flattenTree(roots, (_, level) => level === 0);
         expect(first.find((row) => row.node.name === "skin")!.node.count).toBe(24);
         expect(new Set(all.map((row) => row.node.key)).size).toBe(all.length);
+    });
+
+    it("knows what to open for a task to be seen", () => {
+        const all = flattenTree(roots, () => true).filter((row) => row.node.task >= 0);
+        for (const row of all) {
+            const above = new Set(nodesAbove(roots, (task) => model.tasks.parent[task]!, row.node.task));
+            expect(above.size).toBe(row.level);
+            expect(flattenTree(roots, (key) => above.has(key)).some((shown) => shown.node.task === row.node.task)).toBe(true);
+        }
+        expect(nodesAbove(roots, (task) => model.tasks.parent[task]!, 999_999)).toEqual([]);
     });
 
     it("stands parents in a circle, which no scheduler makes but a file may hold", () => {

@@ -64,7 +64,7 @@ export function GraphPanel() {
     const [at, setAt] = useState({ x: 0, y: 0, scale: 1 });
     const dragged = useRef(false);
     useEffect(() => {
-        if (laid === null || width === 0) return;
+        if (laid === null || laid.nodes.length === 0 || width === 0) return;
         // Everything where it can still be read; else the critical path, or the top, in the middle.
         const scale = Math.min(1, Math.max(0.6, Math.min((width - 24) / laid.width, (height - 48) / laid.height)));
         const middle = laid.nodes.filter((node) => node.onPath);

@@ -1,5 +1,5 @@
-import { useMemo } from "preact/hooks";
-import { buildFrameTree, flattenTree } from "../../model/frame_tree";
+import { useEffect, useMemo } from "preact/hooks";
+import { buildFrameTree, flattenTree, nodesAbove } from "../../model/frame_tree";
 import { tasksOfFrame } from "../../model/frame_tasks";
 import { countText, durationText } from "../../model/time";
 import { useSession, useSessionState } from "../hooks";
@@ -17,10 +17,17 @@ export function TreePanel() {
         () => flattenTree(roots, (key, level) => level < openLevels !== toggled.has(key)),
         [roots, toggled],
     );
+    const chosenTask = model === null || span < 0 ? -1 : model.spans.task[span]!;
+    useEffect(() => {
+        if (model === null || chosenTask < 0) return;
+        // What was selected elsewhere is shown here as well.
+        nodesAbove(roots, (task) => model.tasks.parent[task]!, chosenTask).forEach((key, level) => {
+            if (level < openLevels === session.state.toggled.has(key)) session.toggleNode(key);
+        });
+    }, [session, model, roots, chosenTask]);
     if (model === null) return null;
     const all = roots.reduce((sum, node) => sum + node.total, 0);
     const slack = analysis?.frames.get(model.frames.number[frame]!)?.slack;
-    const chosenTask = span < 0 ? -1 : model.spans.task[span]!;
     return (
         <VirtualTable
             name="tree"
