@@ -5,7 +5,7 @@ import { useSession, useSessionState } from "./hooks";
 
 export function DiagnosisBar() {
     const session = useSession();
-    const { model, frame, analysis, analysisNote, budget } = useSessionState();
+    const { model, frame, analysis, analysisNote, budget, live } = useSessionState();
     if (model === null) return null;
     const { frames } = model;
     const length = frames.end[frame]! - frames.begin[frame]!;
@@ -14,6 +14,8 @@ export function DiagnosisBar() {
     const quiet =
         analysisNote !== ""
             ? analysisNote
+            : live !== null
+              ? "Seen while it runs. Frames of a capture are explained when braid view opens it."
             : analysis === null
               ? "Open the capture with braid view to have its frames explained."
               : isOver

@@ -61,6 +61,7 @@ export class Session {
     private otherReader: Reader | null = null;
     private socket: WebSocket | null = null;
     private analysisText = "";
+    private tabBeforeFind: Tab = "tree";
 
     state: State = {
         phase: "empty",
@@ -283,7 +284,9 @@ export class Session {
     find(query: string): void {
         const { model } = this.state;
         const found = model === null || query.trim() === "" ? null : search(model, query, mostFound);
-        this.set({ query, found, ...(found === null ? {} : { tab: "find" as const }) });
+        const { tab } = this.state;
+        if (tab !== "find") this.tabBeforeFind = tab;
+        this.set({ query, found, tab: found !== null ? "find" : tab === "find" ? this.tabBeforeFind : tab });
     }
 
     chooseType(type: number): void {

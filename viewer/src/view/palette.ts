@@ -46,6 +46,7 @@ export interface Palette {
     searching: Rgb;
     parked: Rgb;
     hatch: string;
+    fade: string;
     hatchSoft: string;
     selection: string;
     path: string;
@@ -86,7 +87,8 @@ export function paletteFor(dark: boolean): Palette {
             wait: rgbOf(0.32, 0.012, 250),
             searching: rgbOf(0.29, 0.03, 85),
             parked: rgbOf(0.215, 0.01, 255),
-            hatch: "rgba(255,84,72,.95)",
+            hatch: "rgb(255,92,80)",
+            fade: "rgba(20,23,28,.5)",
             hatchSoft: "rgba(210,215,224,.5)",
             selection: "#ffffff",
             path: "#ffb02e",
@@ -111,7 +113,8 @@ export function paletteFor(dark: boolean): Palette {
         wait: rgbOf(0.92, 0.008, 250),
         searching: rgbOf(0.94, 0.03, 90),
         parked: rgbOf(0.972, 0.003, 255),
-        hatch: "rgba(200,30,20,.95)",
+        hatch: "rgb(205,35,25)",
+        fade: "rgba(255,255,255,.5)",
         hatchSoft: "rgba(60,66,76,.45)",
         selection: "#0a0d12",
         path: "#d97a00",

@@ -150,10 +150,13 @@ export class RowPainter {
     private hatch(paint: Paint, batch: number[], colour: string): void {
         if (batch.length === 0) return;
         const { context, left, scale } = paint;
+        // What is below did not run meanwhile, so it fades.
+        context.fillStyle = paint.palette.fade;
+        for (let i = 0; i < batch.length; i += 4) context.fillRect(left + batch[i]!, batch[i + 1]!, batch[i + 2]!, batch[i + 3]!);
         context.strokeStyle = colour;
-        context.lineWidth = scale;
+        context.lineWidth = 1.4 * scale;
         context.beginPath();
-        const step = 5 * scale;
+        const step = 6 * scale;
         for (let i = 0; i < batch.length; i += 4) {
             const [x, y, width, height] = [left + batch[i]!, batch[i + 1]!, batch[i + 2]!, batch[i + 3]!];
             // Lines stand at fixed places of the canvas, and are cut at the sides of the rectangle.

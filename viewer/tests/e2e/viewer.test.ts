@@ -14,8 +14,8 @@ import { makeScene } from "../support/synthetic";
 declare const window: { braid: { session: Session; redraw(): { ms: number; rectangles: number } } };
 declare const document: Document;
 
-const scene = makeScene({ frames: 160, workers: 7, characters: 36 });
-const slower = makeScene({ frames: 40, workers: 7, characters: 36, slower: { type: "pose", times: 2 } });
+const scene = makeScene({ frames: 160, workers: 7, characters: 36, pace: 4 });
+const slower = makeScene({ frames: 40, workers: 7, characters: 36, pace: 4, slower: { type: "pose", times: 2 } });
 const server = new PageServer();
 const browser = new Browser();
 let page: Page;
@@ -96,6 +96,17 @@ describe("the page", () => {
         const box = await page.locator(".diagnosis").boundingBox();
         expect(box!.y).toBeLessThan(60);
         await picture(page, "open-dark");
+    });
+
+    it("marks the frames that are over the budget", async () => {
+        const few = Number(await text(".frames-facts span:last-child b"));
+        expect(few).toBeGreaterThan(0);
+        expect(few).toBeLessThan(20);
+        expect(await page.locator(".frame-length.over").count()).toBe(1);
+        const budget = page.locator(".top select").nth(1);
+        await budget.selectOption("240");
+        expect(Number(await text(".frames-facts span:last-child b"))).toBe(160);
+        await budget.selectOption("60");
     });
 
     it("zooms around the pointer, moves, and fits", async () => {
@@ -180,6 +191,7 @@ describe("the page", () => {
         expect(selected.end).toBeLessThanOrEqual(selected.view.end);
         await picture(page, "found-dark");
         await page.locator("input.search").fill("");
+        expect(await page.getByRole("tab", { name: "Selection" }).getAttribute("aria-selected")).toBe("true");
         await page.locator("input.search").blur();
         await page.keyboard.press("Escape");
     });

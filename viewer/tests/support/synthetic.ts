@@ -9,6 +9,8 @@ export interface SceneOptions {
     /** How many characters; a frame has about 4 tasks for each. */
     characters: number;
     seed?: number;
+    /** How many times as long everything takes. */
+    pace?: number;
     /** Makes the tasks of one type take this many times as long. */
     slower?: { type: string; times: number };
 }
@@ -80,7 +82,7 @@ export function makeScene(options: SceneOptions): Scene {
 
     let slot = 1n;
     const nextId = (): bigint => (1n << 32n) | slot++;
-    const scale = (type: string): number => (options.slower?.type === type ? options.slower.times : 1);
+    const scale = (type: string): number => (options.pace ?? 1) * (options.slower?.type === type ? options.slower.times : 1);
     const work = (type: string, cost: number, after: Work[] = []): Work => ({
         id: nextId(),
         type,
