@@ -18,6 +18,8 @@ export interface LiveState {
     connected: boolean;
     following: boolean;
     lost: number;
+    /** Where the program is, ns; 0: not told. */
+    time: number;
     sentence: string;
 }
 
@@ -143,14 +145,14 @@ export class Session {
     private connect(host: string, token: string): void {
         const reader = this.beginReading("");
         reader.live();
-        this.set({ live: { connected: true, following: true, lost: 0, sentence: "" } });
+        this.set({ live: { connected: true, following: true, lost: 0, time: 0, sentence: "" } });
         const change = (to: Partial<LiveState>): void => {
             if (this.state.live !== null) this.set({ live: { ...this.state.live, ...to } });
         };
         this.socket = connectLive(host, token, {
             bytes: (bytes) => reader.feed(bytes),
             lost: (lost) => change({ lost }),
-            time: () => {},
+            time: (time) => change({ time }),
             over: (sentence) => {
                 change({ connected: false, following: false, sentence });
                 if (this.state.phase === "failed") return;

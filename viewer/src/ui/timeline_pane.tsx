@@ -9,6 +9,8 @@ import { Timeline } from "../view/timeline";
 import { useSession, useSessionState, useSize } from "./hooks";
 import { dimmedTypes, type Session } from "./session";
 
+const mostInLegend = 24;
+
 interface Tip {
     x: number;
     y: number;
@@ -40,6 +42,7 @@ export function TimelinePane() {
         if (width > 0 && height > 0) session.timeline?.resize(width, height, devicePixelRatio);
     }, [session, width, height]);
 
+    const [legend, setLegend] = useState<{ label: string; colour: string }[]>([]);
     const path = model === null ? undefined : analysis?.frames.get(model.frames.number[frame]!)?.path;
     const dimmed = dimmedTypes(state);
     useEffect(() => {
@@ -54,10 +57,24 @@ export function TimelinePane() {
             dimmed,
         });
     });
+    // After the timeline has been told of the colours.
+    useEffect(() => setLegend(session.timeline?.legend() ?? []), [session, model, state.colourBy, state.dark]);
 
     return (
         <section class="timeline-pane" ref={of}>
             <canvas class="timeline" ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} />
+            {legend.length > 0 && (
+                <div class="legend">
+                    {state.colourBy}
+                    {legend.slice(0, mostInLegend).map(({ label, colour }) => (
+                        <span>
+                            <i class="swatch" style={{ background: colour }} />
+                            {label}
+                        </span>
+                    ))}
+                    {legend.length > mostInLegend && "…"}
+                </div>
+            )}
             {tip !== null && model !== null && tip.span < model.spans.count && <SpanTip model={model} tip={tip} width={width} height={height} />}
         </section>
     );

@@ -24,10 +24,12 @@ export function TopBar() {
                     {live !== null && (
                         <button
                             class={live.following ? "chosen" : ""}
+                            title="Stay at the newest frame"
                             disabled={!live.connected}
                             onClick={() => session.setFollowing(!live.following)}
                         >
                             {live.connected ? "● live" : "ended"}
+                            {live.time > 0 && ` · ${durationText(live.time)}`}
                         </button>
                     )}
                 </>

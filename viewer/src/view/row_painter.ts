@@ -180,8 +180,9 @@ export class RowPainter {
             for (const { x, y, width, span, onWait } of this.labels) {
                 if (onWait !== waiting) continue;
                 const room = Math.floor((width - 8 * scale) / letter);
-                if (room < 3) continue;
                 const name = this.nameOf(span);
+                // Two letters and dots tell nothing that the colour does not.
+                if (room < Math.min(name.length, 5)) continue;
                 context.fillText(name.length <= room ? name : `${name.slice(0, room - 1)}…`, left + x + 4 * scale, y + 0.5);
             }
         }

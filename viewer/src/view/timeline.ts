@@ -3,12 +3,13 @@ import type { PathStep } from "../model/analysis";
 import type { Model, Row } from "../model/model";
 import { spanAt, type View } from "../model/pixel_columns";
 import { durationText, moved, withMargin, zoomed } from "../model/time";
+import { noCore } from "../parse/kinds";
 import { arrowsOf, drawArrows, drawPath, type Canvas } from "./arrows";
 import { Colouring, type ColourBy } from "./colouring";
 import { drawCounter } from "./counter_track";
 import { drawGround, drawHead } from "./head";
 import { axisHeight, gutterWidth, headHeight, laneGap, layoutTracks, rowHeight, type Track } from "./layout";
-import { paletteFor, type Palette } from "./palette";
+import { cssOf, paletteFor, type Palette } from "./palette";
 import { labelFont, RowPainter, type Paint } from "./row_painter";
 
 export interface TimelineState {
@@ -354,8 +355,19 @@ export class Timeline {
         this.scrollBy(0);
     }
 
+    /** What the colours mean where they do not stand for types. */
+    legend(): { label: string; colour: string }[] {
+        const colourOf = (at: number): string => cssOf(this.colouring.colours[at]!);
+        const { spans } = this.palette;
+        if (this.state.colourBy === "priority") {
+            return ["low", "normal", "high", "background"].map((label, i) => ({ label, colour: colourOf(spans.length + 4 + i) }));
+        }
+        if (this.state.colourBy === "type") return [];
+        const cores = [...new Set(this.model.spans.core)].filter((core) => core !== noCore).sort((a, b) => a - b);
+        return cores.map((core) => ({ label: String(core), colour: colourOf(core % spans.length) }));
+    }
+
     colourOfType(type: number): string {
-        const { red, green, blue } = this.colouring.colours[this.colouring.ofType(type)]!;
-        return `rgb(${red},${green},${blue})`;
+        return cssOf(this.colouring.colours[this.colouring.ofType(type)]!);
     }
 }

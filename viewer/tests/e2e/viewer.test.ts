@@ -229,6 +229,7 @@ describe("the page", () => {
         await drawn(page);
         const byPriority = await canvas.screenshot();
         expect(byPriority.equals(byCore)).toBe(false);
+        expect(await text(".legend")).toContain("background");
         await picture(page, "priority-dark");
         await page.locator("select.colour-by").selectOption("type");
         await drawn(page);
@@ -382,11 +383,13 @@ describe("other ways in", () => {
         await ready(running);
         const early = await running.evaluate(() => window.braid.session.state.model!.records);
         live.text(JSON.stringify({ lost: 4096 }));
+        live.text(JSON.stringify({ time: 2_210_000_000 }));
         live.text("not json");
         live.bytes(bytes.subarray(half));
         await running.waitForFunction((before) => window.braid.session.state.model!.records > before, early);
         await running.waitForFunction((all) => window.braid.session.state.model!.records === all, scene.records);
         expect(await running.locator(".chip").innerText()).toContain("4\u202f096 bytes lost");
+        await running.waitForFunction(() => document.querySelector(".top")!.textContent!.includes("live · 2.21 s"));
         await drawn(running);
         const shown = await view(running);
         expect(shown.end).toBeCloseTo(await running.evaluate(() => window.braid.session.state.model!.duration), -3);

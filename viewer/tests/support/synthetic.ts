@@ -68,7 +68,7 @@ export function makeScene(options: SceneOptions): Scene {
         return state / 4294967296;
     };
     const out = new CaptureBytes().header();
-    out.info("program", "arena").info("workers", String(options.workers)).info("cores", String(options.workers + 1)).info("switches", "exact");
+    out.info("program", "sketch of a game").info("workers", String(options.workers)).info("cores", String(options.workers + 1)).info("switches", "exact");
     const types = new Map<string, number>();
     for (const [name, [file, line]] of Object.entries(sources)) types.set(name, out.type(name, file, line));
     const typeOf = (name: string): number => types.get(name)!;

@@ -41,11 +41,15 @@ describe("a level of detail", () => {
         expect([...level.longest]).toEqual([1, 3, 4]);
     });
 
-    it("gets at most four items a pixel to look at", () => {
+    it("has at most two items a slice", () => {
         for (const row of scene.rows) {
-            for (const [i, level] of row.levels.entries()) {
-                const pixels = scene.duration / level.width;
-                if (i > 0) expect(level.count).toBeLessThan(pixels * 4 + 2);
+            for (const level of row.levels) {
+                const perSlice = new Map<number, number>();
+                for (const begin of level.begin) {
+                    const slice = Math.floor(begin / level.width);
+                    perSlice.set(slice, (perSlice.get(slice) ?? 0) + 1);
+                }
+                expect(Math.max(...perSlice.values())).toBeLessThanOrEqual(2);
             }
         }
     });
