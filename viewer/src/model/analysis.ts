@@ -1,5 +1,6 @@
 // What `braid` found out about the capture. The page believes its shape only after it has looked: a
 // part that is not as docs/design/profile.md says is left out, and the rest is shown.
+import type { Frames } from "./model";
 import { findTaskByText, type TaskIds } from "./task_ids";
 
 export interface Diagnosis {
@@ -35,7 +36,7 @@ export interface WhatIf {
 }
 
 export interface Analysis {
-    frames: Map<number, FrameAnalysis>;
+    frames: FrameAnalysis[];
     whatIf: WhatIf;
 }
 
@@ -55,8 +56,7 @@ export function readAnalysis(json: string, ids: TaskIds): Analysis {
         throw new Error("The analysis beside the capture is not JSON.");
     }
     if (!isObject(whole) || whole.version !== 1) throw new Error("The analysis beside the capture has another version.");
-    const frames = new Map<number, FrameAnalysis>();
-    for (const frame of objects(whole.frames)) frames.set(number(frame.number), readFrame(frame, ids));
+    const frames = objects(whole.frames).map((frame) => readFrame(frame, ids));
     const whatIf = isObject(whole.what_if) ? whole.what_if : {};
     return {
         frames,
@@ -74,6 +74,13 @@ export function readAnalysis(json: string, ids: TaskIds): Analysis {
             })),
         },
     };
+}
+
+/** Frames of several types may have the same number, but then they begin at different times. */
+export function frameAnalysis(analysis: Analysis | null, frames: Frames, frame: number): FrameAnalysis | null {
+    const candidates = analysis?.frames.filter((other) => other.number === frames.number[frame]) ?? [];
+    const distance = (of: FrameAnalysis): number => Math.abs(of.begin - frames.begin[frame]!);
+    return candidates.reduce<FrameAnalysis | null>((best, other) => (best === null || distance(other) < distance(best) ? other : best), null);
 }
 
 function readFrame(frame: Json, ids: TaskIds): FrameAnalysis {

@@ -8,7 +8,7 @@ import { addTask, type TaskIds } from "./task_ids";
 
 interface Open {
     span: number;
-    /** Time of waits and of bodies within it. */
+    /** Time of waits and of bodies within it, and times off the core. */
     excluded: number;
 }
 
@@ -142,7 +142,14 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
                 );
                 break;
             case RecordKind.switchedIn:
-                if (off >= 0) spans.end[off] = time;
+                if (off >= 0) {
+                    spans.end[off] = time;
+                    // Time off the core is nobody's own; a wait is not in any case.
+                    const top = stack[stack.length - 1];
+                    if (top !== undefined && spans.kind[top.span] !== SpanKind.wait) {
+                        top.excluded += time - Math.max(spans.begin[off]!, spans.begin[top.span]!);
+                    }
+                }
                 off = -1;
                 break;
             default:

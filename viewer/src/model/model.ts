@@ -30,7 +30,7 @@ export interface Spans {
     count: number;
     begin: Float64Array;
     end: Float64Array;
-    /** What remains of a body without its waits and what ran on top of it. */
+    /** What remains of a body without its waits, what ran on top of it, and times off the core. */
     own: Float64Array;
     kind: Uint8Array;
     flags: Uint8Array;
@@ -84,7 +84,7 @@ export interface Tasks {
     releasedBy: Int32Array;
     /** Its own body, -1: never ran. */
     span: Int32Array;
-    /** Time of its body and of its jobs, without waits and what ran on top. */
+    /** Time of its body and of its jobs, as spans have it. */
     own: Float64Array;
 }
 

@@ -1,4 +1,5 @@
 // What is wrong with the frame, in one sentence: it leads the page.
+import { frameAnalysis } from "../model/analysis";
 import { typeName } from "../model/model";
 import { countText, durationText } from "../model/time";
 import { useSession, useSessionState } from "./hooks";
@@ -9,7 +10,7 @@ export function DiagnosisBar() {
     if (model === null) return null;
     const { frames } = model;
     const length = frames.end[frame]! - frames.begin[frame]!;
-    const diagnosis = analysis?.frames.get(frames.number[frame]!)?.diagnosis ?? null;
+    const diagnosis = frameAnalysis(analysis, model.frames, frame)?.diagnosis ?? null;
     const isOver = frames.marked && length > budget;
     const quiet =
         analysisNote !== ""

@@ -78,7 +78,8 @@ export function FrameGraph() {
                                 ctx.globalAlpha = 1;
                             }
                             const at = u.valToPos(chosen.current, "x", true);
-                            const half = Math.max((u.bbox.width / Math.max(frames.count, 1)) * 0.5, 2 * devicePixelRatio);
+                            const ofBar = Math.min((u.bbox.width / Math.max(frames.count, 1)) * 0.5, 15 * devicePixelRatio);
+                            const half = Math.max(ofBar, 2 * devicePixelRatio);
                             ctx.fillStyle = palette.selection;
                             ctx.globalAlpha = 0.16;
                             ctx.fillRect(at - half, u.bbox.top, half * 2, u.bbox.height);

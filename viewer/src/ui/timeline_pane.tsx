@@ -1,5 +1,6 @@
 // The timeline in the page: its size, its mouse, and what is told of the span under the pointer.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { frameAnalysis, type PathStep } from "../model/analysis";
 import { frameAt } from "../model/frame_tasks";
 import { SpanKind, spanName, type Model } from "../model/model";
 import { durationText, moved } from "../model/time";
@@ -9,6 +10,7 @@ import { Timeline } from "../view/timeline";
 import { useSession, useSessionState, useSize } from "./hooks";
 import { dimmedTypes, type Session } from "./session";
 
+const noPath: PathStep[] = [];
 const mostInLegend = 24;
 
 interface Tip {
@@ -43,7 +45,7 @@ export function TimelinePane() {
     }, [session, width, height]);
 
     const [legend, setLegend] = useState<{ label: string; colour: string }[]>([]);
-    const path = model === null ? undefined : analysis?.frames.get(model.frames.number[frame]!)?.path;
+    const path = model === null ? undefined : frameAnalysis(analysis, model.frames, frame)?.path;
     const dimmed = dimmedTypes(state);
     useEffect(() => {
         session.timeline?.setState({
@@ -52,7 +54,7 @@ export function TimelinePane() {
             colourBy: state.colourBy,
             dark: state.dark,
             budget: state.budget,
-            path: path ?? [],
+            path: path ?? noPath,
             closed: state.closedLanes,
             dimmed,
         });

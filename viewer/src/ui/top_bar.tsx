@@ -17,7 +17,7 @@ export function TopBar() {
                     <span class="program">{fact("program") || state.fileName || "capture"}</span>
                     <span class="facts">
                         {durationText(model.duration)}
-                        {model.frames.marked && ` · ${countText(model.frames.count)} frames`} · {countText(model.records)} records
+                        {model.frames.marked && ` · ${countText(model.frames.count)} ${model.frames.count === 1 ? "frame" : "frames"}`} · {countText(model.records)} records
                         {fact("workers") !== "" && ` · ${fact("workers")} workers`}
                     </span>
                     <Warnings />

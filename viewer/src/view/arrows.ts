@@ -1,7 +1,7 @@
 // What the selected task waited for and what it released, as arrows; and the critical path.
-import type { PathStep } from "../model/analysis";
 import { listOf } from "../model/lists";
 import type { Model } from "../model/model";
+import type { PathPlace } from "../model/path_places";
 import type { View } from "../model/pixel_columns";
 import { middleOf, rowHeight, type Track } from "./layout";
 import type { Palette } from "./palette";
@@ -79,13 +79,13 @@ export function drawArrows(canvas: Canvas, model: Model, arrows: Arrow[]): void 
     context.globalAlpha = 1;
 }
 
-export function drawPath(canvas: Canvas, model: Model, path: PathStep[]): void {
+export function drawPath(canvas: Canvas, model: Model, path: PathPlace[]): void {
     const { context, palette, scale, view, left, width, top } = canvas;
     context.strokeStyle = palette.path;
     context.fillStyle = palette.path;
     let last: { x: number; y: number } | null = null;
     for (const step of path) {
-        const span = step.task < 0 ? -1 : model.tasks.span[step.task]!;
+        const { span } = step;
         if (span < 0) continue;
         const y = middleOf(canvas.tracks, model.spans.lane[span]!, model.spans.depth[span]!);
         if (y === null) continue;

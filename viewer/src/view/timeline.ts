@@ -1,6 +1,7 @@
 // The timeline: one canvas, its view, and what is drawn on it in which order.
 import type { PathStep } from "../model/analysis";
 import type { Model, Row } from "../model/model";
+import { placePath, type PathPlace } from "../model/path_places";
 import { spanAt, type View } from "../model/pixel_columns";
 import { durationText, moved, withMargin, zoomed } from "../model/time";
 import { noCore } from "../parse/kinds";
@@ -58,6 +59,7 @@ export class Timeline {
     private readonly context: CanvasRenderingContext2D;
     private state: TimelineState = nothing;
     private tracks: Track[] = [];
+    private path: PathPlace[] = [];
     private contentHeight = 0;
     private scroll = 0;
     private painter: RowPainter;
@@ -83,6 +85,7 @@ export class Timeline {
     setModel(model: Model): void {
         this.model = model;
         this.painter = new RowPainter(model);
+        this.path = placePath(model, this.state.path);
         this.recolour();
         this.relayout();
     }
@@ -92,6 +95,7 @@ export class Timeline {
         this.state = state;
         if (before.dark !== state.dark || before.colourBy !== state.colourBy) this.recolour();
         if (before.closed !== state.closed) this.relayout();
+        if (before.path !== state.path) this.path = placePath(this.model, state.path);
         this.ask();
     }
 
@@ -210,7 +214,7 @@ export class Timeline {
         for (const track of this.visibleTracks()) {
             if (track.counter >= 0) drawCounter(canvas, model.counters[track.counter]!, top + track.top * scale, track.height * scale);
         }
-        drawPath(canvas, model, state.path);
+        drawPath(canvas, model, this.path);
         this.outline(canvas, this.hovered, 1);
         this.outline(canvas, state.span, 2);
         const task = state.span < 0 ? -1 : model.spans.task[state.span]!;

@@ -99,6 +99,8 @@ describe("a lane", () => {
             [SpanKind.task, 40, 80],
             [SpanKind.preempted, 50, 70],
         ]);
+        // 20 of its 40 ns were taken away.
+        expect(model.spans.own[3]).toBe(20);
         expect(model.spans.flags[3]).toBe(SpanFlag.failed | SpanFlag.switched);
     });
 });

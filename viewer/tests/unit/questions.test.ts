@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { readAnalysis } from "../../src/model/analysis";
+import { frameAnalysis, readAnalysis } from "../../src/model/analysis";
 import { compareCaptures } from "../../src/model/compare";
 import { frameGraph } from "../../src/model/frame_graph";
 import { frameAt, tasksOfFrame, worstFrame } from "../../src/model/frame_tasks";
 import { buildFrameTree, flattenTree, nodesAbove, shownChildren, type TreeNode } from "../../src/model/frame_tree";
-import { spanName, typeName } from "../../src/model/model";
+import { SpanKind, spanName, typeName } from "../../src/model/model";
+import { placePath } from "../../src/model/path_places";
 import { parseQuery, search } from "../../src/model/search";
 import { histogram, typeStatistics } from "../../src/model/statistics";
 import { idText } from "../../src/model/task_ids";
@@ -146,21 +147,43 @@ describe("statistics", () => {
 describe("the analysis", () => {
     it("is read with the tasks of this capture", () => {
         const analysis = readAnalysis(scene.analysis, model.tasks.ids);
-        const frame = analysis.frames.get(23)!;
+        const frame = frameAnalysis(analysis, model.frames, 23)!;
         expect(frame.diagnosis!.cause).toBe("long_task");
         expect(frame.path.length).toBeGreaterThan(4);
         expect(frame.path.every((step) => step.task >= 0)).toBe(true);
         expect(frame.slack.size).toBeGreaterThan(50);
-        expect(analysis.frames.get(22)!.diagnosis).toBe(null);
+        expect(frameAnalysis(analysis, model.frames, 22)!.diagnosis).toBe(null);
         expect(analysis.whatIf.cores[0]!.cores).toBe(1);
+    });
+
+    it("tells frames of one number apart by their time", () => {
+        const twice = readAnalysis(
+            `{"version": 1, "frames": [{"number": 7, "begin": 5, "end": 6}, {"number": 7, "begin": ${model.frames.begin[7]}, "end": 9}]}`,
+            model.tasks.ids,
+        );
+        expect(frameAnalysis(twice, model.frames, 7)!.end).toBe(9);
+        expect(frameAnalysis(twice, model.frames, 8)).toBe(null);
+        expect(frameAnalysis(null, model.frames, 7)).toBe(null);
+    });
+
+    it("has steps of the critical path where they ran", () => {
+        const { path } = frameAnalysis(readAnalysis(scene.analysis, model.tasks.ids), model.frames, 23)!;
+        const places = placePath(model, path);
+        places.forEach(({ span }, i) => expect(model.spans.task[span]).toBe(path[i]!.task));
+        const job = model.spans.kind.indexOf(SpanKind.job);
+        const ofJob = { ...path[0]!, task: model.spans.task[job]! };
+        const outside = { ...path[0]!, task: -1 };
+        const [first, second] = placePath(model, [{ ...ofJob, begin: model.spans.begin[job]!, end: model.spans.begin[job]! + 2 }, outside]);
+        expect(model.spans.task[first!.span]).toBe(model.spans.task[job]);
+        expect(second!.span).toBe(-1);
     });
 
     it("that is none gets a sentence, and parts that are none are left out", () => {
         expect(() => readAnalysis("{", model.tasks.ids)).toThrow("The analysis beside the capture is not JSON.");
         expect(() => readAnalysis('{"version": 3}', model.tasks.ids)).toThrow("has another version");
         const odd = readAnalysis('{"version": 1, "frames": [7, {"number": 4, "slack": [1, ["x", 2]], "critical_path": "no"}], "what_if": []}', model.tasks.ids);
-        expect([...odd.frames.keys()]).toEqual([4]);
-        expect(odd.frames.get(4)!.path).toEqual([]);
+        expect(odd.frames.map((frame) => frame.number)).toEqual([4]);
+        expect(odd.frames[0]!.path).toEqual([]);
         expect(odd.whatIf.cores).toEqual([]);
     });
 });
@@ -178,7 +201,7 @@ describe("two captures", () => {
 
 describe("the graph of a frame", () => {
     const tasks = tasksOfFrame(model, 23);
-    const path = readAnalysis(scene.analysis, model.tasks.ids).frames.get(23)!.path;
+    const path = frameAnalysis(readAnalysis(scene.analysis, model.tasks.ids), model.frames, 23)!.path;
 
     it("puts tasks together that do the same between the same, but for the critical path", () => {
         const graph = frameGraph(model, tasks, path, true, 100);

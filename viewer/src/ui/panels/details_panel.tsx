@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { FrameAnalysis } from "../../model/analysis";
+import { frameAnalysis, type FrameAnalysis } from "../../model/analysis";
 import { tasksOfFrame } from "../../model/frame_tasks";
 import { listOf } from "../../model/lists";
 import { SpanFlag, SpanKind, spanName, taskName, type Model } from "../../model/model";
@@ -13,7 +13,7 @@ import { Swatch } from "../swatch";
 export function DetailsPanel() {
     const { model, span, frame, analysis } = useSessionState();
     if (model === null) return null;
-    const ofFrame = analysis?.frames.get(model.frames.number[frame]!) ?? null;
+    const ofFrame = frameAnalysis(analysis, model.frames, frame);
     return (
         <div class="details">
             {span < 0 ? <FrameFacts model={model} frame={frame} /> : <SpanFacts model={model} span={span} analysis={ofFrame} />}
@@ -37,7 +37,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 
 function TaskLink({ model, task }: { model: Model; task: number }) {
     const session = useSession();
-    if (task < 0) return <>–</>;
+    if (task < 0) return <>outside of tasks</>;
     return (
         <button class="link" disabled={model.tasks.span[task]! < 0} onClick={() => session.selectTask(task)}>
             <Swatch type={model.tasks.type[task]!} />

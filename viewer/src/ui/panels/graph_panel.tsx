@@ -1,7 +1,7 @@
 // What waits for what in one frame, laid out from left to right.
 import dagre from "@dagrejs/dagre";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { PathStep } from "../../model/analysis";
+import { frameAnalysis, type PathStep } from "../../model/analysis";
 import { frameGraph, type GraphNode } from "../../model/frame_graph";
 import { tasksOfFrame } from "../../model/frame_tasks";
 import { typeName, type Model } from "../../model/model";
@@ -59,7 +59,7 @@ export function GraphPanel() {
     const { model, frame, analysis, span } = useSessionState();
     const { of, width, height } = useSize<HTMLDivElement>();
     const [together, setTogether] = useState(true);
-    const path = model === null ? undefined : analysis?.frames.get(model.frames.number[frame]!)?.path;
+    const path = model === null ? undefined : frameAnalysis(analysis, model.frames, frame)?.path;
     const laid = useMemo(() => (model === null ? null : layOut(model, frame, path ?? [], together)), [model, frame, path, together]);
     const [at, setAt] = useState({ x: 0, y: 0, scale: 1 });
     const dragged = useRef(false);

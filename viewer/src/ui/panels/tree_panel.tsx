@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from "preact/hooks";
+import { frameAnalysis } from "../../model/analysis";
 import { buildFrameTree, flattenTree, nodesAbove } from "../../model/frame_tree";
 import { tasksOfFrame } from "../../model/frame_tasks";
 import { countText, durationText } from "../../model/time";
@@ -6,15 +7,17 @@ import { useSession, useSessionState } from "../hooks";
 import { Swatch } from "../swatch";
 import { VirtualTable } from "../virtual_table";
 
-/** Levels that are open until somebody closes them. */
-const openLevels = 1;
+/** Until somebody toggles it: the first level is open, unless it is many of one type. */
+function isOpenAtFirst(key: string, level: number): boolean {
+    return level === 0 && !key.includes("/");
+}
 
 export function TreePanel() {
     const session = useSession();
     const { model, frame, toggled, span, analysis } = useSessionState();
     const roots = useMemo(() => (model === null ? [] : buildFrameTree(model, tasksOfFrame(model, frame))), [model, frame]);
     const rows = useMemo(
-        () => flattenTree(roots, (key, level) => level < openLevels !== toggled.has(key)),
+        () => flattenTree(roots, (key, level) => isOpenAtFirst(key, level) !== toggled.has(key)),
         [roots, toggled],
     );
     const chosenTask = model === null || span < 0 ? -1 : model.spans.task[span]!;
@@ -22,12 +25,12 @@ export function TreePanel() {
         if (model === null || chosenTask < 0) return;
         // What was selected elsewhere is shown here as well.
         nodesAbove(roots, (task) => model.tasks.parent[task]!, chosenTask).forEach((key, level) => {
-            if (level < openLevels === session.state.toggled.has(key)) session.toggleNode(key);
+            if (isOpenAtFirst(key, level) === session.state.toggled.has(key)) session.toggleNode(key);
         });
     }, [session, model, roots, chosenTask]);
     if (model === null) return null;
     const all = roots.reduce((sum, node) => sum + node.total, 0);
-    const slack = analysis?.frames.get(model.frames.number[frame]!)?.slack;
+    const slack = frameAnalysis(analysis, model.frames, frame)?.slack;
     return (
         <VirtualTable
             name="tree"
@@ -36,7 +39,7 @@ export function TreePanel() {
                 { title: "count", width: "70px", right: true },
                 { title: "total", width: "86px", right: true, hint: "own time, and that of everything below" },
                 { title: "", width: "minmax(80px, 1.4fr)" },
-                { title: "own", width: "86px", right: true, hint: "without waits, and what ran on top of them" },
+                { title: "own", width: "86px", right: true, hint: "without waits, what ran on top of them, and times off the core" },
                 { title: "ready → start", width: "104px", right: true, hint: "how long it waited for a thread" },
                 { title: "slack", width: "86px", right: true, hint: "how much longer it could have taken without harm" },
                 { title: "lane", width: "minmax(90px, 1fr)" },
