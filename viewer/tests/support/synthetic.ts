@@ -149,8 +149,11 @@ export function makeScene(options: SceneOptions): Scene {
             if (w.after.length === 0) put(0, { time: spawnTime, kind: K.ready, task: w.id });
             spawnTime += 350;
         }
-        put(0, { time: spawnTime, kind: K.started, task: root.id, aux: typeOf("frame") });
-        put(0, { time: spawnTime + 500, kind: K.waitBegin, task: root.id, other: submit.id });
+        // The main thread waits for the frame, and helps meanwhile.
+        put(0, { time: spawnTime, kind: K.ready, task: root.id });
+        put(0, { time: spawnTime + 100, kind: K.waitBegin, other: root.id });
+        put(0, { time: spawnTime + 300, kind: K.started, task: root.id, aux: typeOf("frame") });
+        put(0, { time: spawnTime + 900, kind: K.ended, task: root.id });
         for (let lane = 0; lane <= options.workers; ++lane) free[lane] = Math.max(free[lane]!, spawnTime + 1_000);
 
         // The list scheduler: the task that is ready first goes to the lane that is free first.
@@ -223,9 +226,8 @@ export function makeScene(options: SceneOptions): Scene {
             }
         }
         const end = submit.end + 2_000;
-        put(0, { time: end, kind: K.waitEnd, task: root.id, other: submit.id });
-        put(0, { time: end + 200, kind: K.ended, task: root.id });
-        put(0, { time: end + 200, kind: K.completed, task: root.id });
+        put(0, { time: submit.end, kind: K.completed, task: root.id });
+        put(0, { time: end, kind: K.waitEnd, other: root.id });
         put(0, { time: end + 300, kind: K.counter, aux: typeOf("visible objects"), other: bitsOf(200 + Math.round(random() * 60)) });
         put(0, { time: end + 400, kind: K.frameEnd, other: BigInt(frame), aux: typeOf("frame"), task: root.id });
 

@@ -16,8 +16,12 @@ export function WhatIfPanel() {
     const lengths = frameLengths(model);
     const measured = { p50: quantile(lengths, 0.5), p95: quantile(lengths, 0.95) };
     const cores = [...analysis.whatIf.cores].sort((a, b) => a.cores - b.cores);
-    const known = Number(model.info.find(([key]) => key === "workers")?.[1]);
-    const begin = Math.max(0, cores.findIndex((row) => row.cores >= (known || Infinity)));
+    // A model is compared with itself: what it makes of the machine that the capture is from. How far that
+    // is from what was measured is shown beside it.
+    const recorded = model.lanes.filter((lane) => (lane.kind === "worker" || lane.kind === "main") && lane.records > 0).length;
+    const begin = Math.max(0, cores.findIndex((row) => row.cores >= recorded));
+    const simulated = cores.find((row) => row.cores === recorded);
+    const base = simulated ?? measured;
     const row = cores[core < 0 ? begin : core];
     const types = [...new Set(analysis.whatIf.faster.map((faster) => faster.type))];
     const most = Math.max(measured.p95, ...cores.map((c) => c.p95));
@@ -26,9 +30,10 @@ export function WhatIfPanel() {
             <section>
                 <h3>Number of cores</h3>
                 <div class="scale">
-                    <Result name="measured" p50={measured.p50} p95={measured.p95} most={most} measured={measured} />
+                    <Result name="measured" p50={measured.p50} p95={measured.p95} most={most} />
+                    {simulated !== undefined && <Result name={`simulated, ${recorded} cores`} p50={simulated.p50} p95={simulated.p95} most={most} />}
                     {row !== undefined && (
-                        <Result name={`${row.cores} ${row.cores === 1 ? "core" : "cores"}`} p50={row.p50} p95={row.p95} most={most} measured={measured} />
+                        <Result name={`${row.cores} ${row.cores === 1 ? "core" : "cores"}`} p50={row.p50} p95={row.p95} most={most} base={base} />
                     )}
                 </div>
                 {cores.length > 0 && (
@@ -53,15 +58,15 @@ export function WhatIfPanel() {
             <section>
                 <h3>Faster types</h3>
                 {types.map((type) => (
-                    <FasterRow key={type} type={type} name={typeName(model, type)} steps={analysis.whatIf.faster.filter((f) => f.type === type)} measured={measured} most={most} />
+                    <FasterRow key={type} type={type} name={typeName(model, type)} steps={analysis.whatIf.faster.filter((f) => f.type === type)} base={base} most={most} />
                 ))}
-                <p class="note">One type at a time. Lengths of frames as simulated from this capture: median, and 95 of 100 as the thin line.</p>
+                <p class="note">One type at a time. Lengths of frames: the median as a bar, 95 of 100 as the thin line. Changes are against the simulation of the recorded machine.</p>
             </section>
         </div>
     );
 }
 
-type Measured = { p50: number; p95: number };
+type Times = { p50: number; p95: number };
 
 function enoughCores(cores: { cores: number; p50: number }[]): string {
     const best = cores.reduce((a, b) => (b.p50 < a.p50 ? b : a));
@@ -70,8 +75,8 @@ function enoughCores(cores: { cores: number; p50: number }[]): string {
     return `From ${enough.cores} cores on, more of them change the median by less than 5 %.`;
 }
 
-function Result({ name, p50, p95, most, measured }: { name: string; p50: number; p95: number; most: number; measured: Measured }) {
-    const change = (p50 / measured.p50 - 1) * 100;
+function Result({ name, p50, p95, most, base }: { name: string; p50: number; p95: number; most: number; base?: Times }) {
+    const change = base === undefined ? 0 : (p50 / base.p50 - 1) * 100;
     return (
         <div class="result">
             <span class="what">{name}</span>
@@ -88,7 +93,7 @@ function Result({ name, p50, p95, most, measured }: { name: string; p50: number;
     );
 }
 
-function FasterRow({ type, name, steps, measured, most }: { type: number; name: string; steps: { times: number; p50: number; p95: number }[]; measured: Measured; most: number }) {
+function FasterRow({ type, name, steps, base, most }: { type: number; name: string; steps: { times: number; p50: number; p95: number }[]; base: Times; most: number }) {
     const sorted = [...steps].sort((a, b) => a.times - b.times);
     const [at, setAt] = useState(Math.min(Math.max(sorted.findIndex((s) => s.times === 2), 0), sorted.length - 1));
     const step = sorted[at]!;
@@ -98,8 +103,8 @@ function FasterRow({ type, name, steps, measured, most }: { type: number; name: 
                 <Swatch type={type} />
                 {name}
             </span>
-            <input type="range" min={0} max={sorted.length - 1} value={at} onInput={(event) => setAt(Number(event.currentTarget.value))} />
-            <Result name={`× ${step.times}`} p50={step.p50} p95={step.p95} most={most} measured={measured} />
+            <input type="range" min={0} max={sorted.length - 1} value={at} disabled={sorted.length === 1} onInput={(event) => setAt(Number(event.currentTarget.value))} />
+            <Result name={`× ${step.times}`} p50={step.p50} p95={step.p95} most={most} base={base} />
         </div>
     );
 }
