@@ -7,7 +7,7 @@ foreach(module IN LISTS braid_modules)
     list(APPEND braid_sources ${found})
 endforeach()
 # What reads captures is for programs beside the one that was recorded: tools/braid has it.
-list(FILTER braid_sources EXCLUDE REGEX "/src/profile/(analysis|perfetto|chrome|stream)/")
+list(FILTER braid_sources EXCLUDE REGEX "/src/profile/(analysis|export|perfetto|chrome|stream)/")
 # Code for another operating system stays out of the build.
 if(WIN32)
     list(FILTER braid_sources EXCLUDE REGEX "/platform/linux/")

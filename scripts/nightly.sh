@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Long campaigns: scripts/nightly.sh [SCALE]. Stress tests and models SCALE times as long (20),
-# the stress tests again under both sanitizers, clang-tidy, a second compiler, arm64.
+# the stress tests again under both sanitizers, clang-tidy, a second compiler, arm64, broken captures.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -19,6 +19,7 @@ for preset in ci asan tsan; do
     # The limits of CTest are for the usual length.
     ctest --preset "$preset" -L '^(stress|model)$' --timeout $((scale * 120)) --no-tests=ignore
 done
+scripts/fuzz.sh $((scale * 60))
 scripts/tidy.sh
 build_preset clang
 ctest --preset clang -L '^(unit|sample)$'

@@ -44,7 +44,7 @@ public:
     const world& own_world() const { return world_; }
     const recorder& last_frame() const { return recorders_[noted_ % recorders_.size()]; }
     /// Null: not Braid.
-    const braid_frames* frames() const { return frames_; }
+    braid_frames* frames() const { return frames_; }
 
     /// From the end of the frame before, if that was later than this one's begin, to the end.
     const std::vector<double>& frame_ms() const { return frame_ms_; }

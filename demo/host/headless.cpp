@@ -77,7 +77,8 @@ int run_headless(const options& wish, const model_blocks& models) {
     write_reports(wish, models, all);
     fmt::print("\nWrote frame.png, sound.wav, timeline.svg and summary.json to {}\n",
                wish.out.string());
-    if (const braid_frames* own = all.back()->frames(); own != nullptr) {
+    if (braid_frames* own = all.back()->frames(); own != nullptr) {
+        own->end_capture();
         fmt::print("{}", own->priorities());
         const std::string fault = own->draw_graphs(wish.out);
         if (!fault.empty()) fmt::print(stderr, "arena: no picture of the graphs: {}.\n", fault);

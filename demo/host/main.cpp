@@ -46,6 +46,8 @@ void describe(CLI::App& app, options& wish, bool& serial, std::string& prioritie
                    "Frames that may begin while one is drawn (Braid, off screen)")
         ->check(CLI::Range(0u, max_frames_in_flight - 1))
         ->capture_default_str();
+    app.add_option("--capture", how.capture, "Record what the threads do (Braid)")
+        ->type_name("FILE");
     app.add_option("--serial-stage", how.serial_stage, "This stage runs on one thread (Braid)")
         ->check(CLI::IsMember(braid_frames::stage_names(arena_game_api()->stages)));
     app.add_option("--priorities", priorities,

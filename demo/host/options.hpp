@@ -12,7 +12,8 @@ struct frame_options {
     unsigned pipeline = 0;     // frames that may begin before this one is over
     std::string serial_stage;  // a phase or a row of the table that runs on one thread
     bool dynamic_priorities = false;
-    bool shadow_jobs = false;  // skinning and the light on the floor as a job list
+    bool shadow_jobs = false;       // skinning and the light on the floor as a job list
+    std::filesystem::path capture;  // empty: nothing is recorded
 };
 
 struct options {

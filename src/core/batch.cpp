@@ -240,7 +240,7 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
 
 task_options runtime::member_options(std::uint32_t parent) const {
     const slot& p = slots[parent];
-    task_options o{.name = p.name, .parent = id_of(parent)};
+    task_options o{.name = p.name, .parent = id_of(parent), .where = {}};
     const std::uint8_t level = p.level.load(relaxed);
     o.priority = static_cast<priority_level>(level_of(p));
     o.category = p.has(flag_category) ? level : std::uint8_t{0};

@@ -223,7 +223,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.environment.store(environment, relaxed);
     seat_counters::add(w.counters.created);
     count_creation(w, environment);
-    if (options.observer != nullptr) tell(w, event_kind::spawned, id, o.parent, o.name);
+    if (options.observer != nullptr) tell_spawned(w, s, id, o.parent, o.where, false);
 
     bool linked = true;
     const auto depend = [&](task_id predecessor, bool any_outcome) {

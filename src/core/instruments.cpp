@@ -20,6 +20,26 @@ void runtime::tell(worker& w, event_kind kind, task_id task, task_id other, cons
                                 .object = object});
 }
 
+void runtime::tell_seated(worker& w) {
+    options.observer->on_event(
+        {.kind = event_kind::seated, .holder = w.kind, .seat = w.index, .name = w.name});
+}
+
+void runtime::tell_spawned(worker& w, const slot& s, task_id id, task_id parent,
+                           const std::source_location& where, bool same_moment) {
+    const spawn_facts facts{.where = where,
+                            .level = level_of(s),
+                            .restricted = s.has(flag_direct),
+                            .background = s.has(flag_background),
+                            .same_moment = same_moment};
+    options.observer->on_event({.kind = event_kind::spawned,
+                                .seat = w.index,
+                                .task = id,
+                                .other = parent,
+                                .name = s.name,
+                                .facts = &facts});
+}
+
 void runtime::tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,
                        std::uint16_t from) {
     options.observer->on_event(
@@ -34,6 +54,10 @@ void runtime::log(log_level level, const char* format, ...) {
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     options.log.function(options.log.user, level, text);
+}
+
+std::int64_t runtime::task_clock() const {
+    return options.statistics ? active_policy::now() : active_policy::coarse_now();
 }
 
 void runtime::note_duration(worker& w, const char* name, bool quiet, std::int64_t started,

@@ -71,6 +71,17 @@ fork_stack* thread_joins() { return joins_of_thread; }
 
 // ---- construction ------------------------------------------------------------------------------
 
+namespace {
+constinit atomic<observer_source> source_of_observers{nullptr};
+
+scheduler_options with_observer(scheduler_options o) {
+    // acquire: pairs with set_observer_source().
+    const observer_source source = source_of_observers.load(acquire);
+    if (o.observer == nullptr && source != nullptr) o.observer = source(o);
+    return o;
+}
+}  // namespace
+
 runtime::runtime(const scheduler_options& o)
     : options(o),
       memory(o.memory, o.memory_budget_bytes, o.out_of_memory),
@@ -79,7 +90,8 @@ runtime::runtime(const scheduler_options& o)
       details(memory, memory_tag::detail),
       lot(memory) {}
 
-runtime* runtime::create(const scheduler_options& o) {
+runtime* runtime::create(const scheduler_options& given) {
+    const scheduler_options o = with_observer(given);
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
     void* bytes = door.allocate(sizeof(runtime), alignof(runtime), memory_tag::runtime);
     if (bytes == nullptr) std::terminate();  // the handler was told; there is nothing to return
@@ -282,6 +294,7 @@ void runtime::remove_main(worker& w) {
 
 void runtime::enter_turn(worker& w) {
     bind_seat(w);
+    if (options.observer != nullptr) tell_seated(w);
     if (!turn) return;
     turn->enter(w.index);
 }
@@ -544,4 +557,8 @@ runtime::~runtime() {
 }
 
 }  // namespace detail
+
+void set_observer_source(observer_source source) {
+    detail::source_of_observers.store(source, release);  // pairs with with_observer()
+}
 BRAID_NAMESPACE_END

@@ -63,20 +63,21 @@ namespace {
 
 /// A foreign thread, a chooser, an observer; or shut down, or out of memory: said there.
 [[gnu::noinline]] draft open_slowly(runtime& rt, worker* w, scope* within, const char* name,
-                                    draft_kind kind) {
+                                    draft_kind kind, std::source_location where) {
     const seat_lease seat(rt, w);
-    draft d = rt.open(*seat, {.name = name, .within = within}, kind);
+    draft d = rt.open(*seat, {.name = name, .within = within, .where = where}, kind);
     d.owner = seat.kept();
     return d;
 }
 
 }  // namespace
 
-draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind) {
+draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
+                 std::source_location where) {
     if (w == nullptr) w = rt.bound();
-    if (w == nullptr || !rt.unwatched) return open_slowly(rt, w, within, name, kind);
+    if (w == nullptr || !rt.unwatched) return open_slowly(rt, w, within, name, kind, where);
     const draft d = rt.open_plain(*w, within, name, kind);
-    return d.storage != nullptr ? d : open_slowly(rt, w, within, name, kind);
+    return d.storage != nullptr ? d : open_slowly(rt, w, within, name, kind, where);
 }
 
 task_id publish_plain(runtime& rt, draft d, closure_fn body) {
@@ -241,7 +242,7 @@ void runtime::end_here(worker& w, std::uint32_t index) {
 
 /// A task that joins can be part of. What its body throws goes to the caller, not to the task.
 void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data) {
-    const draft d = detail::open_plain(*this, &w, nullptr, name, draft_kind::spawned);
+    const draft d = detail::open_plain(*this, &w, nullptr, name, draft_kind::spawned, {});
     if (d.storage == nullptr) return body(data, context_of(w));  // shut down, or no memory
     const std::uint32_t index = index_of(d);
     const task_id id = id_of(index);

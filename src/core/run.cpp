@@ -20,6 +20,7 @@ void runtime::enter_thread(worker& w) {
         w.thread_number = platform::current_thread_number();
     }
     w.at_rest.store(false, seq_cst);  // as in sleep()
+    if (options.observer != nullptr) tell_seated(w);
     // Takes milliseconds, once in a process. Thieves take any victim until it is known.
     if (cores > 2 && w.kind == seat_kind::worker && w.number == 1) find_places(machine_topology());
 }

@@ -254,16 +254,16 @@ public:
     // ---- instruments.cpp
     void tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,
                   std::uint16_t from = UINT16_MAX);
+    void tell_seated(worker& w);
+    void tell_spawned(worker& w, const slot& s, task_id id, task_id parent,
+                      const std::source_location& where, bool same_moment);
     void tell(worker& w, event_kind kind, task_id task, task_id other = {},
               const char* name = nullptr, const void* object = nullptr);
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
     void note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
     void note_durations(worker& w, const char* name, bool quiet, unsigned count);
-    /// The clock that tasks are timed with.
-    std::int64_t task_clock() const {
-        return options.statistics ? active_policy::now() : active_policy::coarse_now();
-    }
+    std::int64_t task_clock() const;  // that tasks are timed with
     void note_type(worker& w, const char* name, std::int64_t ns);
     scheduler_statistics totals() const;
     task_id choose_ready(worker& w, id_test wanted);

@@ -51,7 +51,7 @@ namespace {
 class long_call {
 public:
     explicit long_call(worker& w)
-        : worker_(w.kind == detail::seat_kind::main && !w.inside.load(relaxed) ? &w : nullptr) {
+        : worker_(w.kind == seat_kind::main && !w.inside.load(relaxed) ? &w : nullptr) {
         if (worker_ != nullptr) worker_->inside.store(true, relaxed);
     }
     ~long_call() {
@@ -101,7 +101,7 @@ void scheduler::work_until(event& stop) {
 
 bool scheduler::begin_blocking(detail::runtime& rt) {
     worker* w = rt.bound();
-    if (w == nullptr || w->handed_over || w->kind == detail::seat_kind::background) return false;
+    if (w == nullptr || w->handed_over || w->kind == seat_kind::background) return false;
     rt.tell_scope(*w);
     rt.publish_joins(*w);
     w->blocking_since = rt.task_clock();

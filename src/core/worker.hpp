@@ -5,6 +5,7 @@
 #include "base/parker.hpp"
 #include "base/platform/platform.hpp"
 #include "braid/core/fork_stack.hpp"
+#include "braid/core/observer.hpp"
 #include "braid/core/statistics.hpp"
 #include "braid/core/task_context.hpp"
 #include "core/index_pool.hpp"
@@ -18,8 +19,6 @@
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
-
-enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background };
 
 inline constexpr unsigned level_count = 3;
 

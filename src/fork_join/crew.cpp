@@ -39,14 +39,15 @@ bool crew::call() {
     if (!root_) {
         // By the caller, which is the only one so far. Open until wait() publishes it. As if a
         // handle held it: a child that is cancelled is no failure of the caller's task.
-        draft_ = open_task(*rt_, nullptr, {.name = name_, .parent = task.id}, draft_kind::valued);
+        draft_ = open_task(*rt_, nullptr, {.name = name_, .parent = task.id, .where = {}},
+                           draft_kind::valued);
         if (draft_.storage == nullptr) return false;
         root_ = rt_->id_of(index_of(draft_));
     }
-    const draft one =
-        open_task(*rt_, nullptr,
-                  {.name = name_, .parent = root_, .priority = task.level, .may_be_long = true},
-                  draft_kind::posted);
+    const draft one = open_task(
+        *rt_, nullptr,
+        {.name = name_, .parent = root_, .priority = task.level, .may_be_long = true, .where = {}},
+        draft_kind::posted);
     if (one.storage == nullptr) return false;
     ::new (one.storage) crew*(this);
     publish_task(*rt_, one, &run);

@@ -41,6 +41,7 @@ bool frame_state::submit(std::uint64_t frame) {
     frame_slot& slot = slot_of(frame);
     slot.frame = frame;
     slot.passed = 0;
+    slot.opened = false;
     slot.refused = false;
     slot.record = frame_record();
     slot.record.frame = frame;
@@ -50,9 +51,10 @@ bool frame_state::submit(std::uint64_t frame) {
     slot.arena.reset(frame);
     {
         // Destroyed before it has opened it cancels what has been submitted.
-        task_builder gate = s.begin({.name = options.name}, empty);
+        task_builder gate = s.begin({.name = options.name, .where = {}}, empty);
         if (!gate.id()) return false;
-        slot.end = s.async({.name = options.name, .after = {gate.id()}}, [] {});
+        slot.end = s.async({.name = options.name, .after = {gate.id()}, .where = {}},
+                           [&slot] { slot.opened = true; });
         task_id last = slot.end.valid() ? gate.id() : task_id{};
         for (unsigned i = 0; i < stage_count && last; ++i) {
             last = stages[i]->submit(frame, last, slot.end.id());
@@ -66,6 +68,11 @@ bool frame_state::submit(std::uint64_t frame) {
     if (slot.end.valid()) wait_for(slot.end.id());
     slot.end = {};
     return false;
+}
+
+void frame_state::tell(event_kind kind, std::uint64_t frame) const {
+    if (rt.options.observer == nullptr) return;
+    rt.options.observer->on_event({.kind = kind, .other = {frame}, .name = options.name});
 }
 
 bool frame_state::wait_for(task_id end) {
@@ -92,7 +99,7 @@ future<void> frame_state::collect(std::uint64_t frame) {
     frame_slot& slot = slot_of(frame);
     if (!wait_for(slot.end.id())) return {};
     frame_record& r = slot.record;
-    r.failed = slot.passed != stage_count;
+    r.failed = slot.passed != stage_count || !slot.opened;
     std::int64_t before = 0;
     for (unsigned i = 0; i < r.stages; ++i) {
         stage_record& one = r.stage[i];

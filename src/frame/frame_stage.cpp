@@ -188,19 +188,21 @@ task_id stage_state::submit(std::uint64_t f, task_id after, task_id parent) {
                                      .after = {after},
                                      .after_any = {last_run},
                                      .parent = parent,
-                                     .may_be_long = true},
+                                     .may_be_long = true,
+                                     .where = {}},
                                     [this, f](task_context& task) { begin(f, task); });
     if (!started) return {};
     const task_id run = work.run({.after = {started}, .parent = parent});
     if (!run) return {};
     last_run = run;
-    return s.spawn({.name = "end of stage", .after = {run}, .parent = parent},
+    return s.spawn({.name = "end of stage", .after = {run}, .parent = parent, .where = {}},
                    [this, f] { end(f); });
 }
 
 void stage_state::begin(std::uint64_t f, task_context& task) {
     frame_slot& slot = loop.slot_of(f);
     frame = f;
+    if (position == 0) loop.tell(event_kind::frame_begin, f);
     no_bodies = slot.refused;
     if (no_bodies) return;
     no_bodies = serial_now = wants_serial.load(relaxed);
@@ -215,6 +217,7 @@ void stage_state::end(std::uint64_t f) {
     frame_slot& slot = loop.slot_of(f);
     slot.record.stage[position].ended = active_policy::now();
     ++slot.passed;
+    if (position + 1 == loop.stage_count) loop.tell(event_kind::frame_end, f);
 }
 
 void stage_state::run_body(std::uint32_t index, task_context& task) {

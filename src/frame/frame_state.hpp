@@ -18,6 +18,7 @@ struct frame_slot {
     std::uint64_t frame = 0;
     future<void> end;      // valid: in flight
     unsigned passed = 0;   // stages that succeeded; written by one after the other
+    bool opened = false;   // the gate; else the frame was cancelled, whatever ran
     bool refused = false;  // nothing of it runs
     frame_record record;
     frame_arena arena;
@@ -85,6 +86,7 @@ struct frame_state {
     bool busy() const { return submitted != completed; }
     bool prepare();
     bool submit(std::uint64_t frame);
+    void tell(event_kind kind, std::uint64_t frame) const;
     /// Helps until the task is over, also without memory. False, and reported: that never comes.
     bool wait_for(task_id end);
     /// Waits for the frame and writes its record. Invalid: the wait could never end.

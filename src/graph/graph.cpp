@@ -86,7 +86,8 @@ void* graph::open_node(const node_options& o) {
                                       .flags = own,
                                       .level = detail::runtime::level_of(as_task),
                                       .kind = node_kind::work,
-                                      .erased = false})) {
+                                      .erased = false,
+                                      .where = o.where})) {
         const std::uint32_t d = s.detail.load(relaxed);
         if (d != no_index) rt_.details.give(seat->details, d);
         rt_.give_slot(*seat, index);
@@ -121,9 +122,9 @@ graph_node graph::add(const node_options& options, empty_task) {
 }
 
 graph_node graph::add_group(const group_options& o) {
-    const graph_node begin = add({.name = o.name, .in = o.in}, empty);
+    const graph_node begin = add({.name = o.name, .in = o.in, .where = {}}, empty);
     if (!begin) return {};
-    const graph_node end = add({.name = o.name, .in = o.in}, empty);
+    const graph_node end = add({.name = o.name, .in = o.in, .where = {}}, empty);
     if (!end) {
         erase(begin);
         return {};
@@ -288,7 +289,8 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
                                     .parent = o.parent,
                                     .within = o.within,
                                     .environment = o.environment,
-                                    .may_be_long = true},
+                                    .may_be_long = true,
+                                    .where = {}},
                                    kind);
         if (opened.storage == nullptr) return {};  // the one before stays the last
         ::new (opened.storage) detail::graph_run{state_};

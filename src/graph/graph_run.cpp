@@ -70,9 +70,12 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
     if (g.measured) start_clock();
     if (g.ranked) graph->rank();
     if (rt.options.observer == nullptr) return;
-    for (const graph_plan& p : g.plan) {
+    bool same_moment = false;
+    for (std::size_t i = 0; i < g.plan.size(); ++i) {
+        const graph_plan& p = g.plan[i];
         if (p.slot == nullptr) continue;
-        rt.tell(w, event_kind::spawned, rt.id_of(p.index), rt.id_of(run), p.slot->name);
+        rt.tell_spawned(w, *p.slot, rt.id_of(p.index), rt.id_of(run), g.records[i].where,
+                        std::exchange(same_moment, true));
     }
     for (const graph_edge& e : g.all_edges) {
         rt.tell(w, event_kind::edge, rt.id_of(g.plan[e.to].index), rt.id_of(g.plan[e.from].index));

@@ -23,6 +23,7 @@ struct graph_record {
     std::uint8_t level;
     node_kind kind;
     bool erased;
+    std::source_location where;
 
     bool is_group() const {
         return kind == node_kind::group_begin || kind == node_kind::serial_begin;

@@ -14,8 +14,9 @@ template <class Part>
 bool post_part(runtime& rt, worker& w, task_id run, const char* name, const Part& part) {
     static_assert(std::is_trivially_copyable_v<Part> && sizeof(Part) <= closure_bytes);
     static constexpr task_environment no_scope{};
-    const draft opened = open_task(rt, &w, {.name = name, .parent = run, .environment = &no_scope},
-                                   draft_kind::posted);
+    const draft opened =
+        open_task(rt, &w, {.name = name, .parent = run, .environment = &no_scope, .where = {}},
+                  draft_kind::posted);
     if (opened.storage == nullptr) return false;
     slot_of(opened).flags.fetch_or(flag_finally, relaxed);
     ::new (opened.storage) Part(part);

@@ -246,7 +246,8 @@ task_id job_list_state::submit_task(const predecessors& after) {
                                 {.name = options.name,
                                  .after_any = after.count != 0 ? all : none,
                                  .priority = options.priority,
-                                 .may_be_long = true},
+                                 .may_be_long = true,
+                                 .where = {}},
                                 draft_kind::valued, &begin, this);
 }
 

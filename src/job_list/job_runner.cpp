@@ -209,7 +209,8 @@ bool job_list_state::send_runner(worker& w) {
     const task_options as_task{.name = options.name,
                                .parent = running(),
                                .priority = options.priority,
-                               .may_be_long = true};
+                               .may_be_long = true,
+                               .where = {}};
     if (submit_as<list_task>(rt, &w, as_task, draft_kind::posted, &join_in, this)) {
         return true;
     }
@@ -237,7 +238,7 @@ task_id job_list_state::run_inline(const predecessors& after) {
         if (received != nullptr) rt.forget(received);  // its list has it
     }
     const task_options as_task{
-        .name = options.name, .priority = options.priority, .may_be_long = true};
+        .name = options.name, .priority = options.priority, .may_be_long = true, .where = {}};
     const draft d = rt.open(w, as_task, draft_kind::valued);
     if (d.storage == nullptr) return {};
     const std::uint32_t index = index_of(d);

@@ -10,7 +10,7 @@
 
 namespace {
 
-using braid::detail::seat_kind;
+using braid::seat_kind;
 using braid::detail::worker;
 
 TEST(Victims, TheNearestIsRobbedFirst) {

@@ -32,6 +32,7 @@ class scripts(unittest.TestCase):
         self.expect_refusal(run("test.sh", "--filter"), "regular expression")
         self.expect_refusal(run("scripts/setup.sh", "tests"), "no group 'tests'")
         self.expect_refusal(run("scripts/nightly.sh", "0"), "whole number")
+        self.expect_refusal(run("scripts/fuzz.sh", "soon"), "whole number")
         self.expect_refusal(run("scripts/check_format.sh", "--all"), "--all")
 
     def test_help_lists_what_there_is(self):

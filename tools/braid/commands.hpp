@@ -10,6 +10,7 @@
 
 namespace braid::tool {
 
+void add_export(CLI::App& app);
 void add_stats(CLI::App& app);
 
 /// The capture in that file, with progress on a terminal. Throws with the sentence to show.

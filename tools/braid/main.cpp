@@ -30,6 +30,7 @@ int main(int count, char** arguments) {
                  "braid");
     app.require_subcommand(1);
     app.fallthrough();
+    braid::tool::add_export(app);
     braid::tool::add_stats(app);
     try {
         app.parse(count, arguments);

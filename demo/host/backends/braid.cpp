@@ -1,5 +1,7 @@
 #include "braid_frames.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -29,11 +31,21 @@ std::vector<std::string> braid_frames::stage_names(std::span<const stage> table)
 
 braid_frames::braid_frames(unsigned workers, const frame_options& wish)
     : wish_(wish),
-      scheduler_({.name = "arena", .workers = static_cast<int>(workers)}),
+      scheduler_({.name = "arena",
+                  .workers = static_cast<int>(workers),
+                  .observer = wish.capture.empty() ? nullptr : &capture_}),
       loop_(scheduler_,
             {.name = "frame",
              .depth = wish.pipeline,
              .while_waiting = wish.shadow_jobs ? braid::help::needed : braid::help::any}) {
+    if (!wish.capture.empty()) {
+        if (wish.capture.has_parent_path()) {
+            std::filesystem::create_directories(wish.capture.parent_path());
+        }
+        if (const braid::status went = capture_.start(wish.capture.string()); !went) {
+            throw std::runtime_error(went.text + ".");
+        }
+    }
     if (!wish.shadow_jobs) return;
     jobs_.reserve(most_jobs);
     lists_.register_job(&run_job, "part of a stage");
@@ -41,6 +53,17 @@ braid_frames::braid_frames(unsigned workers, const frame_options& wish)
 }
 
 braid_frames::~braid_frames() { finish(); }
+
+void braid_frames::end_capture() {
+    if (wish_.capture.empty()) return;
+    finish();
+    if (const braid::status went = capture_.stop(); !went) {
+        throw std::runtime_error(went.text + ".");
+    }
+    const braid::profile::recorder::counts all = capture_.statistics();
+    fmt::print("Wrote {} records of {} threads to {}, {} had no room\n", all.records, all.threads,
+               wish_.capture.string(), all.dropped);
+}
 
 void braid_frames::run_frame(std::span<const stage> table, game& world, recorder& times) {
     if (world_ == nullptr) {

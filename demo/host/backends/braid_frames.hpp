@@ -9,6 +9,7 @@
 #include <braid/braid.hpp>
 #include <braid/frame/frame_loop.hpp>
 #include <braid/job_list/job_list_manager.hpp>
+#include <braid/profile/recorder.hpp>
 
 #include <array>
 #include <functional>
@@ -42,6 +43,8 @@ public:
 
     std::size_t nodes() const { return simulating_.size() + drawing_.size(); }
     std::size_t edges() const { return edges_; }
+    /// Ends the capture, if there is one. Throws when it could not be written.
+    void end_capture();
     /// Which nodes go first, and why; empty for static priorities.
     std::string priorities() const;
     /// Both graphs as pictures, `<phase>.svg` in that folder. What went wrong, or "".
@@ -65,6 +68,7 @@ private:
     recorder& times(std::uint64_t frame) { return times_[frame % times_.size()]; }
 
     frame_options wish_;
+    braid::profile::recorder capture_;
     braid::scheduler scheduler_;
     braid::frame_loop loop_;
     braid::frame_stage simulating_{loop_, {.name = "simulate"}}, drawing_{loop_, {.name = "draw"}};

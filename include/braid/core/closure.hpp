@@ -43,8 +43,8 @@ enum class draft_kind : std::uint8_t {
 BRAID_API draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
 /// The same two for a posted or spawned task with options.plain(): a shorter way, see plain.cpp.
-BRAID_API draft open_plain(runtime& rt, worker* w, scope* within, const char* name,
-                           draft_kind kind);
+BRAID_API draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
+                           std::source_location where);
 BRAID_API task_id publish_plain(runtime& rt, draft d, closure_fn run);
 /// The callable's constructor threw: the task ends as cancelled.
 BRAID_API void abandon_task(runtime& rt, draft d);
@@ -176,17 +176,18 @@ task_id submit_as(runtime& rt, worker* w, const task_options& options, draft_kin
 
 template <class F>
 task_id submit_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
-                     F&& f) {
+                     std::source_location where, F&& f) {
     using callable = std::decay_t<F>;
-    return put_and_publish<callable>(rt, open_plain(rt, w, within, name, kind), publish_plain,
-                                     &run_closure<callable>, std::forward<F>(f));
+    return put_and_publish<callable>(rt, open_plain(rt, w, within, name, kind, where),
+                                     publish_plain, &run_closure<callable>, std::forward<F>(f));
 }
 
 template <class F>
 task_id submit(runtime& rt, worker* w, const task_options& options, draft_kind kind, F&& f) {
     const bool simple = kind == draft_kind::posted || kind == draft_kind::spawned;
     if (simple && options.plain()) {
-        return submit_plain(rt, w, options.within, options.name, kind, std::forward<F>(f));
+        return submit_plain(rt, w, options.within, options.name, kind, options.where,
+                            std::forward<F>(f));
     }
     using callable = std::decay_t<F>;
     return submit_as<callable>(rt, w, options, kind, &run_closure<callable>, std::forward<F>(f));

@@ -89,8 +89,8 @@ public:
     template <class F>
     auto then(task_options options, F&& f) &&;
     template <class F>
-    auto then(F&& f) && {
-        return std::move(*this).then(task_options{}, std::forward<F>(f));
+    auto then(F&& f, std::source_location where = std::source_location::current()) && {
+        return std::move(*this).then(task_options{.where = where}, std::forward<F>(f));
     }
 
 private:

@@ -1,14 +1,18 @@
 #pragma once
 // The one place where instruments listen: recorder, access checker, explainer, tests.
 
+#include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
 
 #include <cstdint>
+#include <source_location>
 
 BRAID_NAMESPACE_BEGIN
 
+struct scheduler_options;
+
 enum class event_kind : std::uint8_t {
-    spawned,     // task, other = parent (or empty), name
+    spawned,     // task, other = parent (or empty), name, facts
     edge,        // task waits for other
     ready,       // task; other = the task whose end released it (or empty)
     started,     // task runs on seat
@@ -18,9 +22,11 @@ enum class event_kind : std::uint8_t {
     failed,      // its own work threw; `ended` follows
     wait_begin,  // task (or empty: a thread outside tasks) waits; other = awaited (or empty)
     wait_end,
-    helped,  // other runs on top of the wait of task
-    stolen,  // seat took task from seat_from
-    parked,  // the seat's thread sleeps
+    helped,     // other runs on top of the wait of task
+    stolen,     // seat took task from seat_from
+    seated,     // the calling thread has the seat from now on; name, holder
+    searching,  // the seat's thread found nothing to run and looks on
+    parked,     // the seat's thread sleeps
     unparked,
     event_set,  // object = the event
     event_taken,
@@ -30,16 +36,32 @@ enum class event_kind : std::uint8_t {
     joined,       // both parts of that join are over
     job_started,  // seat runs that part, which it took from seat_from
     job_ended,
+    frame_begin,  // of a frame_loop: other = its number, name
+    frame_end,
+};
+
+/// Whose seat it is. Guests are threads that are no part of the scheduler, while they are inside.
+enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background };
+
+/// What is told beside the name when a task is spawned.
+struct spawn_facts {
+    std::source_location where;  // empty: not known
+    std::uint8_t level = 0;      // priority
+    bool restricted = false;     // certain threads only may run it
+    bool background = false;     // background threads run it
+    bool same_moment = false;    // no time has passed since the thread's event before
 };
 
 struct task_event {
     event_kind kind;
+    seat_kind holder = {};            // with seated
     std::uint16_t seat = UINT16_MAX;  // whose thread says so
     std::uint16_t seat_from = UINT16_MAX;
     task_id task = {};
-    task_id other = {};
+    task_id other = {};  // of a frame: its number
     const char* name = nullptr;
     const void* object = nullptr;
+    const spawn_facts* facts = nullptr;  // with spawned; good during the call
 };
 
 /// Called on the thread where it happens, from many threads at once, in the order in which the
@@ -52,5 +74,10 @@ public:
 protected:
     ~observer() = default;
 };
+
+/// Asked for an observer by each scheduler that is made without one; may answer null. Set before
+/// the first scheduler; `profile` does when BRAID_CAPTURE is in the environment.
+using observer_source = observer* (*)(const scheduler_options& of);
+BRAID_API void set_observer_source(observer_source source);
 
 BRAID_NAMESPACE_END

@@ -40,8 +40,8 @@ public:
 
     /// Runs `f` once, nobody waits for it. The cheapest way in.
     template <detail::task_callable F>
-    void post(F&& f) {
-        detail::submit_plain(*rt_, nullptr, nullptr, nullptr, detail::draft_kind::posted,
+    void post(F&& f, std::source_location where = std::source_location::current()) {
+        detail::submit_plain(*rt_, nullptr, nullptr, nullptr, detail::draft_kind::posted, where,
                              std::forward<F>(f));
     }
     template <detail::task_callable F>
@@ -59,8 +59,8 @@ public:
                               std::forward<F>(f));
     }
     template <detail::task_callable F>
-    task_id spawn(F&& f) {
-        return spawn(task_options{}, std::forward<F>(f));
+    task_id spawn(F&& f, std::source_location where = std::source_location::current()) {
+        return spawn(task_options{.where = where}, std::forward<F>(f));
     }
     /// A join: complete when its predecessors and children are.
     BRAID_API task_id spawn(const task_options& options, empty_task);
@@ -79,8 +79,8 @@ public:
     template <detail::task_callable F>
     auto async(const task_options& options, F&& f);
     template <detail::task_callable F>
-    auto async(F&& f) {
-        return async(task_options{}, std::forward<F>(f));
+    auto async(F&& f, std::source_location where = std::source_location::current()) {
+        return async(task_options{.where = where}, std::forward<F>(f));
     }
 
     // ---- waiting: any thread; hold no lock that a task may want ------------------------------

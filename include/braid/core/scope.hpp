@@ -34,8 +34,8 @@ public:
     scope& operator=(const scope&) = delete;
 
     template <detail::task_callable F>
-    void post(F&& f) {
-        detail::submit_plain(rt_, nullptr, this, nullptr, detail::draft_kind::posted,
+    void post(F&& f, std::source_location where = std::source_location::current()) {
+        detail::submit_plain(rt_, nullptr, this, nullptr, detail::draft_kind::posted, where,
                              std::forward<F>(f));
     }
     template <detail::task_callable F>

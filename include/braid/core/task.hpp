@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <source_location>
 
 BRAID_NAMESPACE_BEGIN
 
@@ -96,6 +97,9 @@ struct task_options {
     bool may_be_long = false;
     /// Module tag: a reloadable module counts its live tasks by it.
     std::uint8_t module = 0;
+
+    /// The place in the source that observers are told: where these options are written down.
+    std::source_location where = std::source_location::current();
 
     /// Nothing but a name and a scope is given. With literal options the compiler knows.
     constexpr bool plain() const {

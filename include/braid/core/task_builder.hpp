@@ -24,8 +24,8 @@ public:
                               std::forward<F>(f));
     }
     template <detail::task_callable F>
-    task_id add_child(F&& f) {
-        return add_child(task_options{}, std::forward<F>(f));
+    task_id add_child(F&& f, std::source_location where = std::source_location::current()) {
+        return add_child(task_options{.where = where}, std::forward<F>(f));
     }
     /// Only for tasks begun `empty` or with predecessors that are still open: the task must not
     /// have become ready. False: too late.

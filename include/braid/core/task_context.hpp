@@ -28,8 +28,8 @@ public:
     BRAID_API bool cancelled() const;
 
     template <detail::task_callable F>
-    void post(F&& f) {
-        detail::submit_plain(rt_, worker_, nullptr, nullptr, detail::draft_kind::posted,
+    void post(F&& f, std::source_location where = std::source_location::current()) {
+        detail::submit_plain(rt_, worker_, nullptr, nullptr, detail::draft_kind::posted, where,
                              std::forward<F>(f));
     }
     template <detail::task_callable F>
@@ -38,13 +38,13 @@ public:
                               std::forward<F>(f));
     }
     template <detail::task_callable F>
-    task_id spawn(F&& f) {
-        return spawn(task_options{}, std::forward<F>(f));
+    task_id spawn(F&& f, std::source_location where = std::source_location::current()) {
+        return spawn(task_options{.where = where}, std::forward<F>(f));
     }
     /// A child of this task: this task is not complete before it.
     template <detail::task_callable F>
-    task_id spawn_child(F&& f) {
-        return spawn(task_options{.parent = id_}, std::forward<F>(f));
+    task_id spawn_child(F&& f, std::source_location where = std::source_location::current()) {
+        return spawn(task_options{.parent = id_, .where = where}, std::forward<F>(f));
     }
 
     BRAID_API void wait(task_id id, help policy = help::needed);

@@ -83,8 +83,8 @@ public:
             {&call<callable>, &destroy<callable>, sizeof(callable), alignof(callable)});
     }
     template <frame_body F>
-    graph_node add(F&& f) {
-        return add(node_options{}, std::forward<F>(f));
+    graph_node add(F&& f, std::source_location where = std::source_location::current()) {
+        return add(node_options{.where = where}, std::forward<F>(f));
     }
     /// As graph::precede(), for nodes of this stage.
     BRAID_API bool precede(graph_node earlier, graph_node later);

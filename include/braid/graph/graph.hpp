@@ -64,8 +64,8 @@ public:
                                   std::forward<F>(f));
     }
     template <detail::task_callable F>
-    graph_node add(F&& f) {
-        return add(node_options{}, std::forward<F>(f));
+    graph_node add(F&& f, std::source_location where = std::source_location::current()) {
+        return add(node_options{.where = where}, std::forward<F>(f));
     }
     /// A join: over when its predecessors are. Costs next to nothing.
     BRAID_API graph_node add(const node_options& options, empty_task);
@@ -211,8 +211,8 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
             }
         };
         if (all == 1) return piece(0);
-        if (all == 0 ||
-            scheduler_.spawn_batch({.name = task.name(), .parent = task.id()}, all, piece))
+        if (all == 0 || scheduler_.spawn_batch(
+                            {.name = task.name(), .parent = task.id(), .where = {}}, all, piece))
             return;
         for (std::size_t i = 0; i < all; ++i) piece(i);  // no memory for a batch
     });

@@ -35,6 +35,7 @@ struct node_options {
     /// What it reads and writes, by address. Nodes that touch the same, one of them writing, run in
     /// the order of adding, as if edges had been made by hand; plain readers run at once.
     std::initializer_list<const void*> reads = {}, writes = {};
+    std::source_location where = std::source_location::current();
 };
 
 /// A group is a node whose work is that of its members: edges to and from it hold for all of them,

@@ -102,6 +102,13 @@ unsigned quota_cores(const char* root) noexcept;
 
 std::uint32_t process_id() noexcept;
 
+/// The address lies in the program or in one of its libraries, as literals do. About 1 us.
+bool is_static(const void* address) noexcept;
+/// Calling thread's name, cut to the room; "" when unknown.
+void thread_name(char* to, std::size_t room) noexcept;
+/// ns since 1970.
+std::int64_t calendar_ns() noexcept;
+
 // ---- other programs -------------------------------------------------------------------------
 
 /// Runs a program that is found in PATH, with `input` on its standard input, and waits for it.

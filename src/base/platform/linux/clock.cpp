@@ -17,6 +17,7 @@ std::int64_t read(clockid_t clock) noexcept {
 }  // namespace
 
 std::int64_t monotonic_ns() noexcept { return read(CLOCK_MONOTONIC); }
+std::int64_t calendar_ns() noexcept { return read(CLOCK_REALTIME); }
 std::int64_t coarse_monotonic_ns() noexcept { return read(CLOCK_MONOTONIC_COARSE); }
 
 void cpu_relax() noexcept {

@@ -1,5 +1,6 @@
 #include "base/platform/platform.hpp"
 
+#include <dlfcn.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -39,6 +40,11 @@ void read_first_line(int from, char* line, std::size_t room) {
 }
 
 }  // namespace
+
+bool is_static(const void* address) noexcept {
+    Dl_info found{};
+    return dladdr(address, &found) != 0;
+}
 
 int run_program(const char* const* arguments, const char* input, std::size_t size, char* said,
                 std::size_t room) noexcept {

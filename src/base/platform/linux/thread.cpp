@@ -97,6 +97,10 @@ bool set_cores(std::uint32_t thread_number, const core_set& cores) noexcept {
 
 std::uint32_t current_thread_number() noexcept { return static_cast<std::uint32_t>(gettid()); }
 
+void thread_name(char* to, std::size_t room) noexcept {
+    if (pthread_getname_np(pthread_self(), to, room) != 0) to[0] = '\0';
+}
+
 stack_bounds current_stack() noexcept {
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};

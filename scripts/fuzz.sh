@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Feeds broken captures to their reader and to the exports: scripts/fuzz.sh [SECONDS] (60).
+# Built with clang's fuzzer and its sanitizers. A finding ends it, and stays in out/fuzz.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seconds=${1:-60}
+if ! [[ $seconds =~ ^[1-9][0-9]*$ ]]; then
+    echo "fuzz.sh: say how many seconds, a whole number from 1, not '$seconds'." >&2
+    exit 2
+fi
+if ! command -v clang++-19 >/dev/null; then
+    echo "fuzz.sh: there is no clang++-19: run scripts/setup.sh lint." >&2
+    exit 2
+fi
+
+folder=out/fuzz
+mkdir -p "$folder/seeds" "$folder/corpus"
+flags=(-std=c++20 -O1 -g -pthread -Iinclude -Isrc -isystem /usr/include/utf8cpp -DBRAID_STATIC -DBRAID_CHECKED=1)
+echo "Building the fuzzer."
+clang++-19 "${flags[@]}" -o "$folder/make_captures" \
+    tests/tools/export/make_captures.cpp src/profile/capture_writer.cpp
+clang++-19 "${flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+    -o "$folder/capture_fuzz" tests/fuzz/capture_fuzz.cpp \
+    src/profile/capture_*.cpp src/profile/{export,perfetto,chrome}/*.cpp
+"$folder/make_captures" "$folder/seeds"
+# Small ones are tried more often.
+find "$folder/seeds" -size +16k -delete
+
+echo "Fuzzing for $seconds s."
+if ! "$folder/capture_fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=20 -use_value_profile=1 \
+    -artifact_prefix="$folder/" "$folder/corpus" "$folder/seeds" >"$folder/log" 2>&1; then
+    tail -n 40 "$folder/log" >&2
+    echo "fuzz.sh: something was found; the input is in $folder, all output in $folder/log." >&2
+    exit 1
+fi
+tail -n 1 "$folder/log"

@@ -1,0 +1,370 @@
+// The recorder's side that is in a hurry: an event becomes a record in the ring of its thread.
+//
+// The clock costs more than all the rest, so it is read where time has passed: when a body ends,
+// when the program spawns, waits or marks something. What the scheduler does between the end of a
+// body and the beginning of the next one has the time of that end.
+#include "profile/recorder_state.hpp"
+
+#include <bit>
+#include <chrono>
+
+#if defined(__GNUC__)
+#define BRAID_OWN_THREAD constinit thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define BRAID_OWN_THREAD thread_local
+#endif
+
+BRAID_NAMESPACE_BEGIN
+namespace profile {
+namespace {
+
+struct own_place {
+    std::uint64_t serial = 0;
+    recorded_thread* thread = nullptr;
+};
+BRAID_OWN_THREAD own_place own;
+
+atomic<std::uint64_t> next_serial{1};
+
+/// By event_kind. 0: not recorded.
+constexpr record_kind kind_of[] = {
+    record_kind::spawned,
+    record_kind::edge,
+    record_kind::ready,
+    record_kind::started,
+    record_kind::ended,
+    record_kind::completed,
+    record_kind::cancelled,
+    record_kind{},
+    record_kind::wait_begin,
+    record_kind::wait_end,
+    record_kind{},
+    record_kind::stolen,
+    record_kind{},
+    record_kind::searching,
+    record_kind::parked,
+    record_kind::unparked,
+    record_kind::event_set,
+    record_kind::event_taken,
+    record_kind::acquired,
+    record_kind::released,
+    record_kind::forked,
+    record_kind::joined,
+    record_kind::job_started,
+    record_kind::job_ended,
+    record_kind::frame_begin,
+    record_kind::frame_end,
+};
+static_assert(std::size(kind_of) == static_cast<std::size_t>(event_kind::frame_end) + 1);
+
+/// After these the scheduler goes on at once.
+constexpr bool goes_on_after(record_kind last) {
+    switch (last) {
+        case record_kind::ended:
+        case record_kind::completed:
+        case record_kind::cancelled:
+        case record_kind::ready:
+        case record_kind::released:
+        case record_kind::stolen:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// No time worth reading the clock for has passed since the thread's last record.
+bool same_moment(const task_event& e, record_kind last) {
+    switch (e.kind) {
+        case event_kind::spawned:
+            return e.facts != nullptr && e.facts->same_moment;
+        case event_kind::edge:
+            return true;
+        case event_kind::ready:
+            return goes_on_after(last) || last == record_kind::spawned || last == record_kind::edge;
+        case event_kind::started:
+        case event_kind::completed:
+        case event_kind::cancelled:
+            return goes_on_after(last);
+        default:
+            return false;
+    }
+}
+
+std::uint8_t flags_of(const spawn_facts& f) {
+    return static_cast<std::uint8_t>((f.level & spawn_priority) |
+                                     (f.restricted ? spawn_restricted : 0) |
+                                     (f.background ? spawn_background : 0));
+}
+
+lane_kind kind_of_lane(seat_kind holder) {
+    switch (holder) {
+        case seat_kind::worker:
+            return lane_kind::worker;
+        case seat_kind::main:
+            return lane_kind::main;
+        case seat_kind::guest:
+            return lane_kind::guest;
+        case seat_kind::reserve:
+            return lane_kind::reserve;
+        case seat_kind::background:
+            return lane_kind::background;
+    }
+    return lane_kind::other;
+}
+
+/// The body that was running may have been switched out; it is asked now, because the kernel is
+/// told anew for the one that comes on top, or goes on.
+void note_switch(recorded_thread& t) {
+    if (t.depth == 0 || t.depth > 64 || !t.flag.was_switched()) return;
+    t.switched |= std::uint64_t{1} << (t.depth - 1);
+}
+
+void begin_body(recorded_thread& t) {
+    note_switch(t);
+    ++t.depth;
+    if (t.depth <= 64) t.switched &= ~(std::uint64_t{1} << (t.depth - 1));
+    t.flag.arm();
+}
+
+/// Flags of the body's end.
+std::uint8_t end_body(recorded_thread& t) {
+    note_switch(t);
+    std::uint8_t flags = t.failed ? end_failed : 0;
+    t.failed = false;
+    if (t.depth == 0) return flags;  // it began before the capture
+    if (t.depth <= 64 && (t.switched >> (t.depth - 1) & 1) != 0) flags |= end_switched;
+    // Those below were off the core, too.
+    if ((flags & end_switched) != 0 && t.depth >= 2 && t.depth <= 65) {
+        t.switched |= std::uint64_t{1} << (t.depth - 2);
+    }
+    --t.depth;
+    t.depth != 0 ? t.flag.arm() : t.flag.disarm();
+    return flags;
+}
+
+}  // namespace
+
+std::atomic<recorder*> recorder::active_{nullptr};
+
+recorder::state::state(const recorder_options& o)
+    : options(o), serial(next_serial.fetch_add(1, relaxed)) {}
+
+recorder::recorder(const recorder_options& options) : state_(std::make_unique<state>(options)) {}
+recorder::~recorder() { static_cast<void>(stop()); }
+
+recorded_thread* recorder::state::recording_thread() {
+    // acquire: pairs with begin(); what the threads keep is ready.
+    const std::uint32_t now = run.load(acquire);
+    if (now == 0) return nullptr;
+    recorded_thread& t = own.serial == serial ? *own.thread : own_thread();
+    if (t.run != now) [[unlikely]] {
+        // Bodies that run already are seen from their next one on.
+        t.run = now;
+        t.depth = 0;
+        t.switched = 0;
+        t.failed = false;
+        t.last = {};
+        t.held = nullptr;
+        t.counts = platform::own_switch_counts();
+    }
+    return &t;
+}
+
+[[gnu::noinline]] recorded_thread& recorder::state::own_thread() {
+    const std::uint32_t thread_number = platform::current_thread_number();
+    const std::lock_guard lock(threads_mutex);
+    for (recorded_thread& t : threads) {  // a thread that was with another recorder meanwhile
+        if (t.about.thread != thread_number) continue;
+        own = {serial, &t};
+        return t;
+    }
+    const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(options.ring_records, 16));
+    recorded_thread& t = threads.emplace_back(capacity, types);
+    char name[32] = {};
+    platform::thread_name(name, sizeof name);
+    t.about.name = name;
+    t.about.thread = thread_number;
+    if (options.exact_switches) t.log.open(thread_number);
+    own = {serial, &t};
+    return t;
+}
+
+[[gnu::noinline]] void recorder::state::seat_thread(const task_event& e) {
+    recorded_thread& t = own.serial == serial ? *own.thread : own_thread();
+    const std::lock_guard lock(threads_mutex);
+    t.about.seat = e.seat;
+    t.about.kind = kind_of_lane(e.holder);
+    // A guest keeps the name that the program has given it.
+    if (e.name != nullptr && e.holder != seat_kind::guest) t.about.name = e.name;
+    t.changed = true;
+}
+
+namespace {
+
+/// Two events of one task at one moment, which come one right after the other for nearly every
+/// task, share a place in the ring; see expand().
+bool joins_held(recorded_thread& t, record_kind kind, std::uint64_t task, std::uint32_t aux) {
+    record& held = *std::exchange(t.held, nullptr);
+    const bool same = held.task == task && held.time == t.stamp;
+    const bool over = same && kind == record_kind::completed && held.kind == record_kind::ended;
+    const bool starts = same && kind == record_kind::started && held.kind == record_kind::ready;
+    if (starts) {
+        held.kind = record_kind::started;
+        held.aux = aux;
+        held.core = t.core();
+    }
+    if (over || starts) held.flags |= ring_joined;
+    t.ring.end_push();
+    return over || starts;
+}
+
+void write(recorded_thread& t, record_kind kind, std::uint64_t task, std::uint64_t other,
+           std::uint32_t aux, std::uint8_t flags) {
+    t.last = kind;
+    if (t.held != nullptr && joins_held(t, kind, task, aux)) return;
+    record* const to = t.ring.begin_push();
+    if (to == nullptr) return;
+    *to = {t.stamp, task, other, aux, t.core(), kind, flags};
+    // After these the thread says something else at once.
+    if (kind == record_kind::ended || (kind == record_kind::ready && other != 0)) {
+        t.held = to;
+    } else {
+        t.ring.end_push();
+    }
+}
+
+void count_switches(recorded_thread& t) {
+    if (t.log.is_open()) return;
+    const platform::switch_counts now = platform::own_switch_counts();
+    const std::uint64_t by_itself = now.voluntary - t.counts.voluntary;
+    const std::uint64_t by_others = now.involuntary - t.counts.involuntary;
+    t.counts = now;
+    if (by_itself + by_others == 0) return;
+    write(t, record_kind::switches, 0, by_itself, static_cast<std::uint32_t>(by_others), 0);
+}
+
+std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
+
+[[gnu::noinline]] void write_rare(recorded_thread& t, const task_event& e) {
+    if (e.kind == event_kind::failed) t.failed = true;
+    const record_kind kind = kind_of[static_cast<std::size_t>(e.kind)];
+    if (kind == record_kind{}) return;
+    std::uint32_t aux = e.seat_from != UINT16_MAX ? e.seat_from : 0;
+    if (kind == record_kind::parked) count_switches(t);
+    const bool named = kind == record_kind::acquired || kind == record_kind::released ||
+                       kind == record_kind::frame_begin || kind == record_kind::frame_end;
+    if (named) aux = t.types.number_of(e.name, {});
+    const std::uint64_t other = e.object != nullptr ? number_of(e.object) : e.other.value;
+    write(t, kind, e.task.value, other, aux, 0);
+}
+
+}  // namespace
+
+void recorder::on_event(const task_event& e) {
+    recorded_thread* const there = state_->recording_thread();
+    if (there == nullptr || e.kind == event_kind::seated) {
+        if (e.kind == event_kind::seated) state_->seat_thread(e);
+        return;
+    }
+    recorded_thread& t = *there;
+    if (!same_moment(e, t.last)) t.stamp = platform::ticks();
+    // Those of each task.
+    switch (e.kind) {
+        case event_kind::spawned:
+            if (e.facts == nullptr) return;
+            write(t, record_kind::spawned, e.task.value, e.other.value,
+                  t.types.number_of(e.name, e.facts->where), flags_of(*e.facts));
+            return;
+        case event_kind::edge:
+        case event_kind::ready:
+        case event_kind::completed:
+            write(t, kind_of[static_cast<std::size_t>(e.kind)], e.task.value, e.other.value, 0, 0);
+            return;
+        case event_kind::started: {
+            const std::uint32_t type = t.types.number_of(e.name, {});
+            begin_body(t);
+            write(t, record_kind::started, e.task.value, 0, type, 0);
+            return;
+        }
+        case event_kind::ended:
+            write(t, record_kind::ended, e.task.value, 0, 0, end_body(t));
+            return;
+        default:
+            write_rare(t, e);
+    }
+}
+
+// ---- what the program marks itself
+// ---------------------------------------------------------------
+
+void recorder::mark(record_kind kind, const char* name, const std::source_location& where,
+                    std::uint64_t other) {
+    state& s = *state_;
+    recorded_thread* const there = s.recording_thread();
+    if (there == nullptr) return;
+    recorded_thread& t = *there;
+    t.stamp = platform::ticks();
+    write(t, kind, 0, other, t.types.number_of(name, where), 0);
+    if (kind == record_kind::frame_end) count_switches(t);
+}
+
+void recorder::begin_frame(std::uint64_t number, const char* name) {
+    mark(record_kind::frame_begin, name, {}, number);
+}
+void recorder::end_frame(std::uint64_t number, const char* name) {
+    mark(record_kind::frame_end, name, {}, number);
+}
+void recorder::begin_scope(const char* name, const std::source_location& where) {
+    mark(record_kind::scope_begin, name, where, 0);
+}
+void recorder::end_scope(const char* name, const std::source_location& where) {
+    mark(record_kind::scope_end, name, where, 0);
+}
+void recorder::count(const char* name, double value) {
+    mark(record_kind::counter, name, {}, std::bit_cast<std::uint64_t>(value));
+}
+
+// ---- starting and stopping
+// -----------------------------------------------------------------------
+
+switch_level recorder::switches() const {
+    platform::switch_log one;
+    if (state_->options.exact_switches && one.open(platform::current_thread_number())) {
+        return switch_level::exact;
+    }
+    return platform::switch_flag::works() ? switch_level::count : switch_level::none;
+}
+
+status recorder::start(const std::string& path) {
+    if (active() == this) return state_->begin(*this, state_->file);  // which refuses
+    status went = state_->file.open(path);
+    if (!went) return went;
+    went = state_->begin(*this, state_->file);
+    if (!went) static_cast<void>(state_->file.close());
+    return went;
+}
+
+status recorder::start(capture_sink& to) { return state_->begin(*this, to); }
+
+status recorder::stop() {
+    if (active() != this) return {};
+    state& s = *state_;
+    // relaxed: whoever sees it late has its record dropped.
+    s.run.store(0, relaxed);
+    {
+        const std::lock_guard lock(s.capture);
+        s.ends = true;
+    }
+    s.woken.notify_one();
+    s.thread.join();
+    active_.store(nullptr, release);  // pairs with the next start()
+    return s.file.close();
+}
+
+recorder::counts recorder::statistics() const {
+    const std::lock_guard lock(state_->capture);
+    return {state_->records, state_->dropped, state_->bytes, state_->lanes};
+}
+
+}  // namespace profile
+BRAID_NAMESPACE_END

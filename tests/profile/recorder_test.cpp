@@ -1,0 +1,389 @@
+// What the recorder writes down of a scheduler, and that it neither waits nor lies.
+#include "braid/profile/recorder.hpp"
+
+#include "braid/braid.hpp"
+#include "braid/fork_join.hpp"
+#include "braid/frame/frame_loop.hpp"
+#include "memory_sink.hpp"
+#include "profile/record_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <semaphore>
+#include <thread>
+
+namespace {
+
+namespace profile = braid::profile;
+using profile::capture;
+using profile::record;
+using profile::record_kind;
+
+using braid_test::memory_sink;
+
+std::size_t count_of(const capture& c, record_kind kind) {
+    std::size_t count = 0;
+    for (const profile::lane& l : c.lanes) {
+        count += static_cast<std::size_t>(std::count_if(
+            l.records.begin(), l.records.end(), [&](const record& r) { return r.kind == kind; }));
+    }
+    return count;
+}
+
+std::uint32_t type_called(const capture& c, const std::string& name) {
+    for (std::uint32_t i = 0; i < c.types.size(); ++i) {
+        if (c.types[i].name == name && c.types[i].line != 0) return i;
+    }
+    return 0;
+}
+
+class Recorder : public testing::TestWithParam<int> {
+protected:
+    braid::scheduler_options options() { return {.workers = GetParam(), .observer = &recorder_}; }
+    memory_sink sink_;
+    profile::recorder recorder_;
+};
+INSTANTIATE_TEST_SUITE_P(Workers, Recorder, testing::Values(0, 1, 2, 4, 8, 64));
+
+TEST_P(Recorder, HasEachTaskFromItsSpawnToItsEnd) {
+    constexpr std::size_t tasks = 300;
+    {
+        braid::scheduler s(options());
+        ASSERT_TRUE(recorder_.start(sink_));
+        for (std::size_t i = 0; i < tasks; ++i) {
+            const braid::task_id a = s.spawn({.name = "first"}, [] {});
+            const braid::task_id b = s.spawn({.name = "second", .after = {a}}, [] {});
+            s.wait(b);
+        }
+    }
+    ASSERT_TRUE(recorder_.stop());
+    const capture c = sink_.read();
+    EXPECT_TRUE(c.whole);
+    for (const record_kind kind : {record_kind::spawned, record_kind::ready, record_kind::started,
+                                   record_kind::ended, record_kind::completed}) {
+        EXPECT_EQ(count_of(c, kind), 2 * tasks) << static_cast<int>(kind);
+    }
+    struct life {
+        std::uint64_t spawned = 0, ready = 0, started = 0, ended = 0, completed = 0;
+        std::uint32_t type = 0;
+    };
+    std::map<std::uint64_t, life> lives;
+    for (const profile::lane& l : c.lanes) {
+        EXPECT_EQ(l.dropped, 0U);
+        for (const record& r : l.records) {
+            life& one = lives[r.task];
+            if (r.kind == record_kind::spawned) one.spawned = r.time, one.type = r.aux;
+            if (r.kind == record_kind::ready) one.ready = r.time;
+            if (r.kind == record_kind::started) one.started = r.time;
+            if (r.kind == record_kind::ended) one.ended = r.time;
+            if (r.kind == record_kind::completed) one.completed = r.time;
+        }
+    }
+    const std::uint32_t first = type_called(c, "first"), second = type_called(c, "second");
+    ASSERT_NE(first, 0U);
+    ASSERT_NE(second, 0U);
+    EXPECT_NE(c.types[first].file.find("recorder_test.cpp"), std::string::npos);
+    EXPECT_EQ(c.types[second].line, c.types[first].line + 1);
+    std::map<std::uint32_t, std::size_t> of_type;
+    for (const auto& [task, one] : lives) {
+        if (task == 0) continue;
+        ++of_type[one.type];
+        EXPECT_LE(one.started, one.ended);
+        EXPECT_LE(one.ended, one.completed);
+        // Threads have clocks of their own, which agree to a microsecond.
+        EXPECT_LE(one.spawned, one.ended + 1000);
+    }
+    EXPECT_EQ(of_type[first], tasks);
+    EXPECT_EQ(of_type[second], tasks);
+}
+
+TEST_P(Recorder, HasEdgesParentsAndWhoReleasedWhom) {
+    braid::task_id a, b, parent, child;
+    {
+        braid::scheduler s(options());
+        ASSERT_TRUE(recorder_.start(sink_));
+        braid::event gate(s);
+        a = s.spawn({.name = "a"}, [&] { s.do_work_while_waiting_for(gate); });
+        b = s.spawn({.name = "b", .after = {a}, .priority = braid::priority_level::high}, [] {});
+        parent = s.spawn({.name = "parent"}, [&](braid::task_context& t) {
+            child = t.spawn({.name = "child", .parent = t.id()}, [] {});
+        });
+        gate.set();
+        s.wait(b);
+        s.wait(parent);
+    }
+    ASSERT_TRUE(recorder_.stop());
+    const capture c = sink_.read();
+    int edges = 0, releases = 0, parents = 0;
+    for (const profile::lane& l : c.lanes) {
+        for (const record& r : l.records) {
+            edges += r.kind == record_kind::edge && r.task == b.value && r.other == a.value;
+            releases += r.kind == record_kind::ready && r.task == b.value && r.other == a.value;
+            parents +=
+                r.kind == record_kind::spawned && r.task == child.value && r.other == parent.value;
+            if (r.kind == record_kind::spawned) {
+                EXPECT_EQ(r.flags & profile::spawn_priority, r.task == b.value ? 2 : 1);
+            }
+        }
+    }
+    EXPECT_EQ(edges, 1);
+    EXPECT_EQ(releases, 1);
+    EXPECT_EQ(parents, 1);
+}
+
+TEST_P(Recorder, NestsBodiesOnEachLane) {
+    {
+        braid::scheduler s(options());
+        ASSERT_TRUE(recorder_.start(sink_));
+        const auto tree = [&s](const auto& self, int depth) -> void {
+            if (depth == 0) return;
+            const braid::task_id left = s.spawn([&, depth] { self(self, depth - 1); });
+            const braid::task_id right = s.spawn([&, depth] { self(self, depth - 1); });
+            s.wait(left);
+            s.wait(right);
+        };
+        tree(tree, 8);
+    }
+    ASSERT_TRUE(recorder_.stop());
+    const capture c = sink_.read();
+    for (const profile::lane& l : c.lanes) {
+        std::vector<std::uint64_t> open;
+        std::uint64_t before = 0;
+        for (const record& r : l.records) {
+            EXPECT_LE(before, r.time);
+            before = r.time;
+            if (r.kind == record_kind::started) open.push_back(r.task);
+            if (r.kind != record_kind::ended) continue;
+            ASSERT_FALSE(open.empty());
+            ASSERT_EQ(open.back(), r.task);
+            open.pop_back();
+        }
+        EXPECT_TRUE(open.empty());
+    }
+    EXPECT_EQ(count_of(c, record_kind::ended), 510U);
+    EXPECT_EQ(count_of(c, record_kind::wait_begin), count_of(c, record_kind::wait_end));
+}
+
+TEST_P(Recorder, HasGraphsJobListsAndFrames) {
+    constexpr int frames = 5;
+    {
+        braid::scheduler s(options());
+        braid::frame_loop loop(s, {.name = "frame", .depth = 1});
+        braid::frame_stage simulate(loop, {.name = "simulate"});
+        braid::frame_stage draw(loop, {.name = "draw"});
+        simulate.add({.name = "think"}, [](const braid::frame_context&) {});
+        draw.add({.name = "paint"}, [](const braid::frame_context&) {});
+        ASSERT_TRUE(recorder_.start(sink_));
+        for (int i = 0; i < frames; ++i) loop.advance();
+        loop.finish();
+    }
+    ASSERT_TRUE(recorder_.stop());
+    const capture c = sink_.read();
+    EXPECT_EQ(count_of(c, record_kind::frame_begin), std::size_t{frames});
+    EXPECT_EQ(count_of(c, record_kind::frame_end), std::size_t{frames});
+    const std::uint32_t think = type_called(c, "think");
+    ASSERT_NE(think, 0U);
+    EXPECT_NE(c.types[think].file.find("recorder_test.cpp"), std::string::npos);
+    std::size_t thoughts = 0;
+    std::vector<std::uint64_t> begun;
+    for (const profile::lane& l : c.lanes) {
+        for (const record& r : l.records) {
+            thoughts += r.kind == record_kind::spawned && r.aux == think;
+            if (r.kind == record_kind::frame_begin) begun.push_back(r.other);
+        }
+    }
+    EXPECT_EQ(thoughts, std::size_t{frames});
+    std::sort(begun.begin(), begun.end());
+    EXPECT_EQ(begun, (std::vector<std::uint64_t>{1, 2, 3, 4, 5}));
+}
+
+TEST_P(Recorder, KnowsTheSeatsOfItsThreads) {
+    {
+        braid::scheduler s(options());
+        ASSERT_TRUE(recorder_.start(sink_));
+        // Each worker takes part: one body for each, and all wait until all are there.
+        std::counting_semaphore<> here(0), go(0);
+        std::vector<braid::task_id> all;
+        for (int i = 0; i < GetParam(); ++i) {
+            all.push_back(
+                s.spawn({.name = "here", .on = s.worker_thread(static_cast<unsigned>(i))}, [&] {
+                    here.release();
+                    go.acquire();
+                }));
+        }
+        for (int i = 0; i < GetParam(); ++i) here.acquire();
+        go.release(GetParam());
+        for (const braid::task_id id : all) s.wait(id);
+    }
+    ASSERT_TRUE(recorder_.stop());
+    const capture c = sink_.read();
+    int workers = 0;
+    for (const profile::lane& l : c.lanes) {
+        workers += l.kind == profile::lane_kind::worker;
+        if (l.kind == profile::lane_kind::worker) {
+            EXPECT_NE(l.seat, profile::lane::no_seat);
+        }
+        EXPECT_NE(l.name, "");
+    }
+    EXPECT_EQ(workers, GetParam());
+    for (const profile::lane& l : c.lanes) {
+        for (const record& r : l.records) {
+            if (r.kind != record_kind::spawned || c.types[r.aux].name != "here") continue;
+            EXPECT_NE(r.flags & profile::spawn_restricted, 0);
+        }
+    }
+}
+
+TEST_P(Recorder, ThatIsNotStartedWritesNothing) {
+    braid::scheduler s(options());
+    s.wait(s.spawn([] {}));
+    EXPECT_EQ(profile::recorder::active(), nullptr);
+    {
+        const profile::scope nothing("nothing");
+    }
+    profile::count("nothing", 1);
+    EXPECT_EQ(recorder_.statistics().records, 0U);
+    EXPECT_TRUE(recorder_.stop());
+}
+
+TEST_P(Recorder, MayBeStartedAgainWhileTasksRun) {
+    braid::scheduler s(options());
+    std::atomic<bool> over{false};
+    std::atomic<int> rounds{0};
+    std::thread busy([&] {
+        while (!over.load(std::memory_order_relaxed)) {
+            s.wait(s.spawn({.name = "outer"}, [&](braid::task_context& t) {
+                t.wait(t.spawn({.name = "inner"}, [] {}));
+            }));
+            rounds.fetch_add(1, std::memory_order_relaxed);
+        }
+    });
+    for (int i = 0; i < 10; ++i) {
+        memory_sink sink;
+        ASSERT_TRUE(recorder_.start(sink));
+        const int before = rounds.load(std::memory_order_relaxed);
+        while (rounds.load(std::memory_order_relaxed) < before + 20) std::this_thread::yield();
+        ASSERT_TRUE(recorder_.stop());
+        const capture c = sink.read();
+        EXPECT_TRUE(c.whole);
+        EXPECT_GE(count_of(c, record_kind::ended), 10U);
+    }
+    over.store(true, std::memory_order_relaxed);
+    busy.join();
+}
+
+TEST(RecorderItself, RecordsOneAtATime) {
+    profile::recorder first, second;
+    memory_sink sink;
+    ASSERT_TRUE(first.start(sink));
+    EXPECT_EQ(second.start(sink).text, "another recorder records; stop() it first");
+    EXPECT_EQ(first.start(sink).text, "this recorder records already; stop() it first");
+    EXPECT_TRUE(first.stop());
+    EXPECT_TRUE(second.start(sink));
+    EXPECT_EQ(profile::recorder::active(), &second);
+}
+
+TEST(RecorderItself, SaysWhenAFileCannotBeWritten) {
+    profile::recorder r;
+    EXPECT_EQ(r.start("no such folder/a.braid").text,
+              "cannot write 'no such folder/a.braid': No such file or directory");
+    EXPECT_EQ(profile::recorder::active(), nullptr);
+    ASSERT_TRUE(r.start("/dev/full"));
+    EXPECT_EQ(r.stop().text, "cannot write '/dev/full': No space left on device");
+}
+
+TEST(RecorderItself, ScopesCountersAndFramesOfTheProgram) {
+    memory_sink sink;
+    profile::recorder r;
+    ASSERT_TRUE(r.start(sink));
+    r.begin_frame(7);
+    {
+        const profile::scope outer("outer");
+        const profile::scope inner("inner");
+        profile::count("load", 0.75);
+    }
+    r.end_frame(7);
+    ASSERT_TRUE(r.stop());
+    const capture c = sink.read();
+    ASSERT_EQ(c.lanes.size(), 1U);
+    std::vector<std::pair<record_kind, std::string>> seen;
+    for (const record& of : c.lanes[0].records) {
+        if (of.kind >= record_kind::switched_out) continue;
+        seen.emplace_back(of.kind, c.types[of.aux].name);
+        if (of.kind == record_kind::counter) {
+            EXPECT_EQ(std::bit_cast<double>(of.other), 0.75);
+        }
+        if (of.kind == record_kind::frame_end) {
+            EXPECT_EQ(of.other, 7U);
+        }
+    }
+    const std::vector<std::pair<record_kind, std::string>> expected = {
+        {record_kind::frame_begin, "frame"}, {record_kind::scope_begin, "outer"},
+        {record_kind::scope_begin, "inner"}, {record_kind::counter, "load"},
+        {record_kind::scope_end, "inner"},   {record_kind::scope_end, "outer"},
+        {record_kind::frame_end, "frame"}};
+    EXPECT_EQ(seen, expected);
+    EXPECT_NE(c.types[type_called(c, "inner")].file.find("recorder_test.cpp"), std::string::npos);
+}
+
+/// A name in memory that is used again for another one.
+TEST(RecorderItself, NamesThatAreNoLiteralsAreReadEachTime) {
+    memory_sink sink;
+    profile::recorder r;
+    ASSERT_TRUE(r.start(sink));
+    const auto text = std::make_unique<char[]>(64);
+    for (const char* name :
+         {"grass", "stone", "a name that is longer than what a thread keeps of it"}) {
+        std::snprintf(text.get(), 64, "%s", name);
+        for (int i = 0; i < 2; ++i) r.count(text.get(), 1);
+    }
+    ASSERT_TRUE(r.stop());
+    const capture c = sink.read();
+    std::map<std::string, int> counts;
+    for (const record& of : c.lanes.at(0).records) {
+        if (of.kind == record_kind::counter) ++counts[c.types[of.aux].name];
+    }
+    EXPECT_EQ(counts["grass"], 2);
+    EXPECT_EQ(counts["stone"], 2);
+    EXPECT_EQ(counts["a name that is longer than what a thread keeps of it"], 2);
+}
+
+TEST(RecorderItself, DropsAndCountsWhatHasNoRoom) {
+    memory_sink sink;
+    // Emptied at the end only: everything has to go through 64 places.
+    profile::recorder r({.ring_records = 64, .flush_every = braid::nanoseconds{INT64_MAX / 4}});
+    ASSERT_TRUE(r.start(sink));
+    for (int i = 0; i < 1000; ++i) profile::count("n", i);
+    ASSERT_TRUE(r.stop());
+    const capture c = sink.read();
+    EXPECT_EQ(c.lanes.at(0).dropped, 1000U - 64U);
+    EXPECT_EQ(count_of(c, record_kind::counter), 64U);
+    EXPECT_EQ(r.statistics().dropped, 936U);
+}
+
+TEST(RecordRing, HandsOnEachRecordOnceInOrder) {
+    profile::record_ring ring(8);
+    constexpr std::uint64_t last = 100'000;
+    std::thread writer([&] {
+        for (std::uint64_t i = 1; i <= last;) {
+            record* const to = ring.begin_push();
+            if (to == nullptr) {
+                std::this_thread::yield();
+                continue;
+            }
+            to->task = i++;
+            ring.end_push();
+        }
+    });
+    std::uint64_t seen = 0;
+    while (seen != last) {
+        ring.pop([&](std::span<const record> some) {
+            for (const record& r : some) ASSERT_EQ(r.task, ++seen);
+        });
+    }
+    writer.join();
+}
+
+}  // namespace
