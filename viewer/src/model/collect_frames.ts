@@ -1,51 +1,74 @@
-// Frames: what lies between frame_begin and frame_end of the same number and type, on whatever lanes.
+// Frames: what lies between frame_begin and the next frame_end of the same number and type, on
+// whatever lanes. Numbers come again where a program has several loops, one after the other.
 import type { ParsedLane } from "../parse/capture_parser";
 import { RecordKind } from "../parse/kinds";
 import type { Frames } from "./model";
 import { findTask, type TaskIds } from "./task_ids";
 
-interface Frame {
+interface Mark {
+    isBegin: boolean;
     number: number;
     type: number;
+    task: number;
+    time: number;
+}
+
+interface Frame {
+    number: number;
     task: number;
     begin: number;
     end: number;
 }
 
 export function collectFrames(lanes: ParsedLane[], ids: TaskIds, duration: number): Frames {
-    const byType = new Map<number, Map<number, Frame>>();
+    const open = new Map<string, Frame>();
+    const byType = new Map<number, Frame[]>();
+    for (const { isBegin, number, type, task, time } of marksOf(lanes, ids)) {
+        const key = `${type} ${number}`;
+        if (isBegin) {
+            open.set(key, { number, task, begin: time, end: NaN });
+            continue;
+        }
+        const frame = open.get(key);
+        if (frame === undefined) continue;
+        open.delete(key);
+        frame.end = time;
+        if (frame.task < 0) frame.task = task;
+        const ofType = byType.get(type);
+        if (ofType === undefined) byType.set(type, [frame]);
+        else ofType.push(frame);
+    }
+    // A program may mark its stages as well; the frames of the type with most of them are the ones to step by.
+    let best: { type: number; frames: Frame[] } = { type: 0, frames: [] };
+    for (const [type, frames] of byType) if (frames.length > best.frames.length) best = { type, frames };
+    const marked = best.frames.length > 0;
+    const frames = marked ? best.frames.sort((a, b) => a.begin - b.begin) : [{ number: 0, task: -1, begin: 0, end: duration }];
+    return {
+        count: frames.length,
+        number: Float64Array.from(frames, (frame) => frame.number),
+        begin: Float64Array.from(frames, (frame) => frame.begin),
+        end: Float64Array.from(frames, (frame) => frame.end),
+        type: new Uint32Array(frames.length).fill(best.type),
+        task: Int32Array.from(frames, (frame) => frame.task),
+        marked,
+    };
+}
+
+/** In order of time; those of one lane stay in their order. */
+function marksOf(lanes: ParsedLane[], ids: TaskIds): Mark[] {
+    const marks: Mark[] = [];
     for (const { records } of lanes) {
         for (let i = 0; i < records.length; ++i) {
             const kind = records.kind[i]!;
             if (kind !== RecordKind.frameBegin && kind !== RecordKind.frameEnd) continue;
-            const type = records.aux[i]!;
-            const number = records.otherLow[i]! + records.otherHigh[i]! * 4294967296;
-            const ofType = byType.get(type) ?? new Map<number, Frame>();
-            byType.set(type, ofType);
-            const frame = ofType.get(number) ?? { number, type, task: -1, begin: NaN, end: NaN };
-            ofType.set(number, frame);
-            const task = findTask(ids, records.taskLow[i]!, records.taskHigh[i]!);
-            if (task >= 0) frame.task = task;
-            if (kind === RecordKind.frameBegin) frame.begin = records.time[i]!;
-            else frame.end = records.time[i]!;
+            marks.push({
+                isBegin: kind === RecordKind.frameBegin,
+                number: records.otherLow[i]! + records.otherHigh[i]! * 4294967296,
+                type: records.aux[i]!,
+                task: findTask(ids, records.taskLow[i]!, records.taskHigh[i]!),
+                time: records.time[i]!,
+            });
         }
     }
-    // A program may mark its stages as well; the frames of the type with most of them are the ones to step by.
-    let best: Frame[] = [];
-    for (const ofType of byType.values()) {
-        const whole = [...ofType.values()].filter((frame) => frame.end >= frame.begin);
-        if (whole.length > best.length) best = whole;
-    }
-    best.sort((a, b) => a.begin - b.begin);
-    const marked = best.length > 0;
-    if (!marked) best = [{ number: 0, type: 0, task: -1, begin: 0, end: duration }];
-    return {
-        count: best.length,
-        number: Float64Array.from(best, (frame) => frame.number),
-        begin: Float64Array.from(best, (frame) => frame.begin),
-        end: Float64Array.from(best, (frame) => frame.end),
-        type: Uint32Array.from(best, (frame) => frame.type),
-        task: Int32Array.from(best, (frame) => frame.task),
-        marked,
-    };
+    return marks.sort((a, b) => a.time - b.time);
 }

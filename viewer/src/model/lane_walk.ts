@@ -128,19 +128,26 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
                 );
                 spans.end[idle] = time;
                 break;
-            case RecordKind.switchedOut:
+            case RecordKind.switchedOut: {
                 if (off >= 0) spans.end[off] = time;
+                off = -1;
+                const isPreempted = (records.flags[i]! & SwitchFlag.preempted) !== 0;
+                const top = stack[stack.length - 1];
+                // A thread that waits or has nothing to do leaves its core by itself, which is as it should be.
+                if (!isPreempted && (top === undefined || spans.kind[top.span] === SpanKind.wait)) break;
                 off = spans.add(
                     number,
                     Layer.switched,
                     Math.max(bodies - 1, 0),
-                    records.flags[i]! & SwitchFlag.preempted ? SpanKind.preempted : SpanKind.offCore,
+                    isPreempted ? SpanKind.preempted : SpanKind.offCore,
                     time,
                     0,
-                    stack.length > 0 ? spans.task[stack[stack.length - 1]!.span]! : -1,
+                    top === undefined ? -1 : spans.task[top.span]!,
                     core,
                 );
+                spans.end[off] = time;
                 break;
+            }
             case RecordKind.switchedIn:
                 if (off >= 0) {
                     spans.end[off] = time;

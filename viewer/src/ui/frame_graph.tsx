@@ -57,7 +57,8 @@ export function FrameGraph() {
                         space: 22,
                         grid: { stroke: palette.line, width: 1 },
                         ticks: { show: false },
-                        values: (_, splits) => splits.map((ms) => String(Number(ms.toFixed(3)))),
+// In ms, or, where all are short, in µs: as the lengths beside it.
+                        values: (_, splits) => splits.map((ms) => String(Number((most >= 1 ? ms : ms * 1000).toFixed(2)))),
                     },
                 ],
                 series: [

@@ -82,6 +82,24 @@ describe("a lane", () => {
         expect([...model.spans.flags].map((f) => f & SpanFlag.cut)).toEqual([0, SpanFlag.cut, SpanFlag.cut]);
     });
 
+    it("does not mind a thread that leaves its core while it waits or has nothing to do", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.parked },
+            { time: 1, kind: K.switchedOut },
+            { time: 9, kind: K.switchedIn },
+            { time: 10, kind: K.started, task: 1n, aux: 1 },
+            { time: 20, kind: K.waitBegin, task: 1n },
+            { time: 21, kind: K.switchedOut },
+            { time: 28, kind: K.switchedIn },
+            { time: 30, kind: K.waitEnd, task: 1n },
+            { time: 40, kind: K.switchedOut },
+            { time: 45, kind: K.switchedIn },
+            { time: 50, kind: K.ended, task: 1n },
+        ]);
+        expect(spansOf(model).filter((s) => s.kind === SpanKind.offCore)).toEqual([{ kind: SpanKind.offCore, depth: 0, begin: 40, end: 45, own: 0 }]);
+        expect(model.tasks.own[0]).toBe(25);
+    });
+
     it("knows when it searched, slept, and was off its core", () => {
         const model = ofOneLane([
             { time: 0, kind: K.searching },
@@ -134,6 +152,21 @@ describe("the model", () => {
     it("reads counters as the doubles that they are", () => {
         const model = ofOneLane([{ time: 3, kind: K.counter, aux: 2, other: bitsOf(-1.5e300) }]);
         expect(model.counters).toEqual([{ type: 2, time: Float64Array.of(3), value: Float64Array.of(-1.5e300) }]);
+    });
+
+    it("knows frames on several lanes, and numbers that come again", () => {
+        const out = new CaptureBytes().header();
+        out.type("frame");
+        out.lane(0, "main", 2, 0).lane(1, "render", 2, 1);
+        const mark = (time: number, kind: number, number: bigint): TestRecord => ({ time, kind, other: number, aux: 1 });
+        out.records(1, [mark(30, K.frameEnd, 1n), mark(50, K.frameEnd, 2n), mark(95, K.frameEnd, 1n)]);
+        out.records(0, [mark(10, K.frameBegin, 1n), mark(20, K.frameBegin, 2n), mark(60, K.frameBegin, 1n), mark(99, K.frameBegin, 2n)]);
+        const { frames } = modelOf(out.done(100).bytes());
+        expect([[...frames.number], [...frames.begin], [...frames.end]]).toEqual([
+            [1, 2, 1],
+            [10, 20, 60],
+            [30, 50, 95],
+        ]);
     });
 
     it("takes the whole capture for a frame where none is marked", () => {

@@ -76,7 +76,7 @@ export function TreePanel() {
                         </button>
                         <Swatch type={node.type} />
                         {node.name}
-                        {node.outside && <em> of another frame</em>}
+                        {node.outside && <em> began before the frame</em>}
                     </span>,
                     node.count > 1 ? `× ${countText(node.count)}` : "",
                     durationText(node.total),
