@@ -28,7 +28,16 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     exit 2
 fi
 
-wanted=$(awk -v groups=" ${groups[*]} " '!/^#/ && index(groups, " " $1 " ") {print $2}' "$list" | sort -u)
+wanted=$(awk -v groups=" ${groups[*]} " '!/^#/ && index(groups, " " $1 " ") {print $2}' "$list" | sort -u |
+    while read -r package; do
+        # Programs that people often have from elsewhere are left alone.
+        if [[ $package != *:* ]] || ! command -v "${package%%:*}" >/dev/null; then
+            echo "${package##*:}"
+        fi
+    done)
+if [[ -z $wanted ]]; then
+    exit 0
+fi
 # shellcheck disable=SC2086
 present=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $wanted 2>/dev/null | awk '$2 == "installed" {print $1}' | sort -u || true)
 missing=$(comm -23 <(echo "$wanted") <(echo "$present") | xargs)

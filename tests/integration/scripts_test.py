@@ -49,8 +49,8 @@ class scripts(unittest.TestCase):
         for line in (ROOT / "scripts/packages.txt").read_text().splitlines():
             if not line.startswith("#"):
                 group, package, *why = line.split()
-                self.assertIn(group, ("build", "test", "demo", "bench", "clang", "lint", "arm64"))
-                self.assertRegex(package, r"^[a-z0-9.+-]+$")
+                self.assertIn(group, ("build", "test", "demo", "bench", "clang", "lint", "arm64", "viewer"))
+                self.assertRegex(package, r"^([a-z]+:)?[a-z0-9.+-]+$")
                 self.assertTrue(why, package)
 
     def machine(self, *tools):

@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import { listOf } from "../../src/model/lists";
+import { Layer, SpanFlag, SpanKind, type Model } from "../../src/model/model";
+import { findTaskByText, idText } from "../../src/model/task_ids";
+import { RecordKind as K } from "../../src/parse/kinds";
+import { CaptureBytes, bitsOf, type TestRecord } from "../support/capture_bytes";
+import { modelOf } from "../support/built";
+import { makeScene } from "../support/synthetic";
+
+function ofOneLane(records: TestRecord[]): Model {
+    const out = new CaptureBytes().header();
+    out.type("a");
+    out.type("b");
+    out.lane(0, "main", 2, 0);
+    return modelOf(out.records(0, records).done(1000).bytes());
+}
+
+interface Seen {
+    kind: number;
+    depth: number;
+    begin: number;
+    end: number;
+    own: number;
+}
+
+function spansOf(model: Model): Seen[] {
+    const s = model.spans;
+    return Array.from({ length: s.count }, (_, i) => ({ kind: s.kind[i]!, depth: s.depth[i]!, begin: s.begin[i]!, end: s.end[i]!, own: s.own[i]! }));
+}
+
+describe("a lane", () => {
+    it("shows a task on top of the wait of another, and counts the wait for neither", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.started, task: 1n, aux: 1 },
+            { time: 100, kind: K.waitBegin, task: 1n, other: 2n },
+            { time: 150, kind: K.started, task: 2n, aux: 2 },
+            { time: 250, kind: K.ended, task: 2n },
+            { time: 300, kind: K.waitEnd, task: 1n, other: 2n },
+            { time: 400, kind: K.ended, task: 1n },
+        ]);
+        expect(spansOf(model)).toEqual([
+            { kind: SpanKind.task, depth: 0, begin: 0, end: 400, own: 200 },
+            { kind: SpanKind.task, depth: 1, begin: 150, end: 250, own: 100 },
+            { kind: SpanKind.wait, depth: 0, begin: 100, end: 300, own: 0 },
+        ]);
+        expect([...model.tasks.own]).toEqual([200, 100]);
+    });
+
+    it("leaves the time of a scope with its task", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.started, task: 1n, aux: 1 },
+            { time: 10, kind: K.scopeBegin, aux: 2 },
+            { time: 20, kind: K.waitBegin, task: 1n },
+            { time: 50, kind: K.waitEnd, task: 1n },
+            { time: 60, kind: K.scopeEnd, aux: 2 },
+            { time: 100, kind: K.ended, task: 1n },
+        ]);
+        expect(spansOf(model).map((s) => [s.kind, s.own])).toEqual([[SpanKind.task, 70], [SpanKind.scope, 20], [SpanKind.wait, 0]]);
+    });
+
+    it("adds parts of a join to the task that they are of", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.jobStarted, task: 1n, other: 3n, aux: 2 },
+            { time: 40, kind: K.jobEnded, task: 1n, other: 3n },
+            { time: 50, kind: K.started, task: 1n, aux: 1 },
+            { time: 80, kind: K.ended, task: 1n },
+        ]);
+        expect(model.tasks.own[0]).toBe(70);
+    });
+
+    it("stands records that were dropped", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.ended, task: 9n },
+            { time: 10, kind: K.started, task: 1n, aux: 1 },
+            { time: 20, kind: K.started, task: 2n, aux: 2 },
+            { time: 30, kind: K.ended, task: 1n },
+            { time: 40, kind: K.waitEnd, task: 1n },
+            { time: 50, kind: K.started, task: 3n, aux: 1 },
+        ]);
+        const seen = spansOf(model).map((s) => [s.begin, s.end, s.depth]);
+        expect(seen).toEqual([[10, 30, 0], [50, 1000, 0], [20, 30, 1]]);
+        expect([...model.spans.flags].map((f) => f & SpanFlag.cut)).toEqual([0, SpanFlag.cut, SpanFlag.cut]);
+    });
+
+    it("does not mind a thread that leaves its core while it waits or has nothing to do", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.parked },
+            { time: 1, kind: K.switchedOut },
+            { time: 9, kind: K.switchedIn },
+            { time: 10, kind: K.started, task: 1n, aux: 1 },
+            { time: 20, kind: K.waitBegin, task: 1n },
+            { time: 21, kind: K.switchedOut },
+            { time: 28, kind: K.switchedIn },
+            { time: 30, kind: K.waitEnd, task: 1n },
+            { time: 40, kind: K.switchedOut },
+            { time: 45, kind: K.switchedIn },
+            { time: 50, kind: K.ended, task: 1n },
+        ]);
+        expect(spansOf(model).filter((s) => s.kind === SpanKind.offCore)).toEqual([{ kind: SpanKind.offCore, depth: 0, begin: 40, end: 45, own: 0 }]);
+        expect(model.tasks.own[0]).toBe(25);
+    });
+
+    it("knows when it searched, slept, and was off its core", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.searching },
+            { time: 10, kind: K.parked },
+            { time: 30, kind: K.unparked },
+            { time: 40, kind: K.started, task: 1n, aux: 1 },
+            { time: 50, kind: K.switchedOut, flags: 1 },
+            { time: 70, kind: K.switchedIn },
+            { time: 80, kind: K.ended, task: 1n, flags: 3 },
+        ]);
+        expect(spansOf(model).map((s) => [s.kind, s.begin, s.end])).toEqual([
+            [SpanKind.searching, 0, 10],
+            [SpanKind.parked, 10, 30],
+            [SpanKind.searching, 30, 40],
+            [SpanKind.task, 40, 80],
+            [SpanKind.preempted, 50, 70],
+        ]);
+        // 20 of its 40 ns were taken away.
+        expect(model.spans.own[3]).toBe(20);
+        expect(model.spans.flags[3]).toBe(SpanFlag.failed | SpanFlag.switched);
+    });
+});
+
+describe("the model", () => {
+    it("keeps ids of 64 bits apart", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.spawned, task: (1n << 32n) | 5n, aux: 1 },
+            { time: 1, kind: K.spawned, task: (2n << 32n) | 5n, other: (1n << 32n) | 5n, aux: 1 },
+        ]);
+        expect(model.tasks.ids.count).toBe(2);
+        expect(idText(model.tasks.ids, 1)).toBe("8589934597");
+        expect(findTaskByText(model.tasks.ids, "8589934597")).toBe(1);
+        expect(findTaskByText(model.tasks.ids, "8589934598")).toBe(-1);
+        expect(findTaskByText(model.tasks.ids, "99999999999999999999999")).toBe(-1);
+        expect([...listOf(model.children, 0)]).toEqual([1]);
+    });
+
+    it("links what waits for what, both ways", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.spawned, task: 1n, aux: 1 },
+            { time: 0, kind: K.spawned, task: 2n, aux: 1 },
+            { time: 0, kind: K.edge, task: 2n, other: 1n },
+            { time: 5, kind: K.ready, task: 2n, other: 1n },
+        ]);
+        expect([...listOf(model.predecessors, 1)]).toEqual([0]);
+        expect([...listOf(model.successors, 0)]).toEqual([1]);
+        expect(model.tasks.releasedBy[1]).toBe(0);
+    });
+
+    it("reads counters as the doubles that they are", () => {
+        const model = ofOneLane([{ time: 3, kind: K.counter, aux: 2, other: bitsOf(-1.5e300) }]);
+        expect(model.counters).toEqual([{ type: 2, time: Float64Array.of(3), value: Float64Array.of(-1.5e300) }]);
+    });
+
+    it("knows frames on several lanes, and numbers that come again", () => {
+        const out = new CaptureBytes().header();
+        out.type("frame");
+        out.lane(0, "main", 2, 0).lane(1, "render", 2, 1);
+        const mark = (time: number, kind: number, number: bigint): TestRecord => ({ time, kind, other: number, aux: 1 });
+        out.records(1, [mark(30, K.frameEnd, 1n), mark(50, K.frameEnd, 2n), mark(95, K.frameEnd, 1n)]);
+        out.records(0, [mark(10, K.frameBegin, 1n), mark(20, K.frameBegin, 2n), mark(60, K.frameBegin, 1n), mark(99, K.frameBegin, 2n)]);
+        const { frames } = modelOf(out.done(100).bytes());
+        expect([[...frames.number], [...frames.begin], [...frames.end]]).toEqual([
+            [1, 2, 1],
+            [10, 20, 60],
+            [30, 50, 95],
+        ]);
+    });
+
+    it("takes the whole capture for a frame where none is marked", () => {
+        const { frames } = ofOneLane([{ time: 3, kind: K.parked }]);
+        expect([frames.marked, frames.count, frames.begin[0], frames.end[0]]).toEqual([false, 1, 0, 1000]);
+    });
+
+    it("may be of nothing at all", () => {
+        const empty = modelOf(new CaptureBytes().header().done(0).bytes());
+        expect([empty.spans.count, empty.rows.length, empty.tasks.ids.count, empty.frames.count]).toEqual([0, 0, 0, 1]);
+    });
+
+    it("has rows whose spans are in order and do not overlap", () => {
+        const model = modelOf(makeScene({ frames: 50, workers: 5, characters: 24 }).bytes);
+        expect(model.frames.count).toBe(50);
+        let counted = 0;
+        for (const row of model.rows) {
+            counted += row.count;
+            if (row.layer === Layer.outerWait) continue;
+            for (let s = row.first + 1; s < row.first + row.count; ++s) {
+                expect(model.spans.begin[s]! >= model.spans.end[s - 1]!).toBe(true);
+            }
+        }
+        expect(counted).toBe(model.spans.count);
+    });
+});
