@@ -66,8 +66,8 @@ std::string what_happened(const scene& s, const candidate& c) {
             }
             return text_of(
                 "%" PRIu64
-                " tasks ran one after the other while most threads were idle, the longest is %s "
-                "with %s; split it.",
+                " tasks ran one after the other while most threads were idle, %s for %s of it; "
+                "split it, or begin some of it earlier.",
                 c.count, name, time.c_str());
     }
     return {};

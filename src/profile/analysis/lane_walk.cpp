@@ -59,6 +59,7 @@ private:
     std::uint64_t now_ = 0, before_ = 0;  // times of this record and of the one before
     lane_state idle_ = lane_state::absent;
     bool parked_ = false, out_ = false, looking_ = false;
+    bool by_itself_ = true;  // it is out because it sleeps
     std::uint16_t out_core_ = record::no_core;
     std::uint32_t last_wait_end_ = none;
 };
@@ -96,6 +97,8 @@ void lane_walk::begin_lane(const std::vector<record>& records) {
 
 lane_state lane_walk::state() const {
     if (parked_) return lane_state::parked;
+    // Its `parked` may be from before the capture, and threads of the program sleep without one.
+    if (out_ && by_itself_ && (at_rest() || top().waits)) return lane_state::parked;
     if (out_) return lane_state::preempted;
     if (looking_) return lane_state::search;
     if (at_rest() && !top().waits && !is_scheduler_thread(row_.kind)) return lane_state::outside;
@@ -282,6 +285,7 @@ void lane_walk::take_thread(const record& r) {
             break;
         case record_kind::switched_out:
             out_ = true;
+            by_itself_ = (r.flags & switch_preempted) == 0;
             out_core_ = r.core;
             break;
         case record_kind::switched_in:

@@ -146,26 +146,30 @@ void find_too_fine(const scene& s, candidates& to) {
 void find_serial_chain(const scene& s, candidates& to) {
     const lane_sums sums = sums_of(s);
     std::uint64_t chain = 0, tasks = 0;
-    const path_step* longest = nullptr;
+    std::map<std::uint32_t, std::uint64_t> of_type;
     for (const path_step& step : s.path) {
         if (step.task == none) continue;
         chain += on_core(step);
         ++tasks;
-        if (longest == nullptr || on_core(step) > on_core(*longest)) longest = &step;
+        of_type[s.t.bodies[step.body].type] += on_core(step);
     }
     const auto frame = static_cast<double>(s.graph.frame.length());
-    if (longest == nullptr || sums.lanes < 2 || static_cast<double>(chain) < chain_share * frame) {
-        return;
-    }
+    if (tasks == 0 || sums.lanes < 2 || static_cast<double>(chain) < chain_share * frame) return;
     const double others = static_cast<double>(sums.run) - static_cast<double>(chain);
     if (others > chain_others * frame * static_cast<double>(sums.lanes - 1)) return;
+    const auto most =
+        std::max_element(of_type.begin(), of_type.end(),
+                         [](const auto& x, const auto& y) { return x.second < y.second; });
     candidate c;
     c.why = cause::serial_chain;
-    c.type = s.t.bodies[longest->body].type;
-    c.time = on_core(*longest);
+    c.type = most->first;
+    c.time = most->second;
     c.count = tasks;
-    // Split in two, of which an idle thread takes one.
-    shorten(c, s, *longest, on_core(*longest) / 2);
+    // Each split in two, of which an idle thread takes one.
+    for (const path_step& step : s.path) {
+        if (step.task == none || s.t.bodies[step.body].type != c.type) continue;
+        shorten(c, s, step, on_core(step) / 2);
+    }
     to.push_back(std::move(c));
 }
 

@@ -83,7 +83,7 @@ inline profile::capture background_scene() {
     return b.whole(9050, 4);
 }
 
-/// Five tasks, one after the other, the third of which is the longest.
+/// Five tasks, one after the other, four of them of one type.
 inline profile::capture chain_scene() {
     scene_builder b;
     std::uint64_t at = 10;
