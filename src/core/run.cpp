@@ -81,6 +81,7 @@ void runtime::rest_if_frozen(worker& w) {
     leave_search(w);
     tell_scope(w);
     const std::uint64_t key = address_key(&frozen);
+    if (options.observer != nullptr) tell(w, event_kind::parked, {});
     while (true) {
         const std::uint32_t record =
             lot.enter(w.records, key, w.index, [&] { return frozen.load(seq_cst); });
@@ -92,6 +93,7 @@ void runtime::rest_if_frozen(worker& w) {
         w.at_rest.store(false, seq_cst);
         lot.leave(w.records, record);
     }
+    if (options.observer != nullptr) tell(w, event_kind::unparked, {});
 }
 
 void runtime::run(worker& w, task_id id, bool more) {

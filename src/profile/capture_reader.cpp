@@ -56,13 +56,17 @@ private:
     const char* lane_about(payload& from);
     const char* records(payload& from);
     const char* info(payload& from);
-    /// Null: there is no such string.
-    const std::string* string(std::uint32_t number) const {
-        return number < strings_.size() ? &strings_[number] : nullptr;
+    /// Null: there is no such string, or a small file asks for more text than any recorder writes.
+    const std::string* string(std::uint32_t number) {
+        constexpr std::size_t most_text = std::size_t{1} << 28;
+        if (number >= strings_.size()) return nullptr;
+        text_ += strings_[number].size();
+        return text_ <= most_text ? &strings_[number] : nullptr;
     }
 
     capture& to_;
     std::vector<std::string> strings_ = {""};
+    std::size_t text_ = 0;  // copied so far
 };
 
 const char* reader::chunk(std::uint32_t tag, payload from) {

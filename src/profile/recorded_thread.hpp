@@ -5,6 +5,8 @@
 #include "profile/record_ring.hpp"
 #include "profile/type_table.hpp"
 
+#include <memory>
+
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
@@ -12,18 +14,25 @@ namespace profile {
 /// completed its task.
 inline constexpr std::uint8_t ring_joined = 0x80;
 
-struct recorded_thread {
-    recorded_thread(std::size_t capacity, type_table& all)
-        : ring(capacity), types(all), area(platform::own_thread_area()), flag(area) {}
-
-    // ---- the thread itself
+/// What a thread needs from its first event in a capture on. Large, so that threads which are seen
+/// and never recorded do without.
+struct thread_records {
+    thread_records(std::size_t capacity, type_table& all) : ring(capacity), types(all) {}
     record_ring ring;
     type_cache types;
+    platform::switch_log log;  // read by the recorder's thread
+};
+
+struct recorded_thread {
+    recorded_thread() : area(platform::own_thread_area()), flag(area) {}
+
+    // ---- the thread itself
     platform::thread_area* const area;
     const platform::switch_flag flag;
     std::uint32_t run = 0;       // the capture that the rest is of
     std::uint64_t stamp = 0;     // ticks of the last record
     record_kind last = {};       // its kind
+    bool flows = false;          // the scheduler goes on at once after it
     bool failed = false;         // the body that ends next has thrown
     std::uint32_t bodies = 0;    // started
     unsigned depth = 0;          // bodies on the stack
@@ -31,15 +40,18 @@ struct recorded_thread {
     platform::switch_counts counts;
     record* held = nullptr;  // written into the ring, and not handed on yet
 
+    // ---- both
+    std::unique_ptr<thread_records> own;  // made by the thread, under the recorder's lock
+    atomic<bool> gone{false};             // the thread has ended
+
     // ---- the recorder's thread
     lane about;                   // without records; guarded by the recorder's lock
     bool changed = true;          // tell of it again; the same
     bool announced = false;       // in this capture
     std::uint32_t number = 0;     // in this capture
-    platform::switch_log log;     // opened once
     std::vector<record> waiting;  // switches that came after the records were taken
     std::vector<record> taken;
-    std::uint64_t dropped_before = 0, pushed_before = 0;
+    std::uint64_t dropped_before = 0;
     std::uint64_t written_up_to = 0;  // ns
 
     std::uint16_t core() const {

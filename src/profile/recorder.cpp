@@ -6,8 +6,9 @@
 // is seen.
 #include "profile/recorder_state.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <chrono>
+#include <cerrno>
 
 #if defined(__GNUC__)
 #define BRAID_OWN_THREAD constinit thread_local __attribute__((tls_model("initial-exec")))
@@ -22,8 +23,25 @@ namespace {
 struct own_place {
     std::uint64_t serial = 0;
     recorded_thread* thread = nullptr;
+    bool ending = false;
 };
 BRAID_OWN_THREAD own_place own;
+
+/// What the calling thread is to each recorder that has seen it.
+struct kept_threads {
+    std::vector<std::pair<std::uint64_t, std::shared_ptr<recorded_thread>>> all;
+
+    ~kept_threads() {
+        own = {0, nullptr, true};
+        for (const auto& [serial, t] : all) {
+            if (t->held != nullptr) t->own->ring.end_push();
+            t->flag.disarm();
+            // release: pairs with the acquire in flush(); it takes what is left, and forgets.
+            t->gone.store(true, release);
+        }
+    }
+};
+thread_local kept_threads kept;
 
 atomic<std::uint64_t> next_serial{1};
 
@@ -58,16 +76,17 @@ constexpr record_kind kind_of[] = {
 };
 static_assert(std::size(kind_of) == static_cast<std::size_t>(event_kind::frame_end) + 1);
 
-/// After these the scheduler goes on at once.
-constexpr bool goes_on_after(record_kind last) {
-    switch (last) {
+/// After it the scheduler goes on at once.
+bool flows_on(record_kind kind, std::uint64_t other) {
+    switch (kind) {
         case record_kind::ended:
         case record_kind::completed:
         case record_kind::cancelled:
-        case record_kind::ready:
         case record_kind::released:
         case record_kind::stolen:
             return true;
+        case record_kind::ready:
+            return other != 0;  // else it is the program that goes on
         default:
             return false;
     }
@@ -84,12 +103,12 @@ bool same_moment(const task_event& e, const recorded_thread& t) {
         case event_kind::edge:
             return true;
         case event_kind::ready:
-            return goes_on_after(last) || last == record_kind::spawned || last == record_kind::edge;
+            return t.flows || last == record_kind::spawned || last == record_kind::edge;
         case event_kind::started:
-            return t.bodies % timed_start != 0 && goes_on_after(last);
+            return t.flows && t.bodies % timed_start != 0;
         case event_kind::completed:
         case event_kind::cancelled:
-            return goes_on_after(last);
+            return t.flows;
         default:
             return false;
     }
@@ -162,41 +181,60 @@ recorded_thread* recorder::state::recording_thread() {
     // acquire: pairs with begin(); what the threads keep is ready.
     const std::uint32_t now = run.load(acquire);
     if (now == 0) return nullptr;
-    recorded_thread& t = own.serial == serial ? *own.thread : own_thread();
-    if (t.run != now) [[unlikely]] {
-        // Bodies that run already are seen from their next one on.
-        t.run = now;
-        t.depth = 0;
-        t.switched = 0;
-        t.failed = false;
-        t.last = {};
-        t.held = nullptr;
-        t.counts = platform::own_switch_counts();
-    }
-    return &t;
-}
-
-[[gnu::noinline]] recorded_thread& recorder::state::own_thread() {
-    const std::uint32_t thread_number = platform::current_thread_number();
-    const std::lock_guard lock(threads_mutex);
-    for (recorded_thread& t : threads) {  // a thread that was with another recorder meanwhile
-        if (t.about.thread != thread_number) continue;
-        own = {serial, &t};
-        return t;
-    }
-    const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(options.ring_records, 16));
-    recorded_thread& t = threads.emplace_back(capacity, types);
-    char name[32] = {};
-    platform::thread_name(name, sizeof name);
-    t.about.name = name;
-    t.about.thread = thread_number;
-    if (options.exact_switches) t.log.open(thread_number);
-    own = {serial, &t};
+    recorded_thread* const t = own.serial == serial ? own.thread : own_thread();
+    if (t != nullptr && t->run != now) [[unlikely]]
+        begin_thread(*t, now);
     return t;
 }
 
+/// Bodies that run already are seen from their next one on.
+[[gnu::noinline]] void recorder::state::begin_thread(recorded_thread& t,
+                                                     std::uint32_t capture_run) {
+    if (t.own == nullptr) {
+        const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(options.ring_records, 16));
+        auto made = std::make_unique<thread_records>(capacity, types);
+        if (options.exact_switches) made->log.open(platform::current_thread_number());
+        const std::lock_guard lock(threads_mutex);
+        t.own = std::move(made);
+    }
+    t.run = capture_run;
+    t.depth = 0;
+    t.switched = 0;
+    t.failed = t.flows = false;
+    t.last = {};
+    t.held = nullptr;
+    t.stamp = platform::ticks();
+    t.counts = platform::own_switch_counts();
+}
+
+[[gnu::noinline]] recorded_thread* recorder::state::own_thread() {
+    if (own.ending) return nullptr;
+    for (const auto& [of, t] : kept.all) {
+        if (of != serial) continue;
+        own = {serial, t.get()};
+        return t.get();
+    }
+    const auto t = std::make_shared<recorded_thread>();
+    char name[32] = {};
+    platform::thread_name(name, sizeof name);
+    t->about.name = name;
+    t->about.thread = platform::current_thread_number();
+    // Of recorders that are no more.
+    std::erase_if(kept.all, [](const auto& one) { return one.second.use_count() == 1; });
+    kept.all.emplace_back(serial, t);
+    own = {serial, t.get()};
+    const std::lock_guard lock(threads_mutex);
+    if (run.load(relaxed) == 0) {  // else the recorder's thread does it
+        std::erase_if(threads, [](const auto& one) { return one->gone.load(acquire); });
+    }
+    threads.push_back(t);
+    return t.get();
+}
+
 [[gnu::noinline]] void recorder::state::seat_thread(const task_event& e) {
-    recorded_thread& t = own.serial == serial ? *own.thread : own_thread();
+    recorded_thread* const there = own.serial == serial ? own.thread : own_thread();
+    if (there == nullptr) return;
+    recorded_thread& t = *there;
     const std::lock_guard lock(threads_mutex);
     t.about.seat = e.seat;
     t.about.kind = kind_of_lane(e.holder);
@@ -220,27 +258,28 @@ bool joins_held(recorded_thread& t, record_kind kind, std::uint64_t task, std::u
         held.core = t.core();
     }
     if (over || starts) held.flags |= ring_joined;
-    t.ring.end_push();
+    t.own->ring.end_push();
     return over || starts;
 }
 
 void write(recorded_thread& t, record_kind kind, std::uint64_t task, std::uint64_t other,
            std::uint32_t aux, std::uint8_t flags) {
     t.last = kind;
+    t.flows = flows_on(kind, other);
     if (t.held != nullptr && joins_held(t, kind, task, aux)) return;
-    record* const to = t.ring.begin_push();
+    record* const to = t.own->ring.begin_push();
     if (to == nullptr) return;
     *to = {t.stamp, task, other, aux, t.core(), kind, flags};
     // After these the thread says something else at once.
     if (kind == record_kind::ended || (kind == record_kind::ready && other != 0)) {
         t.held = to;
     } else {
-        t.ring.end_push();
+        t.own->ring.end_push();
     }
 }
 
 void count_switches(recorded_thread& t) {
-    if (t.log.is_open()) return;
+    if (t.own->log.is_open()) return;
     const platform::switch_counts now = platform::own_switch_counts();
     const std::uint64_t by_itself = now.voluntary - t.counts.voluntary;
     const std::uint64_t by_others = now.involuntary - t.counts.involuntary;
@@ -259,7 +298,7 @@ std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintp
     if (kind == record_kind::parked) count_switches(t);
     const bool named = kind == record_kind::acquired || kind == record_kind::released ||
                        kind == record_kind::frame_begin || kind == record_kind::frame_end;
-    if (named) aux = t.types.number_of(e.name, {});
+    if (named) aux = t.own->types.number_of(e.name, {});
     const std::uint64_t other = e.object != nullptr ? number_of(e.object) : e.other.value;
     write(t, kind, e.task.value, other, aux, 0);
 }
@@ -279,7 +318,7 @@ void recorder::on_event(const task_event& e) {
         case event_kind::spawned:
             if (e.facts == nullptr) return;
             write(t, record_kind::spawned, e.task.value, e.other.value,
-                  t.types.number_of(e.name, e.facts->where), flags_of(*e.facts));
+                  t.own->types.number_of(e.name, e.facts->where), flags_of(*e.facts));
             return;
         case event_kind::edge:
         case event_kind::ready:
@@ -287,7 +326,7 @@ void recorder::on_event(const task_event& e) {
             write(t, kind_of[static_cast<std::size_t>(e.kind)], e.task.value, e.other.value, 0, 0);
             return;
         case event_kind::started: {
-            const std::uint32_t type = t.types.number_of(e.name, {});
+            const std::uint32_t type = t.own->types.number_of(e.name, {});
             begin_body(t);
             write(t, record_kind::started, e.task.value, 0, type, 0);
             return;
@@ -310,7 +349,7 @@ void recorder::mark(record_kind kind, const char* name, const std::source_locati
     if (there == nullptr) return;
     recorded_thread& t = *there;
     t.stamp = platform::ticks();
-    write(t, kind, 0, other, t.types.number_of(name, where), 0);
+    write(t, kind, 0, other, t.own->types.number_of(name, where), 0);
     if (kind == record_kind::frame_end) count_switches(t);
 }
 
@@ -342,29 +381,42 @@ switch_level recorder::switches() const {
 }
 
 status recorder::start(const std::string& path) {
-    if (active() == this) return state_->begin(*this, state_->file);  // which refuses
-    status went = state_->file.open(path);
+    state& s = *state_;
+    const std::lock_guard lock(s.control);
+    status went = claim();
     if (!went) return went;
-    went = state_->begin(*this, state_->file);
-    if (!went) static_cast<void>(state_->file.close());
+    went = s.file.open(path);
+    if (went) went = s.begin(s.file, switches());
+    if (went) return went;
+    static_cast<void>(s.file.close());
+    active_.store(nullptr, release);  // as in stop()
     return went;
 }
 
-status recorder::start(capture_sink& to) { return state_->begin(*this, to); }
+status recorder::start(capture_sink& to) {
+    const std::lock_guard lock(state_->control);
+    status went = claim();
+    if (!went) return went;
+    went = state_->begin(to, switches());
+    if (!went) active_.store(nullptr, release);  // as in stop()
+    return went;
+}
+
+status recorder::claim() {
+    recorder* nobody = nullptr;
+    // acquire, release: pairs with stop() of the one before, and with active().
+    if (active_.compare_exchange_strong(nobody, this, acq_rel)) return {};
+    return {EBUSY, nobody == this ? "this recorder records already; stop() it first"
+                                  : "another recorder records; stop() it first"};
+}
 
 status recorder::stop() {
+    const std::lock_guard lock(state_->control);
     if (active() != this) return {};
-    state& s = *state_;
-    // relaxed: whoever sees it late has its record dropped.
-    s.run.store(0, relaxed);
-    {
-        const std::lock_guard lock(s.capture);
-        s.ends = true;
-    }
-    s.woken.notify_one();
-    s.thread.join();
-    active_.store(nullptr, release);  // pairs with the next start()
-    return s.file.close();
+    state_->end();
+    status went = state_->file.close();
+    active_.store(nullptr, release);  // last: pairs with the next claim()
+    return went;
 }
 
 recorder::counts recorder::statistics() const {

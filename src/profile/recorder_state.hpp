@@ -9,9 +9,8 @@
 
 #include <condition_variable>
 #include <cstdio>
-#include <deque>
+#include <memory>
 #include <mutex>
-#include <thread>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -38,12 +37,14 @@ private:
 struct recorder::state {
     explicit state(const recorder_options& o);
 
-    /// Of the calling thread, if there is a capture.
+    /// Of the calling thread, if there is a capture. Null: there is none, or the thread is ending.
     recorded_thread* recording_thread();
-    /// Of the calling thread; made at its first event.
-    recorded_thread& own_thread();
+    /// Of the calling thread; made at its first event. Null: the thread is ending.
+    recorded_thread* own_thread();
+    void begin_thread(recorded_thread& t, std::uint32_t capture);
     void seat_thread(const task_event& e);
-    status begin(recorder& self, capture_sink& to);
+    status begin(capture_sink& to, switch_level level);
+    void end();
     void work();
     /// Under the lock of `capture`. `last`: nothing is held back.
     void flush(bool last);
@@ -54,14 +55,17 @@ struct recorder::state {
     type_table types;
 
     std::mutex threads_mutex;
-    std::deque<recorded_thread> threads;
+    std::vector<std::shared_ptr<recorded_thread>> threads;
+
+    std::mutex control;  // one start() or stop() at a time
 
     // ---- of the capture that is being made
     std::mutex capture;
     std::uint32_t last_run = 0;
     std::condition_variable woken;
     bool ends = false;
-    std::thread thread;
+    platform::thread_request request;
+    platform::thread_handle thread = 0;
     file_sink file;
     capture_sink* sink = nullptr;
     capture_writer writer;
@@ -71,11 +75,12 @@ struct recorder::state {
     bool sink_open = false;
 
 private:
+    void forget_captures_before();
     void take(recorded_thread& t);
     void write(recorded_thread& t, std::int64_t until);
     void hand_on();
 
-    std::vector<recorded_thread*> now_there_;
+    std::vector<std::shared_ptr<recorded_thread>> now_there_;
     std::vector<record> merged_;
 };
 

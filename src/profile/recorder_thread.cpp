@@ -27,7 +27,11 @@ status file_sink::open(const std::string& path) {
     path_ = path;
     error_ = 0;
     file_ = std::fopen(path.c_str(), "wb");
-    if (file_ != nullptr) return {};
+    if (file_ != nullptr) {
+        // Chunks are large; and a child of a fork has nothing to write a second time.
+        std::setvbuf(file_, nullptr, _IONBF, 0);
+        return {};
+    }
     return {errno, "cannot write '" + path + "': " + std::strerror(errno)};
 }
 
@@ -46,42 +50,62 @@ status file_sink::close() {
     return {error_, "cannot write '" + path_ + "': " + std::strerror(error_)};
 }
 
-status recorder::state::begin(recorder& self, capture_sink& to) {
-    recorder* nobody = nullptr;
-    // release: pairs with the acquire in active().
-    if (!active_.compare_exchange_strong(nobody, &self, acq_rel)) {
-        return {EBUSY, nobody == &self ? "this recorder records already; stop() it first"
-                                       : "another recorder records; stop() it first"};
-    }
-    const std::lock_guard lock(capture);
-    sink = &to;
-    sink_open = true;
-    writer = {};
-    writer.header(static_cast<std::uint64_t>(platform::calendar_ns()));
-    writer.info("switches", name_of(self.switches()));
-    const clock_pair now = read_both_clocks();
-    clock = {};
-    clock.begin(now);
-    writer.clock(now);
-    types_written = 1;
-    lanes = 0;
-    records = dropped = bytes = 0;
+status recorder::state::begin(capture_sink& to, switch_level level) {
     {
-        const std::lock_guard threads_lock(threads_mutex);
-        for (recorded_thread& t : threads) {
-            t.ring.pop([](std::span<const record>) {});  // of a capture before
-            t.announced = false;
-            t.waiting.clear();
-            t.dropped_before = t.ring.dropped();
-            t.written_up_to = 0;
-        }
+        const std::lock_guard lock(capture);
+        sink = &to;
+        sink_open = true;
+        ends = false;
+        writer = {};
+        writer.header(static_cast<std::uint64_t>(platform::calendar_ns()));
+        writer.info("switches", name_of(level));
+        writer.info("pid", std::to_string(platform::process_id()));
+        const clock_pair now = read_both_clocks();
+        clock = {};
+        clock.begin(now);
+        writer.clock(now);
+        types_written = 1;
+        lanes = 0;
+        records = dropped = bytes = 0;
+        forget_captures_before();
+        hand_on();
     }
-    hand_on();
-    ends = false;
-    // release: pairs with the acquire in own_thread(); what threads keep is ready.
+    request = {.name = "braid recorder",
+               .entry = [](void* self) { static_cast<state*>(self)->work(); },
+               .argument = this};
+    thread = platform::start_thread(request);
+    if (thread == 0) return {EAGAIN, "there is no thread for the recorder"};
+    // release: pairs with the acquire in recording_thread(); what threads keep is ready.
     run.store(++last_run, release);
-    thread = std::thread([this] { work(); });
     return {};
+}
+
+void recorder::state::forget_captures_before() {
+    const std::lock_guard lock(threads_mutex);
+    platform::switch_log::entry e{};
+    // acquire: pairs with the end of the thread.
+    std::erase_if(threads, [](const auto& t) { return t->gone.load(acquire); });
+    for (const auto& t : threads) {
+        t->announced = false;
+        t->waiting.clear();
+        t->written_up_to = 0;
+        if (t->own == nullptr) continue;
+        t->own->ring.pop([](std::span<const record>) {});
+        while (t->own->log.next(e)) {
+        }
+        t->dropped_before = t->own->ring.dropped();
+    }
+}
+
+void recorder::state::end() {
+    // relaxed: whoever sees it late writes what the next capture passes over.
+    run.store(0, relaxed);
+    {
+        const std::lock_guard lock(capture);
+        ends = true;
+    }
+    woken.notify_one();
+    platform::join_thread(thread);
 }
 
 void recorder::state::work() {
@@ -98,11 +122,14 @@ void recorder::state::flush(bool last) {
     const std::int64_t until = last ? INT64_MAX : platform::monotonic_ns();
     now_there_.clear();
     {
-        // A deque: what is there stays where it is while others are added.
         const std::lock_guard lock(threads_mutex);
-        for (recorded_thread& t : threads) now_there_.push_back(&t);
+        for (const auto& t : threads) {
+            if (t->own != nullptr) now_there_.push_back(t);
+        }
+        // acquire: pairs with the end of the thread; all that it wrote is taken below.
+        std::erase_if(threads, [](const auto& t) { return t->gone.load(acquire); });
     }
-    for (recorded_thread* t : now_there_) take(*t);
+    for (const auto& t : now_there_) take(*t);
     const clock_pair now = read_both_clocks();
     clock.flush(now);
     writer.clock(now);
@@ -110,7 +137,8 @@ void recorder::state::flush(bool last) {
     types_written = types.each_from(types_written, [&](const record_type& type) {
         writer.type(type.name, type.file, type.line);
     });
-    for (recorded_thread* t : now_there_) write(*t, until);
+    for (const auto& t : now_there_) write(*t, until);
+    now_there_.clear();
     if (last) writer.done(clock.ns_of(now.ticks));
     hand_on();
 }
@@ -139,11 +167,15 @@ void expand(record r, std::vector<record>& to) {
 /// First the records, then the switches: none of those that lie between the records is missing.
 void recorder::state::take(recorded_thread& t) {
     t.taken.clear();
-    t.ring.pop([&](std::span<const record> some) {
-        for (const record& r : some) expand(r, t.taken);
+    t.own->ring.pop([&](std::span<const record> some) {
+        for (const record& r : some) {
+            // Of a thread that saw the end of the capture before this one late.
+            if (r.time >= clock.began().ticks) expand(r, t.taken);
+        }
     });
     platform::switch_log::entry e{};
-    while (t.log.next(e)) {
+    while (t.own->log.next(e)) {
+        if (static_cast<std::uint64_t>(e.time) < clock.began().ns) continue;
         record r;
         r.time = static_cast<std::uint64_t>(e.time);  // of CLOCK_MONOTONIC, until it is written
         r.core = static_cast<std::uint16_t>(e.core);
@@ -155,7 +187,7 @@ void recorder::state::take(recorded_thread& t) {
 
 /// Switches after `until` wait for the records that may come before them.
 void recorder::state::write(recorded_thread& t, std::int64_t until) {
-    const std::uint64_t dropped_now = t.ring.dropped();
+    const std::uint64_t dropped_now = t.own->ring.dropped();
     const auto later = std::find_if(t.waiting.begin(), t.waiting.end(), [&](const record& r) {
         return r.time > static_cast<std::uint64_t>(until);
     });

@@ -14,6 +14,7 @@ clock_pair read_both_clocks();
 class tick_clock {
 public:
     void begin(const clock_pair& at) { began_ = before_ = after_ = at; }
+    const clock_pair& began() const { return began_; }
     void flush(const clock_pair& at) {
         if (at.ticks <= after_.ticks) return;
         before_ = after_;

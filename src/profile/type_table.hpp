@@ -4,7 +4,6 @@
 
 #include "braid/profile/capture.hpp"
 
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <source_location>
@@ -16,11 +15,7 @@ namespace profile {
 /// All types of a recorder. Any thread.
 class type_table {
 public:
-    struct found {
-        std::uint32_t number;
-        bool lasting;  // the name lies where nothing else will ever lie
-    };
-    found intern(const char* name, const std::source_location& where);
+    std::uint32_t intern(const char* name, const std::source_location& where);
 
     /// Calls f(type) for each from `first` on; returns how many there are.
     template <class F>
@@ -49,25 +44,21 @@ public:
                           (reinterpret_cast<std::uintptr_t>(file) >> 3) ^ where.line() * 7U;
         row& r = rows_[hash % rows];
         const bool same = r.name == name && r.file == file && r.line == where.line();
-        // The text of a name that is no literal may have changed since.
-        if (same && (r.lasting || is_called(r, name))) [[likely]]
+        // The text there may be another one by now: of a buffer, or of a module that was loaded.
+        if (same && (name == nullptr || r.text == name)) [[likely]]
             return r.number;
-        return look_up(r, name, where);
+        r = {name, file, where.line(), all_.intern(name, where), name != nullptr ? name : ""};
+        return r.number;
     }
 
 private:
-    static constexpr std::size_t rows = 256, kept = 24;
+    static constexpr std::size_t rows = 256;
     struct row {
         const char* name = nullptr;
         const char* file = nullptr;
         std::uint32_t line = 0, number = 0;
-        bool lasting = false;
-        char text[kept] = {};
+        std::string text;
     };
-    static bool is_called(const row& r, const char* name) {
-        return name == nullptr || std::strncmp(r.text, name, kept) == 0;
-    }
-    std::uint32_t look_up(row& r, const char* name, const std::source_location& where);
 
     type_table& all_;
     row rows_[rows];

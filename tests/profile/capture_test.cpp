@@ -160,6 +160,18 @@ TEST_F(CaptureFile, ContradictionsAreRefused) {
               std::string::npos);
 }
 
+/// A megabyte of name, asked for by each of many types of 16 bytes.
+TEST_F(CaptureFile, SmallFilesDoNotAskForMuchMemory) {
+    profile::capture_writer to;
+    to.header(0);
+    const std::string name(std::size_t{1} << 20, 'x');
+    for (std::uint32_t line = 1; line < 1000; ++line) to.type(name, "", line);
+    capture read;
+    const braid::status went = profile::read_capture(to.take(), read);
+    EXPECT_NE(went.text.find("a type has a name that is not there"), std::string::npos)
+        << went.text;
+}
+
 TEST_F(CaptureFile, OfSizeTellsItsProgress) {
     capture c = small();
     c.lanes[1].records.assign(500'000, {50, 77, 0, 2, 1, record_kind::started, 0});

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <semaphore>
 #include <thread>
@@ -361,6 +363,103 @@ TEST(RecorderItself, DropsAndCountsWhatHasNoRoom) {
     EXPECT_EQ(c.lanes.at(0).dropped, 1000U - 64U);
     EXPECT_EQ(count_of(c, record_kind::counter), 64U);
     EXPECT_EQ(r.statistics().dropped, 936U);
+}
+
+std::ptrdiff_t open_files() {
+    std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+}
+
+TEST(RecorderItself, ThreadsThatEndAreInTheCaptureAndLeaveNothingBehind) {
+    memory_sink sink;
+    profile::recorder r({.ring_records = 64});
+    const std::ptrdiff_t files = open_files();
+    ASSERT_TRUE(r.start(sink));
+    constexpr int threads = 40;
+    for (int i = 0; i < threads; ++i) {
+        std::thread([] { profile::count("n", 1); }).join();
+    }
+    ASSERT_TRUE(r.stop());
+    EXPECT_EQ(open_files(), files);
+    const capture c = sink.read();
+    EXPECT_EQ(count_of(c, record_kind::counter), std::size_t{threads});
+    EXPECT_EQ(c.lanes.size(), std::size_t{threads});
+}
+
+TEST(RecorderItself, ARefusedStartLeavesTheFileOfTheOtherAlone) {
+    const std::string path = testing::TempDir() + "refused_start.braid";
+    profile::recorder first, second;
+    ASSERT_TRUE(first.start(path));
+    profile::count("n", 1);
+    EXPECT_EQ(second.start(path).text, "another recorder records; stop() it first");
+    ASSERT_TRUE(first.stop());
+    capture c;
+    EXPECT_TRUE(profile::read_capture(path, c));
+    EXPECT_TRUE(c.whole);
+    EXPECT_EQ(count_of(c, record_kind::counter), 1U);
+    std::filesystem::remove(path);
+}
+
+TEST(RecorderItself, AnySequenceOfStartsAndStopsByTwoThreadsIsWellOrdered) {
+    profile::recorder r;
+    const auto cycle = [&r] {
+        for (int i = 0; i < 50; ++i) {
+            memory_sink sink;
+            if (!r.start(sink)) continue;
+            profile::count("n", i);
+            EXPECT_TRUE(r.stop());
+        }
+    };
+    std::thread other(cycle);
+    cycle();
+    other.join();
+    EXPECT_EQ(profile::recorder::active(), nullptr);
+}
+
+/// The builder's end comes long after its begin, and nothing in between is told.
+TEST(RecorderItself, WhatFollowsAPauseOfTheProgramHasTheTimeOfThen) {
+    memory_sink sink;
+    profile::recorder r;
+    braid::task_id built;
+    std::int64_t paused = 0;
+    {
+        braid::scheduler s({.workers = 0, .observer = &r});
+        ASSERT_TRUE(r.start(sink));
+        braid::task_builder b = s.begin({.name = "built"}, braid::empty);
+        built = b.id();
+        const auto began = std::chrono::steady_clock::now();
+        const auto since = [&] { return (std::chrono::steady_clock::now() - began).count(); };
+        while (since() < 2'000'000) {
+        }
+        paused = since();
+        b.finish();
+    }
+    ASSERT_TRUE(r.stop());
+    const capture c = sink.read();
+    std::uint64_t spawned = 0, completed = 0;
+    for (const profile::lane& l : c.lanes) {
+        for (const record& of : l.records) {
+            if (of.task == built.value && of.kind == record_kind::spawned) spawned = of.time;
+            if (of.task == built.value && of.kind == record_kind::completed) completed = of.time;
+        }
+    }
+    EXPECT_GE(completed, spawned + static_cast<std::uint64_t>(paused) / 2);
+}
+
+TEST(RecorderItself, OptionsWithoutBracesHaveNoPlaceRatherThanTheLibrarys) {
+    memory_sink sink;
+    profile::recorder r;
+    {
+        braid::scheduler s({.workers = 0, .observer = &r});
+        ASSERT_TRUE(r.start(sink));
+        braid::task_options plain;
+        plain.name = "plain";
+        s.wait(s.spawn(plain, [] {}));
+    }
+    ASSERT_TRUE(r.stop());
+    for (const profile::record_type& type : sink.read().types) {
+        EXPECT_EQ(type.file.find("task.hpp"), std::string::npos) << type.file;
+    }
 }
 
 TEST(RecordRing, HandsOnEachRecordOnceInOrder) {

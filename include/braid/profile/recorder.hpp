@@ -8,8 +8,8 @@
 //   …
 //   recorder.stop();
 //
-// Without a line of code: BRAID_CAPTURE=run.braid ./game records each scheduler that has no
-// observer of its own, from its construction to the end of the program.
+// Without a line of code: BRAID_CAPTURE=run.braid ./game records the first scheduler that has
+// no observer of its own, from its construction to the end of the program.
 
 #include "braid/base/time.hpp"
 #include "braid/core/observer.hpp"
@@ -44,8 +44,9 @@ protected:
 };
 
 /// One at a time records; it may be started again. Costs nothing where it is not installed.
-/// Installed and recording, a task costs one or two reads of a clock and about 25 ns; bench/profile
-/// measures it. Outlives the schedulers that it observes.
+/// Installed and recording, a task costs one or two reads of a clock and about 40 ns; bench/profile
+/// measures it. Observes one scheduler at a time, since ids of tasks are the scheduler's, and
+/// outlives it.
 class recorder final : public observer {
 public:
     BRAID_API explicit recorder(const recorder_options& options = {});
@@ -88,6 +89,7 @@ public:
     struct state;
 
 private:
+    status claim();
     void mark(record_kind kind, const char* name, const std::source_location& where,
               std::uint64_t other);
     BRAID_API static std::atomic<recorder*> active_;

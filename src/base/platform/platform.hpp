@@ -102,8 +102,9 @@ unsigned quota_cores(const char* root) noexcept;
 
 std::uint32_t process_id() noexcept;
 
-/// The address lies in the program or in one of its libraries, as literals do. About 1 us.
-bool is_static(const void* address) noexcept;
+/// Copies that variable of the environment and takes it out, so that programs which this one starts
+/// do not see it. False: it is not there, empty, or longer than the room. Before there are threads.
+bool take_environment(const char* name, char* to, std::size_t room) noexcept;
 /// Calling thread's name, cut to the room; "" when unknown.
 void thread_name(char* to, std::size_t room) noexcept;
 /// ns since 1970.

@@ -1,6 +1,5 @@
 #include "base/platform/platform.hpp"
 
-#include <dlfcn.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 namespace braid::platform {
@@ -41,9 +41,11 @@ void read_first_line(int from, char* line, std::size_t room) {
 
 }  // namespace
 
-bool is_static(const void* address) noexcept {
-    Dl_info found{};
-    return dladdr(address, &found) != 0;
+bool take_environment(const char* name, char* to, std::size_t room) noexcept {
+    const char* const value = std::getenv(name);
+    if (value == nullptr || *value == '\0' || std::strlen(value) >= room) return false;
+    std::strcpy(to, value);
+    return unsetenv(name) == 0;
 }
 
 int run_program(const char* const* arguments, const char* input, std::size_t size, char* said,

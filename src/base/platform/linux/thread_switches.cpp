@@ -35,6 +35,8 @@ braid_section_abort:
     .popsection
     .pushsection .data.rel.ro, "aw"
     .balign 32
+    .globl braid_section
+    .hidden braid_section
 braid_section:
     .long 0, 0
     .quad braid_section_begin
@@ -113,7 +115,11 @@ bool switch_log::open(std::uint32_t thread_number) noexcept {
     if (file_ < 0) return false;
     void* const pages = mmap(nullptr, (1 + ring_pages) * page_bytes(), PROT_READ | PROT_WRITE,
                              MAP_SHARED, file_, 0);
-    if (pages == MAP_FAILED) return false;
+    if (pages == MAP_FAILED) {
+        close(file_);
+        file_ = -1;
+        return false;
+    }
     pages_ = pages;
     return true;
 }
