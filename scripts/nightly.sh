@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Long campaigns: scripts/nightly.sh [SCALE]. Stress tests and models SCALE times as long (20),
-# the stress tests again under both sanitizers, clang-tidy, a second compiler, arm64, broken captures.
+# the stress tests again under both sanitizers, clang-tidy, a second compiler, arm64, broken captures,
+# planted causes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -20,6 +21,7 @@ for preset in ci asan tsan; do
     ctest --preset "$preset" -L '^(stress|model)$' --timeout $((scale * 120)) --no-tests=ignore
 done
 scripts/fuzz.sh $((scale * 60))
+python3 tests/tools/planted/planted_test.py out/build/ci/bin/planted out/build/ci/bin/braid
 scripts/tidy.sh
 build_preset clang
 ctest --preset clang -L '^(unit|sample)$'
