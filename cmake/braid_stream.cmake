@@ -1,0 +1,48 @@
+# Libraries beside braid, for programs that show captures in a browser:
+#   braid_viewer_page  the viewer as text (alias braid::viewer_page);
+#   braid_stream       the server of live views (alias braid::stream), where Boost's headers are.
+# They need of the library only headers, so that they can be linked with the shared one and with the
+# archive of the tests.
+set(BRAID_VIEWER_PAGE ${PROJECT_SOURCE_DIR}/viewer/dist/index.html CACHE FILEPATH
+    "The page that braid_viewer_page holds; missing: one that says so")
+set(page_source ${PROJECT_BINARY_DIR}/viewer_page.cpp)
+set(page_file)
+if(EXISTS ${BRAID_VIEWER_PAGE})
+    set(page_file ${BRAID_VIEWER_PAGE})
+endif()
+add_custom_command(OUTPUT ${page_source}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${page_file} -DOUTPUT=${page_source}
+        -P ${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake
+    DEPENDS ${page_file} ${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake
+    VERBATIM)
+
+function(braid_add_view_library target alias)
+    add_library(${target} STATIC EXCLUDE_FROM_ALL ${ARGN})
+    add_library(braid::${alias} ALIAS ${target})
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_include_directories(${target}
+        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${target} PRIVATE braid_warnings)
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+endfunction()
+braid_add_view_library(braid_viewer_page viewer_page ${page_source})
+
+# The server throws; what is found by a cross compiler is of this machine.
+if(BRAID_WITH_STREAM STREQUAL "OFF" OR BRAID_NO_EXCEPTIONS OR BRAID_NO_RTTI)
+    return()
+endif()
+find_package(Boost 1.74 QUIET)
+if(NOT Boost_FOUND)
+    if(BRAID_WITH_STREAM STREQUAL "ON")
+        message(FATAL_ERROR "BRAID_WITH_STREAM=ON, but Boost was not found: install libboost-dev.")
+    endif()
+    return()
+endif()
+braid_add_view_library(braid_stream stream
+    ${PROJECT_SOURCE_DIR}/src/profile/stream/chunks.cpp
+    ${PROJECT_SOURCE_DIR}/src/profile/stream/guard.cpp
+    ${PROJECT_SOURCE_DIR}/src/profile/stream/hub.cpp
+    ${PROJECT_SOURCE_DIR}/src/profile/stream/live_view.cpp
+    ${PROJECT_SOURCE_DIR}/src/profile/stream/server.cpp)
+target_link_libraries(braid_stream PRIVATE Boost::headers PUBLIC Threads::Threads)
