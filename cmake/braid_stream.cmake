@@ -3,6 +3,25 @@
 #   braid_stream       the server of live views (alias braid::stream), where Boost's headers are.
 # They need of the library only headers, so that they can be linked with the shared one and with the
 # archive of the tests.
+if(BRAID_WITH_STREAM STREQUAL "OFF" OR (BRAID_WITH_STREAM STREQUAL "AUTO" AND NOT BRAID_BUILD_TOOLS))
+    return()
+endif()
+
+function(braid_add_view_library name)
+    add_library(braid_${name} STATIC ${ARGN})
+    add_library(braid::${name} ALIAS braid_${name})
+    target_compile_features(braid_${name} PUBLIC cxx_std_20)
+    target_include_directories(braid_${name}
+        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+        PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(braid_${name}
+        PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:braid_warnings>)
+    set_target_properties(braid_${name} PROPERTIES
+        EXPORT_NAME ${name} CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+    install(TARGETS braid_${name} EXPORT braidTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# viewer/dist/index.html is committed; its absence is seen when CMake runs again.
 set(BRAID_VIEWER_PAGE ${PROJECT_SOURCE_DIR}/viewer/dist/index.html CACHE FILEPATH
     "The page that braid_viewer_page holds; missing: one that says so")
 set(page_source ${PROJECT_BINARY_DIR}/viewer_page.cpp)
@@ -15,23 +34,8 @@ add_custom_command(OUTPUT ${page_source}
         -P ${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake
     DEPENDS ${page_file} ${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake
     VERBATIM)
+braid_add_view_library(viewer_page ${page_source})
 
-function(braid_add_view_library target alias)
-    add_library(${target} STATIC EXCLUDE_FROM_ALL ${ARGN})
-    add_library(braid::${alias} ALIAS ${target})
-    target_compile_features(${target} PUBLIC cxx_std_20)
-    target_include_directories(${target}
-        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-        PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${target} PRIVATE braid_warnings)
-    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
-endfunction()
-braid_add_view_library(braid_viewer_page viewer_page ${page_source})
-
-# The server throws; what is found by a cross compiler is of this machine.
-if(BRAID_WITH_STREAM STREQUAL "OFF" OR BRAID_NO_EXCEPTIONS OR BRAID_NO_RTTI)
-    return()
-endif()
 find_package(Boost 1.74 QUIET)
 if(NOT Boost_FOUND)
     if(BRAID_WITH_STREAM STREQUAL "ON")
@@ -39,10 +43,10 @@ if(NOT Boost_FOUND)
     endif()
     return()
 endif()
-braid_add_view_library(braid_stream stream
+braid_add_view_library(stream
     ${PROJECT_SOURCE_DIR}/src/profile/stream/chunks.cpp
     ${PROJECT_SOURCE_DIR}/src/profile/stream/guard.cpp
     ${PROJECT_SOURCE_DIR}/src/profile/stream/hub.cpp
     ${PROJECT_SOURCE_DIR}/src/profile/stream/live_view.cpp
     ${PROJECT_SOURCE_DIR}/src/profile/stream/server.cpp)
-target_link_libraries(braid_stream PRIVATE Boost::headers PUBLIC Threads::Threads)
+target_link_libraries(braid_stream PRIVATE $<BUILD_INTERFACE:Boost::headers>)

@@ -12,6 +12,7 @@ namespace braid::tool {
 
 void add_export(CLI::App& app);
 void add_stats(CLI::App& app);
+void add_view(CLI::App& app);
 
 /// The capture in that file, with progress on a terminal. Throws with the sentence to show.
 profile::capture open_capture(const std::string& path);

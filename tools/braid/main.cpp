@@ -32,6 +32,9 @@ int main(int count, char** arguments) {
     app.fallthrough();
     braid::tool::add_export(app);
     braid::tool::add_stats(app);
+#if defined(BRAID_HAS_STREAM)
+    braid::tool::add_view(app);
+#endif
     try {
         app.parse(count, arguments);
         return 0;

@@ -432,6 +432,8 @@ void server::state::accept() {
     acceptor.async_accept([this](error_code wrong, tcp::socket socket) {
         if (ends) return;
         if (!wrong) {
+            error_code ignored;
+            socket.set_option(tcp::no_delay(true), ignored);
             // What is too much is closed as `socket` ends.
             if (all.size() < most_connections) {
                 std::make_shared<request_session>(*this, std::move(socket))->begin();

@@ -13,8 +13,8 @@ using live::source;
 namespace profile = braid::profile;
 
 /// One that is let in, and has read nothing yet.
-web::socket silent(std::uint16_t port, const std::string& token, int receive_bytes = 0) {
-    web::socket one(port, "", receive_bytes);
+web::socket silent(std::uint16_t port, const std::string& token) {
+    web::socket one(port);
     EXPECT_EQ(one.status(), 101) << one.head();
     one.send(token);
     return one;
@@ -22,7 +22,7 @@ web::socket silent(std::uint16_t port, const std::string& token, int receive_byt
 
 TEST_F(Live, ShowsARunOfASchedulerFromItsBeginToItsEnd) {
     begin();
-    web::socket page = silent(port(), token());
+    web::socket page = page_of();
     profile::recorder recorder;
     {
         braid::scheduler s({.workers = 2, .observer = &recorder});
