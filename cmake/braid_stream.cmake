@@ -3,7 +3,12 @@
 #   braid_stream       the server of live views (alias braid::stream), where Boost's headers are.
 # They need of the library only headers, so that they can be linked with the shared one and with the
 # archive of the tests.
-if(BRAID_WITH_STREAM STREQUAL "OFF" OR (BRAID_WITH_STREAM STREQUAL "AUTO" AND NOT BRAID_BUILD_TOOLS))
+# The server throws, and Boost's headers would be those of the machine that builds.
+set(wanted OFF)
+if((BRAID_BUILD_TOOLS OR BRAID_BUILD_TESTS) AND NOT BRAID_NO_EXCEPTIONS AND NOT CMAKE_CROSSCOMPILING)
+    set(wanted ON)
+endif()
+if(BRAID_WITH_STREAM STREQUAL "OFF" OR (BRAID_WITH_STREAM STREQUAL "AUTO" AND NOT wanted))
     return()
 endif()
 
