@@ -1,4 +1,5 @@
 """`braid view FILE` serves the file's bytes and a page on this machine, until it is told to end."""
+import os
 import pathlib
 import signal
 import subprocess
@@ -54,6 +55,22 @@ def refuses(*arguments):
           f"{arguments}: exit {done.returncode}, {done.stderr!r}")
 
 
+def opens_a_browser(folder):
+    """A program of that name, first on the path, says what it was asked to open."""
+    said = folder / "said"
+    os.mkfifo(said)
+    program = folder / "xdg-open"
+    program.write_text(f'#!/bin/sh\necho "$#" "$1" > "{said}"\n')
+    program.chmod(0o755)
+    live = "http://localhost:1/#live=" + 32 * "a"
+    surroundings = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    subprocess.run([BRAID, "view", "--live", live], env=surroundings, check=True, timeout=DEADLINE)
+    check(said.read_text() == f"1 {live}\n", "the browser was asked for something else")
+    done = subprocess.run([BRAID, "view", "--live", live], env={"PATH": "/nowhere"}, check=True,
+                          capture_output=True, text=True, timeout=DEADLINE)
+    check("no browser was opened" in done.stderr, done.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -62,6 +79,7 @@ def main():
         capture = sorted(folder.glob("*.braid"))[0]
         for end_by in (signal.SIGINT, signal.SIGTERM):
             view(capture, end_by)
+        opens_a_browser(folder)
         refuses()
         refuses(str(folder / "missing.braid"))
         refuses(name)
