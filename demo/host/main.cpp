@@ -4,6 +4,7 @@
 #include "headless.hpp"
 #include "import/import_model.hpp"
 #include "import/import_process.hpp"
+#include "live.hpp"
 #include "window.hpp"
 
 #include <fmt/core.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 namespace arena::host {
@@ -48,6 +50,9 @@ void describe(CLI::App& app, options& wish, bool& serial, std::string& prioritie
         ->capture_default_str();
     app.add_option("--capture", how.capture, "Record what the threads do (Braid)")
         ->type_name("FILE");
+    if (live_page::is_there()) {
+        app.add_flag("--live", wish.live, "Show in a browser what the threads do (Braid)");
+    }
     app.add_option("--serial-stage", how.serial_stage, "This stage runs on one thread (Braid)")
         ->check(CLI::IsMember(braid_frames::stage_names(arena_game_api()->stages)));
     app.add_option("--priorities", priorities,
@@ -87,8 +92,10 @@ int run(const options& wish) {
             "a window shows each frame before the next one begins; use --pipeline with "
             "--headless.");
     const model_blocks models = load_models(wish);
-    if (window) return run_window(wish, models);
-    return run_headless(wish, models);
+    std::optional<live_page> live;  // a window may begin several captures; all go to one page
+    options told = wish;
+    if (wish.live) told.frames_in.live = live.emplace().sink();
+    return window ? run_window(told, models) : run_headless(told, models);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What the command line asks for.
 #pragma once
 
+#include <braid/profile/recorder.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -13,12 +15,14 @@ struct frame_options {
     std::string serial_stage;  // a phase or a row of the table that runs on one thread
     bool dynamic_priorities = false;
     bool shadow_jobs = false;       // skinning and the light on the floor as a job list
-    std::filesystem::path capture;  // empty: nothing is recorded
+    std::filesystem::path capture;  // empty: no file is recorded
+    braid::profile::capture_sink* live = nullptr;  // gets what is recorded, too
 };
 
 struct options {
     bool headless = false;
     bool compare = false;      // every backend in one run
+    bool live = false;         // a browser may watch
     std::uint32_t frames = 0;  // 0: 300 without a window, endless with one
     std::uint64_t seed = 1;
     unsigned workers = 0;

@@ -119,7 +119,7 @@ void capture_writer::done(std::uint64_t duration) {
 
 std::vector<std::byte> capture_writer::take() { return std::exchange(bytes_, {}); }
 
-status write_capture(const capture& from, const std::string& path) {
+std::vector<std::byte> bytes_of(const capture& from) {
     capture_writer to;
     to.header(from.began_at);
     for (const auto& [key, value] : from.info) {
@@ -142,7 +142,11 @@ status write_capture(const capture& from, const std::string& path) {
         }
     }
     if (from.whole) to.done(from.duration);
-    const std::vector<std::byte> bytes = to.take();
+    return to.take();
+}
+
+status write_capture(const capture& from, const std::string& path) {
+    const std::vector<std::byte> bytes = bytes_of(from);
     std::FILE* const file = std::fopen(path.c_str(), "wb");
     bool well = file != nullptr;
     well = well && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();

@@ -3,36 +3,17 @@
 // that the system saw are put between the records.
 
 #include "braid/profile/recorder.hpp"
+#include "braid/profile/sinks.hpp"
 #include "profile/capture_writer.hpp"
 #include "profile/recorded_thread.hpp"
 #include "profile/tick_clock.hpp"
 
 #include <condition_variable>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
-
-/// A file that is written as the capture grows.
-class file_sink final : public capture_sink {
-public:
-    file_sink() = default;
-    file_sink(const file_sink&) = delete;
-    file_sink& operator=(const file_sink&) = delete;
-    ~file_sink() { close(); }
-
-    status open(const std::string& path);
-    bool take(std::span<const std::byte> chunks) override;
-    /// Says what went wrong since open().
-    status close();
-
-private:
-    std::string path_;
-    std::FILE* file_ = nullptr;
-    int error_ = 0;
-};
 
 struct recorder::state {
     explicit state(const recorder_options& o);

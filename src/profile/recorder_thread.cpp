@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <iterator>
 
 BRAID_NAMESPACE_BEGIN
@@ -21,33 +20,6 @@ clock_pair read_both_clocks() {
         best = {before + least / 2, static_cast<std::uint64_t>(ns)};
     }
     return best;
-}
-
-status file_sink::open(const std::string& path) {
-    path_ = path;
-    error_ = 0;
-    file_ = std::fopen(path.c_str(), "wb");
-    if (file_ != nullptr) {
-        // Chunks are large; and a child of a fork has nothing to write a second time.
-        std::setvbuf(file_, nullptr, _IONBF, 0);
-        return {};
-    }
-    return {errno, "cannot write '" + path + "': " + std::strerror(errno)};
-}
-
-bool file_sink::take(std::span<const std::byte> chunks) {
-    if (error_ == 0 && std::fwrite(chunks.data(), 1, chunks.size(), file_) != chunks.size()) {
-        error_ = errno;
-    }
-    return error_ == 0;
-}
-
-status file_sink::close() {
-    if (file_ == nullptr) return {};
-    if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
-    file_ = nullptr;
-    if (error_ == 0) return {};
-    return {error_, "cannot write '" + path_ + "': " + std::strerror(error_)};
 }
 
 status recorder::state::begin(capture_sink& to, switch_level level) {

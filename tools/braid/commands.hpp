@@ -15,6 +15,7 @@ void add_stats(CLI::App& app);
 void add_report(CLI::App& app);
 void add_what_if(CLI::App& app);
 void add_diff(CLI::App& app);
+void add_view(CLI::App& app);
 
 /// The capture in that file, with progress on a terminal. Throws with the sentence to show.
 profile::capture open_capture(const std::string& path);

@@ -1,6 +1,9 @@
 // braid export: a capture as a file for another program.
 #include "commands.hpp"
 
+#if defined(BRAID_HAS_STREAM)
+#include "html.hpp"
+#endif
 #include "profile/chrome/chrome.hpp"
 #include "profile/perfetto/perfetto.hpp"
 
@@ -31,6 +34,10 @@ struct format {
 constexpr format formats[] = {
     {"--perfetto", "Write Perfetto's format, for ui.perfetto.dev", profile::write_perfetto},
     {"--chrome", "Write trace events in JSON, for chrome://tracing", profile::write_chrome},
+#if defined(BRAID_HAS_STREAM)
+    {"--html", "Write one page that holds the viewer and the capture, for a bug report",
+     write_html},
+#endif
 };
 
 /// A file that is gone again when it did not come to its end.

@@ -35,6 +35,9 @@ int main(int count, char** arguments) {
     braid::tool::add_report(app);
     braid::tool::add_what_if(app);
     braid::tool::add_diff(app);
+#if defined(BRAID_HAS_STREAM)
+    braid::tool::add_view(app);
+#endif
     try {
         app.parse(count, arguments);
         return 0;

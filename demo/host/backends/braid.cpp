@@ -33,19 +33,12 @@ braid_frames::braid_frames(unsigned workers, const frame_options& wish)
     : wish_(wish),
       scheduler_({.name = "arena",
                   .workers = static_cast<int>(workers),
-                  .observer = wish.capture.empty() ? nullptr : &capture_}),
+                  .observer = records() ? &capture_ : nullptr}),
       loop_(scheduler_,
             {.name = "frame",
              .depth = wish.pipeline,
              .while_waiting = wish.shadow_jobs ? braid::help::needed : braid::help::any}) {
-    if (!wish.capture.empty()) {
-        if (wish.capture.has_parent_path()) {
-            std::filesystem::create_directories(wish.capture.parent_path());
-        }
-        if (const braid::status went = capture_.start(wish.capture.string()); !went) {
-            throw std::runtime_error(went.text + ".");
-        }
-    }
+    if (records()) begin_capture();
     if (!wish.shadow_jobs) return;
     jobs_.reserve(most_jobs);
     lists_.register_job(&run_job, "part of a stage");
@@ -54,15 +47,36 @@ braid_frames::braid_frames(unsigned workers, const frame_options& wish)
 
 braid_frames::~braid_frames() { finish(); }
 
-void braid_frames::end_capture() {
-    if (wish_.capture.empty()) return;
-    finish();
-    if (const braid::status went = capture_.stop(); !went) {
-        throw std::runtime_error(went.text + ".");
+void braid_frames::begin_capture() {
+    const auto demand = [](const braid::status& went) {
+        if (!went) throw std::runtime_error(went.text + ".");
+    };
+    std::vector<braid::profile::capture_sink*> all;
+    if (wish_.live != nullptr) all.push_back(wish_.live);
+    if (!wish_.capture.empty()) {
+        if (wish_.capture.has_parent_path()) {
+            std::filesystem::create_directories(wish_.capture.parent_path());
+        }
+        demand(file_.open(wish_.capture.string()));
+        all.push_back(&file_);
     }
+    demand(capture_.start(sinks_.emplace(std::move(all))));
+}
+
+void braid_frames::end_capture() {
+    if (!records()) return;
+    finish();
+    braid::status went = capture_.stop();
+    if (went) went = file_.close();
+    if (!went) throw std::runtime_error(went.text + ".");
     const braid::profile::recorder::counts all = capture_.statistics();
-    fmt::print("Wrote {} records of {} threads to {}, {} had no room\n", all.records, all.threads,
-               wish_.capture.string(), all.dropped);
+    if (wish_.capture.empty()) {
+        fmt::print("Recorded {} records of {} threads, {} had no room\n", all.records, all.threads,
+                   all.dropped);
+    } else {
+        fmt::print("Wrote {} records of {} threads to {}, {} had no room\n", all.records,
+                   all.threads, wish_.capture.string(), all.dropped);
+    }
 }
 
 void braid_frames::run_frame(std::span<const stage> table, game& world, recorder& times) {

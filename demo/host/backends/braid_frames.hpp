@@ -9,7 +9,7 @@
 #include <braid/braid.hpp>
 #include <braid/frame/frame_loop.hpp>
 #include <braid/job_list/job_list_manager.hpp>
-#include <braid/profile/recorder.hpp>
+#include <braid/profile/sinks.hpp>
 
 #include <array>
 #include <functional>
@@ -67,7 +67,12 @@ private:
     void add_jobs(const braid::frame_context& frame, std::uint32_t row);
     recorder& times(std::uint64_t frame) { return times_[frame % times_.size()]; }
 
+    bool records() const { return !wish_.capture.empty() || wish_.live != nullptr; }
+    void begin_capture();
+
     frame_options wish_;
+    braid::profile::file_sink file_;
+    std::optional<braid::profile::fan_out> sinks_;
     braid::profile::recorder capture_;
     braid::scheduler scheduler_;
     braid::frame_loop loop_;

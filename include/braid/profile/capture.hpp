@@ -132,7 +132,8 @@ BRAID_API status read_capture(const std::string& path, capture& to,
 BRAID_API status read_capture(std::span<const std::byte> bytes, capture& to,
                               const std::function<void(double)>& progress = {});
 
-/// Writes one, as a recorder would.
+/// The file of one, as a recorder would write it.
+BRAID_API std::vector<std::byte> bytes_of(const capture& from);
 BRAID_API status write_capture(const capture& from, const std::string& path);
 
 }  // namespace profile

@@ -1,0 +1,51 @@
+#pragma once
+// Places for the bytes of a capture: a file, and several at once.
+
+#include "braid/profile/recorder.hpp"
+
+#include <cstdio>
+
+BRAID_NAMESPACE_BEGIN
+namespace profile {
+
+/// A file that is written as the capture grows.
+class file_sink final : public capture_sink {
+public:
+    BRAID_API file_sink();
+    file_sink(const file_sink&) = delete;
+    file_sink& operator=(const file_sink&) = delete;
+    /// close().
+    BRAID_API ~file_sink();
+
+    BRAID_API status open(const std::string& path);
+    BRAID_API bool take(std::span<const std::byte> chunks) override;
+    /// Says what went wrong since open(), such as a full disk. After recorder::stop().
+    BRAID_API status close();
+
+private:
+    std::string path_;
+    std::FILE* file_ = nullptr;
+    int error_ = 0;
+};
+
+/// Hands everything to several sinks, for a file and a live view of one run:
+///
+///   profile::fan_out both({&file, &view});
+///   recorder.start(both);
+///
+/// One that takes no more is left out; the others go on. They outlive the recording.
+class fan_out final : public capture_sink {
+public:
+    explicit fan_out(std::vector<capture_sink*> to) : to_(std::move(to)) {}
+
+    bool take(std::span<const std::byte> chunks) override {
+        std::erase_if(to_, [&](capture_sink* one) { return !one->take(chunks); });
+        return !to_.empty();
+    }
+
+private:
+    std::vector<capture_sink*> to_;
+};
+
+}  // namespace profile
+BRAID_NAMESPACE_END

@@ -1,0 +1,96 @@
+"""`braid view FILE` serves the file's bytes and a page on this machine, until it is told to end."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+
+BRAID, MAKE_CAPTURES = sys.argv[1:3]
+DEADLINE = 30  # seconds
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit(message)
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=DEADLINE) as answer:
+        return answer.read(), answer.headers
+
+
+def status_of(url):
+    try:
+        get(url)
+    except urllib.error.HTTPError as error:
+        return error.code
+    return 200
+
+
+def view(capture, end_by):
+    with subprocess.Popen([BRAID, "view", str(capture), "--no-browser"], stdout=subprocess.PIPE,
+                          text=True) as server:
+        try:
+            url = server.stdout.readline().split(" ")[0]
+            check(url.startswith("http://127.0.0.1:"), f"no address: {url!r}")
+            page, headers = get(url)
+            check(page.lower().startswith(b"<!doctype html>"), "no page")
+            check("default-src 'none'" in headers["Content-Security-Policy"], "no policy")
+            check(get(url + "capture.braid")[0] == capture.read_bytes(), "other bytes")
+            for path in ("stream", "missing", "../etc/passwd", capture.name):
+                check(status_of(url + path) == 404, f"{path} is served")
+            server.send_signal(end_by)
+            check(server.wait(DEADLINE) == 0, f"exit {server.returncode} after {end_by}")
+        finally:
+            server.kill()
+
+
+def refuses(*arguments):
+    done = subprocess.run([BRAID, "view", *arguments], capture_output=True, text=True,
+                          timeout=DEADLINE, check=False)
+    check(done.returncode == 2 and done.stderr.startswith("braid: ") and not done.stdout,
+          f"{arguments}: exit {done.returncode}, {done.stderr!r}")
+
+
+def opens_a_browser(folder):
+    """A program of that name, first on the path, says what it was asked to open."""
+    said = folder / "said"
+    os.mkfifo(said)
+    program = folder / "xdg-open"
+    program.write_text(f'#!/bin/sh\necho "$#" "$1" > "{said}"\n')
+    program.chmod(0o755)
+    live = "http://localhost:1/#live=" + 32 * "a"
+    surroundings = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    subprocess.run([BRAID, "view", "--live", live], env=surroundings, check=True, timeout=DEADLINE)
+    check(said.read_text() == f"1 {live}\n", "the browser was asked for something else")
+    done = subprocess.run([BRAID, "view", "--live", live], env={"PATH": "/nowhere"}, check=True,
+                          capture_output=True, text=True, timeout=DEADLINE)
+    check("no browser was opened" in done.stderr, done.stderr)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([MAKE_CAPTURES, name], check=True, timeout=DEADLINE,
+                       stdout=subprocess.DEVNULL)
+        capture = sorted(folder.glob("*.braid"))[0]
+        for end_by in (signal.SIGINT, signal.SIGTERM):
+            view(capture, end_by)
+        opens_a_browser(folder)
+        refuses()
+        refuses(str(folder / "missing.braid"))
+        refuses(name)
+        refuses(__file__)
+        refuses(str(capture), "--live", "http://127.0.0.1:1/#live=" + 32 * "0")
+        refuses("--live", "http://example.org:1/#live=" + 32 * "0")
+        refuses("--live", "http://127.0.0.1:1/")
+        live = "http://127.0.0.1:1/#live=" + 32 * "0"
+        told = subprocess.run([BRAID, "view", "--live", live, "--no-browser"], capture_output=True,
+                              text=True, timeout=DEADLINE, check=True)
+        check(told.stdout == live + "\n", told.stdout)
+
+
+main()
