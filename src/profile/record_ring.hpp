@@ -10,23 +10,25 @@
 #include "braid/base/policy.hpp"
 #include "braid/profile/capture.hpp"
 
-#include <bit>
+#include <algorithm>
+#include <cstddef>
 #include <span>
-#include <vector>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-class record_ring {
+/// `Record` is the model's in tests/model.
+template <class Policy, class Record>
+class basic_record_ring {
 public:
-    /// `capacity` is a power of two. Touches the memory, so that no later record has to.
-    explicit record_ring(std::size_t capacity)
-        : mask_(static_cast<std::uint32_t>(capacity - 1)), records_(capacity) {}
+    /// As many records as a power of two, which outlive the ring.
+    explicit basic_record_ring(std::span<Record> records)
+        : mask_(static_cast<std::uint32_t>(records.size() - 1)), records_(records) {}
 
     // ---- the writer
 
     /// Where the next record goes. Null: there is no room, and that is counted.
-    record* begin_push() {
+    Record* begin_push() {
         const std::uint64_t at = head_.load(relaxed);  // its own
         if (at - tail_seen_ > mask_) [[unlikely]] {
             tail_seen_ = tail_.load(acquire);  // pairs with pop(): it has read what was there
@@ -51,7 +53,7 @@ public:
     void pop(F&& f) {
         const std::uint64_t end = head_.load(acquire);  // pairs with end_push()
         const std::uint64_t begin = tail_.load(relaxed);
-        const std::span<const record> all(records_);
+        const std::span<const Record> all(records_);
         const std::size_t first = begin & mask_;
         const std::size_t count = end - begin;
         const std::size_t straight = std::min(count, all.size() - first);
@@ -64,13 +66,18 @@ public:
     std::uint64_t pushed() const { return head_.load(relaxed); }
 
 private:
+    template <class T>
+    using atomic = typename Policy::template atomic<T>;
+
     alignas(64) atomic<std::uint64_t> head_{0};
     std::uint64_t tail_seen_ = 0;
     atomic<std::uint64_t> dropped_{0};
     std::uint32_t mask_;
     alignas(64) atomic<std::uint64_t> tail_{0};
-    std::vector<record> records_;
+    const std::span<Record> records_;
 };
+
+using record_ring = basic_record_ring<active_policy, record>;
 
 }  // namespace profile
 BRAID_NAMESPACE_END

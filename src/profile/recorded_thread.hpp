@@ -17,7 +17,9 @@ inline constexpr std::uint8_t ring_joined = 0x80;
 /// What a thread needs from its first event in a capture on. Large, so that threads which are seen
 /// and never recorded do without.
 struct thread_records {
-    thread_records(std::size_t capacity, type_table& all) : ring(capacity), types(all) {}
+    thread_records(std::size_t capacity, type_table& all)
+        : memory(capacity), ring(memory), types(all) {}
+    std::vector<record> memory;  // touched here, so that no later record has to
     record_ring ring;
     type_cache types;
     platform::switch_log log;  // read by the recorder's thread

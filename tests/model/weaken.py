@@ -21,9 +21,22 @@ FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 
 RANKS = "src/graph/ready_ranks.hpp"
 FEED = "src/job_list/job_feed.hpp"
+RING = "src/profile/record_ring.hpp"
 
 # name: (file, text, replacement, model, survives)
 WEAKENED = {
+    "ring.end_push release": (
+        RING, "head_.load(relaxed) + 1, release)", "head_.load(relaxed) + 1, relaxed)",
+        "record_ring", None),
+    "ring.begin_push acquire": (
+        RING, "tail_.load(acquire)", "tail_.load(relaxed)", "record_ring", None),
+    "ring.pop acquire": (
+        RING, "head_.load(acquire)", "head_.load(relaxed)", "record_ring", None),
+    "ring.pop release": (
+        RING, "tail_.store(end, release)", "tail_.store(end, relaxed)", "record_ring", None),
+    "ring.begin_push counts one too many": (
+        RING, "at - tail_seen_ > mask_) {\n                // relaxed",
+        "at - tail_seen_ > mask_ + 1) {\n                // relaxed", "record_ring", None),
     "feed.take acquire": (
         FEED, "fetch_.fetch_add(1, acquire)", "fetch_.fetch_add(1, relaxed)", "job_feed", None),
     "feed.open release": (

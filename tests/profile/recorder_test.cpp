@@ -463,7 +463,8 @@ TEST(RecorderItself, OptionsWithoutBracesHaveNoPlaceRatherThanTheLibrarys) {
 }
 
 TEST(RecordRing, HandsOnEachRecordOnceInOrder) {
-    profile::record_ring ring(8);
+    record places[8];
+    profile::record_ring ring(places);
     constexpr std::uint64_t last = 100'000;
     std::thread writer([&] {
         for (std::uint64_t i = 1; i <= last;) {
