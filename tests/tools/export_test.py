@@ -1,5 +1,6 @@
 """What `braid export` writes, read by others: protoc with a schema of our own, and Python's JSON.
 Everything is counted against the capture, which is read here once more, independently."""
+import base64
 import json
 import os
 import pathlib
@@ -303,7 +304,7 @@ def refused(sentence, *arguments, **options):
 def check_refusals(folder):
     capture, out = folder / "many.braid", folder / "out"
     before = capture.read_bytes()
-    refused(r"what is to be written\? Say --perfetto OUT or --chrome OUT\.", capture)
+    refused(r"what is to be written\? Say --perfetto OUT or --chrome OUT( or --html OUT)?\.", capture)
     refused(r"'.*' cannot be written: it is the capture itself\.", capture, "--chrome", capture)
     link = folder / "link.braid"
     link.symlink_to(capture)
@@ -341,6 +342,23 @@ def check_names(trace, document):
     check(names <= decoded, f"lost: {names - decoded}")
 
 
+def check_page(capture, page):
+    """The viewer with the capture in it: its records are those of the file, whatever their names."""
+    if "--html" not in braid("export", "--help").stdout:
+        return
+    done = braid("export", capture, "--html", page)
+    check(done.returncode == 0, f"{capture}: exit {done.returncode}: {done.stderr}")
+    text = page.read_text()
+    inside = re.search(r'<script type="application/octet-stream;base64" id="braid-capture">'
+                       r'([A-Za-z0-9+/]*=*)</script>\n'
+                       r'<script type="application/json" id="braid-analysis">([^<]*)</script>', text)
+    check(inside, f"{page}: no capture, or no analysis in it")
+    copy = page.with_suffix(".copy.braid")
+    copy.write_bytes(base64.b64decode(inside[1], validate=True))
+    check(expectation(copy) == expectation(capture), f"{page}: another capture")
+    check(json.loads(inside[2])["version"] == 1, "the analysis")
+
+
 with tempfile.TemporaryDirectory(prefix="braid-export-") as place:
     here = pathlib.Path(place)
     subprocess.run([MAKE_CAPTURES, here], check=True, timeout=DEADLINE)
@@ -352,6 +370,7 @@ with tempfile.TemporaryDirectory(prefix="braid-export-") as place:
         done = braid("export", path, "--perfetto", perfetto, "--chrome", chrome)
         check(done.returncode == 0, f"{path}: exit {done.returncode}: {done.stderr}")
         wanted = expectation(path)
+        check_page(path, path.with_suffix(".html"))
         traces[path.stem] = check_perfetto(perfetto, wanted)
         documents[path.stem] = check_chrome(chrome, wanted)
     check(len(traces["many"].flows) > 5000, "no arrows to look at")
