@@ -82,7 +82,12 @@ def check_block(block, compiler, link, folder):
         return None
     try:
         ran = subprocess.run(
-            [str(stem)], capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False
+            [str(stem)],
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT_S,
+            check=False,
+            cwd=folder,  # some write files
         )
     except subprocess.TimeoutExpired:
         return f"{where}: ran longer than {TIME_LIMIT_S} s."
