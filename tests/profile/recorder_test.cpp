@@ -277,8 +277,8 @@ TEST_P(Recorder, MayBeStartedAgainWhileTasksRun) {
 }
 
 TEST(RecorderItself, RecordsOneAtATime) {
+    memory_sink sink;  // outlives the recording that second's end stops
     profile::recorder first, second;
-    memory_sink sink;
     ASSERT_TRUE(first.start(sink));
     EXPECT_EQ(second.start(sink).text, "another recorder records; stop() it first");
     EXPECT_EQ(first.start(sink).text, "this recorder records already; stop() it first");

@@ -33,7 +33,8 @@ struct recorder_options {
     bool exact_switches = true;
 };
 
-/// Where the bytes of a capture go. Called on the recorder's thread, with whole chunks.
+/// Where the bytes of a capture go. Called on the recorder's thread, with whole chunks. Outlives
+/// the recording.
 class capture_sink {
 public:
     /// False: it takes no more.
