@@ -91,6 +91,10 @@ int run(const options& wish) {
         throw std::runtime_error(
             "a window shows each frame before the next one begins; use --pipeline with "
             "--headless.");
+    if (wish.backend != "braid" && (wish.live || !wish.frames_in.capture.empty()))
+        throw std::runtime_error(
+            "only Braid is recorded; leave --capture and --live out, or "
+            "choose --backend braid.");
     const model_blocks models = load_models(wish);
     std::optional<live_page> live;  // a window may begin several captures; all go to one page
     options told = wish;

@@ -40,3 +40,11 @@ for arguments in (("--characters", "0"), ("--backend", "magic"), ("--frames", "m
     done = run(*arguments)
     check(done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1,
           f"{arguments}: exit {done.returncode}\n{done.stderr}")
+
+summary_again, other = small_run("--seed", "7", "--capture", str(folder / "made" / "run.braid"))
+capture = (folder / "made" / "run.braid").read_bytes()
+check(capture[:8] == b"BRAIDCAP" and b"DONE" in capture[-16:], "--capture left no whole capture")
+check(summary_again["hash_parallel"] == summary["hash_parallel"], "a recorded run is another one")
+refused = run("--frames", "2", "--backend", "serial", "--capture", str(folder / "serial.braid"))
+check(refused.returncode == 2 and "only Braid is recorded" in refused.stderr, refused.stderr)
+check(not (folder / "serial.braid").exists(), "a refused run leaves a file")
