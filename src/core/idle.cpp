@@ -47,7 +47,7 @@ void runtime::idle(worker& w) {
         if (const task_id id = next_task(w)) {
             leave_search(w);
             run(w, id, true);
-            run_kept(w, [](std::uint64_t) { return true; });
+            run_kept(w);
             return;
         }
         if (steal_job(w)) return;

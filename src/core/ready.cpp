@@ -54,13 +54,18 @@ void runtime::make_ready(worker& w, std::uint32_t index, task_id released_by) {
         return;
     }
     if (s.has(flag_resources) && !acquire_resources(w, index)) return;
+    if (!keep(w, index, w.depth)) enqueue(w, index);
+}
+
+/// For run_kept(), which follows as soon as the thread is back at that depth.
+bool runtime::keep(worker& w, std::uint32_t index, unsigned depth) {
+    const slot& s = slots[index];
     constexpr std::uint16_t elsewhere = flag_direct | flag_background;
-    if (w.depth == w.loop_depth && w.kind != seat_kind::background && !w.kept && !turn &&
-        !s.has(elsewhere) && level_of(s) == static_cast<unsigned>(priority_level::normal)) {
-        w.kept = id_of(index);  // for run_kept(), which follows
-        return;
-    }
-    enqueue(w, index);
+    const bool keeps = depth == w.loop_depth && w.kind != seat_kind::background && !w.kept &&
+                       !turn && !s.has(elsewhere) &&
+                       level_of(s) == static_cast<unsigned>(priority_level::normal);
+    if (keeps) w.kept = id_of(index);
+    return keeps;
 }
 
 void runtime::enqueue(worker& w, std::uint32_t index) {

@@ -54,7 +54,8 @@ void runtime::thread_main(worker& w) {
             // What is meant for this thread alone nobody else can run.
             if (const task_id id = direct_task(w)) {
                 run(w, id);
-                run_kept(w, [](std::uint64_t) { return false; });
+                const auto nothing = [](std::uint64_t) { return false; };
+                run_kept(w, nothing, nothing);
             } else {
                 sleep(w, INT64_MAX);  // until the count goes up, or the end
             }
@@ -67,7 +68,7 @@ void runtime::thread_main(worker& w) {
         }
         leave_search(w);
         run(w, id, true);
-        run_kept(w, [](std::uint64_t) { return true; });
+        run_kept(w);
     }
     leave_thread(w);
 }
@@ -154,7 +155,7 @@ void runtime::run(worker& w, task_id id, bool more) {
 
 /// By a loop of this thread, right after run(): the successor of the task that has ended is in this
 /// core's cache, and goes through no queue. One for which the loop does not care goes where all go.
-void runtime::run_kept(worker& w, id_test wanted) {
+void runtime::run_kept(worker& w, id_test wanted, id_test more) {
     constexpr unsigned most = 64;  // until the loop looks at everything else
     constexpr auto normal = static_cast<unsigned>(priority_level::normal);
     for (unsigned n = 0; w.kept; ++n) {
@@ -163,7 +164,7 @@ void runtime::run_kept(worker& w, id_test wanted) {
             enqueue(w, index_of(id.value));
             return;
         }
-        run(w, id);
+        run(w, id, more(id.value));
     }
 }
 

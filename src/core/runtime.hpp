@@ -78,6 +78,7 @@ public:
 
     // ---- ready.cpp
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
+    bool keep(worker& w, std::uint32_t index, unsigned depth);
     void enqueue(worker& w, std::uint32_t index);
     /// Into the thread's own queue, for everybody.
     void push_ready(worker& w, task_id id, unsigned level);
@@ -137,7 +138,12 @@ public:
     void leave_thread(worker& w);
     /// `more`: may go on with other tasks of the same environment, if they are the newest.
     void run(worker& w, task_id id, bool more = false);
-    void run_kept(worker& w, id_test wanted);
+    /// `more`: as of run(), by task.
+    void run_kept(worker& w, id_test wanted, id_test more);
+    void run_kept(worker& w) {
+        constexpr auto any = [](std::uint64_t) { return true; };
+        run_kept(w, any, any);
+    }
     /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
     running_task* begin_body(worker& w, running_task& body, task_id shown_as);
     /// The thread goes on with another task in the same frame.

@@ -309,8 +309,12 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             }
             floats.use(w, float_control);
             // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
-            run(w, id, target.all_of != nullptr || target.run_everything || is_node(id, target));
-            run_kept(w, [&](std::uint64_t entry) { return is_needed(w, target, entry); });
+            const auto more = [&](std::uint64_t entry) {
+                return target.all_of != nullptr || target.run_everything ||
+                       is_node({entry}, target);
+            };
+            run(w, id, more(id.value));
+            run_kept(w, [&](std::uint64_t entry) { return is_needed(w, target, entry); }, more);
             continue;
         }
         if (policy != help::none && enough_stack(w)) {

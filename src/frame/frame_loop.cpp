@@ -90,7 +90,7 @@ bool frame_state::wait_for(task_id end) {
             continue;
         }
         rt.run(*seat, other);
-        rt.run_kept(*seat, [](std::uint64_t) { return true; });
+        rt.run_kept(*seat);
     }
     return true;
 }

@@ -28,7 +28,21 @@ void graph_run::begin(void* storage, task_context* context) {
     self.reset(w, w.top->slot);
     // From here on nodes run; the run's own work holds it, and so the graph, open until they are
     // all ready.
-    for (std::size_t i = g.roots; i-- != 0;) self.make_ready(w, g.plan[g.order[i]], {});
+    for (std::size_t i = g.roots; --i != 0;) self.make_ready(w, g.plan[g.order[i]], {});
+    // The loop that runs this body goes on with the first of them, the other roots are for
+    // everybody.
+    const graph_plan& first = g.plan[g.order[0]];
+    if (!self.is_at_hand(*first.slot) || !g.rt.keep(w, first.index, w.depth - 1)) {
+        return self.make_ready(w, first, {});
+    }
+    if (g.rt.options.observer != nullptr) g.rt.tell(w, event_kind::ready, g.rt.id_of(first.index));
+}
+
+/// It may run on the thread that makes it ready, at once, as any other node that has no rank.
+bool graph_run::is_at_hand(const slot& node) const {
+    constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
+    return !graph->ranked && (node.flags.load(relaxed) & ~harmless) == flag_own_way &&
+           node.level.load(relaxed) == normal;
 }
 
 /// Every node as it is before a run. One thread, before any node is ready.
@@ -110,8 +124,7 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
 
 /// A node, and with `more` those that it makes ready, and others of this run that lie at hand.
 void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, bool more) const {
-    constexpr unsigned most =
-        1024;  // until the loop looks at everything else; a thief may be there first
+    constexpr unsigned most = 1024;  // until the loop looks at everything else
     runtime& rt = graph->rt;
     const task_id run_id = rt.id_of(run);
     const bool special = graph->special;
@@ -122,6 +135,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     const std::int64_t began = each ? active_policy::now() : w.stamp;
     unsigned untimed = 0;
     const char* name = nullptr;
+    const graph_plan* left = nullptr;  // ready, and for the loop to go on with
     running_task body{plan->index, w.top, {}, task_context(rt, w, id_of(*plan))};
     running_task* const outer = rt.begin_body(w, body, body.context.id());
     w.elsewhere = 0;
@@ -165,7 +179,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         // As in complete_one(), without its list: nothing is completed below this.
         if (drop_open_work(s.open)) end_node(w, *plan, id, more ? &next : nullptr);
         if (n == most || !more || wanted_elsewhere(rt, w, normal)) {
-            if (next != nullptr) rt.enqueue(w, next->index);
+            left = next;
             break;
         }
         if (next == nullptr) next = next_node(w, run_id);
@@ -178,6 +192,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     if (untimed != 0) rt.note_durations(w, "nodes of a graph", false, untimed);
     rt.end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
+    if (left != nullptr && !rt.keep(w, left->index, w.depth)) rt.enqueue(w, left->index);
 }
 
 /// The newest task of this thread, if it is a node of the run. If not, the run may be over and the
@@ -346,11 +361,7 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
         const std::uint32_t node = to.ordinal.load(relaxed) - 1;
         const graph_plan& ready = plans[node];
         if (now != 0) stamps[node].ready = now;
-        constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
-        const bool at_hand = next != nullptr && *next == nullptr && !g.ranked &&
-                             (to.flags.load(relaxed) & ~harmless) == flag_own_way &&
-                             to.level.load(relaxed) == normal;
-        if (!at_hand) {
+        if (next == nullptr || *next != nullptr || !is_at_hand(to)) {
             make_ready(w, ready, id);
             continue;
         }

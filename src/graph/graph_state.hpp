@@ -178,6 +178,7 @@ struct graph_run {
 
 private:
     void make_ready(worker& w, const graph_plan& plan, task_id released_by) const;
+    bool is_at_hand(const slot& node) const;
     void reset(worker& w, std::uint32_t run) const;
     void start_clock() const;
     /// Returns the time.

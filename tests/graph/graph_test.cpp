@@ -7,6 +7,8 @@
 
 #include <random>
 #include <set>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -558,6 +560,23 @@ TEST_P(Graph, AChainAndAFanOfTenThousandRun) {
     fan.run_and_wait();
     fan.run_and_wait();
     EXPECT_EQ(ran, 2 * n);
+}
+
+// Its nodes lie in the cache of that thread's core, and no other thread is woken for them.
+TEST_P(Graph, AChainStaysOnTheThreadThatBeganIt) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    std::vector<std::thread::id> ran_on(5000);
+    braid::graph_node before;
+    for (std::thread::id& here : ran_on) {
+        const braid::graph_node link = g.add([&here] { here = std::this_thread::get_id(); });
+        if (before) g.precede(before, link);
+        before = link;
+    }
+    for (std::size_t run = 0; run < scaled(100); ++run) {
+        g.run_and_wait();
+        for (const std::thread::id& here : ran_on) ASSERT_EQ(here, ran_on.front());
+    }
 }
 
 TEST_P(Graph, ADiscardingShutdownEndsItsRuns) {
