@@ -189,6 +189,10 @@ bool runtime::may_steal(worker& w) const {
     return direct_work(*this, w);
 }
 
+void runtime::note_core(worker& w) const {
+    if (places.load(relaxed) != nullptr) w.core.store(platform::current_core(), relaxed);
+}
+
 task_id runtime::ready_at(worker& w, unsigned level, bool may_steal) {
     if (const task_id id = direct_task(w, level)) return id;
     if (level == high && high_ready.load(relaxed) <= 0) return {};

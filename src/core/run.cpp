@@ -155,6 +155,7 @@ void runtime::run(worker& w, task_id id, bool more) {
 
 /// By a loop of this thread, right after run(): the successor of the task that has ended is in this
 /// core's cache, and goes through no queue. One for which the loop does not care goes where all go.
+/// `more`: as of run(), by task.
 void runtime::run_kept(worker& w, id_test wanted, id_test more) {
     constexpr unsigned most = 64;  // until the loop looks at everything else
     constexpr auto normal = static_cast<unsigned>(priority_level::normal);
@@ -166,6 +167,11 @@ void runtime::run_kept(worker& w, id_test wanted, id_test more) {
         }
         run(w, id, more(id.value));
     }
+}
+
+void runtime::run_kept(worker& w) {
+    constexpr auto any = [](std::uint64_t) { return true; };
+    run_kept(w, any, any);
 }
 
 running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_as) {

@@ -27,7 +27,6 @@
 
 BRAID_NAMESPACE_BEGIN
 
-class event;
 class scope;
 
 namespace detail {
@@ -92,9 +91,7 @@ public:
     template <class F>
     bool any_victim(const worker& w, std::uint32_t& last, F&& f) const;
     /// For thieves. relaxed: they find it a little later, too.
-    void note_core(worker& w) const {
-        if (places.load(relaxed) != nullptr) w.core.store(platform::current_core(), relaxed);
-    }
+    void note_core(worker& w) const;
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level, bool may_steal);
@@ -138,12 +135,8 @@ public:
     void leave_thread(worker& w);
     /// `more`: may go on with other tasks of the same environment, if they are the newest.
     void run(worker& w, task_id id, bool more = false);
-    /// `more`: as of run(), by task.
+    void run_kept(worker& w);  // whatever it is
     void run_kept(worker& w, id_test wanted, id_test more);
-    void run_kept(worker& w) {
-        constexpr auto any = [](std::uint64_t) { return true; };
-        run_kept(w, any, any);
-    }
     /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
     running_task* begin_body(worker& w, running_task& body, task_id shown_as);
     /// The thread goes on with another task in the same frame.

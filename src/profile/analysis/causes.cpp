@@ -175,7 +175,23 @@ void find_background(const scene& s, candidates& to) {
             }
         });
     }
-    found.hand_over(to);
+    candidates all;
+    found.hand_over(all);
+    if (all.empty()) return;
+    // What waited shares the cores that become free.
+    frame_model without = make_frame_model(s.t, s.graph.frame);
+    for (std::size_t i = 0; i < without.takes_part.size(); ++i) {
+        const std::uint32_t body = s.graph.nodes[i].body;
+        if (body != none && s.is_foreign(body)) without.takes_part[i] = false;
+    }
+    machine same;
+    same.recorded_order = true;
+    const std::uint64_t then = simulate(without, same);
+    const std::uint64_t now = s.graph.frame.length();
+    for (candidate& c : all) {
+        c.most = now > then ? now - then : 0;
+        to.push_back(std::move(c));
+    }
 }
 
 void find_preemption(const scene& s, candidates& to) {
