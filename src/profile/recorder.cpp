@@ -187,13 +187,18 @@ recorded_thread* recorder::state::recording_thread() {
     return t;
 }
 
+std::unique_ptr<thread_records> recorder::state::make_records(std::uint32_t number) {
+    const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(options.ring_records, 16));
+    auto made = std::make_unique<thread_records>(capacity, types);
+    if (options.exact_switches) made->log.open(number);
+    return made;
+}
+
 /// Bodies that run already are seen from their next one on.
 [[gnu::noinline]] void recorder::state::begin_thread(recorded_thread& t,
                                                      std::uint32_t capture_run) {
-    if (t.own == nullptr) {
-        const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(options.ring_records, 16));
-        auto made = std::make_unique<thread_records>(capacity, types);
-        if (options.exact_switches) made->log.open(platform::current_thread_number());
+    if (t.own == nullptr) {  // the capture had begun before this thread was seen
+        auto made = make_records(platform::current_thread_number());
         const std::lock_guard lock(threads_mutex);
         t.own = std::move(made);
     }

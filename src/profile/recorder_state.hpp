@@ -23,6 +23,8 @@ struct recorder::state {
     /// Of the calling thread; made at its first event. Null: the thread is ending.
     recorded_thread* own_thread();
     void begin_thread(recorded_thread& t, std::uint32_t capture);
+    /// For the thread of that number; perhaps by another one, before it has a capture.
+    std::unique_ptr<thread_records> make_records(std::uint32_t number);
     void seat_thread(const task_event& e);
     status begin(capture_sink& to, switch_level level);
     void end();

@@ -47,6 +47,14 @@ status recorder::state::begin(capture_sink& to, switch_level level) {
                .argument = this};
     thread = platform::start_thread(request);
     if (thread == 0) return {EAGAIN, "there is no thread for the recorder"};
+    {
+        // Pages that nobody has touched take milliseconds, which no thread of a frame has.
+        const std::lock_guard lock(threads_mutex);
+        for (const auto& t : threads) {
+            if (t->own == nullptr)
+                t->own = make_records(static_cast<std::uint32_t>(t->about.thread));
+        }
+    }
     // release: pairs with the acquire in recording_thread(); what threads keep is ready.
     run.store(++last_run, release);
     return {};

@@ -16,6 +16,8 @@
 #include <semaphore>
 #include <thread>
 
+#include <sys/resource.h>
+
 namespace {
 
 namespace profile = braid::profile;
@@ -48,6 +50,29 @@ protected:
     profile::recorder recorder_;
 };
 INSTANTIATE_TEST_SUITE_P(Workers, Recorder, testing::Values(0, 1, 2, 4, 8, 64));
+
+/// Pages of memory that the calling thread was the first to touch.
+long touched_pages() {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+}
+
+TEST(RecorderStart, LeavesNoMemoryToBeTouchedByThreadsThatAreThere) {
+    constexpr std::size_t records = std::size_t{1} << 17;  // 1,024 pages
+    memory_sink sink;
+    profile::recorder recorder({.ring_records = records});
+    braid::scheduler s({.workers = 1, .observer = &recorder});
+    long pages = 0;
+    const auto look = [&] {
+        s.wait(s.spawn({.on = s.worker_thread(0)}, [&pages] { pages = touched_pages(); }));
+        return pages;
+    };
+    const long before = look();
+    ASSERT_TRUE(recorder.start(sink));
+    EXPECT_LT(look() - before, 512);
+    EXPECT_TRUE(recorder.stop());
+}
 
 TEST_P(Recorder, HasEachTaskFromItsSpawnToItsEnd) {
     constexpr std::size_t tasks = 300;

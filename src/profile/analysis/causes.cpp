@@ -34,11 +34,18 @@ private:
 
 std::uint32_t type_of(const scene& s, const path_step& step) { return s.t.bodies[step.body].type; }
 
-/// Moments of the window at which a worker other than `lane` had nothing to do.
-span_set idle_workers(const scene& s, time_span window, std::uint32_t but) {
+bool works(const lane_row& l) { return l.kind == lane_kind::worker; }
+/// Main threads may wait without helping: those that have run a task do help.
+bool runs_tasks(const lane_row& l) {
+    return works(l) || (l.kind == lane_kind::main && l.bodies > 1);
+}
+
+/// Moments of the window at which such a thread, but not that of lane `but`, had nothing to do.
+span_set idle_threads(const scene& s, time_span window, std::uint32_t but,
+                      bool such(const lane_row&)) {
     span_set idle;
     for (std::uint32_t i = 0; i < s.t.lanes.size(); ++i) {
-        if (i == but || s.t.lanes[i].kind != lane_kind::worker) continue;
+        if (i == but || !such(s.t.lanes[i])) continue;
         add_spans(idle, s.t.lanes[i], window,
                   [](const lane_span& l) { return is_idle_state(l.state); });
     }
@@ -107,7 +114,7 @@ void find_affinity(const scene& s, candidates& to) {
         span_set busy;
         add_spans(busy, s.t.lanes[lane], window,
                   [](const lane_span& l) { return !is_idle_state(l.state); });
-        const span_set lost = common(joined(busy), idle_workers(s, window, lane));
+        const span_set lost = common(joined(busy), idle_threads(s, window, lane, runs_tasks));
         add_gap(found.of(type_of(s, step)), step, length_of(lost));
     }
     found.hand_over(to);
@@ -150,7 +157,7 @@ void find_background_before(const scene& s, const path_step& step, by_type& foun
     if (rivals.empty()) return;
     // While somebody is idle, the background work is not what keeps the task waiting.
     const span_set busy =
-        rest_of(window, own_only ? span_set() : idle_workers(s, window, UINT32_MAX));
+        rest_of(window, own_only ? span_set() : idle_threads(s, window, UINT32_MAX, works));
     for (auto& [type, spans] : rivals) {
         candidate& c = found.of(type);
         add_gap(c, step, length_of(common(joined(std::move(spans)), busy)));
@@ -178,7 +185,7 @@ void find_background(const scene& s, candidates& to) {
     candidates all;
     found.hand_over(all);
     if (all.empty()) return;
-    // What waited shares the cores that become free.
+    // Not only the path waited: what would begin earlier is the whole rest of the frame.
     frame_model without = make_frame_model(s.t, s.graph.frame);
     for (std::size_t i = 0; i < without.takes_part.size(); ++i) {
         const std::uint32_t body = s.graph.nodes[i].body;
@@ -189,7 +196,7 @@ void find_background(const scene& s, candidates& to) {
     const std::uint64_t then = simulate(without, same);
     const std::uint64_t now = s.graph.frame.length();
     for (candidate& c : all) {
-        c.most = now > then ? now - then : 0;
+        c.saves = std::min(c.time, now > then ? now - then : 0);
         to.push_back(std::move(c));
     }
 }
@@ -269,7 +276,7 @@ bool scene::is_foreign(std::uint32_t body) const {
     if (b.kind == body_kind::root || b.task == none || needed.contains(body)) return false;
     if (t.tasks[b.task].has(spawn_background)) return true;
     if (t.lanes[b.lane].kind == lane_kind::background) return true;
-    return b.end > graph.frame.end && graph.frame.alone;
+    return (b.open || b.end > graph.frame.end) && graph.frame.alone;
 }
 
 }  // namespace profile

@@ -3,6 +3,7 @@
 
 #include "profile/analysis/diagnosis.hpp"
 
+#include <optional>
 #include <unordered_set>
 
 BRAID_NAMESPACE_BEGIN
@@ -34,6 +35,7 @@ struct candidate {
     std::uint64_t count = 0;          // of tasks
     std::uint64_t most = UINT64_MAX;  // it cannot save more
     std::vector<change> changes;
+    std::optional<std::uint64_t> saves = {};  // where it is known otherwise than by the changes
 };
 using candidates = std::vector<candidate>;
 

@@ -121,7 +121,7 @@ std::optional<diagnosis> diagnostician::examine(const frame_graph& graph,
     const candidate* best = nullptr;
     std::uint64_t saved = 0;
     for (const candidate& c : found) {
-        const std::uint64_t save = std::min(saving(graph, c.changes), c.most);
+        const std::uint64_t save = c.saves ? *c.saves : std::min(saving(graph, c.changes), c.most);
         if (save <= saved) continue;
         saved = save;
         best = &c;

@@ -30,30 +30,31 @@ std::map<std::uint32_t, std::vector<std::uint64_t>> times_by_type(const scene& s
     return times;
 }
 
+/// Who waits helps.
+bool helps(lane_kind k) { return k == lane_kind::worker || k == lane_kind::main; }
+
 struct lane_sums {
-    std::uint64_t run = 0, runtime = 0, gaps = 0, lanes = 0;
+    std::uint64_t run = 0, runtime = 0, gaps = 0;
+    std::uint64_t ran = 0, helpers = 0;  // lanes: that ran tasks; that might have
 };
 
-/// Of the workers and of those other threads that ran tasks.
 lane_sums sums_of(const scene& s) {
     lane_sums sums;
     const time_span window{s.graph.frame.begin, s.graph.frame.end};
     for (const lane_row& lane : s.t.lanes) {
         if (lane.kind == lane_kind::background) continue;
         const lane_split split = split_of(lane, window);
-        const bool worker = lane.kind == lane_kind::worker;
-        if (!worker && split[lane_state::run] == 0) continue;
+        sums.helpers += helps(lane.kind);
+        if (split[lane_state::run] == 0) continue;
+        ++sums.ran;
         sums.run += split[lane_state::run];
         sums.runtime += split[lane_state::runtime];
         sums.gaps += split.gaps;
-        sums.lanes += worker;
     }
     return sums;
 }
 
-bool helps(lane_kind k) { return k == lane_kind::worker || k == lane_kind::main; }
-
-/// The share of the window in which all but one were idle, together. Who waits helps.
+/// The share of the window in which all but one were idle, together.
 double idle_share(const scene& s, time_span window, std::uint32_t but) {
     std::uint64_t idle = 0, lanes = 0;
     for (std::uint32_t i = 0; i < s.t.lanes.size(); ++i) {
@@ -111,15 +112,41 @@ void find_straggler(const scene& s, candidates& to) {
     }
 }
 
+/// The time that a step spent on spawning, by the type of the tasks: from one spawn to the next,
+/// where nothing else lies between.
+std::map<std::uint32_t, std::uint64_t> spawning(const scene& s, const path_step& step) {
+    std::map<std::uint32_t, std::uint64_t> times;
+    std::uint64_t before = 0;
+    for (const mark& m : s.t.marks_of(s.t.bodies[step.body])) {
+        const bool within = m.time >= step.begin && m.time <= step.end;
+        if (m.kind != mark_kind::spawned || m.task == none || !within) {
+            before = 0;
+            continue;
+        }
+        const std::uint64_t time = m.time - before;
+        if (before != 0 && time < fine_ns) times[s.t.tasks[m.task].type] += time;
+        before = m.time;
+    }
+    return times;
+}
+
 void find_too_fine(const scene& s, candidates& to) {
     const lane_sums sums = sums_of(s);
-    const std::uint64_t lanes = std::max<std::uint64_t>(sums.lanes, 1);
+    const std::uint64_t lanes = std::max<std::uint64_t>(sums.ran, 1);
     const double all = static_cast<double>(s.graph.frame.length()) * static_cast<double>(lanes);
     std::uint64_t bodies = 0;
     std::map<std::uint32_t, std::vector<std::uint64_t>> times = times_by_type(s);
     for (const auto& [type, list] : times) bodies += list.size();
     const std::uint64_t overhead = per_body(sums.runtime, sums.gaps);
-    if (static_cast<double>(overhead) * static_cast<double>(bodies) < fine_share * all) return;
+    std::map<std::uint32_t, std::uint64_t> spawned;
+    std::uint64_t all_spawned = 0;
+    for (const path_step& step : s.path) {
+        for (const auto& [type, time] : spawning(s, step)) {
+            spawned[type] += time;
+            all_spawned += time;
+        }
+    }
+    if (static_cast<double>(overhead * bodies + all_spawned) < fine_share * all) return;
     for (const auto& [type, list] : times) {
         if (list.size() < enough_fine) continue;
         std::uint64_t sum = 0;
@@ -129,16 +156,18 @@ void find_too_fine(const scene& s, candidates& to) {
         candidate c;
         c.why = cause::too_fine;
         c.type = type;
-        c.time = overhead * list.size();
+        c.time = overhead * list.size() + spawned[type];
         c.usual = mean;
         c.count = list.size();
         // Ten in one leave a tenth of the scheduler's work, which the threads share; and no more
         // than the path waits in all.
-        c.most = c.time / lanes * 9 / 10;
+        c.most = (overhead * list.size() / lanes + spawned[type]) * 9 / 10;
         for (const path_step& step : s.path) {
             const std::uint64_t wait = step.begin - step.before;
             if (wait != 0) c.changes.push_back({step.first, wait, 0});
+            shorten(c, s, step, spawning(s, step)[type]);
         }
+        c.outside = false;
         to.push_back(std::move(c));
     }
 }
@@ -154,9 +183,9 @@ void find_serial_chain(const scene& s, candidates& to) {
         of_type[s.t.bodies[step.body].type] += on_core(step);
     }
     const auto frame = static_cast<double>(s.graph.frame.length());
-    if (tasks == 0 || sums.lanes < 2 || static_cast<double>(chain) < chain_share * frame) return;
+    if (tasks == 0 || sums.helpers < 2 || static_cast<double>(chain) < chain_share * frame) return;
     const double others = static_cast<double>(sums.run) - static_cast<double>(chain);
-    if (others > chain_others * frame * static_cast<double>(sums.lanes - 1)) return;
+    if (others > chain_others * frame * static_cast<double>(sums.helpers - 1)) return;
     const auto most =
         std::max_element(of_type.begin(), of_type.end(),
                          [](const auto& x, const auto& y) { return x.second < y.second; });

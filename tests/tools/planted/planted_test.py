@@ -9,7 +9,8 @@ import tempfile
 PLANTED, BRAID = sys.argv[1], sys.argv[2]
 RUNS, ENOUGH = 5, 3
 CAUSES = {"none": None, "affinity": "upload", "serial_chain": "link", "too_fine": "dust",
-          "priority": "light", "straggler": "tile"}
+          "priority": "light", "straggler": "tile", "background": "bake", "late_wake": "hop",
+          "preemption": "solve"}
 
 
 def diagnosis(cause, path):
