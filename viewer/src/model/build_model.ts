@@ -118,7 +118,8 @@ function noteTasks(lane: ParsedLane, tasks: Tasks, edges: Pairs): void {
                 tasks.spawned[task] = time;
                 tasks.parent[task] = other() === task ? -1 : other();
                 tasks.spawnFlags[task] = records.flags[i]!;
-                tasks.type[task] = records.aux[i]!;
+                // It knows the place in the source; a start knows the name only.
+                if (records.aux[i] !== 0) tasks.type[task] = records.aux[i]!;
                 break;
             case RecordKind.edge:
                 edges.add(task, other());
@@ -129,7 +130,7 @@ function noteTasks(lane: ParsedLane, tasks: Tasks, edges: Pairs): void {
                 break;
             case RecordKind.started:
                 tasks.started[task] = time;
-                tasks.type[task] = records.aux[i]!;
+                if (tasks.type[task] === 0) tasks.type[task] = records.aux[i]!;
                 break;
             case RecordKind.ended:
                 tasks.ended[task] = time;

@@ -84,7 +84,7 @@ export interface Tasks {
     releasedBy: Int32Array;
     /** Its own body, -1: never ran. */
     span: Int32Array;
-    /** Time of its body and of its jobs, as spans have it. */
+    /** How long its body and its parts of joins ran, on whatever lanes: the sum of what spans have as their own. */
     own: Float64Array;
 }
 

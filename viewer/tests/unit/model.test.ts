@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { listOf } from "../../src/model/lists";
 import { Layer, SpanFlag, SpanKind, type Model } from "../../src/model/model";
+import { typeStatistics } from "../../src/model/statistics";
 import { findTaskByText, idText } from "../../src/model/task_ids";
 import { RecordKind as K } from "../../src/parse/kinds";
 import { CaptureBytes, bitsOf, type TestRecord } from "../support/capture_bytes";
@@ -78,8 +79,10 @@ describe("a lane", () => {
             { time: 50, kind: K.started, task: 3n, aux: 1 },
         ]);
         const seen = spansOf(model).map((s) => [s.begin, s.end, s.depth]);
-        expect(seen).toEqual([[10, 30, 0], [50, 1000, 0], [20, 30, 1]]);
-        expect([...model.spans.flags].map((f) => f & SpanFlag.cut)).toEqual([0, SpanFlag.cut, SpanFlag.cut]);
+        // Nothing begins on top of what runs: the ends of tasks 1 and 2 were lost, as that of 3 is.
+        expect(seen).toEqual([[10, 10, 0], [20, 40, 0], [50, 1000, 0]]);
+        expect([...model.spans.flags].map((f) => f & SpanFlag.cut)).toEqual([SpanFlag.cut, SpanFlag.cut, SpanFlag.cut]);
+        expect(typeStatistics(model)).toEqual([]);
     });
 
     it("does not mind a thread that leaves its core while it waits or has nothing to do", () => {
@@ -121,9 +124,42 @@ describe("a lane", () => {
         expect(model.spans.own[3]).toBe(20);
         expect(model.spans.flags[3]).toBe(SpanFlag.failed | SpanFlag.switched);
     });
+
+    it("charges each body for the time that it was off its core, and not the next one", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.started, task: 1n, aux: 1 },
+            { time: 50, kind: K.switchedOut, flags: 1 },
+            { time: 60, kind: K.ended, task: 1n },
+            { time: 60, kind: K.started, task: 2n, aux: 1 },
+            { time: 70, kind: K.switchedIn },
+            { time: 100, kind: K.ended, task: 2n },
+        ]);
+        expect([...model.tasks.own]).toEqual([50, 30]);
+    });
+
+    it("ends the part of the join that is named, although the end of another one of its task is lost", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.jobStarted, task: 1n, other: 3n },
+            { time: 10, kind: K.jobStarted, task: 1n, other: 4n },
+            { time: 100, kind: K.jobEnded, task: 1n, other: 3n },
+        ]);
+        expect(spansOf(model).map((s) => [s.begin, s.end, s.own])).toEqual([[0, 100, 10], [10, 100, 90]]);
+    });
 });
 
 describe("the model", () => {
+    it("has the type of a task from its spawn, which knows the place", () => {
+        const out = new CaptureBytes().header();
+        out.type("a");
+        out.type("a", "a.cpp", 7);
+        out.lane(0, "worker", 1, 0).lane(1, "main", 2, 1);
+        out.records(0, [{ time: 5, kind: K.started, task: 1n, aux: 1 }, { time: 9, kind: K.ended, task: 1n }, { time: 10, kind: K.started, task: 2n, aux: 1 }]);
+        out.records(1, [{ time: 0, kind: K.spawned, task: 1n, aux: 2 }]);
+        const model = modelOf(out.done(20).bytes());
+        expect([...model.tasks.type]).toEqual([2, 1]);
+        expect([...model.spans.type]).toEqual([2, 1]);
+    });
+
     it("keeps ids of 64 bits apart", () => {
         const model = ofOneLane([
             { time: 0, kind: K.spawned, task: (1n << 32n) | 5n, aux: 1 },

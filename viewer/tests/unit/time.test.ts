@@ -39,8 +39,10 @@ describe("times", () => {
         expect((far.begin + far.end) / 2).toBe(1e9);
     });
 
-    it("have quantiles between neighbours", () => {
-        expect(quantile([1, 2, 3, 4], 0.5)).toBe(2.5);
+    it("have quantiles by nearest rank", () => {
+        expect(quantile([1, 2, 3, 4], 0.5)).toBe(2);
+        expect(quantile([1, 2, 3, 4, 5], 0.95)).toBe(5);
+        expect(quantile([1, 2, 3, 4, 5], 0.2)).toBe(1);
         expect(quantile([5], 0.95)).toBe(5);
         expect(quantile([], 0.5)).toBeNaN();
     });

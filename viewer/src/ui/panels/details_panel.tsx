@@ -96,6 +96,9 @@ function SpanFacts({ model, span, analysis }: { model: Model; span: number; anal
                 {states.length > 0 && <Fact name="state">{states.join(", ")}</Fact>}
                 <Fact name="length">{durationText(spans.end[span]! - spans.begin[span]!)}</Fact>
                 {isBody && <Fact name="own time">{durationText(spans.own[span]!)}</Fact>}
+                {spans.kind[span] === SpanKind.task && tasks.own[task]! > spans.own[span]! && (
+                    <Fact name="with its parts">{durationText(tasks.own[task]!)}</Fact>
+                )}
                 <Fact name="begins at">{momentText(spans.begin[span]!, 100)}</Fact>
                 <Fact name="on">
                     {model.lanes[spans.lane[span]!]!.name}
