@@ -7,18 +7,20 @@ import { makeLists } from "./lists";
 import { SpanKind, type Counter, type Model, type Row, type Spans, type Tasks } from "./model";
 import { buildLevels } from "./pyramid";
 import { SpanColumns } from "./span_columns";
-import { addTask, findTask, makeTaskIds, type TaskIds } from "./task_ids";
+import { addId, findTask, makeTaskIds, type TaskIds } from "./task_ids";
+import { separateLives } from "./task_lives";
 
 export function buildModel(from: CaptureParser): Model {
     const ids = makeTaskIds();
     numberTasks(from.lanes, ids);
+    const told = separateLives(from.lanes, ids);
     const tasks = makeTasks(ids);
     const edges = new Pairs();
-    for (const lane of from.lanes) noteTasks(lane, tasks, edges);
+    from.lanes.forEach((lane, number) => noteTasks(lane, told[number]!, tasks, edges));
 
     const columns = new SpanColumns();
     const depths = from.lanes.map((lane, number) =>
-        walkLane(number, lane, ids, (task) => tasks.type[task]!, columns, from.duration),
+        walkLane(number, lane, ids, told[number]!, (task) => tasks.type[task]!, columns, from.duration),
     );
     const { spans, rows } = sortIntoRows(columns);
     for (let span = 0; span < spans.count; ++span) {
@@ -78,8 +80,8 @@ function numberTasks(lanes: ParsedLane[], ids: TaskIds): void {
     const other = new Set<number>([RecordKind.spawned, RecordKind.edge, RecordKind.ready, RecordKind.waitBegin]);
     for (const { records } of lanes) {
         for (let i = 0; i < records.length; ++i) {
-            addTask(ids, records.taskLow[i]!, records.taskHigh[i]!);
-            if (other.has(records.kind[i]!)) addTask(ids, records.otherLow[i]!, records.otherHigh[i]!);
+            addId(ids, records.taskLow[i]!, records.taskHigh[i]!);
+            if (other.has(records.kind[i]!)) addId(ids, records.otherLow[i]!, records.otherHigh[i]!);
         }
     }
 }
@@ -104,15 +106,15 @@ function makeTasks(ids: TaskIds): Tasks {
     };
 }
 
-function noteTasks(lane: ParsedLane, tasks: Tasks, edges: Pairs): void {
+function noteTasks(lane: ParsedLane, told: ReadonlyMap<number, number>, tasks: Tasks, edges: Pairs): void {
     const records = lane.records;
     for (let i = 0; i < records.length; ++i) {
         const kind = records.kind[i]!;
         if (kind > RecordKind.cancelled) continue;
-        const task = findTask(tasks.ids, records.taskLow[i]!, records.taskHigh[i]!);
-        if (task < 0) continue;
         const time = records.time[i]!;
-        const other = (): number => findTask(tasks.ids, records.otherLow[i]!, records.otherHigh[i]!);
+        const task = told.get(i) ?? findTask(tasks.ids, records.taskLow[i]!, records.taskHigh[i]!, time);
+        if (task < 0) continue;
+        const other = (): number => findTask(tasks.ids, records.otherLow[i]!, records.otherHigh[i]!, time);
         switch (kind) {
             case RecordKind.spawned:
                 tasks.spawned[task] = time;

@@ -4,7 +4,7 @@ import { EndFlag, RecordKind, SwitchFlag } from "../parse/kinds";
 import type { ParsedLane } from "../parse/capture_parser";
 import { Layer, SpanFlag, SpanKind } from "./model";
 import type { SpanColumns } from "./span_columns";
-import { addTask, type TaskIds } from "./task_ids";
+import { findTask, type TaskIds } from "./task_ids";
 
 interface Open {
     span: number;
@@ -27,7 +27,15 @@ function isAboutThread(kind: number): boolean {
 }
 
 /** How deep bodies lie on top of each other at most. */
-export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf: (task: number) => number, spans: SpanColumns, end: number): number {
+export function walkLane(
+    number: number,
+    lane: ParsedLane,
+    ids: TaskIds,
+    told: ReadonlyMap<number, number>,
+    typeOf: (task: number) => number,
+    spans: SpanColumns,
+    end: number,
+): number {
     const records = lane.records;
     const stack: Open[] = [];
     let bodies = 0;
@@ -108,7 +116,7 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
             // Its `unparked` may be lost, but who sleeps says nothing.
             parked = false;
         }
-        const task = (): number => addTask(ids, records.taskLow[i]!, records.taskHigh[i]!);
+        const task = (): number => told.get(i) ?? findTask(ids, records.taskLow[i]!, records.taskHigh[i]!, time);
         switch (kind) {
             case RecordKind.started: {
                 closeLost();
@@ -150,7 +158,7 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
             case RecordKind.waitBegin: {
                 const waiting = task();
                 const span = open(SpanKind.wait, time, waiting < 0 ? 0 : typeOf(waiting), waiting, core);
-                spans.other[span] = addTask(ids, records.otherLow[i]!, records.otherHigh[i]!);
+                spans.other[span] = findTask(ids, records.otherLow[i]!, records.otherHigh[i]!, time);
                 break;
             }
             case RecordKind.waitEnd: {

@@ -229,7 +229,8 @@ export class Session {
         const { model: before, span, live, frame } = this.state;
         let kept = -1;
         if (before !== null && span >= 0 && before.spans.task[span]! >= 0) {
-            const task = findTaskByText(model.tasks.ids, idText(before.tasks.ids, before.spans.task[span]!));
+            const id = idText(before.tasks.ids, before.spans.task[span]!);
+            const task = findTaskByText(model.tasks.ids, id, before.spans.begin[span]!);
             if (task >= 0) kept = model.tasks.span[task]!;
         }
         const following = live?.following === true;
