@@ -1,4 +1,5 @@
 // What the page shows: one state, changed by the actions below, told to whoever listens.
+import { ownNow, type ClockEstimate } from "../load/clock_offset";
 import { connectLive, liveToken } from "../load/live";
 import { Reader } from "../load/reader";
 import { readAnalysis, type Analysis } from "../model/analysis";
@@ -20,6 +21,10 @@ export interface LiveState {
     lost: number;
     /** Where the program is, ns; 0: not told. */
     time: number;
+    /** Null: the program has not answered yet. */
+    clock: ClockEstimate | null;
+    /** How much of the program's time has passed since the newest record that is shown, ns; NaN: not known. */
+    behind: number;
     sentence: string;
 }
 
@@ -145,7 +150,7 @@ export class Session {
     private connect(host: string, token: string): void {
         const reader = this.beginReading("");
         reader.live();
-        this.set({ live: { connected: true, following: true, lost: 0, time: 0, sentence: "" } });
+        this.set({ live: { connected: true, following: true, lost: 0, time: 0, clock: null, behind: NaN, sentence: "" } });
         const change = (to: Partial<LiveState>): void => {
             if (this.state.live !== null) this.set({ live: { ...this.state.live, ...to } });
         };
@@ -153,8 +158,9 @@ export class Session {
             bytes: (bytes) => reader.feed(bytes),
             lost: (lost) => change({ lost }),
             time: (time) => change({ time }),
+            clock: (clock) => change({ clock, behind: behindOf(clock, this.state.model) }),
             over: (sentence) => {
-                change({ connected: false, following: false, sentence });
+                change({ connected: false, following: false, behind: NaN, sentence });
                 if (this.state.phase === "failed") return;
                 if (this.state.model === null && sentence !== "") this.fail(sentence);
                 else if (this.state.progress === 0 && this.state.model === null) this.fail("The program ended before it sent anything.");
@@ -199,7 +205,7 @@ export class Session {
         if (live !== null && model !== null) {
             // What came before the mistake can still be looked at.
             this.socket?.close();
-            this.set({ live: { ...live, connected: false, following: false, sentence } });
+            this.set({ live: { ...live, connected: false, following: false, behind: NaN, sentence } });
             return;
         }
         this.set({ phase: "failed", sentence, model: null, analysis: null });
@@ -236,7 +242,8 @@ export class Session {
         const following = live?.following === true;
         const nextFrame = following || before?.frames.marked !== model.frames.marked ? model.frames.count - 1 : Math.min(frame, model.frames.count - 1);
         this.timeline?.setModel(model);
-        this.set({ model, span: kept, frame: nextFrame });
+        const shown = live === null || !live.connected ? live : { ...live, behind: behindOf(live.clock, model) };
+        this.set({ model, span: kept, frame: nextFrame, live: shown });
         if (this.state.query !== "") this.find(this.state.query);
         const view = this.timeline?.view;
         if (following && view !== undefined) {
@@ -332,6 +339,10 @@ export class Session {
         else if (this.state.type >= 0) this.set({ type: -1 });
         else if (this.state.query !== "") this.find("");
     }
+}
+
+function behindOf(clock: ClockEstimate | null, model: Model | null): number {
+    return clock === null || model === null ? NaN : Math.max(0, ownNow() + clock.ahead - model.duration);
 }
 
 function toggledIn<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {

@@ -62,6 +62,7 @@ describe("what comes in", () => {
         expect(liveToken("#frame=3")).toBe("");
         expect(readLiveMessage('{"lost": 12}')).toEqual({ lost: 12 });
         expect(readLiveMessage('{"time": 5e9, "lost": "x"}')).toEqual({ time: 5e9 });
+        expect(readLiveMessage('{"pong": 3, "time": 7}')).toEqual({ pong: 3, time: 7 });
         expect(readLiveMessage("[1")).toEqual({});
         expect(readLiveMessage("null")).toEqual({});
     });
