@@ -14,9 +14,9 @@ export interface LiveEvents {
     over(sentence: string): void;
 }
 
-/** The token of `#live=TOKEN`, or empty. */
-export function liveToken(fragment: string): string {
-    return new URLSearchParams(fragment.replace(/^#/, "")).get("live") ?? "";
+/** The token of `#live=TOKEN` or `#view=TOKEN`, or empty. */
+export function tokenOf(what: "live" | "view", fragment: string): string {
+    return new URLSearchParams(fragment.replace(/^#/, "")).get(what) ?? "";
 }
 
 export interface LiveMessage {

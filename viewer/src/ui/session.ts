@@ -1,6 +1,6 @@
 // What the page shows: one state, changed by the actions below, told to whoever listens.
 import { ownNow, type ClockEstimate } from "../load/clock_offset";
-import { connectLive, liveToken } from "../load/live";
+import { connectLive, tokenOf } from "../load/live";
 import { Reader } from "../load/reader";
 import { readAnalysis, type Analysis } from "../model/analysis";
 import { worstFrame } from "../model/frame_tasks";
@@ -114,7 +114,7 @@ export class Session {
             this.beginReading("").readBase64(embedded);
             return;
         }
-        const token = liveToken(address.hash);
+        const token = tokenOf("live", address.hash);
         if (token !== "") {
             this.connect(address.host, token);
             return;
@@ -122,7 +122,7 @@ export class Session {
         const asked = new URLSearchParams(address.search);
         const url = asked.get("capture");
         if (url !== null) void this.openUrl(url, asked.get("analysis"), true);
-        else if (address.protocol.startsWith("http")) void this.openUrl("capture.braid", "analysis.json", false);
+        else if (address.protocol.startsWith("http")) void this.openUrl("capture.braid", "analysis.json", false, tokenOf("view", address.hash));
     }
 
     openFile(file: File): void {
@@ -131,10 +131,16 @@ export class Session {
         reader.readStream(file.stream()).catch((error: unknown) => this.fail(`'${file.name}' could not be read: ${String(error)}.`));
     }
 
-    private async openUrl(url: string, analysisUrl: string | null, isAsked: boolean): Promise<void> {
+    /** `token`: for the server of the page, and nobody else. */
+    private async openUrl(url: string, analysisUrl: string | null, isAsked: boolean, token = ""): Promise<void> {
         const name = url.split(/[?#]/)[0]!.split("/").pop() ?? url;
         try {
-            const [answer, analysis] = await Promise.all([fetch(url), analysisUrl === null ? null : fetch(analysisUrl)]);
+            const how = token === "" ? {} : { headers: { authorization: `Bearer ${token}` } };
+            const [answer, analysis] = await Promise.all([fetch(url, how), analysisUrl === null ? null : fetch(analysisUrl, how)]);
+            if (answer.status === 403 && !isAsked) {
+                this.fail("Only the whole address that braid view has printed shows the capture, with all that follows the #.");
+                return;
+            }
             if (!answer.ok || answer.body === null) {
                 // Without a capture beside it the page waits for a file.
                 if (isAsked) this.fail(`'${url}' could not be had: the server says ${answer.status}.`);

@@ -346,6 +346,25 @@ describe("other ways in", () => {
         await alone.close();
     });
 
+    it("shows a server the token of its address, and says when the server wants another one", async () => {
+        const guarded = new PageServer();
+        guarded.token = "sesame";
+        guarded.files.set("/capture.braid", slower.bytes);
+        guarded.files.set("/analysis.json", slower.analysis);
+        await guarded.start();
+        const opened = await browser.page(`${guarded.address}/#view=sesame`);
+        await ready(opened);
+        expect(await opened.evaluate(() => window.braid.session.state.analysis!.frames.length)).toBe(40);
+        await opened.close();
+        for (const end of ["/", "/#view=sesam", "/#view="]) {
+            const refused = await browser.page(`${guarded.address}${end}`);
+            await refused.waitForSelector(".failure");
+            expect(await refused.locator(".failure").innerText()).toContain("the whole address that braid view has printed");
+            await refused.close();
+        }
+        await guarded.stop();
+    });
+
     it("takes the address of a capture, and says when there is none", async () => {
         server.files.set("/elsewhere/other.braid", slower.bytes);
         const other = await browser.page(`${server.address}/?capture=elsewhere/other.braid`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { countText, durationText, momentText, moved, niceStep, quantile, ticks, zoomed } from "../../src/model/time";
 import { bytesOfBase64 } from "../../src/load/base64";
-import { liveToken, readLiveMessage } from "../../src/load/live";
+import { readLiveMessage, tokenOf } from "../../src/load/live";
 
 describe("times", () => {
     it("are written with three digits and the unit that fits", () => {
@@ -58,8 +58,9 @@ describe("what comes in", () => {
     });
 
     it("understands the messages of a live view and nothing else", () => {
-        expect(liveToken("#live=abc%2Bd")).toBe("abc+d");
-        expect(liveToken("#frame=3")).toBe("");
+        expect(tokenOf("live", "#live=abc%2Bd")).toBe("abc+d");
+        expect(tokenOf("live", "#frame=3")).toBe("");
+        expect([tokenOf("view", "#view=abc"), tokenOf("view", "#live=abc")]).toEqual(["abc", ""]);
         expect(readLiveMessage('{"lost": 12}')).toEqual({ lost: 12 });
         expect(readLiveMessage('{"time": 5e9, "lost": "x"}')).toEqual({ time: 5e9 });
         expect(readLiveMessage('{"pong": 3, "time": 7}')).toEqual({ pong: 3, time: 7 });
