@@ -167,6 +167,11 @@ std::uint8_t end_body(recorded_thread& t) {
     return flags;
 }
 
+switch_level level_of(const platform::switch_log& log) {
+    if (log.is_open()) return switch_level::exact;
+    return platform::switch_flag::works() ? switch_level::count : switch_level::none;
+}
+
 }  // namespace
 
 std::atomic<recorder*> recorder::active_{nullptr};
@@ -195,6 +200,7 @@ recorded_thread* recorder::state::recording_thread() {
         auto made = std::make_unique<thread_records>(capacity, types);
         if (options.exact_switches) made->log.open(platform::current_thread_number());
         const std::lock_guard lock(threads_mutex);
+        t.about.switches = level_of(made->log);
         t.own = std::move(made);
     }
     t.run = capture_run;
@@ -374,10 +380,8 @@ void recorder::count(const char* name, double value) {
 
 switch_level recorder::switches() const {
     platform::switch_log one;
-    if (state_->options.exact_switches && one.open(platform::current_thread_number())) {
-        return switch_level::exact;
-    }
-    return platform::switch_flag::works() ? switch_level::count : switch_level::none;
+    if (state_->options.exact_switches) one.open(platform::current_thread_number());
+    return level_of(one);
 }
 
 status recorder::start(const std::string& path) {

@@ -41,8 +41,8 @@ export function buildModel(from: CaptureParser): Model {
         records: from.records,
         dropped: from.lanes.reduce((sum, lane) => sum + lane.dropped, 0),
         types: from.types.map((type) => ({ ...type })),
-        lanes: from.lanes.map(({ name, kind, seat, thread, dropped, records }, number) => {
-            return { name, kind, seat, thread, dropped, records: records.length, depths: depths[number]! };
+        lanes: from.lanes.map(({ name, kind, seat, thread, switches, dropped, records }, number) => {
+            return { name, kind, seat, thread, switches, dropped, records: records.length, depths: depths[number]! };
         }),
         tasks,
         spans,

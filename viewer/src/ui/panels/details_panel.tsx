@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { frameAnalysis, type FrameAnalysis } from "../../model/analysis";
 import { tasksOfFrame } from "../../model/frame_tasks";
 import { listOf } from "../../model/lists";
-import { SpanFlag, SpanKind, spanName, taskName, type Model } from "../../model/model";
+import { SpanFlag, SpanKind, spanName, switchesText, taskName, type Model } from "../../model/model";
 import { idText } from "../../model/task_ids";
 import { countText, durationText, momentText } from "../../model/time";
 import { EndFlag, noCore, SpawnFlag } from "../../parse/kinds";
@@ -61,7 +61,7 @@ function FrameFacts({ model, frame }: { model: Model; frame: number }) {
                 <Fact name="work in them">{durationText(own)}</Fact>
                 <Fact name="work / length">{length > 0 ? (own / length).toFixed(2) : "–"}</Fact>
                 <Fact name="begins at">{momentText(frames.begin[frame]!, 1000)}</Fact>
-                <Fact name="thread switches">{model.switches === "none" ? "not recorded" : model.switches}</Fact>
+                <Fact name="thread switches">{switchesText(model)}</Fact>
             </dl>
             <p class="note">Click a task in the timeline to see what it waited for.</p>
         </section>
