@@ -5,19 +5,27 @@
 #   scripts/viewer.sh --check    the same, and fail when the committed page is another one
 #   scripts/viewer.sh --update   the same, and make it the page to commit
 #   scripts/viewer.sh --e2e      try the committed page in Chromium; pictures go to viewer/out
+#   scripts/viewer.sh --numbers FOLDER   compare with what `braid report --json` said of the captures there
 #
 # Needs node 18 or newer and npm (and Chromium for --e2e): scripts/setup.sh viewer. Where one is
 # missing it says so and ends with 77, which CTest shows as skipped.
 set -euo pipefail
+started_in=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/../viewer"
 
 mode=${1:-}
 case $mode in
     --help | -h)
-        sed -n '2,10{s/^# \{0,1\}//;p}' ../scripts/viewer.sh
+        sed -n '2,11{s/^# \{0,1\}//;p}' ../scripts/viewer.sh
         exit 0
         ;;
     '' | --check | --update | --e2e) ;;
+    --numbers)
+        if ! folder=$(cd "$started_in" && cd "${2:-no folder}" 2>/dev/null && pwd); then
+            echo "viewer.sh: --numbers wants a folder with captures, NAME.braid, and reports, NAME.json." >&2
+            exit 2
+        fi
+        ;;
     *)
         echo "viewer.sh: unknown argument '$mode'; scripts/viewer.sh --help lists what there is." >&2
         exit 2
@@ -60,6 +68,10 @@ fi
 
 if [[ $mode == --e2e ]]; then
     npx --no-install vitest run --config vitest.e2e.config.ts
+    exit 0
+fi
+if [[ $mode == --numbers ]]; then
+    BRAID_CAPTURES=$folder npx --no-install vitest run tests/unit/numbers.test.ts
     exit 0
 fi
 

@@ -129,6 +129,11 @@ const char* reader::lane_about(payload& from) {
     l.kind = static_cast<lane_kind>(kind);
     l.seat = seat;
     l.thread = thread;
+    // Recorders before did not tell it.
+    if (from.rest().size() < 8) return nullptr;
+    const auto level = from.take<std::uint32_t>();
+    constexpr auto most = static_cast<std::uint32_t>(switch_level::exact) + 1;
+    if (level != 0 && level <= most) l.switches = static_cast<switch_level>(level - 1);
     return nullptr;
 }
 

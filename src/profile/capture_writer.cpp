@@ -81,6 +81,10 @@ void capture_writer::lane(std::uint32_t number, const profile::lane& about) {
     put(static_cast<std::uint32_t>(about.kind));
     put(about.seat);
     put(about.thread);
+    if (about.switches) {
+        put(static_cast<std::uint32_t>(*about.switches) + 1);
+        put(std::uint32_t{0});
+    }
     end_chunk();
 }
 

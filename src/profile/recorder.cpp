@@ -167,6 +167,11 @@ std::uint8_t end_body(recorded_thread& t) {
     return flags;
 }
 
+switch_level level_of(const platform::switch_log& log) {
+    if (log.is_open()) return switch_level::exact;
+    return platform::switch_flag::works() ? switch_level::count : switch_level::none;
+}
+
 }  // namespace
 
 std::atomic<recorder*> recorder::active_{nullptr};
@@ -200,6 +205,7 @@ std::unique_ptr<thread_records> recorder::state::make_records(std::uint32_t numb
     if (t.own == nullptr) {  // the capture had begun before this thread was seen
         auto made = make_records(platform::current_thread_number());
         const std::lock_guard lock(threads_mutex);
+        t.about.switches = level_of(made->log);
         t.own = std::move(made);
     }
     t.run = capture_run;
@@ -379,10 +385,8 @@ void recorder::count(const char* name, double value) {
 
 switch_level recorder::switches() const {
     platform::switch_log one;
-    if (state_->options.exact_switches && one.open(platform::current_thread_number())) {
-        return switch_level::exact;
-    }
-    return platform::switch_flag::works() ? switch_level::count : switch_level::none;
+    if (state_->options.exact_switches) one.open(platform::current_thread_number());
+    return level_of(one);
 }
 
 status recorder::start(const std::string& path) {

@@ -29,6 +29,7 @@ capture small() {
     c.lanes.resize(2);
     c.lanes[0] = {"main", profile::lane_kind::main, 0, 4711, 3, {}};
     c.lanes[1] = {"worker 0", profile::lane_kind::worker, 1, 4712, 0, {}};
+    c.lanes[1].switches = profile::switch_level::none;
     c.lanes[0].records = {
         {10, 0, 1, 1, record::no_core, record_kind::frame_begin, 0},
         {20, 77, 0, 2, 0, record_kind::spawned, 1},
@@ -71,6 +72,7 @@ void expect_same(const capture& a, const capture& b) {
         EXPECT_EQ(a.lanes[i].seat, b.lanes[i].seat);
         EXPECT_EQ(a.lanes[i].thread, b.lanes[i].thread);
         EXPECT_EQ(a.lanes[i].dropped, b.lanes[i].dropped);
+        EXPECT_EQ(a.lanes[i].switches, b.lanes[i].switches);
         EXPECT_EQ(a.lanes[i].records, b.lanes[i].records);
     }
     ASSERT_EQ(a.clocks.size(), b.clocks.size());
@@ -123,6 +125,18 @@ TEST_F(CaptureFile, OtherFilesAreRefusedInASentence) {
               "this capture has version 9, this program reads version 1");
     went = profile::write_capture(small(), "no such folder/a.braid");
     EXPECT_EQ(went.text, "cannot write 'no such folder/a.braid': No such file or directory");
+}
+
+TEST_F(CaptureFile, ALaneMayKnowLessOfSwitchesThanOthers) {
+    capture c = small();
+    for (const auto level : {profile::switch_level::none, profile::switch_level::flag,
+                             profile::switch_level::count, profile::switch_level::exact}) {
+        c.lanes[1].switches = level;
+        capture read;
+        ASSERT_TRUE(profile::read_capture(bytes_of(c), read));
+        EXPECT_EQ(switches_of(read, read.lanes[0]), profile::switch_level::count);
+        EXPECT_EQ(switches_of(read, read.lanes[1]), level);
+    }
 }
 
 /// Each byte of a good file, replaced by each of a few: read or refused, and never believed.

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <atomic>
 #include <semaphore>
 #include <thread>
@@ -112,6 +114,43 @@ TEST_P(ForcedPreemption, IsMarkedOnTheTaskThatItHit) {
     }
     if (platform::switch_flag::works()) {
         EXPECT_EQ(ends, 1);
+    }
+}
+
+/// The system gives no thread a descriptor while this lasts; a sanitizer may want one, so it is
+/// short.
+class without_descriptors {
+public:
+    without_descriptors() {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        rlimit none = before_;
+        none.rlim_cur = 0;
+        setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~without_descriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+TEST(SwitchLevel, IsThatOfEachThread) {
+    braid_test::memory_sink sink;
+    // Its thread is asleep meanwhile.
+    profile::recorder recorder({.flush_every = braid::nanoseconds{INT64_MAX / 4}});
+    ASSERT_TRUE(recorder.start(sink));
+    std::thread([] { profile::count("usual", 1); }).join();
+    std::thread([] {
+        const without_descriptors while_it_begins;
+        profile::count("refused", 1);
+    }).join();
+    ASSERT_TRUE(recorder.stop());
+    const profile::capture c = sink.read();
+    ASSERT_EQ(c.lanes.size(), 2U);
+    const auto otherwise =
+        platform::switch_flag::works() ? profile::switch_level::count : profile::switch_level::none;
+    for (const profile::lane& l : c.lanes) {
+        const bool refused = c.types[l.records.at(0).aux].name == "refused";
+        EXPECT_EQ(switches_of(c, l), refused ? otherwise : c.switches);
     }
 }
 

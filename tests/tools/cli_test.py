@@ -127,6 +127,11 @@ def refusals():
     expect_refusal("1 to 1024", "what-if", name, "--cores", "4,2000")
     expect_refusal("cores", "what-if", name, "--cores", "two")
     expect_refusal("above 0", "what-if", name, "--slow-cores", 1, "--slow-factor", 0)
+    for words in (["bogus"], ["bogus", name], ["bogus", "--help"], ["Report", name], [""]):
+        expect_refusal(f"no command '{words[0]}'", *words)
+        for command in ("report", "stats", "diff", "what-if", "export"):
+            expect_refusal(command, *words)
+    expect_refusal("no command was said; there are export", *[])
     for command in (["report"], ["what-if"], ["stats"], ["diff", name]):
         expect_refusal("missing", *command, FOLDER / "missing")
         expect_refusal("garbage", *command, FOLDER / "garbage")

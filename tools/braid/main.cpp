@@ -23,6 +23,25 @@ profile::capture open_capture(const std::string& path) {
     return read;
 }
 
+namespace {
+
+/// CLI11 says of a word that is none only that a subcommand is missing.
+void check_command(const CLI::App& app, int count, const char* const* arguments) {
+    const std::string word = count > 1 ? arguments[1] : "";
+    if (word.starts_with('-')) return;
+    std::string names;
+    const auto all = app.get_subcommands([](const CLI::App*) { return true; });
+    for (const CLI::App* one : all) {
+        if (one->get_name() == word) return;
+        names += names.empty() ? "" : one == all.back() ? " and " : ", ";
+        names += one->get_name();
+    }
+    const std::string wrong =
+        count > 1 ? fmt::format("there is no command '{}'", word) : "no command was said";
+    throw std::runtime_error(fmt::format("{}; there are {}.", wrong, names));
+}
+
+}  // namespace
 }  // namespace braid::tool
 
 int main(int count, char** arguments) {
@@ -39,6 +58,7 @@ int main(int count, char** arguments) {
     braid::tool::add_view(app);
 #endif
     try {
+        braid::tool::check_command(app, count, arguments);
         app.parse(count, arguments);
         return 0;
     } catch (const CLI::CallForHelp& help) {

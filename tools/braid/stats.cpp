@@ -9,6 +9,11 @@
 namespace braid::tool {
 namespace {
 
+const char* name_of(profile::switch_level level) {
+    constexpr const char* names[] = {"none", "flag", "count", "exact"};
+    return names[static_cast<unsigned>(level)];
+}
+
 void show(const std::string& path) {
     const profile::capture c = open_capture(path);
     std::size_t records = 0, frames = 0;
@@ -24,7 +29,11 @@ void show(const std::string& path) {
                static_cast<double>(c.duration) * 1e-9, frames, c.lanes.size(), records, dropped);
     for (const auto& [key, value] : c.info) fmt::print("  {}: {}\n", key, value);
     for (const profile::lane& l : c.lanes) {
-        fmt::print("  {:20} {:>9} records, {} dropped\n", l.name, l.records.size(), l.dropped);
+        fmt::print("  {:20} {:>9} records, {} dropped", l.name, l.records.size(), l.dropped);
+        if (switches_of(c, l) != c.switches) {
+            fmt::print(", switches: {}", name_of(switches_of(c, l)));
+        }
+        fmt::print("\n");
     }
     const profile::history t = make_history(c);
     if (t.tasks.empty()) return;

@@ -88,13 +88,17 @@ void serve(const request& wanted) {
         return text;
     };
     const sigset_t ends = block_ends();
+    const std::string token = profile::make_token();
     profile::server own(
         {{.path = "/", .type = "text/html; charset=utf-8", .bytes = profile::viewer_page()},
-         {.path = "/capture.braid", .type = "application/octet-stream", .file = wanted.capture},
-         {.path = "/analysis.json", .type = "application/json", .make = analysis}},
-        nullptr, "", {.port = wanted.port});
+         {.path = "/capture.braid",
+          .type = "application/octet-stream",
+          .file = wanted.capture,
+          .guarded = true},
+         {.path = "/analysis.json", .type = "application/json", .make = analysis, .guarded = true}},
+        nullptr, token, {.port = wanted.port});
     if (const status went = own.start(); !went) throw std::runtime_error(went.text + ".");
-    const std::string url = fmt::format("http://127.0.0.1:{}/", own.port());
+    const std::string url = profile::view_url(own.port(), token);
     fmt::print("{} shows {}; Ctrl-C ends it.\n", url, wanted.capture);
     std::fflush(stdout);
     if (!wanted.no_browser) open_browser(url);

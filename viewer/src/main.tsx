@@ -13,6 +13,8 @@ render(
     document.getElementById("app")!,
 );
 session.start(document, location);
+// Another token there is another capture.
+addEventListener("hashchange", () => location.reload());
 
 // For tests: what a redraw costs, with the pixels there when the clock stops.
 declare global {

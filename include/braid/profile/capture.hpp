@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,6 +89,14 @@ struct record_type {
 
 enum class lane_kind : std::uint32_t { other, worker, main, reserve, background, guest, device };
 
+/// How much is known of the times at which the system switches threads.
+enum class switch_level : std::uint32_t {
+    none,   // nothing
+    flag,   // end_switched
+    count,  // that, and records `switches`
+    exact,  // that, and switched_out, switched_in
+};
+
 /// A thread, or a device queue, and what happened on it, in order of time.
 struct lane {
     static constexpr std::uint32_t no_seat = 0xffffffff;
@@ -97,14 +106,8 @@ struct lane {
     std::uint64_t thread = 0;   // the system's number
     std::uint64_t dropped = 0;  // records for which its ring had no room
     std::vector<record> records;
-};
-
-/// How much is known of the times at which the system switches threads.
-enum class switch_level : std::uint32_t {
-    none,   // nothing
-    flag,   // end_switched
-    count,  // that, and records `switches`
-    exact,  // that, and switched_out, switched_in
+    /// Where it was told: the system may refuse one thread what it gave another. See switches_of().
+    std::optional<switch_level> switches = {};
 };
 
 /// The two clocks at one moment. Times of records are made from ticks by these.
@@ -123,6 +126,11 @@ struct capture {
     std::uint64_t duration = 0;  // ns; the last record's time where the end is missing
     bool whole = true;           // false: the file ends in the middle; what came before is here
 };
+
+/// Of that lane of the capture.
+inline switch_level switches_of(const capture& from, const lane& of) {
+    return of.switches.value_or(from.switches);
+}
 
 /// Reads a file that a recorder has written. `progress`, when given, is called now and then with
 /// the share that is done, 0 to 1. A file that is cut off is read up to the cut (capture::whole).

@@ -98,9 +98,15 @@ const char* name_of(cause c) {
 }
 
 diagnostician::diagnostician(const history& from) : t_(from), usual_(from.types(), 0) {
-    constexpr std::uint64_t enough = 8;
-    for (const type_row& row : type_statistics(from)) {
-        if (row.count >= enough) usual_[row.type] = row.p50;
+    constexpr std::size_t enough = 8;
+    // Of bodies: what others ran of a task's joins does not make its thread late.
+    std::vector<std::vector<std::uint64_t>> times(from.types());
+    for (const task_row& task : from.tasks) {
+        if (task.body == none || from.bodies[task.body].open) continue;
+        times[task.type].push_back(from.bodies[task.body].running);
+    }
+    for (std::size_t type = 0; type < times.size(); ++type) {
+        if (times[type].size() >= enough) usual_[type] = percentile(times[type], 0.5);
     }
 }
 

@@ -304,6 +304,7 @@ bool is_about_thread(record_kind k) {
 void lane_walk::take(const record& r, std::uint32_t task) {
     if (is_about_thread(r.kind)) return take_thread(r);
     looking_ = false;
+    parked_ = false;  // its `unparked` may be lost, but who sleeps says nothing
     if (r.kind == record_kind::frame_begin) {
         with_.frames[{r.other, r.aux}].push_back({r.other, now_, unknown, r.aux, none, true});
     } else if (r.kind == record_kind::frame_end) {

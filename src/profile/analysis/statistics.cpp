@@ -16,15 +16,20 @@ std::uint64_t percentile(std::vector<std::uint64_t>& values, double share) {
     return values[at];
 }
 
+std::vector<std::uint64_t> own_times(const history& from) {
+    std::vector<std::uint64_t> times(from.tasks.size());
+    for (const body_row& b : from.bodies) {
+        if (b.task != none) times[b.task] += b.running;
+    }
+    return times;
+}
+
 std::vector<std::uint64_t> totals_with_children(const history& from) {
-    std::vector<std::uint64_t> totals(from.tasks.size());
+    std::vector<std::uint64_t> totals = own_times(from);
     std::vector<std::uint32_t> open(from.tasks.size()), done;
     for (std::uint32_t i = 0; i < totals.size(); ++i) {
         open[i] = from.tasks[i].children;
         if (open[i] == 0) done.push_back(i);
-    }
-    for (const body_row& b : from.bodies) {
-        if (b.task != none) totals[b.task] += b.running;
     }
     // Leaves first. Parents in a circle, which a broken capture may have, keep their own time.
     for (std::size_t next = 0; next < done.size(); ++next) {
@@ -39,11 +44,11 @@ std::vector<std::uint64_t> totals_with_children(const history& from) {
 std::vector<type_row> type_statistics(const history& from) {
     std::vector<std::vector<std::uint64_t>> times(from.types());
     std::vector<type_row> rows(times.size());
-    const std::vector<std::uint64_t> totals = totals_with_children(from);
+    const std::vector<std::uint64_t> own = own_times(from), totals = totals_with_children(from);
     for (std::size_t i = 0; i < from.tasks.size(); ++i) {
         const task_row& task = from.tasks[i];
         if (task.body == none || from.bodies[task.body].open) continue;
-        const std::uint64_t time = from.bodies[task.body].running;
+        const std::uint64_t time = own[i];
         times[task.type].push_back(time);
         type_row& row = rows[task.type];
         row.total += time;

@@ -6,7 +6,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-/// Of all bodies of tasks of one type whose end is known: how long they ran, without waits.
+/// Of all tasks of one type whose body has ended: how long they ran, own_times().
 struct type_row {
     static constexpr std::size_t bars = 40;
     std::uint32_t type = 0;
@@ -22,7 +22,12 @@ std::uint64_t percentile(std::vector<std::uint64_t>& values, double share);
 /// Longest total first.
 std::vector<type_row> type_statistics(const history& from);
 
-/// Per task its own running time with that of all its descendants.
+/// Per task how long its body and its parts of joins ran, on whatever lanes: the work of the task,
+/// without waits, what ran on top, and time off the core. It may be more than from `started` to
+/// `ended`.
+std::vector<std::uint64_t> own_times(const history& from);
+
+/// Per task its own time with that of all its descendants.
 std::vector<std::uint64_t> totals_with_children(const history& from);
 
 struct frame_times {

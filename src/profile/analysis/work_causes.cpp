@@ -101,7 +101,8 @@ void find_straggler(const scene& s, candidates& to) {
         candidate c;
         // Where the times of switches are not known, one bit says that there were some; then it is
         // not the task that has more to do.
-        const bool switched = s.t.from->switches != switch_level::exact &&
+        const lane& on = s.t.from->lanes[body.lane];
+        const bool switched = switches_of(*s.t.from, on) != switch_level::exact &&
                               (s.t.tasks[body.task].end_flags & end_switched) != 0;
         c.why = switched ? cause::preemption : cause::straggler;
         c.type = body.type;

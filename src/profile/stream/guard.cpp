@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view hosts[] = {"127.0.0.1", "localhost"};
 constexpr std::size_t token_digits = 32;
-constexpr std::string_view live_fragment = "/#live=";
+constexpr std::string_view live_fragment = "/#live=", view_fragment = "/#view=";
 
 bool skip(std::string_view& text, std::string_view start) {
     if (!text.starts_with(start)) return false;
@@ -28,6 +28,13 @@ std::string with_port(std::string_view host, std::uint16_t port) {
     std::string all(host);
     all += ':';
     return all += std::to_string(port);
+}
+
+std::string address(std::uint16_t port, std::string_view fragment, std::string_view token) {
+    std::string url = "http://";
+    url += with_port(hosts[0], port);
+    url += fragment;
+    return url += token;
 }
 
 bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
@@ -90,10 +97,15 @@ std::string pong_text(double ping, std::uint64_t now) {
 }
 
 std::string live_url(std::uint16_t port, std::string_view token) {
-    std::string url = "http://";
-    url += with_port(hosts[0], port);
-    url += live_fragment;
-    return url += token;
+    return address(port, live_fragment, token);
+}
+
+std::string view_url(std::uint16_t port, std::string_view token) {
+    return address(port, view_fragment, token);
+}
+
+std::string_view shown_token(std::string_view authorization) {
+    return skip(authorization, "Bearer ") ? authorization : std::string_view();
 }
 
 bool is_live_url(std::string_view url) {

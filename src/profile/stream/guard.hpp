@@ -30,6 +30,11 @@ std::string pong_text(double ping, std::uint64_t now);
 /// http://127.0.0.1:PORT/#live=TOKEN, or with localhost.
 std::string live_url(std::uint16_t port, std::string_view token);
 bool is_live_url(std::string_view url);
+/// http://127.0.0.1:PORT/#view=TOKEN
+std::string view_url(std::uint16_t port, std::string_view token);
+
+/// The token in the value of a request's `Authorization`; empty where there is none.
+std::string_view shown_token(std::string_view authorization);
 
 /// What a page of this server may load: itself, and from this server.
 std::string page_policy(std::uint16_t port);

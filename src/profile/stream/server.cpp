@@ -299,7 +299,16 @@ private:
         if (found == of_.table.end()) {
             return refuse(http::status::not_found, "There is nothing of this name.");
         }
+        if (found->guarded && !shows_token()) {
+            return refuse(http::status::forbidden, "This needs the token of the address.");
+        }
         show(*found);
+    }
+
+    bool shows_token() const {
+        const auto& request = parser_.get();
+        return !of_.token.empty() && request.count(http::field::authorization) == 1 &&
+               same_token(of_.token, shown_token(view_of(request[http::field::authorization])));
     }
 
     void go_live() {

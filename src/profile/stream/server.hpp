@@ -24,6 +24,9 @@ struct resource {
     std::string file = {};
     /// Called for each request, on the server's thread: nobody else is served meanwhile.
     std::function<std::string()> make = {};
+    /// Only to who shows the token: as `Authorization: Bearer TOKEN`, which no page of another
+    /// place and no address that was guessed can send.
+    bool guarded = false;
 };
 
 struct server_options {
@@ -36,7 +39,8 @@ struct server_options {
 /// Speaks HTTP on 127.0.0.1 to those who call it by that name. Nothing can be changed by a request.
 class server {
 public:
-    /// `live`, when given, is what `/stream` shows to who knows the token.
+    /// `live`, when given, is what `/stream` shows to who knows the token. Without a token nobody
+    /// does.
     server(std::vector<resource> table, hub* live, std::string token,
            const server_options& options);
     ~server();

@@ -38,6 +38,26 @@ TEST(Statistics, OfATypeAreThoseOfItsBodies) {
     EXPECT_EQ(bars[16], 33U);
 }
 
+TEST(Statistics, OfATaskHaveItsPartsOfJoinsOnWhateverLane) {
+    const profile::capture c = braid_test::joins_scene();
+    const profile::history t = make_history(c);
+    const std::uint32_t task = t.find(1, 0);
+    // On its own lane 10 to 2001 without the wait; on the others 30 to 1000 less what it was off
+    // the core, and 400 to 600.
+    EXPECT_EQ(t.bodies[t.tasks[task].body].running, 1481 * us);
+    EXPECT_EQ(own_times(t)[task], (1481 + 870 + 200) * us);
+    const auto rows = type_statistics(t);
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(t.from->types[rows[0].type].line, 12U);
+    EXPECT_EQ(rows[0].count, 3U);
+    EXPECT_EQ(rows[0].total, (2551 + 500 + 100) * us);
+    EXPECT_EQ(rows[0].max, 2551 * us);
+    // What ran on top of task 3 is not its own.
+    EXPECT_EQ(rows[1].total, (300 + 1000) * us);
+    EXPECT_EQ(rows[2].total, (199 + 885) * us);
+    for (const profile::type_row& row : rows) EXPECT_GE(row.with_children, row.total);
+}
+
 TEST(Statistics, OfParentsHaveTheirChildren) {
     capture_builder b;
     const auto w = b.lane();

@@ -54,6 +54,16 @@ TEST(LaneSplit, AWaitIsSearchUntilSomethingRunsOnTop) {
     EXPECT_EQ(outer.waiting(), 80 * us);
 }
 
+TEST(LaneSplit, AThreadThatSaysSomethingIsAwakeAlthoughItsUnparkedIsLost) {
+    capture_builder b;
+    const auto w = b.lane();
+    b.say(w, 0, record_kind::parked).run(w, 100, 300, 7, b.type("skin"));
+    const profile::capture c = b.make();
+    const profile::history t = make_history(c);
+    EXPECT_EQ(split_of(t.lanes[w], {0, 300 * us})[lane_state::run], 200 * us);
+    EXPECT_EQ(own_times(t)[t.find(7, 0)], 200 * us);
+}
+
 TEST(LaneSplit, OfEveryWorkerAddsUpToTheFrameInEveryScene) {
     for (const auto scene :
          {braid_test::healthy_scene, braid_test::affinity_scene, braid_test::preemption_scene,

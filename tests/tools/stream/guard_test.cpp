@@ -217,4 +217,14 @@ TEST(Guard, KnowsAddressesOfLiveViews) {
 
 TEST(Guard, HasAPage) { EXPECT_TRUE(profile::viewer_page().starts_with("<!doctype html>")); }
 
+TEST(Guard, FindsTheTokenThatARequestShows) {
+    EXPECT_EQ(profile::shown_token("Bearer abc"), "abc");
+    for (const char* text : {"", "abc", "Bearer", "bearer abc", "Basic abc", " Bearer abc"}) {
+        EXPECT_EQ(profile::shown_token(text), "") << text;
+    }
+    const std::string token = profile::make_token();
+    EXPECT_EQ(profile::view_url(1234, token), "http://127.0.0.1:1234/#view=" + token);
+    EXPECT_FALSE(profile::is_live_url(profile::view_url(1234, token)));
+}
+
 }  // namespace

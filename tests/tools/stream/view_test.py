@@ -1,6 +1,9 @@
-"""`braid view FILE` serves the file's bytes and a page on this machine, until it is told to end."""
+"""`braid view FILE` serves the file's bytes and a page on this machine to who knows the token of its
+address, until it is told to end."""
+import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +13,7 @@ import urllib.request
 
 BRAID, MAKE_CAPTURES = sys.argv[1:3]
 DEADLINE = 30  # seconds
+seen = set()  # tokens: each run has another one
 
 
 def check(condition, message):
@@ -17,14 +21,15 @@ def check(condition, message):
         sys.exit(message)
 
 
-def get(url):
-    with urllib.request.urlopen(url, timeout=DEADLINE) as answer:
+def get(url, **headers):
+    request = urllib.request.Request(url, headers=headers)
+    with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
         return answer.read(), answer.headers
 
 
-def status_of(url):
+def status_of(url, **headers):
     try:
-        get(url)
+        get(url, **headers)
     except urllib.error.HTTPError as error:
         return error.code
     return 200
@@ -34,14 +39,29 @@ def view(capture, end_by):
     with subprocess.Popen([BRAID, "view", str(capture), "--no-browser"], stdout=subprocess.PIPE,
                           text=True) as server:
         try:
-            url = server.stdout.readline().split(" ")[0]
-            check(url.startswith("http://127.0.0.1:"), f"no address: {url!r}")
+            address = server.stdout.readline().split(" ")[0]
+            url, _, token = address.partition("#view=")
+            check(re.fullmatch(r"http://127\.0\.0\.1:\d+/", url), f"no address: {address!r}")
+            check(re.fullmatch("[0-9a-f]{32}", token) and token not in seen, f"no token: {token!r}")
+            seen.add(token)
             page, headers = get(url)
             check(page.lower().startswith(b"<!doctype html>"), "no page")
             check("default-src 'none'" in headers["Content-Security-Policy"], "no policy")
-            check(get(url + "capture.braid")[0] == capture.read_bytes(), "other bytes")
+            bearer = "Bearer " + token
+            check(token.encode() not in page, "the page tells the token")
+            check(get(url + "capture.braid", Authorization=bearer)[0] == capture.read_bytes(),
+                  "other bytes")
+            json.loads(get(url + "analysis.json", Authorization=bearer)[0])
+            wrong = ("", token, "Bearer", "Bearer ", bearer + "0", bearer[:-1], "bearer " + token,
+                     "Bearer " + 32 * "0", "Basic " + token)
+            for path in ("capture.braid", "analysis.json"):
+                check(status_of(url + path) == 403, f"{path} is served without a token")
+                check(status_of(f"{url}{path}?view={token}") == 403, f"{path}: token in the address")
+                for other in wrong:
+                    check(status_of(url + path, Authorization=other) == 403,
+                          f"{path} is served for {other!r}")
             for path in ("stream", "missing", "../etc/passwd", capture.name):
-                check(status_of(url + path) == 404, f"{path} is served")
+                check(status_of(url + path, Authorization=bearer) == 404, f"{path} is served")
             server.send_signal(end_by)
             check(server.wait(DEADLINE) == 0, f"exit {server.returncode} after {end_by}")
         finally:

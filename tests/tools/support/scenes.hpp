@@ -142,4 +142,32 @@ inline profile::capture late_wake_scene() {
     return b.whole(6050, 2);
 }
 
+/// What a task's time is made of: parts of joins on other lanes and on top of other tasks, one of
+/// them off its core, a child on top of a wait, an id that serves twice, types told in two ways.
+/// skin has tasks of 2,551, 500 and 100 us of work, other of 300 and 1,000, draw of 199 and 885.
+inline profile::capture joins_scene() {
+    scene_builder b;
+    constexpr std::uint64_t outer = 88, inner = 89;
+    const std::uint32_t placeless = b.type("skin");  // a recorder knows no place at the start
+    b.spawn(0, 5, 1, b.skin).say(1, 10, record_kind::started, 1, 0, placeless);
+    b.say(1, 20, record_kind::forked, 1, outer);
+    b.say(2, 30, record_kind::job_started, 1, outer, 1).away(2, 200, 300);
+    b.say(2, 350, record_kind::forked, 1, inner).say(2, 1000, record_kind::job_ended, 1, outer);
+    b.wait(1, 500, 1010, 1, 0).say(1, 1011, record_kind::joined, 1, outer);
+    b.say(1, 2001, record_kind::ended, 1).say(1, 2001, record_kind::completed, 1);
+    // The child, while its parent waits.
+    b.spawn(1, 505, 2, b.other, {}, 1, 1).run(1, 600, 900, 2, b.other);
+    // Inside of a body that does not wait.
+    b.spawn(0, 5, 3, b.other).say(3, 10, record_kind::started, 3, 0, b.other);
+    b.say(3, 400, record_kind::job_started, 1, inner, 2);
+    b.say(3, 600, record_kind::job_ended, 1, inner);
+    b.say(3, 1210, record_kind::ended, 3).say(3, 1210, record_kind::completed, 3);
+    b.spawn(0, 5, 4, b.skin).run(2, 1002, 1502, 4, b.skin);
+    // One id, two tasks.
+    b.spawn(0, 5, 5, b.skin).run(3, 1212, 1312, 5, b.skin);
+    b.spawn(3, 1320, 5, b.draw).run(3, 1350, 1549, 5, b.draw);
+    b.spawn(0, 6, 6, b.draw, {1, 3, 4}).ready(1, 2001, 6, 1).run(1, 2005, 2890, 6, b.draw);
+    return b.whole(2900, 6);
+}
+
 }  // namespace braid_test

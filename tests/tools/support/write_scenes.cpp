@@ -14,6 +14,8 @@ int main(int count, char** arguments) {
         {"affinity", braid_test::affinity_scene},
         {"straggler", braid_test::straggler_scene},
         {"fine", braid_test::fine_scene},
+        {"joins", braid_test::joins_scene},
+        {"preemption", braid_test::preemption_scene},
         {"frameless", [] { return braid_test::scene_builder().make(10); }},
     };
     for (const auto& [name, make] : scenes) {

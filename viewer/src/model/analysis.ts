@@ -87,7 +87,7 @@ function readFrame(frame: Json, ids: TaskIds): FrameAnalysis {
     const slack = new Map<number, number>();
     for (const pair of Array.isArray(frame.slack) ? frame.slack : []) {
         if (!Array.isArray(pair)) continue;
-        const task = findTaskByText(ids, text(pair[0]));
+        const task = findTaskByText(ids, text(pair[0]), number(frame.end));
         if (task >= 0) slack.set(task, number(pair[1]));
     }
     return {
@@ -98,7 +98,7 @@ function readFrame(frame: Json, ids: TaskIds): FrameAnalysis {
         path: objects(frame.critical_path).map((step) => {
             const waits = isObject(step.waits) ? step.waits : {};
             return {
-                task: findTaskByText(ids, text(step.task)),
+                task: findTaskByText(ids, text(step.task), number(step.begin)),
                 begin: number(step.begin),
                 end: number(step.end),
                 waits: {

@@ -7,18 +7,20 @@ import { makeLists } from "./lists";
 import { SpanKind, type Counter, type Model, type Row, type Spans, type Tasks } from "./model";
 import { buildLevels } from "./pyramid";
 import { SpanColumns } from "./span_columns";
-import { addTask, findTask, makeTaskIds, type TaskIds } from "./task_ids";
+import { addId, findTask, makeTaskIds, type TaskIds } from "./task_ids";
+import { separateLives } from "./task_lives";
 
 export function buildModel(from: CaptureParser): Model {
     const ids = makeTaskIds();
     numberTasks(from.lanes, ids);
+    const told = separateLives(from.lanes, ids);
     const tasks = makeTasks(ids);
     const edges = new Pairs();
-    for (const lane of from.lanes) noteTasks(lane, tasks, edges);
+    from.lanes.forEach((lane, number) => noteTasks(lane, told[number]!, tasks, edges));
 
     const columns = new SpanColumns();
     const depths = from.lanes.map((lane, number) =>
-        walkLane(number, lane, ids, (task) => tasks.type[task]!, columns, from.duration),
+        walkLane(number, lane, ids, told[number]!, (task) => tasks.type[task]!, columns, from.duration),
     );
     const { spans, rows } = sortIntoRows(columns);
     for (let span = 0; span < spans.count; ++span) {
@@ -39,8 +41,8 @@ export function buildModel(from: CaptureParser): Model {
         records: from.records,
         dropped: from.lanes.reduce((sum, lane) => sum + lane.dropped, 0),
         types: from.types.map((type) => ({ ...type })),
-        lanes: from.lanes.map(({ name, kind, seat, thread, dropped, records }, number) => {
-            return { name, kind, seat, thread, dropped, records: records.length, depths: depths[number]! };
+        lanes: from.lanes.map(({ name, kind, seat, thread, switches, dropped, records }, number) => {
+            return { name, kind, seat, thread, switches, dropped, records: records.length, depths: depths[number]! };
         }),
         tasks,
         spans,
@@ -78,8 +80,8 @@ function numberTasks(lanes: ParsedLane[], ids: TaskIds): void {
     const other = new Set<number>([RecordKind.spawned, RecordKind.edge, RecordKind.ready, RecordKind.waitBegin]);
     for (const { records } of lanes) {
         for (let i = 0; i < records.length; ++i) {
-            addTask(ids, records.taskLow[i]!, records.taskHigh[i]!);
-            if (other.has(records.kind[i]!)) addTask(ids, records.otherLow[i]!, records.otherHigh[i]!);
+            addId(ids, records.taskLow[i]!, records.taskHigh[i]!);
+            if (other.has(records.kind[i]!)) addId(ids, records.otherLow[i]!, records.otherHigh[i]!);
         }
     }
 }
@@ -104,21 +106,22 @@ function makeTasks(ids: TaskIds): Tasks {
     };
 }
 
-function noteTasks(lane: ParsedLane, tasks: Tasks, edges: Pairs): void {
+function noteTasks(lane: ParsedLane, told: ReadonlyMap<number, number>, tasks: Tasks, edges: Pairs): void {
     const records = lane.records;
     for (let i = 0; i < records.length; ++i) {
         const kind = records.kind[i]!;
         if (kind > RecordKind.cancelled) continue;
-        const task = findTask(tasks.ids, records.taskLow[i]!, records.taskHigh[i]!);
-        if (task < 0) continue;
         const time = records.time[i]!;
-        const other = (): number => findTask(tasks.ids, records.otherLow[i]!, records.otherHigh[i]!);
+        const task = told.get(i) ?? findTask(tasks.ids, records.taskLow[i]!, records.taskHigh[i]!, time);
+        if (task < 0) continue;
+        const other = (): number => findTask(tasks.ids, records.otherLow[i]!, records.otherHigh[i]!, time);
         switch (kind) {
             case RecordKind.spawned:
                 tasks.spawned[task] = time;
                 tasks.parent[task] = other() === task ? -1 : other();
                 tasks.spawnFlags[task] = records.flags[i]!;
-                tasks.type[task] = records.aux[i]!;
+                // It knows the place in the source; a start knows the name only.
+                if (records.aux[i] !== 0) tasks.type[task] = records.aux[i]!;
                 break;
             case RecordKind.edge:
                 edges.add(task, other());
@@ -129,7 +132,7 @@ function noteTasks(lane: ParsedLane, tasks: Tasks, edges: Pairs): void {
                 break;
             case RecordKind.started:
                 tasks.started[task] = time;
-                tasks.type[task] = records.aux[i]!;
+                if (tasks.type[task] === 0) tasks.type[task] = records.aux[i]!;
                 break;
             case RecordKind.ended:
                 tasks.ended[task] = time;

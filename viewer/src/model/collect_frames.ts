@@ -65,7 +65,7 @@ function marksOf(lanes: ParsedLane[], ids: TaskIds): Mark[] {
                 isBegin: kind === RecordKind.frameBegin,
                 number: records.otherLow[i]! + records.otherHigh[i]! * 4294967296,
                 type: records.aux[i]!,
-                task: findTask(ids, records.taskLow[i]!, records.taskHigh[i]!),
+                task: findTask(ids, records.taskLow[i]!, records.taskHigh[i]!, records.time[i]!),
                 time: records.time[i]!,
             });
         }

@@ -4,31 +4,55 @@ import { EndFlag, RecordKind, SwitchFlag } from "../parse/kinds";
 import type { ParsedLane } from "../parse/capture_parser";
 import { Layer, SpanFlag, SpanKind } from "./model";
 import type { SpanColumns } from "./span_columns";
-import { addTask, type TaskIds } from "./task_ids";
+import { findTask, type TaskIds } from "./task_ids";
 
 interface Open {
     span: number;
     /** Time of waits and of bodies within it, and times off the core. */
     excluded: number;
+    /** Of a part of a join. */
+    joinLow: number;
+    joinHigh: number;
 }
 
-
+/** The task of the lane goes on as it was. */
+function isAboutThread(kind: number): boolean {
+    return (
+        kind === RecordKind.stolen ||
+        kind === RecordKind.searching ||
+        kind === RecordKind.parked ||
+        kind === RecordKind.unparked ||
+        kind >= RecordKind.counter
+    );
+}
 
 /** How deep bodies lie on top of each other at most. */
-export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf: (task: number) => number, spans: SpanColumns, end: number): number {
+export function walkLane(
+    number: number,
+    lane: ParsedLane,
+    ids: TaskIds,
+    told: ReadonlyMap<number, number>,
+    typeOf: (task: number) => number,
+    spans: SpanColumns,
+    end: number,
+): number {
     const records = lane.records;
     const stack: Open[] = [];
     let bodies = 0;
     let deepest = 0;
     let idle = -1;
     let off = -1;
+    let out = false;
+    let looking = false;
+    let parked = false;
+    let before = 0;
 
     const open = (kind: number, time: number, type: number, task: number, core: number): number => {
         const isWait = kind === SpanKind.wait;
         const layer = !isWait ? Layer.body : bodies === 0 ? Layer.outerWait : Layer.wait;
         const depth = isWait ? Math.max(bodies - 1, 0) : bodies;
         const span = spans.add(number, layer, depth, kind, time, type, task, core);
-        stack.push({ span, excluded: 0 });
+        stack.push({ span, excluded: 0, joinLow: 0, joinHigh: 0 });
         if (!isWait) deepest = Math.max(deepest, ++bodies);
         return span;
     };
@@ -48,14 +72,33 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
         // A scope is its task's own work; it hands on what it left out.
         under.excluded += kind === SpanKind.scope ? top.excluded : length;
     };
-    const closeMatching = (matches: (span: number) => boolean, time: number): number => {
+    const closeMatching = (matches: (span: number, open: Open) => boolean, time: number): number => {
         let at = stack.length - 1;
-        while (at >= 0 && !matches(stack[at]!.span)) at--;
+        while (at >= 0 && !matches(stack[at]!.span, stack[at]!)) at--;
         if (at < 0) return -1;
         while (stack.length - 1 > at) close(time, true);
         const span = stack[at]!.span;
         close(time, false);
         return span;
+    };
+    /** Where in the stack the body or wait is that the scopes on top belong to. */
+    const innermost = (): number => {
+        let at = stack.length - 1;
+        while (at >= 0 && spans.kind[stack[at]!.span] === SpanKind.scope) at--;
+        return at;
+    };
+    const runs = (at: number): boolean => at >= 0 && spans.kind[stack[at]!.span] !== SpanKind.wait;
+    /** Nobody's own: what passes until then while the thread is off its core, looks for work or sleeps. */
+    const leaveOut = (until: number): void => {
+        if ((out || looking || parked) && runs(stack.length - 1)) stack[stack.length - 1]!.excluded += until - before;
+    };
+    /** A task begins only where nothing runs or something waits: what seems to run has lost its end. */
+    const closeLost = (): void => {
+        for (;;) {
+            const at = innermost();
+            if (looking || at < 0 || spans.kind[stack[at]!.span] !== SpanKind.task) return;
+            while (stack.length > at) close(Math.max(before, spans.begin[stack[stack.length - 1]!.span]!), true);
+        }
     };
     const idleUntil = (time: number): void => {
         if (idle >= 0) spans.end[idle] = time;
@@ -66,12 +109,22 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
         const time = records.time[i]!;
         const aux = records.aux[i]!;
         const core = records.core[i]!;
-        const task = (): number => addTask(ids, records.taskLow[i]!, records.taskHigh[i]!);
-        switch (records.kind[i]) {
-            case RecordKind.started:
+        const kind = records.kind[i]!;
+        leaveOut(time);
+        if (!isAboutThread(kind)) {
+            looking = false;
+            // Its `unparked` may be lost, but who sleeps says nothing.
+            parked = false;
+        }
+        const task = (): number => told.get(i) ?? findTask(ids, records.taskLow[i]!, records.taskHigh[i]!, time);
+        switch (kind) {
+            case RecordKind.started: {
+                closeLost();
                 idleUntil(time);
-                open(SpanKind.task, time, aux, task(), core);
+                const of = task();
+                open(SpanKind.task, time, of < 0 ? aux : typeOf(of), of, core);
                 break;
+            }
             case RecordKind.ended: {
                 const of = task();
                 const span = closeMatching((s) => spans.kind[s] === SpanKind.task && spans.task[s] === of, time);
@@ -85,11 +138,14 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
                 idleUntil(time);
                 const of = task();
                 spans.other[open(SpanKind.job, time, of < 0 ? 0 : typeOf(of), of, core)] = aux | 0;
+                const job = stack[stack.length - 1]!;
+                job.joinLow = records.otherLow[i]!;
+                job.joinHigh = records.otherHigh[i]!;
                 break;
             }
             case RecordKind.jobEnded: {
-                const of = task();
-                closeMatching((s) => spans.kind[s] === SpanKind.job && spans.task[s] === of, time);
+                const [low, high] = [records.otherLow[i]!, records.otherHigh[i]!];
+                closeMatching((s, job) => spans.kind[s] === SpanKind.job && job.joinLow === low && job.joinHigh === high, time);
                 break;
             }
             case RecordKind.scopeBegin:
@@ -102,7 +158,7 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
             case RecordKind.waitBegin: {
                 const waiting = task();
                 const span = open(SpanKind.wait, time, waiting < 0 ? 0 : typeOf(waiting), waiting, core);
-                spans.other[span] = addTask(ids, records.otherLow[i]!, records.otherHigh[i]!);
+                spans.other[span] = findTask(ids, records.otherLow[i]!, records.otherHigh[i]!, time);
                 break;
             }
             case RecordKind.waitEnd: {
@@ -113,14 +169,20 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
             }
             case RecordKind.searching:
             case RecordKind.parked:
-            case RecordKind.unparked:
+            case RecordKind.unparked: {
+                if (kind === RecordKind.parked) closeLost();
+                if (kind === RecordKind.searching) looking = runs(innermost());
+                else {
+                    out = false;
+                    parked = kind === RecordKind.parked;
+                }
                 idleUntil(time);
                 // A thread that was woken looks for work.
                 idle = spans.add(
                     number,
                     Layer.idle,
                     0,
-                    records.kind[i] === RecordKind.parked ? SpanKind.parked : SpanKind.searching,
+                    kind === RecordKind.parked ? SpanKind.parked : SpanKind.searching,
                     time,
                     0,
                     -1,
@@ -128,7 +190,9 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
                 );
                 spans.end[idle] = time;
                 break;
+            }
             case RecordKind.switchedOut: {
+                out = true;
                 if (off >= 0) spans.end[off] = time;
                 off = -1;
                 const isPreempted = (records.flags[i]! & SwitchFlag.preempted) !== 0;
@@ -149,20 +213,16 @@ export function walkLane(number: number, lane: ParsedLane, ids: TaskIds, typeOf:
                 break;
             }
             case RecordKind.switchedIn:
-                if (off >= 0) {
-                    spans.end[off] = time;
-                    // Time off the core is nobody's own; a wait is not in any case.
-                    const top = stack[stack.length - 1];
-                    if (top !== undefined && spans.kind[top.span] !== SpanKind.wait) {
-                        top.excluded += time - Math.max(spans.begin[off]!, spans.begin[top.span]!);
-                    }
-                }
+                if (off >= 0) spans.end[off] = time;
                 off = -1;
+                out = false;
                 break;
             default:
                 break;
         }
+        before = time;
     }
+    leaveOut(end);
     while (stack.length > 0) close(end, true);
     idleUntil(end);
     if (off >= 0) spans.end[off] = end;

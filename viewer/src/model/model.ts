@@ -84,7 +84,7 @@ export interface Tasks {
     releasedBy: Int32Array;
     /** Its own body, -1: never ran. */
     span: Int32Array;
-    /** Time of its body and of its jobs, as spans have it. */
+    /** How long its body and its parts of joins ran, on whatever lanes: the sum of what spans have as their own. */
     own: Float64Array;
 }
 
@@ -116,6 +116,8 @@ export interface ModelLane {
     kind: LaneKind;
     seat: number;
     thread: string;
+    /** How much is known of its switches; null: as much as of the capture's. */
+    switches: SwitchLevel | null;
     dropped: number;
     records: number;
     depths: number;
@@ -140,6 +142,18 @@ export interface Model {
     /** Those of the type that has most. */
     frames: Frames;
     counters: Counter[];
+}
+
+/** "exact", or "exact, count on worker 3" where lanes know less than others. */
+export function switchesText(model: Model): string {
+    const text = (level: SwitchLevel): string => (level === "none" ? "not recorded" : level);
+    const others = new Map<SwitchLevel, string[]>();
+    for (const { name, switches } of model.lanes) {
+        if (switches === null || switches === model.switches) continue;
+        others.set(switches, [...(others.get(switches) ?? []), name]);
+    }
+    const named = (names: string[]): string => (names.length > 3 ? `${names.length} threads` : names.join(" and "));
+    return [text(model.switches), ...[...others].map(([level, names]) => `${text(level)} on ${named(names)}`)].join(", ");
 }
 
 export function typeName(model: Model, type: number): string {

@@ -1,6 +1,6 @@
 // Finds spans by name, by the id of their task, and by their length.
 import { Layer, SpanKind, spanName, typeName, type Model } from "./model";
-import { findTaskByText } from "./task_ids";
+import { tasksOfText } from "./task_ids";
 
 export interface Query {
     /** Lower case; all of them are in the name. */
@@ -41,9 +41,8 @@ export function search(model: Model, text: string, most: number): Found {
     const query = parseQuery(text);
     const nothing = { spans: new Uint32Array(0), total: 0 };
     if (query.id !== "") {
-        const task = findTaskByText(model.tasks.ids, query.id);
-        const span = task < 0 ? -1 : model.tasks.span[task]!;
-        return span < 0 ? nothing : { spans: Uint32Array.of(span), total: 1 };
+        const ran = tasksOfText(model.tasks.ids, query.id).map((task) => model.tasks.span[task]!).filter((span) => span >= 0);
+        return { spans: Uint32Array.from(ran.slice(0, most)), total: ran.length };
     }
     if (query.words.length === 0 && query.longerThan === 0 && query.shorterThan === Infinity) return nothing;
     const fits = (name: string): boolean => query.words.every((word) => name.toLowerCase().includes(word));

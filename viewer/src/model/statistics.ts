@@ -1,5 +1,5 @@
 // What the tasks of each type took: count, sum, median, 95 and 100 of 100, and a histogram.
-import type { Model } from "./model";
+import { SpanFlag, type Model } from "./model";
 import { quantile } from "./time";
 
 export interface TypeStatistics {
@@ -13,11 +13,11 @@ export interface TypeStatistics {
     sorted: Float64Array;
 }
 
-/** Of tasks that ran; a task's time is its own, with its jobs, without its waits. Most time first. */
+/** Of tasks that ran to their end; a task's time is its own, as Tasks has it. Most time first. */
 export function typeStatistics(model: Model): TypeStatistics[] {
-    const { tasks } = model;
+    const { tasks, spans } = model;
     const counts = new Uint32Array(model.types.length);
-    const ran = (task: number): boolean => tasks.span[task]! >= 0;
+    const ran = (task: number): boolean => tasks.span[task]! >= 0 && !(spans.flags[tasks.span[task]!]! & SpanFlag.cut);
     for (let task = 0; task < tasks.ids.count; ++task) if (ran(task)) counts[tasks.type[task]!]!++;
     const times = Array.from(counts, (count) => new Float64Array(count));
     const filled = new Uint32Array(counts.length);

@@ -74,11 +74,9 @@ export function countText(count: number): string {
     return count.toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-/** The value below which the given share of sorted values lies, between neighbours by proportion. */
+/** The value below which the given share of sorted values lies: one of them, by nearest rank, as `braid report` has it. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
     if (sorted.length === 0) return NaN;
-    const at = (sorted.length - 1) * share;
-    const low = Math.floor(at);
-    const high = Math.min(low + 1, sorted.length - 1);
-    return sorted[low]! + (sorted[high]! - sorted[low]!) * (at - low);
+    const rank = Math.floor(Math.max(0, share * sorted.length - 1e-9));
+    return sorted[Math.min(rank, sorted.length - 1)]!;
 }

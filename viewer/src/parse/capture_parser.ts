@@ -27,6 +27,8 @@ export interface ParsedLane {
     seat: number;
     /** The system's number, as decimal digits. */
     thread: string;
+    /** Null: as the capture's. */
+    switches: SwitchLevel | null;
     dropped: number;
     records: RecordColumns;
 }
@@ -199,15 +201,17 @@ export class CaptureParser {
         const seat = from.u32();
         const thread = from.digits();
         if (from.short) return "";
+        // Recorders before did not tell it.
+        const switches = from.left() < 8 ? null : (switchLevels[from.u32() - 1] ?? null);
         if (name === undefined) return "a lane has a name that is not there";
         if (kind === undefined) return "a lane is of no known kind";
         // Told again when more is known of it, such as its name.
         if (number > this.lanes.length) return "lanes are not numbered in order";
         const known = this.lanes[number];
         if (known === undefined) {
-            this.lanes.push({ name, kind, seat, thread, dropped: 0, records: new RecordColumns() });
+            this.lanes.push({ name, kind, seat, thread, switches, dropped: 0, records: new RecordColumns() });
         } else {
-            Object.assign(known, { name, kind, seat, thread });
+            Object.assign(known, { name, kind, seat, thread, switches: switches ?? known.switches });
         }
         return "";
     }

@@ -17,6 +17,10 @@ export class Payload {
         return !this.short;
     }
 
+    left(): number {
+        return this.bytes.length - this.at;
+    }
+
     u32(): number {
         if (!this.has(4)) return 0;
         this.at += 4;

@@ -1,5 +1,6 @@
 // What the page shows: one state, changed by the actions below, told to whoever listens.
-import { connectLive, liveToken } from "../load/live";
+import { ownNow, type ClockEstimate } from "../load/clock_offset";
+import { connectLive, tokenOf } from "../load/live";
 import { Reader } from "../load/reader";
 import { readAnalysis, type Analysis } from "../model/analysis";
 import { worstFrame } from "../model/frame_tasks";
@@ -20,6 +21,10 @@ export interface LiveState {
     lost: number;
     /** Where the program is, ns; 0: not told. */
     time: number;
+    /** Null: the program has not answered yet. */
+    clock: ClockEstimate | null;
+    /** How much of the program's time has passed since the newest record that is shown, ns; NaN: not known. */
+    behind: number;
     sentence: string;
 }
 
@@ -109,7 +114,7 @@ export class Session {
             this.beginReading("").readBase64(embedded);
             return;
         }
-        const token = liveToken(address.hash);
+        const token = tokenOf("live", address.hash);
         if (token !== "") {
             this.connect(address.host, token);
             return;
@@ -117,7 +122,7 @@ export class Session {
         const asked = new URLSearchParams(address.search);
         const url = asked.get("capture");
         if (url !== null) void this.openUrl(url, asked.get("analysis"), true);
-        else if (address.protocol.startsWith("http")) void this.openUrl("capture.braid", "analysis.json", false);
+        else if (address.protocol.startsWith("http")) void this.openUrl("capture.braid", "analysis.json", false, tokenOf("view", address.hash));
     }
 
     openFile(file: File): void {
@@ -126,10 +131,16 @@ export class Session {
         reader.readStream(file.stream()).catch((error: unknown) => this.fail(`'${file.name}' could not be read: ${String(error)}.`));
     }
 
-    private async openUrl(url: string, analysisUrl: string | null, isAsked: boolean): Promise<void> {
+    /** `token`: for the server of the page, and nobody else. */
+    private async openUrl(url: string, analysisUrl: string | null, isAsked: boolean, token = ""): Promise<void> {
         const name = url.split(/[?#]/)[0]!.split("/").pop() ?? url;
         try {
-            const [answer, analysis] = await Promise.all([fetch(url), analysisUrl === null ? null : fetch(analysisUrl)]);
+            const how = token === "" ? {} : { headers: { authorization: `Bearer ${token}` } };
+            const [answer, analysis] = await Promise.all([fetch(url, how), analysisUrl === null ? null : fetch(analysisUrl, how)]);
+            if (answer.status === 403 && !isAsked) {
+                this.fail("Only the whole address that braid view has printed shows the capture, with all that follows the #.");
+                return;
+            }
             if (!answer.ok || answer.body === null) {
                 // Without a capture beside it the page waits for a file.
                 if (isAsked) this.fail(`'${url}' could not be had: the server says ${answer.status}.`);
@@ -145,7 +156,7 @@ export class Session {
     private connect(host: string, token: string): void {
         const reader = this.beginReading("");
         reader.live();
-        this.set({ live: { connected: true, following: true, lost: 0, time: 0, sentence: "" } });
+        this.set({ live: { connected: true, following: true, lost: 0, time: 0, clock: null, behind: NaN, sentence: "" } });
         const change = (to: Partial<LiveState>): void => {
             if (this.state.live !== null) this.set({ live: { ...this.state.live, ...to } });
         };
@@ -153,8 +164,9 @@ export class Session {
             bytes: (bytes) => reader.feed(bytes),
             lost: (lost) => change({ lost }),
             time: (time) => change({ time }),
+            clock: (clock) => change({ clock, behind: behindOf(clock, this.state.model) }),
             over: (sentence) => {
-                change({ connected: false, following: false, sentence });
+                change({ connected: false, following: false, behind: NaN, sentence });
                 if (this.state.phase === "failed") return;
                 if (this.state.model === null && sentence !== "") this.fail(sentence);
                 else if (this.state.progress === 0 && this.state.model === null) this.fail("The program ended before it sent anything.");
@@ -199,7 +211,7 @@ export class Session {
         if (live !== null && model !== null) {
             // What came before the mistake can still be looked at.
             this.socket?.close();
-            this.set({ live: { ...live, connected: false, following: false, sentence } });
+            this.set({ live: { ...live, connected: false, following: false, behind: NaN, sentence } });
             return;
         }
         this.set({ phase: "failed", sentence, model: null, analysis: null });
@@ -229,13 +241,15 @@ export class Session {
         const { model: before, span, live, frame } = this.state;
         let kept = -1;
         if (before !== null && span >= 0 && before.spans.task[span]! >= 0) {
-            const task = findTaskByText(model.tasks.ids, idText(before.tasks.ids, before.spans.task[span]!));
+            const id = idText(before.tasks.ids, before.spans.task[span]!);
+            const task = findTaskByText(model.tasks.ids, id, before.spans.begin[span]!);
             if (task >= 0) kept = model.tasks.span[task]!;
         }
         const following = live?.following === true;
         const nextFrame = following || before?.frames.marked !== model.frames.marked ? model.frames.count - 1 : Math.min(frame, model.frames.count - 1);
         this.timeline?.setModel(model);
-        this.set({ model, span: kept, frame: nextFrame });
+        const shown = live === null || !live.connected ? live : { ...live, behind: behindOf(live.clock, model) };
+        this.set({ model, span: kept, frame: nextFrame, live: shown });
         if (this.state.query !== "") this.find(this.state.query);
         const view = this.timeline?.view;
         if (following && view !== undefined) {
@@ -331,6 +345,10 @@ export class Session {
         else if (this.state.type >= 0) this.set({ type: -1 });
         else if (this.state.query !== "") this.find("");
     }
+}
+
+function behindOf(clock: ClockEstimate | null, model: Model | null): number {
+    return clock === null || model === null ? NaN : Math.max(0, ownNow() + clock.ahead - model.duration);
 }
 
 function toggledIn<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {

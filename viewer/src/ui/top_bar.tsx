@@ -32,6 +32,14 @@ export function TopBar() {
                             {live.time > 0 && ` · ${durationText(live.time)}`}
                         </button>
                     )}
+                    {live !== null && live.clock !== null && live.behind >= 0 && (
+                        <span
+                            class="facts behind"
+                            title={`Since the newest record that is shown. The two clocks are compared to within ${durationText(live.clock.roundTrip / 2)}.`}
+                        >
+                            {countText(Math.round(live.behind / 1e6))} ms behind
+                        </span>
+                    )}
                 </>
             )}
             <span class="space" />

@@ -346,6 +346,25 @@ describe("other ways in", () => {
         await alone.close();
     });
 
+    it("shows a server the token of its address, and says when the server wants another one", async () => {
+        const guarded = new PageServer();
+        guarded.token = "sesame";
+        guarded.files.set("/capture.braid", slower.bytes);
+        guarded.files.set("/analysis.json", slower.analysis);
+        await guarded.start();
+        const opened = await browser.page(`${guarded.address}/#view=sesame`);
+        await ready(opened);
+        expect(await opened.evaluate(() => window.braid.session.state.analysis!.frames.length)).toBe(40);
+        await opened.close();
+        for (const end of ["/", "/#view=sesam", "/#view="]) {
+            const refused = await browser.page(`${guarded.address}${end}`);
+            await refused.waitForSelector(".failure");
+            expect(await refused.locator(".failure").innerText()).toContain("the whole address that braid view has printed");
+            await refused.close();
+        }
+        await guarded.stop();
+    });
+
     it("takes the address of a capture, and says when there is none", async () => {
         server.files.set("/elsewhere/other.braid", slower.bytes);
         const other = await browser.page(`${server.address}/?capture=elsewhere/other.braid`);
@@ -394,8 +413,23 @@ describe("other ways in", () => {
         const shown = await view(running);
         expect(shown.end).toBeCloseTo(await running.evaluate(() => window.braid.session.state.model!.duration), -3);
         await picture(running, "live-dark");
+        // The program is a while after the end of what it has sent, by a clock that the page does not have.
+        expect(await running.locator(".behind").count()).toBe(0);
+        const began = performance.now();
+        live.now = () => 5_000_000_000 + (performance.now() - began) * 1e6;
+        await running.waitForFunction(() => window.braid.session.state.live!.clock !== null);
+        const told = await running.evaluate(() => {
+            const { live: state, model } = window.braid.session.state;
+            return { clock: state!.clock!, end: model!.duration, behind: state!.behind, now: performance.now() * 1e6 };
+        });
+        expect(Math.abs(told.now + told.clock.ahead - live.now())).toBeLessThan(1e9);
+        expect(told.behind).toBeGreaterThan(5_000_000_000 - told.end);
+        expect(told.behind).toBeLessThanOrEqual(live.now() - told.end + told.clock.roundTrip);
+        await running.waitForFunction(() => /[1-9][\d\u202f]* ms behind/.test(document.querySelector(".behind")!.textContent!));
+        expect(live.pings).toBeGreaterThan(0);
         live.close();
         await running.waitForFunction(() => window.braid.session.state.live?.connected === false);
+        expect(await running.locator(".behind").count()).toBe(0);
         await running.close();
     });
 });

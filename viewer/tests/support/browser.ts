@@ -39,8 +39,8 @@ export class Browser {
         const page = await this.context!.newPage();
         page.on("pageerror", (error) => this.complaints.push(String(error)));
         page.on("console", (message) => {
-            // That nothing lies beside the page is an answer, not a mistake.
-            if (message.type() === "error" && !message.text().includes("404")) this.complaints.push(message.text());
+            // That nothing lies beside the page, or that it is not shown, is an answer, not a mistake.
+            if (message.type() === "error" && !/ 40[34] /.test(message.text())) this.complaints.push(message.text());
         });
         await page.goto(address);
         return page;

@@ -66,9 +66,11 @@ export class CaptureBytes {
         return this.types++;
     }
 
-    lane(number: number, name: string, kind: number, seat = 0xffffffff): this {
+    /** `switches`: the number of the level plus one; left out, as recorders did before. */
+    lane(number: number, name: string, kind: number, seat = 0xffffffff, switches = 0): this {
         const nameString = this.string(name);
-        return this.numbers("LANE", number, nameString, kind, seat, 4000 + number, 0);
+        const known = switches === 0 ? [] : [switches, 0];
+        return this.numbers("LANE", number, nameString, kind, seat, 4000 + number, 0, ...known);
     }
 
     info(key: string, value: string): this {

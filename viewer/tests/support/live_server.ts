@@ -17,17 +17,25 @@ function frame(opcode: number, payload: Uint8Array): Buffer {
     return Buffer.concat([head, payload]);
 }
 
-/** The first message of a client, which is masked and short. */
-function firstText(bytes: Buffer): string {
-    const length = bytes[1]! & 0x7f;
-    const mask = bytes.subarray(2, 6);
-    return Buffer.from(bytes.subarray(6, 6 + length).map((byte, i) => byte ^ mask[i % 4]!)).toString();
+/** The messages of a client, which are masked and short, and what is left of one that has not come whole. */
+function textsOf(bytes: Buffer): { texts: string[]; rest: Buffer } {
+    const texts: string[] = [];
+    for (;;) {
+        const length = bytes.length < 2 ? 0 : bytes[1]! & 0x7f;
+        if (bytes.length < 6 + length) return { texts, rest: bytes };
+        const mask = bytes.subarray(2, 6);
+        if ((bytes[0]! & 15) === 1) texts.push(Buffer.from(bytes.subarray(6, 6 + length).map((byte, i) => byte ^ mask[i % 4]!)).toString());
+        bytes = bytes.subarray(6 + length);
+    }
 }
 
 export class LiveServer {
     /** Resolves with the token that the page has sent. */
     readonly token: Promise<string>;
     private socket: Duplex | null = null;
+    /** ns; what questions for the time are answered with. 0: the capture has not begun. */
+    now: () => number = () => 0;
+    pings = 0;
 
     constructor(server: Server) {
         this.token = new Promise((resolve) => {
@@ -37,7 +45,17 @@ export class LiveServer {
                 socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
                 this.socket = socket;
                 socket.on("error", () => {});
-                socket.once("data", (bytes: Buffer) => resolve(firstText(bytes)));
+                let rest: Buffer = Buffer.alloc(0);
+                let welcome = false;
+                socket.on("data", (bytes: Buffer) => {
+                    const come = textsOf(Buffer.concat([rest, bytes]));
+                    rest = come.rest;
+                    for (const text of come.texts) {
+                        if (welcome) this.answer(text);
+                        else resolve(text);
+                        welcome = true;
+                    }
+                });
             });
         });
     }
@@ -48,6 +66,12 @@ export class LiveServer {
 
     text(payload: string): void {
         this.socket!.write(frame(1, Buffer.from(payload)));
+    }
+
+    private answer(text: string): void {
+        const { ping } = JSON.parse(text) as { ping: number };
+        ++this.pings;
+        this.text(JSON.stringify({ pong: ping, time: this.now() }));
     }
 
     close(): void {

@@ -8,6 +8,8 @@ export const builtPage = new URL("../../dist/index.html", import.meta.url);
 export class PageServer {
     /** What is served beside the page, by path. */
     readonly files = new Map<string, Uint8Array | string>();
+    /** What a request for one of them has to show, as `braid view` wants it. */
+    token = "";
     address = "";
     readonly server: Server;
 
@@ -15,6 +17,10 @@ export class PageServer {
         this.server = createServer((request, response) => {
             const path = (request.url ?? "/").split("?")[0]!;
             const file = path === "/" ? readFileSync(builtPage) : this.files.get(path);
+            if (path !== "/" && this.token !== "" && request.headers.authorization !== `Bearer ${this.token}`) {
+                response.writeHead(403).end();
+                return;
+            }
             response.writeHead(file === undefined ? 404 : 200, {
                 "content-type": path === "/" || path.endsWith(".html") ? "text/html; charset=utf-8" : "application/octet-stream",
             });

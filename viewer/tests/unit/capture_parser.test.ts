@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CaptureError, CaptureParser } from "../../src/parse/capture_parser";
 import { RecordKind } from "../../src/parse/kinds";
+import { switchesText } from "../../src/model/model";
+import { modelOf } from "../support/built";
 import { CaptureBytes } from "../support/capture_bytes";
 
 function small(): CaptureBytes {
@@ -79,6 +81,15 @@ describe("a capture", () => {
         expect(parser.lanes.length).toBe(1);
         expect(parser.lanes[0]!.name).toBe("render");
         expect(parser.lanes[0]!.records.length).toBe(2);
+    });
+
+    it("may know less of the switches of one thread than of others", () => {
+        const out = small().lane(1, "worker 0", 1, 1, 1).lane(2, "worker 1", 1, 2, 4).lane(3, "worker 2", 1, 3, 99);
+        const bytes = out.bytes();
+        expect(parse(bytes).lanes.map((lane) => lane.switches)).toEqual([null, "none", "exact", null]);
+        expect(switchesText(modelOf(bytes))).toBe("count, not recorded on worker 0, exact on worker 1");
+        // Told again without it.
+        expect(parse(out.lane(2, "render", 1, 2).bytes()).lanes[2]!.switches).toBe("exact");
     });
 
     it("grows while its strings and types come in several chunks", () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { listOf } from "../../src/model/lists";
 import { Layer, SpanFlag, SpanKind, type Model } from "../../src/model/model";
-import { findTaskByText, idText } from "../../src/model/task_ids";
+import { search } from "../../src/model/search";
+import { typeStatistics } from "../../src/model/statistics";
+import { findTaskByText, idText, tasksOfText } from "../../src/model/task_ids";
 import { RecordKind as K } from "../../src/parse/kinds";
 import { CaptureBytes, bitsOf, type TestRecord } from "../support/capture_bytes";
 import { modelOf } from "../support/built";
@@ -78,8 +80,10 @@ describe("a lane", () => {
             { time: 50, kind: K.started, task: 3n, aux: 1 },
         ]);
         const seen = spansOf(model).map((s) => [s.begin, s.end, s.depth]);
-        expect(seen).toEqual([[10, 30, 0], [50, 1000, 0], [20, 30, 1]]);
-        expect([...model.spans.flags].map((f) => f & SpanFlag.cut)).toEqual([0, SpanFlag.cut, SpanFlag.cut]);
+        // Nothing begins on top of what runs: the ends of tasks 1 and 2 were lost, as that of 3 is.
+        expect(seen).toEqual([[10, 10, 0], [20, 40, 0], [50, 1000, 0]]);
+        expect([...model.spans.flags].map((f) => f & SpanFlag.cut)).toEqual([SpanFlag.cut, SpanFlag.cut, SpanFlag.cut]);
+        expect(typeStatistics(model)).toEqual([]);
     });
 
     it("does not mind a thread that leaves its core while it waits or has nothing to do", () => {
@@ -121,9 +125,42 @@ describe("a lane", () => {
         expect(model.spans.own[3]).toBe(20);
         expect(model.spans.flags[3]).toBe(SpanFlag.failed | SpanFlag.switched);
     });
+
+    it("charges each body for the time that it was off its core, and not the next one", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.started, task: 1n, aux: 1 },
+            { time: 50, kind: K.switchedOut, flags: 1 },
+            { time: 60, kind: K.ended, task: 1n },
+            { time: 60, kind: K.started, task: 2n, aux: 1 },
+            { time: 70, kind: K.switchedIn },
+            { time: 100, kind: K.ended, task: 2n },
+        ]);
+        expect([...model.tasks.own]).toEqual([50, 30]);
+    });
+
+    it("ends the part of the join that is named, although the end of another one of its task is lost", () => {
+        const model = ofOneLane([
+            { time: 0, kind: K.jobStarted, task: 1n, other: 3n },
+            { time: 10, kind: K.jobStarted, task: 1n, other: 4n },
+            { time: 100, kind: K.jobEnded, task: 1n, other: 3n },
+        ]);
+        expect(spansOf(model).map((s) => [s.begin, s.end, s.own])).toEqual([[0, 100, 10], [10, 100, 90]]);
+    });
 });
 
 describe("the model", () => {
+    it("has the type of a task from its spawn, which knows the place", () => {
+        const out = new CaptureBytes().header();
+        out.type("a");
+        out.type("a", "a.cpp", 7);
+        out.lane(0, "worker", 1, 0).lane(1, "main", 2, 1);
+        out.records(0, [{ time: 5, kind: K.started, task: 1n, aux: 1 }, { time: 9, kind: K.ended, task: 1n }, { time: 10, kind: K.started, task: 2n, aux: 1 }]);
+        out.records(1, [{ time: 0, kind: K.spawned, task: 1n, aux: 2 }]);
+        const model = modelOf(out.done(20).bytes());
+        expect([...model.tasks.type]).toEqual([2, 1]);
+        expect([...model.spans.type]).toEqual([2, 1]);
+    });
+
     it("keeps ids of 64 bits apart", () => {
         const model = ofOneLane([
             { time: 0, kind: K.spawned, task: (1n << 32n) | 5n, aux: 1 },
@@ -135,6 +172,52 @@ describe("the model", () => {
         expect(findTaskByText(model.tasks.ids, "8589934598")).toBe(-1);
         expect(findTaskByText(model.tasks.ids, "99999999999999999999999")).toBe(-1);
         expect([...listOf(model.children, 0)]).toEqual([1]);
+    });
+
+    it("takes an id that serves again for another task", () => {
+        const out = new CaptureBytes().header();
+        for (const name of ["a", "b", "c"]) out.type(name);
+        out.lane(0, "worker", 1, 0).lane(1, "main", 2, 1);
+        out.records(0, [
+            { time: 10, kind: K.started, task: 1n, aux: 1 },
+            { time: 30, kind: K.ended, task: 1n },
+            { time: 30, kind: K.completed, task: 1n },
+            { time: 40, kind: K.started, task: 1n, aux: 2 },
+            { time: 45, kind: K.spawned, task: 9n, other: 1n, aux: 3 },
+            { time: 90, kind: K.ended, task: 1n },
+            { time: 91, kind: K.completed, task: 1n },
+            // Its spawn was lost.
+            { time: 92, kind: K.started, task: 1n, aux: 3 },
+            { time: 95, kind: K.ended, task: 1n },
+        ]);
+        out.records(1, [
+            { time: 5, kind: K.spawned, task: 1n, aux: 1 },
+            { time: 6, kind: K.spawned, task: 8n, aux: 3 },
+            { time: 6, kind: K.edge, task: 8n, other: 1n },
+            // At the very moment at which the first one was complete.
+            { time: 30, kind: K.spawned, task: 1n, aux: 2 },
+            { time: 31, kind: K.waitBegin, other: 1n },
+            { time: 92, kind: K.waitEnd, other: 1n },
+            { time: 93, kind: K.spawned, task: 7n, aux: 3 },
+            { time: 93, kind: K.edge, task: 7n, other: 1n },
+        ]);
+        const model = modelOf(out.done(100).bytes());
+        const { tasks, spans } = model;
+        const [first, second, third] = tasksOfText(tasks.ids, "1");
+        expect(tasksOfText(tasks.ids, "1").length).toBe(3);
+        expect([first, second, third].map((task) => tasks.own[task!])).toEqual([20, 50, 3]);
+        expect([first, second, third].map((task) => tasks.spawned[task!])).toEqual([5, 30, NaN]);
+        expect([first, second, third].map((task) => tasks.completed[task!])).toEqual([30, 91, NaN]);
+        expect([first, second, third].map((task) => tasks.type[task!])).toEqual([1, 2, 3]);
+        expect([first, second, third].map((task) => idText(tasks.ids, task!))).toEqual(["1", "1", "1"]);
+        expect([...listOf(model.children, second!)]).toEqual([findTaskByText(tasks.ids, "9")]);
+        expect([...listOf(model.successors, first!)]).toEqual([findTaskByText(tasks.ids, "8")]);
+        expect([...listOf(model.successors, third!)]).toEqual([findTaskByText(tasks.ids, "7")]);
+        expect(spans.other[spans.kind.indexOf(SpanKind.wait)]).toBe(second);
+        expect(typeStatistics(model).map((row) => [row.type, row.count, row.total])).toEqual([[2, 1, 50], [1, 1, 20], [3, 1, 3]]);
+        expect(search(model, "#1", 10).total).toBe(3);
+        expect([0, 30, 91, 92].map((time) => findTaskByText(tasks.ids, "1", time))).toEqual([first, second, second, third]);
+        expect(model.frames.count).toBe(1);
     });
 
     it("links what waits for what, both ways", () => {

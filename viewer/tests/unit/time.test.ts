@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { countText, durationText, momentText, moved, niceStep, quantile, ticks, zoomed } from "../../src/model/time";
 import { bytesOfBase64 } from "../../src/load/base64";
-import { liveToken, readLiveMessage } from "../../src/load/live";
+import { readLiveMessage, tokenOf } from "../../src/load/live";
 
 describe("times", () => {
     it("are written with three digits and the unit that fits", () => {
@@ -39,8 +39,10 @@ describe("times", () => {
         expect((far.begin + far.end) / 2).toBe(1e9);
     });
 
-    it("have quantiles between neighbours", () => {
-        expect(quantile([1, 2, 3, 4], 0.5)).toBe(2.5);
+    it("have quantiles by nearest rank", () => {
+        expect(quantile([1, 2, 3, 4], 0.5)).toBe(2);
+        expect(quantile([1, 2, 3, 4, 5], 0.95)).toBe(5);
+        expect(quantile([1, 2, 3, 4, 5], 0.2)).toBe(1);
         expect(quantile([5], 0.95)).toBe(5);
         expect(quantile([], 0.5)).toBeNaN();
     });
@@ -56,10 +58,12 @@ describe("what comes in", () => {
     });
 
     it("understands the messages of a live view and nothing else", () => {
-        expect(liveToken("#live=abc%2Bd")).toBe("abc+d");
-        expect(liveToken("#frame=3")).toBe("");
+        expect(tokenOf("live", "#live=abc%2Bd")).toBe("abc+d");
+        expect(tokenOf("live", "#frame=3")).toBe("");
+        expect([tokenOf("view", "#view=abc"), tokenOf("view", "#live=abc")]).toEqual(["abc", ""]);
         expect(readLiveMessage('{"lost": 12}')).toEqual({ lost: 12 });
         expect(readLiveMessage('{"time": 5e9, "lost": "x"}')).toEqual({ time: 5e9 });
+        expect(readLiveMessage('{"pong": 3, "time": 7}')).toEqual({ pong: 3, time: 7 });
         expect(readLiveMessage("[1")).toEqual({});
         expect(readLiveMessage("null")).toEqual({});
     });

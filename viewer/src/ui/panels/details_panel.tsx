@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { frameAnalysis, type FrameAnalysis } from "../../model/analysis";
 import { tasksOfFrame } from "../../model/frame_tasks";
 import { listOf } from "../../model/lists";
-import { SpanFlag, SpanKind, spanName, taskName, type Model } from "../../model/model";
+import { SpanFlag, SpanKind, spanName, switchesText, taskName, type Model } from "../../model/model";
 import { idText } from "../../model/task_ids";
 import { countText, durationText, momentText } from "../../model/time";
 import { EndFlag, noCore, SpawnFlag } from "../../parse/kinds";
@@ -61,7 +61,7 @@ function FrameFacts({ model, frame }: { model: Model; frame: number }) {
                 <Fact name="work in them">{durationText(own)}</Fact>
                 <Fact name="work / length">{length > 0 ? (own / length).toFixed(2) : "–"}</Fact>
                 <Fact name="begins at">{momentText(frames.begin[frame]!, 1000)}</Fact>
-                <Fact name="thread switches">{model.switches === "none" ? "not recorded" : model.switches}</Fact>
+                <Fact name="thread switches">{switchesText(model)}</Fact>
             </dl>
             <p class="note">Click a task in the timeline to see what it waited for.</p>
         </section>
@@ -96,6 +96,9 @@ function SpanFacts({ model, span, analysis }: { model: Model; span: number; anal
                 {states.length > 0 && <Fact name="state">{states.join(", ")}</Fact>}
                 <Fact name="length">{durationText(spans.end[span]! - spans.begin[span]!)}</Fact>
                 {isBody && <Fact name="own time">{durationText(spans.own[span]!)}</Fact>}
+                {spans.kind[span] === SpanKind.task && tasks.own[task]! > spans.own[span]! && (
+                    <Fact name="with its parts">{durationText(tasks.own[task]!)}</Fact>
+                )}
                 <Fact name="begins at">{momentText(spans.begin[span]!, 100)}</Fact>
                 <Fact name="on">
                     {model.lanes[spans.lane[span]!]!.name}
