@@ -85,7 +85,7 @@ TEST_F(TracyFrameEvents, TakeTheFirstNameThatIsFree) {
     tell(tracy, end, 1);
     tell(tracy, begin, 3);
     tell(tracy, begin, 4);
-    for (const std::uint64_t n : {2, 3, 4}) tell(tracy, end, n);
+    for (const std::uint64_t n : {2U, 3U, 4U}) tell(tracy, end, n);
     tell(tracy, end, 4);  // once more: nobody began it
     EXPECT_EQ(names(), (std::vector<std::string>{"frame", "frame 2", "frame", "frame 3"}));
 }

@@ -40,18 +40,18 @@ using stand_in::what;
 
 TracyCZoneCtx ___tracy_emit_zone_begin(const ___tracy_source_location_data* srcloc, int active) {
     const std::uint32_t zone = ++stand_in::zones;
-    stand_in::add({.kind = what::zone_begin, .thread = 0, .zone = zone, .place = srcloc});
+    stand_in::add({.kind = what::zone_begin, .zone = zone, .place = srcloc});
     return {zone, active};
 }
 void ___tracy_emit_zone_end(TracyCZoneCtx ctx) {
-    stand_in::add({.kind = what::zone_end, .thread = 0, .zone = ctx.id});
+    stand_in::add({.kind = what::zone_end, .zone = ctx.id});
 }
 void ___tracy_emit_frame_mark_start(const char* name) {
-    stand_in::add({.kind = what::frame_start, .thread = 0, .frame = name});
+    stand_in::add({.kind = what::frame_start, .frame = name});
 }
 void ___tracy_emit_frame_mark_end(const char* name) {
-    stand_in::add({.kind = what::frame_end, .thread = 0, .frame = name});
+    stand_in::add({.kind = what::frame_end, .frame = name});
 }
 void ___tracy_set_thread_name(const char* name) {
-    stand_in::add({.kind = what::thread_name, .thread = 0, .thread_name = name});
+    stand_in::add({.kind = what::thread_name, .thread_name = name});
 }

@@ -13,11 +13,11 @@ enum class what { zone_begin, zone_end, frame_start, frame_end, thread_name };
 
 struct call {
     what kind;
-    unsigned thread;                                       // numbered as they come
+    unsigned thread = 0;                                   // numbered as they come
     std::uint32_t zone = 0;                                // its number, from 1
     const ___tracy_source_location_data* place = nullptr;  // zone_begin
     const char* frame = nullptr;                           // frame_start, frame_end
-    std::string thread_name;
+    std::string thread_name = {};
 };
 
 /// All since the last time, in their order.
