@@ -8,6 +8,9 @@ install(TARGETS braid EXPORT braidTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT braidTargets NAMESPACE braid:: DESTINATION ${braid_package_dir})
+if(BRAID_INSTALLS_TRACY)
+    install(EXPORT braidTracyTargets NAMESPACE braid:: DESTINATION ${braid_package_dir})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/braid
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.hpp")

@@ -6,8 +6,9 @@ foreach(module IN LISTS braid_modules)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${module}/*.cpp)
     list(APPEND braid_sources ${found})
 endforeach()
-# What reads captures is for programs beside the one that was recorded: tools/braid has it.
-list(FILTER braid_sources EXCLUDE REGEX "/src/profile/(analysis|export|perfetto|chrome|stream)/")
+# What reads captures is for programs beside the one that was recorded: tools/braid has it. Live views
+# and Tracy are libraries of their own.
+list(FILTER braid_sources EXCLUDE REGEX "/src/profile/(analysis|export|perfetto|chrome|stream|tracy)/")
 # Code for another operating system stays out of the build.
 if(WIN32)
     list(FILTER braid_sources EXCLUDE REGEX "/platform/linux/")
@@ -71,3 +72,19 @@ braid_configure(braid_internal)
 set_target_properties(braid_internal PROPERTIES LINKER_LANGUAGE CXX)
 target_include_directories(braid_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(braid_internal INTERFACE BRAID_STATIC)
+
+# A library beside braid for programs that want more: braid_NAME, alias braid::NAME. It needs of the
+# library only headers, so that it can be linked with the shared one and with the archive of the
+# tests.
+function(braid_add_library_beside name)
+    add_library(braid_${name} STATIC ${ARGN})
+    add_library(braid::${name} ALIAS braid_${name})
+    target_compile_features(braid_${name} PUBLIC cxx_std_20)
+    target_include_directories(braid_${name}
+        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+        PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(braid_${name}
+        PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:braid_warnings>)
+    set_target_properties(braid_${name} PROPERTIES
+        EXPORT_NAME ${name} CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+endfunction()

@@ -1,8 +1,6 @@
 # Libraries beside braid, for programs that show captures in a browser:
 #   braid_viewer_page  the viewer as text (alias braid::viewer_page);
 #   braid_stream       the server of live views (alias braid::stream), where Boost's headers are.
-# They need of the library only headers, so that they can be linked with the shared one and with the
-# archive of the tests.
 # The server throws, and Boost's headers would be those of the machine that builds.
 set(wanted OFF)
 if((BRAID_BUILD_TOOLS OR BRAID_BUILD_TESTS) AND NOT BRAID_NO_EXCEPTIONS AND NOT CMAKE_CROSSCOMPILING)
@@ -13,16 +11,7 @@ if(BRAID_WITH_STREAM STREQUAL "OFF" OR (BRAID_WITH_STREAM STREQUAL "AUTO" AND NO
 endif()
 
 function(braid_add_view_library name)
-    add_library(braid_${name} STATIC ${ARGN})
-    add_library(braid::${name} ALIAS braid_${name})
-    target_compile_features(braid_${name} PUBLIC cxx_std_20)
-    target_include_directories(braid_${name}
-        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
-        PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(braid_${name}
-        PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:braid_warnings>)
-    set_target_properties(braid_${name} PROPERTIES
-        EXPORT_NAME ${name} CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+    braid_add_library_beside(${name} ${ARGN})
     install(TARGETS braid_${name} EXPORT braidTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 

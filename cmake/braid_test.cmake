@@ -12,10 +12,16 @@ macro(braid_build_googletest)
 endmacro()
 
 # braid_add_unit_tests(folder LABELS ...): every tests/<folder>/*_test.cpp goes into one executable
-# <folder>_tests. Each test is found when CTest runs, so that building needs no running program.
+# <folder>_tests, except those below a CMakeLists.txt of their own. Each test is found when CTest runs,
+# so that building needs no running program.
 function(braid_add_unit_tests folder)
     cmake_parse_arguments(arg "" "" "LABELS" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.cpp)
+    file(GLOB others CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*/CMakeLists.txt)
+    foreach(other IN LISTS others)
+        cmake_path(GET other PARENT_PATH other)
+        list(FILTER sources EXCLUDE REGEX "^${other}/")
+    endforeach()
     if(NOT sources)
         return()
     endif()

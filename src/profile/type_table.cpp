@@ -1,15 +1,9 @@
 #include "profile/type_table.hpp"
 
+#include "profile/own_header.hpp"
+
 BRAID_NAMESPACE_BEGIN
 namespace profile {
-namespace {
-
-/// Options that are made without braces have the place of their own definition; that is none.
-bool is_own_header(std::string_view file) {
-    return file.ends_with("braid/core/task.hpp") || file.ends_with("braid/graph/node.hpp");
-}
-
-}  // namespace
 
 std::uint32_t type_table::intern(const char* name, const std::source_location& where) {
     const bool placed = where.line() != 0 && !is_own_header(where.file_name());

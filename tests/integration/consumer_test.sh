@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Other people's projects build against Braid: consumer_test.sh COMPILER
 # Installed as a shared and as a static library, each found by find_package after the install was
-# moved, and as a folder inside the project. Works in a temporary folder.
+# moved, and as a folder inside the project; the static one and the folder also with Tracy, for which
+# a package stands in. Works in a temporary folder.
 set -euo pipefail
 
 compiler=$1
@@ -29,11 +30,18 @@ consume() { # NAME, then arguments for the consumer's configure step
     echo "$name: $(cat "$work/log")"
 }
 
+no_tracy=-DCMAKE_DISABLE_FIND_PACKAGE_Tracy=ON
+with_tracy=-DTracy_DIR=$root/tests/profile/tracy/stand_in
+
 for kind in shared static; do
-    [[ $kind == shared ]] && shared=ON || shared=OFF
+    if [[ $kind == shared ]]; then
+        shared=ON tracy=("$no_tracy")
+    else
+        shared=OFF tracy=("$with_tracy" -DBRAID_WITH_TRACY=ON)
+    fi
     run cmake -S "$root" -B "$work/$kind" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared \
         -DCMAKE_CXX_COMPILER="$compiler" -DBRAID_BUILD_TESTS=OFF -DBRAID_BUILD_SAMPLES=OFF \
-        -DBRAID_BUILD_DEMO=OFF -DBRAID_BUILD_BENCH=OFF
+        -DBRAID_BUILD_DEMO=OFF -DBRAID_BUILD_BENCH=OFF "${tracy[@]}"
     run cmake --build "$work/$kind"
     run cmake --install "$work/$kind" --prefix "$work/first-$kind"
     # Nothing may lean on the place of building or of installing.
@@ -43,10 +51,27 @@ for kind in shared static; do
         echo "The installed package names a folder of the machine that built it."
         exit 1
     fi
-    consume "$kind" -DCMAKE_PREFIX_PATH="$work/prefix-$kind"
+    consume "$kind" -DCMAKE_PREFIX_PATH="$work/prefix-$kind" "$no_tracy"
 done
-consume folder -DBRAID_SOURCE="$root"
+consume static-tracy -DCMAKE_PREFIX_PATH="$work/prefix-static" "$with_tracy" -DCONSUMER_TRACY=ON
+consume folder -DBRAID_SOURCE="$root" "$no_tracy"
+consume folder-tracy -DBRAID_SOURCE="$root" "$with_tracy" -DCONSUMER_TRACY=ON
 if [[ -e $work/consumer-folder/braid/tests || -e $work/consumer-folder/braid/demo ]]; then
     echo "As a folder of another project, Braid built more than its library."
     exit 1
 fi
+
+refuses() { # TEXT, then a configure step that must fail with it
+    local text=$1
+    shift
+    if "$@" >"$work/log" 2>&1 || ! tr '\n' ' ' <"$work/log" | tr -s ' ' | grep -qF "$text"; then
+        cat "$work/log"
+        echo "did not say '$text': $*"
+        exit 1
+    fi
+}
+refuses "BRAID_WITH_TRACY=ON, but Tracy was not found" \
+    cmake -S "$root" -B "$work/demanded" "$no_tracy" -DBRAID_WITH_TRACY=ON
+refuses "braid::tracy needs Tracy" \
+    cmake -S "$here/consumer" -B "$work/unmet" "$with_tracy" -DCONSUMER_TRACY=ON \
+    -DCMAKE_PREFIX_PATH="$work/prefix-shared"

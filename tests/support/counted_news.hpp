@@ -52,6 +52,9 @@ void* operator new[](std::size_t bytes) { return braid_test::counted_or_throw(by
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
     return braid_test::counted_allocation(bytes, 16);
 }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return braid_test::counted_allocation(bytes, 16);
+}
 void* operator new(std::size_t bytes, std::align_val_t a) {
     return braid_test::counted_or_throw(bytes, static_cast<std::size_t>(a));
 }
@@ -72,6 +75,7 @@ void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
     braid_test::give_back(p);
 }
 void operator delete(void* p, const std::nothrow_t&) noexcept { braid_test::give_back(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { braid_test::give_back(p); }
 void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
     braid_test::give_back(p);
 }

@@ -2,12 +2,19 @@
 
 #include <cstdio>
 
+#if defined(CONSUMER_TRACY)
+int zones_of_ten_tasks();
+#endif
+
 int main() {
     int value = 0;
     braid::scheduler scheduler;
     const auto task = scheduler.spawn({.name = "answer"}, [&value] { value = 42; });
     scheduler.wait(task);
 
+#if defined(CONSUMER_TRACY)
+    if (zones_of_ten_tasks() != 10) return 1;
+#endif
     const braid::version_number version = braid::library_version();
     std::printf("braid %d.%d.%d says %d\n", version.major, version.minor, version.patch, value);
     return value == 42 && version.minor == BRAID_VERSION_MINOR ? 0 : 1;
