@@ -171,9 +171,12 @@ void recorder::state::write(recorded_thread& t, std::int64_t until) {
     const auto later = std::find_if(t.waiting.begin(), t.waiting.end(), [&](const record& r) {
         return r.time > static_cast<std::uint64_t>(until);
     });
-    if (t.taken.empty() && later == t.waiting.begin() && dropped_now == t.dropped_before) return;
+    const bool silent =
+        t.taken.empty() && later == t.waiting.begin() && dropped_now == t.dropped_before;
     {
         const std::lock_guard lock(threads_mutex);
+        // A worker that sleeps all the time has a lane, too: who looks at it should see that.
+        if (silent && (t.announced || t.about.kind != lane_kind::worker)) return;
         if (!t.announced) t.number = lanes++;
         if (!t.announced || t.changed) writer.lane(t.number, t.about);
         t.announced = true;

@@ -4,6 +4,7 @@
 
 #include "braid/profile/capture.hpp"
 
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <source_location>
@@ -45,7 +46,7 @@ public:
         row& r = rows_[hash % rows];
         const bool same = r.name == name && r.file == file && r.line == where.line();
         // The text there may be another one by now: of a buffer, or of a module that was loaded.
-        if (same && (name == nullptr || r.text == name)) [[likely]]
+        if (same && (name == nullptr || std::strcmp(r.text.c_str(), name) == 0)) [[likely]]
             return r.number;
         r = {name, file, where.line(), all_.intern(name, where), name != nullptr ? name : ""};
         return r.number;

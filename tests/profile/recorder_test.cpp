@@ -74,6 +74,19 @@ TEST(RecorderStart, LeavesNoMemoryToBeTouchedByThreadsThatAreThere) {
     EXPECT_TRUE(recorder.stop());
 }
 
+TEST(RecorderStart, GivesAWorkerThatSleepsAllTheTimeItsLane) {
+    memory_sink sink;
+    profile::recorder recorder;
+    braid::scheduler s({.workers = 2, .idle = braid::parking::power, .observer = &recorder});
+    for (unsigned i : {0U, 1U}) s.wait(s.spawn({.on = s.worker_thread(i)}, [] {}));
+    ASSERT_TRUE(recorder.start(sink));
+    s.wait(s.spawn({.on = s.worker_thread(0)}, [] {}));
+    ASSERT_TRUE(recorder.stop());
+    const capture c = sink.read();
+    const auto worker = [](const profile::lane& l) { return l.kind == profile::lane_kind::worker; };
+    EXPECT_EQ(std::count_if(c.lanes.begin(), c.lanes.end(), worker), 2);
+}
+
 TEST_P(Recorder, HasEachTaskFromItsSpawnToItsEnd) {
     constexpr std::size_t tasks = 300;
     {

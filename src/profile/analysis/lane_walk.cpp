@@ -88,7 +88,11 @@ void lane_walk::begin_lane(const std::vector<record>& records) {
     root.open = true;
     to_.bodies.push_back(root);
     stack_.push_back({row_.root});
-    if (records.empty()) return;
+    if (records.empty()) {
+        // Whoever does anything says so, sooner or later.
+        parked_ = is_scheduler_thread(row_.kind);
+        return;
+    }
     idle_ = before_first(records[0]);
     if (!is_scheduler_thread(row_.kind)) idle_ = lane_state::outside;
     parked_ = records[0].kind == record_kind::unparked;

@@ -1,5 +1,7 @@
 #include "profile/analysis/time_split.hpp"
 
+#include "profile/analysis/statistics.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -19,10 +21,25 @@ lane_split split_of(const lane_row& lane, time_span within) {
                              std::min(lane.end_of(i), within.end)};
         split.times[static_cast<std::size_t>(lane.spans[i].state)] += span.length();
         covered += span.length();
-        split.gaps += lane.spans[i].state == lane_state::runtime && span.length() != 0;
     }
     split.times[static_cast<std::size_t>(lane_state::absent)] += within.length() - covered;
     return split;
+}
+
+std::uint64_t time_between_bodies(const history& from, time_span within) {
+    std::vector<std::uint64_t> gaps;
+    for (const lane_row& lane : from.lanes) {
+        if (lane.kind == lane_kind::background) continue;
+        for (std::size_t i = lane.span_at(within.begin); i + 1 < lane.spans.size(); ++i) {
+            const lane_span& span = lane.spans[i];
+            if (lane.spans[i + 1].begin >= within.end) break;
+            const bool between = i != 0 && lane.spans[i - 1].state == lane_state::run &&
+                                 lane.spans[i + 1].state == lane_state::run;
+            const std::uint64_t time = lane.end_of(i) - span.begin;
+            if (between && span.state == lane_state::runtime && time != 0) gaps.push_back(time);
+        }
+    }
+    return gaps.empty() ? 0 : percentile(gaps, 0.5);
 }
 
 std::uint64_t task_split::total() const {

@@ -11,7 +11,6 @@ namespace profile {
 /// All of a span: of a worker, run + runtime + search + parked + preempted + absent.
 struct lane_split {
     std::array<std::uint64_t, lane_states> times = {};
-    std::uint64_t gaps = 0;  // in which the scheduler's own work was measured
 
     std::uint64_t operator[](lane_state s) const { return times[static_cast<std::size_t>(s)]; }
     std::uint64_t total() const;
@@ -19,11 +18,9 @@ struct lane_split {
 
 lane_split split_of(const lane_row& lane, time_span within);
 
-/// The scheduler's own time between two bodies. A recorder reads the clock in some of the gaps
-/// only.
-inline std::uint64_t per_body(std::uint64_t runtime, std::uint64_t gaps) {
-    return gaps == 0 ? 0 : runtime / gaps;
-}
+/// The scheduler's own time between two bodies of a thread: the median of those gaps in which the
+/// recorder read the clock. What lies around sleep is none of them. 0: there are none.
+std::uint64_t time_between_bodies(const history& from, time_span within);
 
 /// Ended - spawned = running + dependency + queue + affinity + preempted.
 struct task_split {

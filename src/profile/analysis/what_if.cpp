@@ -205,24 +205,12 @@ double simulation::run() {
     return end_;
 }
 
-/// The scheduler's own time per body, of the lanes that serve the frame.
-std::uint64_t overhead_of(const history& from, const frame_graph& graph) {
-    std::uint64_t time = 0, gaps = 0;
-    for (const lane_row& lane : from.lanes) {
-        if (!is_worker(lane.kind)) continue;
-        const lane_split split = split_of(lane, {graph.frame.begin, graph.frame.end});
-        time += split[lane_state::runtime];
-        gaps += split.gaps;
-    }
-    return per_body(time, gaps);
-}
-
 }  // namespace
 
 frame_model make_frame_model(const history& from, const frame_row& frame) {
     frame_model model;
     model.graph = make_frame_graph(from, frame);
-    model.overhead = overhead_of(from, model.graph);
+    model.overhead = time_between_bodies(from, {frame.begin, frame.end});
     std::set<std::uint32_t> lanes;
     for (std::uint32_t i = 0; i < from.lanes.size(); ++i) {
         if (from.lanes[i].kind == lane_kind::worker) lanes.insert(i);

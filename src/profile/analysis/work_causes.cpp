@@ -34,7 +34,7 @@ std::map<std::uint32_t, std::vector<std::uint64_t>> times_by_type(const scene& s
 bool helps(lane_kind k) { return k == lane_kind::worker || k == lane_kind::main; }
 
 struct lane_sums {
-    std::uint64_t run = 0, runtime = 0, gaps = 0;
+    std::uint64_t run = 0;
     std::uint64_t ran = 0, helpers = 0;  // lanes: that ran tasks; that might have
 };
 
@@ -48,8 +48,6 @@ lane_sums sums_of(const scene& s) {
         if (split[lane_state::run] == 0) continue;
         ++sums.ran;
         sums.run += split[lane_state::run];
-        sums.runtime += split[lane_state::runtime];
-        sums.gaps += split.gaps;
     }
     return sums;
 }
@@ -138,7 +136,8 @@ void find_too_fine(const scene& s, candidates& to) {
     std::uint64_t bodies = 0;
     std::map<std::uint32_t, std::vector<std::uint64_t>> times = times_by_type(s);
     for (const auto& [type, list] : times) bodies += list.size();
-    const std::uint64_t overhead = per_body(sums.runtime, sums.gaps);
+    const std::uint64_t overhead =
+        time_between_bodies(s.t, {s.graph.frame.begin, s.graph.frame.end});
     std::map<std::uint32_t, std::uint64_t> spawned;
     std::uint64_t all_spawned = 0;
     for (const path_step& step : s.path) {
