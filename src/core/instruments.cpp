@@ -10,14 +10,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-void runtime::tell(worker& w, event_kind kind, task_id task, task_id other, const char* name,
-                   const void* object) {
-    options.observer->on_event({.kind = kind,
-                                .seat = w.index,
-                                .task = task,
-                                .other = other,
-                                .name = name,
-                                .object = object});
+void runtime::tell(worker& w, event_kind kind, task_id task, task_id other, const char* name) {
+    options.observer->on_event(
+        {.kind = kind, .seat = w.index, .task = task, .other = other, .name = name});
+}
+
+void runtime::tell_resource(worker& w, event_kind kind, task_id task, const resource& r) {
+    options.observer->on_event(
+        {.kind = kind, .seat = w.index, .task = task, .name = r.name_, .object = &r});
 }
 
 void runtime::tell_seated(worker& w) {

@@ -257,7 +257,8 @@ public:
     void tell_spawned(worker& w, const slot& s, task_id id, task_id parent,
                       const std::source_location& where, bool same_moment);
     void tell(worker& w, event_kind kind, task_id task, task_id other = {},
-              const char* name = nullptr, const void* object = nullptr);
+              const char* name = nullptr);
+    void tell_resource(worker& w, event_kind kind, task_id task, const resource& r);
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
     void note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);

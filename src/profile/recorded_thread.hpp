@@ -14,6 +14,13 @@ namespace profile {
 /// completed its task.
 inline constexpr std::uint8_t ring_joined = 0x80;
 
+/// What a thread does until its next event: how much time that may take.
+enum class pace : std::uint8_t {
+    program,    // anything
+    spawning,   // a task is being made: `edge` and `ready` follow at once
+    scheduler,  // the next task, if there is one, is found and begun
+};
+
 /// What a thread needs from its first event in a capture on. Large, so that threads which are seen
 /// and never recorded do without.
 struct thread_records {
@@ -33,8 +40,7 @@ struct recorded_thread {
     const platform::switch_flag flag;
     std::uint32_t run = 0;       // the capture that the rest is of
     std::uint64_t stamp = 0;     // ticks of the last record
-    record_kind last = {};       // its kind
-    bool flows = false;          // the scheduler goes on at once after it
+    pace after = pace::program;  // what the thread does after it
     bool failed = false;         // the body that ends next has thrown
     std::uint32_t bodies = 0;    // started
     unsigned depth = 0;          // bodies on the stack

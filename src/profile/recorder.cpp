@@ -76,43 +76,7 @@ constexpr record_kind kind_of[] = {
 };
 static_assert(std::size(kind_of) == static_cast<std::size_t>(event_kind::frame_end) + 1);
 
-/// After it the scheduler goes on at once.
-bool flows_on(record_kind kind, std::uint64_t other) {
-    switch (kind) {
-        case record_kind::ended:
-        case record_kind::completed:
-        case record_kind::cancelled:
-        case record_kind::released:
-        case record_kind::stolen:
-            return true;
-        case record_kind::ready:
-            return other != 0;  // else it is the program that goes on
-        default:
-            return false;
-    }
-}
-
 constexpr std::uint32_t timed_start = 8;
-
-/// No time worth reading the clock for has passed since the thread's last record.
-bool same_moment(const task_event& e, const recorded_thread& t) {
-    const record_kind last = t.last;
-    switch (e.kind) {
-        case event_kind::spawned:
-            return e.facts != nullptr && e.facts->same_moment;
-        case event_kind::edge:
-            return true;
-        case event_kind::ready:
-            return t.flows || last == record_kind::spawned || last == record_kind::edge;
-        case event_kind::started:
-            return t.flows && t.bodies % timed_start != 0;
-        case event_kind::completed:
-        case event_kind::cancelled:
-            return t.flows;
-        default:
-            return false;
-    }
-}
 
 std::uint8_t flags_of(const spawn_facts& f) {
     return static_cast<std::uint8_t>((f.level & spawn_priority) |
@@ -182,37 +146,36 @@ recorder::state::state(const recorder_options& o)
 recorder::recorder(const recorder_options& options) : state_(std::make_unique<state>(options)) {}
 recorder::~recorder() { static_cast<void>(stop()); }
 
-recorded_thread* recorder::state::recording_thread() {
-    // acquire: pairs with begin(); what the threads keep is ready.
-    const std::uint32_t now = run.load(acquire);
-    if (now == 0) return nullptr;
+recorded_thread* recorder::state::recording_thread(std::uint32_t capture_run) {
     recorded_thread* const t = own.serial == serial ? own.thread : own_thread();
-    if (t != nullptr && t->run != now) [[unlikely]]
-        begin_thread(*t, now);
+    if (t != nullptr && t->run != capture_run) [[unlikely]]
+        begin_thread(*t, capture_run);
     return t;
 }
 
-std::unique_ptr<thread_records> recorder::state::make_records(std::uint32_t number) {
+void recorder::state::give_records(recorded_thread& t, std::uint32_t number) {
+    {
+        const std::lock_guard lock(threads_mutex);
+        if (t.own != nullptr) return;
+    }
     const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(options.ring_records, 16));
     auto made = std::make_unique<thread_records>(capacity, types);
     if (options.exact_switches) made->log.open(number);
-    return made;
+    const std::lock_guard lock(threads_mutex);
+    if (t.own != nullptr) return;
+    t.about.switches = level_of(made->log);
+    t.own = std::move(made);
 }
 
 /// Bodies that run already are seen from their next one on.
 [[gnu::noinline]] void recorder::state::begin_thread(recorded_thread& t,
                                                      std::uint32_t capture_run) {
-    if (t.own == nullptr) {  // the capture had begun before this thread was seen
-        auto made = make_records(platform::current_thread_number());
-        const std::lock_guard lock(threads_mutex);
-        t.about.switches = level_of(made->log);
-        t.own = std::move(made);
-    }
+    give_records(t, platform::current_thread_number());
     t.run = capture_run;
     t.depth = 0;
     t.switched = 0;
-    t.failed = t.flows = false;
-    t.last = {};
+    t.failed = false;
+    t.after = pace::program;
     t.held = nullptr;
     t.stamp = platform::ticks();
     t.counts = platform::own_switch_counts();
@@ -256,37 +219,66 @@ std::unique_ptr<thread_records> recorder::state::make_records(std::uint32_t numb
 
 namespace {
 
-/// Two events of one task at one moment, which come one right after the other for nearly every
-/// task, share a place in the ring; see expand().
-bool joins_held(recorded_thread& t, record_kind kind, std::uint64_t task, std::uint32_t aux) {
-    record& held = *std::exchange(t.held, nullptr);
-    const bool same = held.task == task && held.time == t.stamp;
-    const bool over = same && kind == record_kind::completed && held.kind == record_kind::ended;
-    const bool starts = same && kind == record_kind::started && held.kind == record_kind::ready;
-    if (starts) {
-        held.kind = record_kind::started;
-        held.aux = aux;
-        held.core = t.core();
-    }
-    if (over || starts) held.flags |= ring_joined;
-    t.own->ring.end_push();
-    return over || starts;
+[[gnu::always_inline]] inline record* put(recorded_thread& t, record_kind kind, std::uint64_t task,
+                                          std::uint64_t other, std::uint32_t aux,
+                                          std::uint8_t flags) {
+    record* const to = t.own->ring.begin_push();
+    if (to != nullptr) *to = {t.stamp, task, other, aux, t.core(), kind, flags};
+    return to;
 }
 
-void write(recorded_thread& t, record_kind kind, std::uint64_t task, std::uint64_t other,
-           std::uint32_t aux, std::uint8_t flags) {
-    t.last = kind;
-    t.flows = flows_on(kind, other);
-    if (t.held != nullptr && joins_held(t, kind, task, aux)) return;
-    record* const to = t.own->ring.begin_push();
-    if (to == nullptr) return;
-    *to = {t.stamp, task, other, aux, t.core(), kind, flags};
-    // After these the thread says something else at once.
-    if (kind == record_kind::ended || (kind == record_kind::ready && other != 0)) {
-        t.held = to;
-    } else {
-        t.own->ring.end_push();
+/// Two events of one task at one moment that come one right after the other, as for nearly every
+/// task, share a place in the ring; see expand(). So the first one is held back.
+bool is_held(const recorded_thread& t, record_kind kind, std::uint64_t task) {
+    return t.held != nullptr && t.held->kind == kind && t.held->task == task &&
+           t.held->time == t.stamp;
+}
+
+void let_go(recorded_thread& t) {
+    if (std::exchange(t.held, nullptr) != nullptr) t.own->ring.end_push();
+}
+
+[[gnu::always_inline]] inline void write(recorded_thread& t, record_kind kind, std::uint64_t task,
+                                         std::uint64_t other, std::uint32_t aux, std::uint8_t flags,
+                                         pace after) {
+    let_go(t);
+    t.after = after;
+    if (put(t, kind, task, other, aux, flags) != nullptr) t.own->ring.end_push();
+}
+
+void write_ready(recorded_thread& t, std::uint64_t task, std::uint64_t released_by) {
+    // Without a releaser it is the program that goes on.
+    if (released_by == 0) return write(t, record_kind::ready, task, 0, 0, 0, pace::program);
+    let_go(t);
+    t.after = pace::scheduler;
+    t.held = put(t, record_kind::ready, task, released_by, 0, 0);
+}
+
+void write_started(recorded_thread& t, std::uint64_t task, std::uint32_t type) {
+    t.after = pace::program;
+    if (!is_held(t, record_kind::ready, task)) {
+        return write(t, record_kind::started, task, 0, type, 0, pace::program);
     }
+    record& held = *t.held;
+    held.kind = record_kind::started;
+    held.aux = type;
+    held.core = t.core();
+    held.flags = ring_joined;
+    let_go(t);
+}
+
+void write_ended(recorded_thread& t, std::uint64_t task, std::uint8_t flags) {
+    let_go(t);
+    t.after = pace::scheduler;
+    t.held = put(t, record_kind::ended, task, 0, 0, flags);
+}
+
+void write_completed(recorded_thread& t, std::uint64_t task) {
+    if (!is_held(t, record_kind::ended, task)) {
+        return write(t, record_kind::completed, task, 0, 0, 0, pace::scheduler);
+    }
+    t.held->flags |= ring_joined;
+    let_go(t);
 }
 
 void count_switches(recorded_thread& t) {
@@ -296,7 +288,8 @@ void count_switches(recorded_thread& t) {
     const std::uint64_t by_others = now.involuntary - t.counts.involuntary;
     t.counts = now;
     if (by_itself + by_others == 0) return;
-    write(t, record_kind::switches, 0, by_itself, static_cast<std::uint32_t>(by_others), 0);
+    write(t, record_kind::switches, 0, by_itself, static_cast<std::uint32_t>(by_others), 0,
+          t.after);
 }
 
 std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
@@ -309,45 +302,64 @@ std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintp
     if (kind == record_kind::parked) count_switches(t);
     const bool named = kind == record_kind::acquired || kind == record_kind::released ||
                        kind == record_kind::frame_begin || kind == record_kind::frame_end;
-    if (named) aux = t.own->types.number_of(e.name, {});
+    if (named) aux = t.own->types.number_of(e.name);
     const std::uint64_t other = e.object != nullptr ? number_of(e.object) : e.other.value;
-    write(t, kind, e.task.value, other, aux, 0);
+    const bool goes_on = kind == record_kind::cancelled || kind == record_kind::released ||
+                         kind == record_kind::stolen;
+    write(t, kind, e.task.value, other, aux, 0, goes_on ? pace::scheduler : pace::program);
+}
+
+[[gnu::noinline]] void record_event(recorded_thread& t, const task_event& e) {
+    const std::uint64_t task = e.task.value;
+    switch (e.kind) {
+        case event_kind::spawned:
+            if (e.facts == nullptr) return;
+            if (!e.facts->same_moment) t.stamp = platform::ticks();
+            return write(t, record_kind::spawned, task, e.other.value,
+                         t.own->types.number_of(e.name, e.facts->where), flags_of(*e.facts),
+                         pace::spawning);
+        case event_kind::edge:
+            return write(t, record_kind::edge, task, e.other.value, 0, 0, pace::spawning);
+        case event_kind::ready:
+            if (t.after == pace::program) t.stamp = platform::ticks();
+            return write_ready(t, task, e.other.value);
+        case event_kind::started:
+            if (t.after != pace::scheduler || t.bodies % timed_start == 0) {
+                t.stamp = platform::ticks();
+            }
+            begin_body(t);
+            return write_started(t, task, t.own->types.number_of(e.name));
+        case event_kind::ended:
+            t.stamp = platform::ticks();
+            return write_ended(t, task, end_body(t));
+        case event_kind::completed:
+            if (t.after != pace::scheduler) t.stamp = platform::ticks();
+            return write_completed(t, task);
+        default:
+            if (e.kind != event_kind::cancelled || t.after != pace::scheduler) {
+                t.stamp = platform::ticks();
+            }
+            write_rare(t, e);
+    }
+}
+
+/// Of a thread that has not been seen, or not in this capture.
+[[gnu::noinline]] void record_first(recorder::state& s, std::uint32_t run, const task_event& e) {
+    if (recorded_thread* const t = s.recording_thread(run)) record_event(*t, e);
 }
 
 }  // namespace
 
 void recorder::on_event(const task_event& e) {
-    recorded_thread* const there = state_->recording_thread();
-    if (there == nullptr || e.kind == event_kind::seated) {
-        if (e.kind == event_kind::seated) state_->seat_thread(e);
-        return;
-    }
-    recorded_thread& t = *there;
-    if (!same_moment(e, t)) t.stamp = platform::ticks();
-    // Those of each task.
-    switch (e.kind) {
-        case event_kind::spawned:
-            if (e.facts == nullptr) return;
-            write(t, record_kind::spawned, e.task.value, e.other.value,
-                  t.own->types.number_of(e.name, e.facts->where), flags_of(*e.facts));
-            return;
-        case event_kind::edge:
-        case event_kind::ready:
-        case event_kind::completed:
-            write(t, kind_of[static_cast<std::size_t>(e.kind)], e.task.value, e.other.value, 0, 0);
-            return;
-        case event_kind::started: {
-            const std::uint32_t type = t.own->types.number_of(e.name, {});
-            begin_body(t);
-            write(t, record_kind::started, e.task.value, 0, type, 0);
-            return;
-        }
-        case event_kind::ended:
-            write(t, record_kind::ended, e.task.value, 0, 0, end_body(t));
-            return;
-        default:
-            write_rare(t, e);
-    }
+    // acquire: pairs with begin(); what the threads keep is ready.
+    const std::uint32_t run = state_->run.load(acquire);
+    if (e.kind == event_kind::seated) [[unlikely]]
+        return state_->seat_thread(e);
+    if (run == 0) return;
+    recorded_thread* const t = own.thread;
+    if (own.serial != state_->serial || t == nullptr || t->run != run) [[unlikely]]
+        return record_first(*state_, run, e);
+    record_event(*t, e);
 }
 
 // ---- what the program marks itself
@@ -356,11 +368,12 @@ void recorder::on_event(const task_event& e) {
 void recorder::mark(record_kind kind, const char* name, const std::source_location& where,
                     std::uint64_t other) {
     state& s = *state_;
-    recorded_thread* const there = s.recording_thread();
+    const std::uint32_t run = s.run.load(acquire);  // as in on_event()
+    recorded_thread* const there = run != 0 ? s.recording_thread(run) : nullptr;
     if (there == nullptr) return;
     recorded_thread& t = *there;
     t.stamp = platform::ticks();
-    write(t, kind, 0, other, t.own->types.number_of(name, where), 0);
+    write(t, kind, 0, other, t.own->types.number_of(name, where), 0, pace::program);
     if (kind == record_kind::frame_end) count_switches(t);
 }
 

@@ -18,13 +18,14 @@ namespace profile {
 struct recorder::state {
     explicit state(const recorder_options& o);
 
-    /// Of the calling thread, if there is a capture. Null: there is none, or the thread is ending.
-    recorded_thread* recording_thread();
+    /// Of the calling thread. Null: the thread is ending.
+    recorded_thread* recording_thread(std::uint32_t capture_run);
     /// Of the calling thread; made at its first event. Null: the thread is ending.
     recorded_thread* own_thread();
     void begin_thread(recorded_thread& t, std::uint32_t capture);
-    /// For the thread of that number; perhaps by another one, before it has a capture.
-    std::unique_ptr<thread_records> make_records(std::uint32_t number);
+    /// What a thread of that number keeps of captures, if it has nothing yet. By itself, or before
+    /// a capture begins.
+    void give_records(recorded_thread& t, std::uint32_t number);
     void seat_thread(const task_event& e);
     status begin(capture_sink& to, switch_level level);
     void end();

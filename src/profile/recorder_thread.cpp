@@ -47,15 +47,14 @@ status recorder::state::begin(capture_sink& to, switch_level level) {
                .argument = this};
     thread = platform::start_thread(request);
     if (thread == 0) return {EAGAIN, "there is no thread for the recorder"};
+    // Pages that nobody has touched take milliseconds, which no thread of a frame has.
+    std::vector<std::shared_ptr<recorded_thread>> there;
     {
-        // Pages that nobody has touched take milliseconds, which no thread of a frame has.
         const std::lock_guard lock(threads_mutex);
-        for (const auto& t : threads) {
-            if (t->own == nullptr)
-                t->own = make_records(static_cast<std::uint32_t>(t->about.thread));
-        }
+        there = threads;
     }
-    // release: pairs with the acquire in recording_thread(); what threads keep is ready.
+    for (const auto& t : there) give_records(*t, static_cast<std::uint32_t>(t->about.thread));
+    // release: pairs with the acquire in on_event(); what threads keep is ready.
     run.store(++last_run, release);
     return {};
 }

@@ -37,19 +37,21 @@ class type_cache {
 public:
     explicit type_cache(type_table& all) : all_(all) {}
 
+    /// Without a place in the source.
+    std::uint32_t number_of(const char* name) {
+        if (name == nullptr) return 0;
+        row& r = rows_[hash_of(name) % rows];
+        const bool same = r.name == name && r.file == nullptr && has_text(r, name);
+        return same ? r.number : fill(r, name, nullptr, {});
+    }
     std::uint32_t number_of(const char* name, const std::source_location& where) {
         // A place without a line is none: files of the library itself are of no interest.
-        if (name == nullptr && where.line() == 0) return 0;
+        if (where.line() == 0) return number_of(name);
         const char* const file = where.file_name();
-        const auto hash = (reinterpret_cast<std::uintptr_t>(name) >> 2) ^
-                          (reinterpret_cast<std::uintptr_t>(file) >> 3) ^ where.line() * 7U;
-        row& r = rows_[hash % rows];
-        const bool same = r.name == name && r.file == file && r.line == where.line();
-        // The text there may be another one by now: of a buffer, or of a module that was loaded.
-        if (same && (name == nullptr || std::strcmp(r.text.c_str(), name) == 0)) [[likely]]
-            return r.number;
-        r = {name, file, where.line(), all_.intern(name, where), name != nullptr ? name : ""};
-        return r.number;
+        row& r = rows_[(hash_of(name) ^ hash_of(file) ^ where.line() * 7U) % rows];
+        const bool same = r.name == name && r.file == file && r.line == where.line() &&
+                          (name == nullptr || has_text(r, name));
+        return same ? r.number : fill(r, name, file, where);
     }
 
 private:
@@ -60,6 +62,16 @@ private:
         std::uint32_t line = 0, number = 0;
         std::string text;
     };
+    static std::size_t hash_of(const char* p) { return reinterpret_cast<std::uintptr_t>(p) >> 2; }
+    /// The text there may be another one by now: of a buffer, or of a module that was loaded.
+    static bool has_text(const row& r, const char* name) {
+        return std::strcmp(r.text.c_str(), name) == 0;
+    }
+    [[gnu::noinline]] std::uint32_t fill(row& r, const char* name, const char* file,
+                                         const std::source_location& where) {
+        r = {name, file, where.line(), all_.intern(name, where), name != nullptr ? name : ""};
+        return r.number;
+    }
 
     type_table& all_;
     row rows_[rows];
