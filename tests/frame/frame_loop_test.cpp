@@ -374,19 +374,21 @@ TEST_P(FrameLoop, RefusesWhatCannotBeAndGoesOn) {
 TEST_P(FrameLoop, AStageWaitsForItsFramesBeforeItEnds) {
     braid::scheduler s(options());
     braid::frame_loop loop(s, {.depth = 3});
-    int ran = 0;
+    int of_first = 0, of_second = 0;  // stages of different frames run at once
     braid::frame_stage first(loop);
-    first.add([&ran] { ++ran; });
+    first.add([&of_first] { ++of_first; });
     {
         braid::frame_stage second(loop);
-        second.add([&ran] { ++ran; });
+        second.add([&of_second] { ++of_second; });
         for (int i = 0; i < 3; ++i) loop.advance();
     }
     EXPECT_EQ(loop.completed(), 3U);
-    EXPECT_EQ(ran, 6);
+    EXPECT_EQ(of_first, 3);
+    EXPECT_EQ(of_second, 3);
     loop.advance();
     loop.finish();
-    EXPECT_EQ(ran, 7);
+    EXPECT_EQ(of_first, 4);
+    EXPECT_EQ(of_second, 3);
 }
 
 TEST_P(FrameLoop, ACallableLivesAsLongAsItsStage) {
