@@ -115,16 +115,19 @@ void find_straggler(const scene& s, candidates& to) {
 /// where nothing else lies between.
 std::map<std::uint32_t, std::uint64_t> spawning(const scene& s, const path_step& step) {
     std::map<std::uint32_t, std::uint64_t> times;
+    // What a thread does outside of tasks is one body with the marks of all frames.
+    const std::span<const mark> marks = s.t.marks_of(s.t.bodies[step.body]);
+    auto at = std::lower_bound(marks.begin(), marks.end(), step.begin,
+                               [](const mark& m, std::uint64_t time) { return m.time < time; });
     std::uint64_t before = 0;
-    for (const mark& m : s.t.marks_of(s.t.bodies[step.body])) {
-        const bool within = m.time >= step.begin && m.time <= step.end;
-        if (m.kind != mark_kind::spawned || m.task == none || !within) {
+    for (; at != marks.end() && at->time <= step.end; ++at) {
+        if (at->kind != mark_kind::spawned || at->task == none) {
             before = 0;
             continue;
         }
-        const std::uint64_t time = m.time - before;
-        if (before != 0 && time < fine_ns) times[s.t.tasks[m.task].type] += time;
-        before = m.time;
+        const std::uint64_t time = at->time - before;
+        if (before != 0 && time < fine_ns) times[s.t.tasks[at->task].type] += time;
+        before = at->time;
     }
     return times;
 }
@@ -138,10 +141,12 @@ void find_too_fine(const scene& s, candidates& to) {
     for (const auto& [type, list] : times) bodies += list.size();
     const std::uint64_t overhead =
         time_between_bodies(s.t, {s.graph.frame.begin, s.graph.frame.end});
+    std::vector<std::map<std::uint32_t, std::uint64_t>> spawned_in;  // of each step
     std::map<std::uint32_t, std::uint64_t> spawned;
     std::uint64_t all_spawned = 0;
     for (const path_step& step : s.path) {
-        for (const auto& [type, time] : spawning(s, step)) {
+        spawned_in.push_back(spawning(s, step));
+        for (const auto& [type, time] : spawned_in.back()) {
             spawned[type] += time;
             all_spawned += time;
         }
@@ -162,10 +167,11 @@ void find_too_fine(const scene& s, candidates& to) {
         // Ten in one leave a tenth of the scheduler's work, which the threads share; and no more
         // than the path waits in all.
         c.most = (overhead * list.size() / lanes + spawned[type]) * 9 / 10;
-        for (const path_step& step : s.path) {
+        for (std::size_t i = 0; i < s.path.size(); ++i) {
+            const path_step& step = s.path[i];
             const std::uint64_t wait = step.begin - step.before;
             if (wait != 0) c.changes.push_back({step.first, wait, 0});
-            shorten(c, s, step, spawning(s, step)[type]);
+            shorten(c, s, step, spawned_in[i][type]);
         }
         c.outside = false;
         to.push_back(std::move(c));

@@ -64,6 +64,48 @@ INSTANTIATE_TEST_SUITE_P(
                             "'skin' (skin.cpp:12)", 3000}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST(DiagnosisOfTooFine, CountsTheTimeThatATaskSpendsOnSpawning) {
+    // One task spawns 3,000, each in 1 us, and another worker runs them meanwhile.
+    constexpr std::uint64_t tasks = 3000, spawner = 5000;
+    braid_test::scene_builder b(2);
+    b.spawn(0, 5, spawner, b.other).run(1, 10, 12 + tasks, spawner, b.other);
+    for (std::uint64_t i = 0; i < tasks; ++i) {
+        b.spawn(1, 11 + i, 1 + i, b.skin, {}, 1, spawner);
+        b.run(2, 12 + i, 13 + i, 1 + i, b.skin);
+    }
+    const auto found = diagnose(b.whole(3050, spawner));
+    ASSERT_TRUE(found);
+    EXPECT_STREQ(name_of(found->why), "too_fine") << found->sentence;
+    EXPECT_NE(found->sentence.find("'skin' (skin.cpp:12)"), std::string::npos) << found->sentence;
+    EXPECT_NEAR(static_cast<double>(found->save), 0.9 * tasks * us, 0.02 * tasks * us);
+}
+
+TEST(DiagnosisOfAChain, NamesOneThatAMainThreadRanWhileItWaited) {
+    braid_test::scene_builder b(1);
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+        if (i == 1) {
+            b.spawn(0, 5, i, b.other);
+        } else {
+            b.spawn(0, 5, i, b.other, {i - 1}).ready(0, 2000 * i - 1991, i, i - 1);
+        }
+        b.run(0, 2000 * i - 1990, 2000 * i + 8, i, b.other);
+    }
+    const auto found = diagnose(b.whole(10020, 5));
+    ASSERT_TRUE(found);
+    EXPECT_STREQ(name_of(found->why), "serial_chain") << found->sentence;
+}
+
+TEST(DiagnosisOfAffinity, CountsAMainThreadThatHelpsAsIdle) {
+    braid_test::scene_builder b(1);
+    b.spawn(0, 5, 1, b.draw).run(0, 10, 20, 1, b.draw);
+    b.spawn(0, 5, 2, b.other).run(1, 10, 8400, 2, b.other);
+    b.spawn(0, 5, 3, b.skin, {}, 1 | profile::spawn_restricted).run(1, 8405, 20000, 3, b.skin);
+    b.say(0, 21, profile::record_kind::parked);
+    const auto found = diagnose(b.whole(20100, 3));
+    ASSERT_TRUE(found);
+    EXPECT_STREQ(name_of(found->why), "affinity") << found->sentence;
+}
+
 TEST(DiagnosisOfAHealthyFrame, IsNone) {
     const auto found = diagnose(braid_test::healthy_scene());
     EXPECT_FALSE(found) << found->sentence;
