@@ -223,7 +223,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.environment.store(environment, relaxed);
     seat_counters::add(w.counters.created);
     count_creation(w, environment);
-    if (options.observer != nullptr) tell_spawned(w, s, id, o.parent, o.where, false);
+    if (observed()) tell_spawned(*options.observer, w, s, id, o.parent, o.where, false, false);
 
     bool linked = true;
     const auto depend = [&](task_id predecessor, bool any_outcome) {
@@ -239,7 +239,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         const link edge = link_edge(*this, w, index, predecessor, any_outcome);
         linked = edge != link::no_memory;
         if (edge != link::made) return;
-        if (options.observer != nullptr) tell(w, event_kind::edge, id, predecessor);
+        if (observed()) tell(w, event_kind::edge, id, predecessor);
         boost(w, predecessor, level_of(s));
     };
     for (const task_id p : o.after) depend(p, false);
@@ -283,8 +283,12 @@ void runtime::abandon(worker& w, draft d, std::uint16_t as) {
     const task_id id = id_of(index);
     const bool built = s.has(flag_built);
     const bool held = s.has(flag_held);
-    // A plain task was never held back; see prepare_plain().
-    if (s.waits_for.load(relaxed) == 0 || drop_wait(s.waits_for)) make_ready(w, index, {});
+    // A plain task was never held back, and was told as ready; see open_plain().
+    if (s.waits_for.load(relaxed) == 0) {
+        queue_ready(w, index);
+    } else if (drop_wait(s.waits_for)) {
+        make_ready(w, index, {});
+    }
     // The builder and the handle that there would have been give up their shares.
     if (built) own_work_done(w, index);
     if (held) release_holder(w, id);
@@ -347,7 +351,7 @@ bool runtime::add_dependency(worker& w, task_id id, task_id predecessor) {
         return false;
     }
     if (link_edge(*this, w, index, predecessor, false) == link::made) {
-        if (options.observer != nullptr) tell(w, event_kind::edge, id, predecessor);
+        if (observed()) tell(w, event_kind::edge, id, predecessor);
         boost(w, predecessor, level_of(slots[index]));
     }
     return true;

@@ -16,7 +16,7 @@ void runtime::own_work_done(worker& w, std::uint32_t index) {
 
 // Completing one task may complete others without end (parents, joins, cancelled successors): they
 // go through this one list, so that a chain of any length needs no stack (I9).
-void runtime::complete(worker& w, std::uint32_t index) {
+void runtime::complete(worker& w, std::uint32_t index, bool told) {
     // Linked through a word that nobody needs any more: a graph's node may still lie in a list as
     // the ticket of another one (graph/ready_ranks.hpp).
     slots[index].births.store(w.to_complete, relaxed);
@@ -27,12 +27,12 @@ void runtime::complete(worker& w, std::uint32_t index) {
         const std::uint32_t at = w.to_complete;
         w.to_complete = slots[at].births.load(relaxed);
         slots[at].births.store(0, relaxed);
-        complete_one(w, at);
+        complete_one(w, at, std::exchange(told, false));
     }
     w.completing = false;
 }
 
-void runtime::complete_one(worker& w, std::uint32_t index) {
+void runtime::complete_one(worker& w, std::uint32_t index, bool told) {
     slot& s = slots[index];
     if (s.has(flag_own_way) && s.way != nullptr) {
         return s.way(*this, w, index, own_step::ended);
@@ -41,7 +41,7 @@ void runtime::complete_one(worker& w, std::uint32_t index) {
     const std::uint32_t generation = generation_of(id.value);
     if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
     outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
-    if (options.observer != nullptr) tell(w, event_kind::completed, id, {}, s.name);
+    if (!told && observed()) tell(w, event_kind::completed, id, {}, s.name);
 
     complete_closed(w, index, close_and_take(s.permissions, generation), result);
 }

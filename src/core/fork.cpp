@@ -44,12 +44,13 @@ fork_context runtime::context_of(worker& w) {
 
 bool runtime::join_pushed(worker& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
+    const bool all_public = turn != nullptr || observed();  // each is chosen about, or told
     if (first + count > stack.end) return false;
-    answer_for_jobs(stack.push_limit, stack.asked, joins_told ? nullptr : stack.end);
+    answer_for_jobs(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
     stack.top = first + count;
     const std::uint32_t all = joins_private(stack);
-    publish_joins(w, joins_told ? all : (all + 1) / 2);
+    publish_joins(w, all_public ? all : (all + 1) / 2);
     return true;
 }
 
@@ -60,7 +61,7 @@ void runtime::publish_joins(worker& w, std::uint32_t count) {
         while (task->joins_from > slot) task = task->below;
         slot->state.store(0, relaxed);
         slot->task.store(task->slot, relaxed);
-        if (options.observer != nullptr) {
+        if (observed()) {
             tell_job(w, event_kind::forked, id_of(task->slot), *slot);
         }
     }
@@ -86,7 +87,7 @@ bool runtime::join_popped(worker& w, fork_slot* slot) {
         stack.window.forget(height);
     }
     stack.pop_limit = slot;
-    if (options.observer != nullptr) {
+    if (observed()) {
         tell_job(w, event_kind::joined, id_of(w.top->slot), *slot);
     }
     // The next join is the outermost: it is public from the start, so that a thread that is free
@@ -148,9 +149,9 @@ void runtime::run_job(worker& w, const worker& victim, fork_slot& job) {
     const std::int64_t began = task_clock();
     const std::int64_t outer_elsewhere = w.elsewhere;
     running_task* const outer = begin_body(w, body, id);
-    if (options.observer != nullptr) tell_job(w, event_kind::job_started, id, job, victim.index);
+    if (observed()) tell_job(w, event_kind::job_started, id, job, victim.index);
     const bool threw = job.run(job, context_of(w));
-    if (options.observer != nullptr) tell_job(w, event_kind::job_ended, id, job, victim.index);
+    if (observed()) tell_job(w, event_kind::job_ended, id, job, victim.index);
     end_body(w, body, outer);
     w.stamp = task_clock();
     w.elsewhere = outer_elsewhere + (w.stamp - began);

@@ -38,7 +38,7 @@ void runtime::idle(worker& w) {
     if (w.search == searcher::none) {
         asleep.begin_search(searcher::idle);
         w.search = searcher::idle;
-        if (options.observer != nullptr) tell(w, event_kind::searching, {});
+        if (observed()) tell(w, event_kind::searching, {});
     }
     const bool goes_on = state.load(relaxed) == life::running;
     const unsigned looks = turn || !goes_on ? 0 : looks_before_sleep(options.idle);

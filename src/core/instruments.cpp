@@ -25,19 +25,21 @@ void runtime::tell_seated(worker& w) {
         {.kind = event_kind::seated, .holder = w.kind, .seat = w.index, .name = w.name});
 }
 
-void runtime::tell_spawned(worker& w, const slot& s, task_id id, task_id parent,
-                           const std::source_location& where, bool same_moment) {
+void runtime::tell_spawned(observer& to, const worker& w, const slot& s, task_id id, task_id parent,
+                           const std::source_location& where, bool same_moment,
+                           bool ready_now) const {
     const spawn_facts facts{.where = where,
                             .level = level_of(s),
                             .restricted = s.has(flag_direct),
                             .background = s.has(flag_background),
                             .same_moment = same_moment};
-    options.observer->on_event({.kind = event_kind::spawned,
-                                .seat = w.index,
-                                .task = id,
-                                .other = parent,
-                                .name = s.name,
-                                .facts = &facts});
+    to.on_spawn({.kind = event_kind::spawned,
+                 .seat = w.index,
+                 .task = id,
+                 .other = parent,
+                 .name = s.name,
+                 .facts = &facts},
+                ready_now);
 }
 
 void runtime::tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,

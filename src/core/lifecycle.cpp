@@ -107,8 +107,10 @@ runtime* runtime::create(const scheduler_options& given) {
         rt->turn = ::new (gate_bytes) gate(*o.chooser);
     }
 
-    rt->unwatched = rt->turn == nullptr && o.observer == nullptr && !o.statistics;
-    rt->joins_told = rt->turn != nullptr || o.observer != nullptr;
+    static constexpr std::atomic<std::uint32_t> never{0}, always{1};
+    rt->listens = o.observer != nullptr ? &o.observer->listening() : &never;
+    rt->plain_ways = rt->turn == nullptr && !o.statistics;
+    rt->watches = rt->plain_ways ? rt->listens : &always;
     // The quota takes 20 µs to read; a program that says how many workers it wants has chosen.
     rt->cores = o.workers >= 0 ? platform::mask_cores() : platform::usable_cores(o.system_root);
     const int cores = static_cast<int>(rt->cores);
@@ -557,6 +559,13 @@ runtime::~runtime() {
 }
 
 }  // namespace detail
+
+void observer::listen(bool on) noexcept {
+    static constinit atomic<std::uint32_t> times{1};
+    std::uint32_t number = 0;
+    while (on && number == 0) number = times.fetch_add(1, relaxed) + 1;
+    listens_.store(number, std::memory_order_relaxed);
+}
 
 void set_observer_source(observer_source source) {
     detail::source_of_observers.store(source, release);  // pairs with with_observer()

@@ -51,6 +51,13 @@ bool drop_open_work(Word& open) {
     return index_of(open.fetch_sub(1, acq_rel)) == 1;
 }
 
+/// The same, if no other is left. False: there are others, and nothing has changed.
+template <class Word>
+bool drop_only_open_work(Word& open) {
+    std::uint64_t seen = open.load(relaxed);
+    return index_of(seen) == 1 && open.compare_exchange_strong(seen, seen - 1, acq_rel, relaxed);
+}
+
 /// True: nothing holds the successor back any more; the caller makes it ready.
 template <class Count>
 bool drop_wait(Count& waits_for) {

@@ -61,7 +61,7 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
 
 namespace {
 
-/// A foreign thread, a chooser, an observer; or shut down, or out of memory: said there.
+/// A foreign thread, a chooser, statistics; or shut down, or out of memory: said there.
 [[gnu::noinline]] draft open_slowly(runtime& rt, worker* w, scope* within, const char* name,
                                     draft_kind kind, std::source_location where) {
     const seat_lease seat(rt, w);
@@ -70,12 +70,25 @@ namespace {
     return d;
 }
 
+/// … or an observer, which hears that the task is ready a moment before it is.
+[[gnu::noinline]] draft open_watched(runtime& rt, worker* w, scope* within, const char* name,
+                                     draft_kind kind, std::source_location where) {
+    draft d;
+    if (w != nullptr && rt.plain_ways) d = rt.open_plain(*w, within, name, kind);
+    if (d.storage == nullptr) return open_slowly(rt, w, within, name, kind, where);
+    if (rt.observed()) {
+        const task_id id = rt.id_of(index_of(d));
+        rt.tell_spawned(*rt.options.observer, *w, slot_of(d), id, {}, where, false, true);
+    }
+    return d;
+}
+
 }  // namespace
 
 draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
                  std::source_location where) {
     if (w == nullptr) w = rt.bound();
-    if (w == nullptr || !rt.unwatched) return open_slowly(rt, w, within, name, kind, where);
+    if (w == nullptr || !rt.unwatched()) return open_watched(rt, w, within, name, kind, where);
     const draft d = rt.open_plain(*w, within, name, kind);
     return d.storage != nullptr ? d : open_slowly(rt, w, within, name, kind, where);
 }
@@ -126,10 +139,25 @@ struct plain_end {
     std::uint64_t head;  // if closed: what close_and_take() gave
 };
 
+/// True: it was the last share, and all is told.
+[[gnu::noinline]] bool tell_end(runtime& rt, worker& w, slot& s, task_id id, bool posted) {
+    bool over = posted || drop_only_open_work(s.open);
+    rt.options.observer->on_end(w.index, id, s.name, over);
+    if (over) return true;
+    over = drop_open_work(s.open);
+    if (over) rt.tell(w, event_kind::completed, id, {}, s.name);
+    return over;
+}
+
 /// The end of a plain task that did not fail.
+template <bool observed>
 [[gnu::always_inline]] inline plain_end end_plain(runtime& rt, worker& w, slot& s,
                                                   std::uint32_t index, bool posted) {
-    if (!posted && !drop_open_work(s.open)) return {plain_end::open, 0};
+    if constexpr (observed) {
+        if (!tell_end(rt, w, s, rt.id_of(index), posted)) return {plain_end::open, 0};
+    } else if (!posted && !drop_open_work(s.open)) {
+        return {plain_end::open, 0};
+    }
     if (s.detail.load(relaxed) != no_index || s.parent.load(relaxed) != no_index) {
         return {plain_end::not_closed, 0};
     }
@@ -151,7 +179,8 @@ struct plain_end {
 
 /// The newest task of this thread, if it is plain, of the same environment, and nothing else comes
 /// first.
-std::uint64_t next_plain(const runtime& rt, worker& w, const task_environment* environment) {
+[[gnu::always_inline]] inline std::uint64_t next_plain(const runtime& rt, worker& w,
+                                                       const task_environment* environment) {
     if (wanted_elsewhere(rt, w, normal) || rt.state.load(relaxed) != life::running) return 0;
     const std::uint64_t id = w.ready[normal].newest();
     if (id == 0) return 0;
@@ -166,6 +195,7 @@ std::uint64_t next_plain(const runtime& rt, worker& w, const task_environment* e
 }  // namespace
 
 /// As run(), with what is equal for plain tasks that follow each other done once.
+template <bool observed>
 void runtime::run_plain(worker& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
     std::uint32_t index = index_of(id.value);
@@ -190,13 +220,14 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         }
         const closure_fn invoke = s->invoke;
         name = s->name;
+        if (observed) options.observer->on_start(w.index, id, name, 0, {});
 
         invoke(s->storage, &body.context);
 
         ++untimed;
         if (body.error != nullptr) break;
         seat_counters::add(w.counters.executed);
-        end = end_plain(*this, w, *s, index, posted);
+        end = end_plain<observed>(*this, w, *s, index, posted);
         if (end.kind == plain_end::over) ++ended;
         if (end.kind > plain_end::over || --left == 0) break;
         const task_id next{next_plain(*this, w, environment)};
@@ -218,21 +249,26 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         count_end(w, *environment->within, end_of_task::executed, ended);
     }
     if (body.error != nullptr) {
+        if (observed) tell(w, event_kind::failed, id, {}, name);
+        if (observed) options.observer->on_end(w.index, id, name, false);
         seat_counters::add(w.counters.failed);
         record_failure(w, index, std::move(body.error), 0);
         own_work_done(w, index);
     } else if (end.kind == plain_end::not_closed) {
-        complete(w, index);
+        complete(w, index, observed);
     } else if (end.kind == plain_end::closed) {
         complete_closed(w, index, end.head, nullptr);
     }
 }
 
+template void runtime::run_plain<false>(worker& w, task_id id, bool more);
+template void runtime::run_plain<true>(worker& w, task_id id, bool more);
+
 // ---- run at once, by a thread outside tasks ----------------------------------------------------
 
 void runtime::end_here(worker& w, std::uint32_t index) {
-    if (!unwatched) return own_work_done(w, index);
-    const plain_end end = end_plain(*this, w, slots[index], index, false);
+    if (!unwatched()) return own_work_done(w, index);
+    const plain_end end = end_plain<false>(*this, w, slots[index], index, false);
     if (end.kind == plain_end::not_closed) {
         complete(w, index);
     } else if (end.kind == plain_end::closed) {
@@ -260,14 +296,14 @@ void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_con
         running_task* outer;
         around(runtime& r, worker& own, running_task& t, task_id i)
             : rt(r), w(own), task(t), id(i), outer(r.begin_body(own, t, i)) {
-            if (rt.options.observer == nullptr) return;
-            rt.tell(w, event_kind::ready, id);
-            rt.tell(w, event_kind::started, id, {}, rt.slots[task.slot].name);
+            if (!rt.observed()) return;
+            rt.options.observer->on_start(w.index, id, rt.slots[task.slot].name, start_ready_now,
+                                          {});
         }
         ~around() {
             rt.end_body(w, task, outer);
-            if (rt.options.observer != nullptr) {
-                rt.tell(w, event_kind::ended, id, {}, rt.slots[task.slot].name);
+            if (rt.observed()) {
+                rt.options.observer->on_end(w.index, id, rt.slots[task.slot].name, false);
             }
             seat_counters::add(w.counters.executed);
             rt.end_here(w, task.slot);

@@ -43,7 +43,12 @@ void runtime::make_ready(worker& w, std::uint32_t index, task_id released_by) {
         e = next;
     }
     s.predecessors.store(no_edge, relaxed);
-    if (options.observer != nullptr) tell(w, event_kind::ready, id_of(index), released_by);
+    if (observed()) tell(w, event_kind::ready, id_of(index), released_by);
+    queue_ready(w, index);
+}
+
+void runtime::queue_ready(worker& w, std::uint32_t index) {
+    slot& s = slots[index];
     if ((s.flags.load(relaxed) & (flag_empty | flag_cancel)) != 0) {
         end_without_running(w, index);
         return;
@@ -160,7 +165,7 @@ task_id runtime::steal(worker& w, unsigned level) {
         if (count == 0) return false;
         first = {taken[0]};
         seat_counters::add(w.counters.stolen, count);
-        for (std::size_t i = 0; i < count && options.observer != nullptr; ++i) {
+        for (std::size_t i = 0; i < count && observed(); ++i) {
             options.observer->on_event({.kind = event_kind::stolen,
                                         .seat = w.index,
                                         .seat_from = victim.index,

@@ -33,7 +33,7 @@ bool runtime::acquire_resources(worker& w, std::uint32_t index) {
             ++r.held_;
         }
         ++d.resources_held;
-        if (options.observer != nullptr) tell_resource(w, event_kind::acquired, id_of(index), r);
+        if (observed()) tell_resource(w, event_kind::acquired, id_of(index), r);
     }
     return true;
 }
@@ -42,7 +42,7 @@ void runtime::release_resources(worker& w, std::uint32_t index) {
     detail_block& d = *detail_of(slots[index]);
     while (d.resources_held != 0) {
         resource& r = *d.resources[--d.resources_held];
-        if (options.observer != nullptr) tell_resource(w, event_kind::released, id_of(index), r);
+        if (observed()) tell_resource(w, event_kind::released, id_of(index), r);
         std::uint32_t heir = no_index;
         {
             const std::lock_guard lock(r.mutex_);
@@ -57,7 +57,7 @@ void runtime::release_resources(worker& w, std::uint32_t index) {
         if (heir == no_index) continue;
         // Handed over without becoming free in between: first come, first served.
         ++detail_of(slots[heir])->resources_held;
-        if (options.observer != nullptr) tell_resource(w, event_kind::acquired, id_of(heir), r);
+        if (observed()) tell_resource(w, event_kind::acquired, id_of(heir), r);
         if (acquire_resources(w, heir)) enqueue(w, heir);
     }
 }

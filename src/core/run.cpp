@@ -1,6 +1,7 @@
 // The loop of a thread, and the body of a task.
 #include "braid/core/scope.hpp"
 #include "core/attention.hpp"
+#include "core/permissions.hpp"
 #include "core/seat_lease.hpp"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ void runtime::rest_if_frozen(worker& w) {
     leave_search(w);
     tell_scope(w);
     const std::uint64_t key = address_key(&frozen);
-    if (options.observer != nullptr) tell(w, event_kind::parked, {});
+    if (observed()) tell(w, event_kind::parked, {});
     while (true) {
         const std::uint32_t record =
             lot.enter(w.records, key, w.index, [&] { return frozen.load(seq_cst); });
@@ -94,7 +95,7 @@ void runtime::rest_if_frozen(worker& w) {
         w.at_rest.store(false, seq_cst);
         lot.leave(w.records, record);
     }
-    if (options.observer != nullptr) tell(w, event_kind::unparked, {});
+    if (observed()) tell(w, event_kind::unparked, {});
 }
 
 void runtime::run(worker& w, task_id id, bool more) {
@@ -117,8 +118,8 @@ void runtime::run(worker& w, task_id id, bool more) {
         end_without_running(w, index);
         return;
     }
-    if (unwatched && (flags & ~flag_posted) == 0) {
-        run_plain(w, id, more);
+    if (plain_ways && (flags & ~flag_posted) == 0) {
+        observed() ? run_plain<true>(w, id, more) : run_plain<false>(w, id, more);
         return;
     }
 
@@ -129,15 +130,19 @@ void runtime::run(worker& w, task_id id, bool more) {
         index, w.top, {}, task_context(*this, w, (flags & flag_posted) != 0 ? task_id{} : id)};
     s.runner.store(w.index, relaxed);
     running_task* const outer = begin_body(w, body, id);
-    if (options.observer != nullptr) tell(w, event_kind::started, id, {}, name);
+    if (observed()) options.observer->on_start(w.index, id, name, 0, {});
 
     s.invoke(s.storage, &body.context);
 
     end_body(w, body, outer);
     const bool failed = body.error != nullptr;
-    if (options.observer != nullptr) {
+    bool completes = false;
+    if (observed()) {
         if (failed) tell(w, event_kind::failed, id, {}, name);
-        tell(w, event_kind::ended, id, {}, name);
+        // In one call, where nothing comes in between.
+        completes = !failed && (flags & flag_resources) == 0 && !w.completing &&
+                    ((flags & flag_posted) != 0 || drop_only_open_work(s.open));
+        options.observer->on_end(w.index, id, name, completes);
     }
     if ((flags & flag_resources) != 0) release_resources(w, index);
     if (options.long_task.value > 0 || options.statistics) {
@@ -150,7 +155,7 @@ void runtime::run(worker& w, task_id id, bool more) {
     } else {
         seat_counters::add(w.counters.executed);
     }
-    own_work_done(w, index);
+    completes ? complete(w, index, true) : own_work_done(w, index);
 }
 
 /// By a loop of this thread, right after run(): the successor of the task that has ended is in this
@@ -228,7 +233,7 @@ void runtime::end_without_running(worker& w, std::uint32_t index) {
     if (cancelled) {
         s.flags.fetch_or(flag_cancel, relaxed);
         seat_counters::add(w.counters.cancelled);
-        if (options.observer != nullptr) tell(w, event_kind::cancelled, id_of(index), {}, s.name);
+        if (observed()) tell(w, event_kind::cancelled, id_of(index), {}, s.name);
         if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
     } else {
         seat_counters::add(w.counters.executed);

@@ -68,6 +68,7 @@ public:
                         const task_environment* environment, bool may_block = true) noexcept;
     /// Neither allocates nor waits.
     bool try_post(worker& w, void (*function)(void* data), void* data) noexcept;
+    template <bool observed>
     void run_plain(worker& w, task_id id, bool more);
     void run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data);
 
@@ -77,6 +78,7 @@ public:
 
     // ---- ready.cpp
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
+    void queue_ready(worker& w, std::uint32_t index);  // which has been told
     bool keep(worker& w, std::uint32_t index, unsigned depth);
     void enqueue(worker& w, std::uint32_t index);
     /// Into the thread's own queue, for everybody.
@@ -154,7 +156,7 @@ public:
 
     // ---- complete.cpp
     void own_work_done(worker& w, std::uint32_t index);
-    void complete(worker& w, std::uint32_t index);
+    void complete(worker& w, std::uint32_t index, bool told = false);  // that it completes
     void release_holder(worker& w, task_id id);
     void tell_scope(worker& w);
     enum class end_of_task : std::uint8_t { executed, failed, cancelled };
@@ -251,11 +253,13 @@ public:
     void release_resources(worker& w, std::uint32_t index);
 
     // ---- instruments.cpp
+    bool observed() const { return listens->load(relaxed) != 0; }
+    bool unwatched() const { return watches->load(relaxed) == 0; }
     void tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,
                   std::uint16_t from = UINT16_MAX);
     void tell_seated(worker& w);
-    void tell_spawned(worker& w, const slot& s, task_id id, task_id parent,
-                      const std::source_location& where, bool same_moment);
+    void tell_spawned(observer& to, const worker& w, const slot& s, task_id id, task_id parent,
+                      const std::source_location& where, bool same_moment, bool ready_now) const;
     void tell(worker& w, event_kind kind, task_id task, task_id other = {},
               const char* name = nullptr);
     void tell_resource(worker& w, event_kind kind, task_id task, const resource& r);
@@ -274,11 +278,6 @@ public:
     static worker& worker_of(task_context& context) { return *context.worker_; }
     static void fail(task_context& context, std::exception_ptr error) {
         context.worker_->top->error = std::move(error);
-    }
-    static void keep_value(task_context& context, closure_fn destroy) {
-        slot& s = context.rt_.slots[context.worker_->top->slot];
-        s.invoke = destroy;
-        s.flags.fetch_or(flag_value, relaxed);
     }
 
     detail_block* detail_of(const slot& s) const {
@@ -302,9 +301,10 @@ public:
     index_pool<detail_block> details;
     parking_lot lot;
     sleepers asleep;
-    gate* turn = nullptr;     // with a chooser only
-    bool unwatched = true;    // no chooser, no observer, no statistics
-    bool joins_told = false;  // a chooser or an observer: each join is public
+    gate* turn = nullptr;                                 // with a chooser only
+    const std::atomic<std::uint32_t>* listens = nullptr;  // observer::listening(); 0: none
+    const std::atomic<std::uint32_t>* watches = nullptr;  // the same; 1 without plain_ways
+    bool plain_ways = true;                               // no chooser, no statistics
 
     // Read-mostly line.
     alignas(64) atomic<std::uint32_t> seat_count{0};
@@ -372,7 +372,7 @@ private:
     bool refill_ticket(worker& w, std::uint32_t index);
     bool run_members(worker& w, std::uint32_t index, ticket& own);
     void enter_turn(worker& w);
-    void complete_one(worker& w, std::uint32_t index);
+    void complete_one(worker& w, std::uint32_t index, bool told);
     void end_here(worker& w, std::uint32_t index);
     void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
     static end_of_task how_it_ended(const slot& s);

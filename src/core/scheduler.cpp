@@ -301,7 +301,9 @@ void spawn_members(task_context& context, const batch_bodies& all) {
 runtime& runtime_of(task_context& context) { return runtime::of(context); }
 
 void keep_value(task_context& context, closure_fn destroy) {
-    runtime::keep_value(context, destroy);
+    slot& s = runtime::of(context).slots[runtime::worker_of(context).top->slot];
+    s.invoke = destroy;
+    s.flags.fetch_or(flag_value, relaxed);
 }
 
 void wait_value(runtime& rt, task_id id) {

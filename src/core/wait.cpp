@@ -262,7 +262,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
                                                              : active_policy::now() + timeout.value;
     const bool shows = w.depth != 0 && w.depth <= worker::shown_depth;
     if (shows) w.frames[w.depth - 1].awaited.store(target.task.value, release);
-    if (options.observer != nullptr) {
+    if (observed()) {
         tell(w, event_kind::wait_begin, w.top != nullptr ? id_of(w.top->slot) : task_id{},
              target.task);
     }
@@ -304,7 +304,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         if (id) {
             leave_search(w);
             seat_counters::add(w.counters.helped);
-            if (options.observer != nullptr) {
+            if (observed()) {
                 tell(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
             }
             floats.use(w, float_control);
@@ -392,7 +392,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     outcome* result = record == no_index ? nullptr : lot.leave(w.records, record);
     if (received != nullptr) *received = result;
     if (shows) w.frames[w.depth - 1].awaited.store(0, relaxed);
-    if (options.observer != nullptr) {
+    if (observed()) {
         tell(w, event_kind::wait_end, w.top != nullptr ? id_of(w.top->slot) : task_id{},
              target.task);
     }
@@ -407,7 +407,7 @@ bool runtime::wait_scope(scope& s, nanoseconds timeout, help policy) {
 bool runtime::sleep(worker& w, std::int64_t deadline) {
     tell_scope(w);  // before anything that may last: somebody may wait for the last piece
     seat_counters::add(w.counters.parks);
-    if (options.observer != nullptr) tell(w, event_kind::parked, {});
+    if (observed()) tell(w, event_kind::parked, {});
     // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
     w.at_rest.store(true, seq_cst);
     if (state.load(seq_cst) != life::running) {
@@ -429,7 +429,7 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
     rest_if_frozen(w);
     w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
     w.woke = w.stamp;
-    if (options.observer != nullptr) tell(w, event_kind::unparked, {});
+    if (observed()) tell(w, event_kind::unparked, {});
     return in_time;
 }
 

@@ -71,7 +71,7 @@ bool frame_state::submit(std::uint64_t frame) {
 }
 
 void frame_state::tell(event_kind kind, std::uint64_t frame) const {
-    if (rt.options.observer == nullptr) return;
+    if (!rt.observed()) return;
     rt.options.observer->on_event({.kind = kind, .other = {frame}, .name = options.name});
 }
 

@@ -14,6 +14,12 @@ bool graph_state::contains(const graph_state* other) const {
                        [&](const graph_inner& i) { return i.graph->contains(other); });
 }
 
+void graph_state::number_plan() {
+    static constinit atomic<std::uint64_t> numbers{0};
+    plan_number = numbers.fetch_add(1, relaxed) + 1;
+    runs_of_plan = 0;
+}
+
 bool graph_state::sort() {
     const std::size_t n = records.size();
     hooked_array<std::uint32_t> left(rt.memory);  // predecessors that are not in the order yet
@@ -23,6 +29,7 @@ bool graph_state::sort() {
         return false;
     }
     special = choices.size() != 0 || idempotent.size() != 0;
+    number_plan();
     for (const graph_edge& e : all_edges) {
         graph_plan& p = plan[e.from];
         successors[p.first + p.successors++] = {plan[e.to].slot};

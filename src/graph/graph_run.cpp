@@ -26,16 +26,16 @@ void graph_run::begin(void* storage, task_context* context) {
     graph_state& g = *self.graph;
     if (g.roots == 0) return;
     self.reset(w, w.top->slot);
+    if (g.rt.observed()) self.tell_run(w);
     // From here on nodes run; the run's own work holds it, and so the graph, open until they are
     // all ready.
-    for (std::size_t i = g.roots; --i != 0;) self.make_ready(w, g.plan[g.order[i]], {});
+    for (std::size_t i = g.roots; --i != 0;) self.queue_ready(w, g.plan[g.order[i]]);
     // The loop that runs this body goes on with the first of them, the other roots are for
     // everybody.
     const graph_plan& first = g.plan[g.order[0]];
     if (!self.is_at_hand(*first.slot) || !g.rt.keep(w, first.index, w.depth - 1)) {
-        return self.make_ready(w, first, {});
+        self.queue_ready(w, first);
     }
-    if (g.rt.options.observer != nullptr) g.rt.tell(w, event_kind::ready, g.rt.id_of(first.index));
 }
 
 /// It may run on the thread that makes it ready, at once, as any other node that has no rank.
@@ -52,6 +52,7 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
     slot& own = rt.slots[run];
     const task_environment* const environment = own.environment.load(relaxed);
     const std::uint64_t nodes = g.live;
+    bool as_before = true;
     seat_counters::add(w.counters.created, nodes);
     runtime::count_creation(w, environment, nodes);
     // relaxed: the share of the run's own work keeps the count above 0.
@@ -67,6 +68,8 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
         // The last generation is used again and again: whoever still holds an id of the node from
         // an earlier run then takes it for this one's.
         const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
+        as_before =
+            as_before && generation != s.generation() && (record.flags & flag_category) == 0;
         open_words(s.open, s.permissions, generation, 1);
         s.environment.store(environment, relaxed);
         s.waits_for.store(g.plan[i].waits_for, relaxed);
@@ -83,17 +86,52 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
     }
     if (g.measured) start_clock();
     if (g.ranked) graph->rank();
-    if (rt.options.observer == nullptr) return;
-    bool same_moment = false;
-    for (std::size_t i = 0; i < g.plan.size(); ++i) {
-        const graph_plan& p = g.plan[i];
-        if (p.slot == nullptr) continue;
-        rt.tell_spawned(w, *p.slot, rt.id_of(p.index), rt.id_of(run), g.records[i].where,
-                        std::exchange(same_moment, true));
+    ++graph->runs_of_plan;
+    if (!as_before) graph->number_plan();
+}
+
+namespace {
+
+struct told_graph_run final : graph_run_events {
+    told_graph_run(const graph_state& graph, worker& by) : g(graph), w(by) {
+        runtime& rt = g.rt;
+        plan = g.plan_number;
+        // All nodes count their generations up by one a run.
+        id_offset = join_word(g.runs_of_plan, 0);
+        run = rt.id_of(w.top->slot);
+        seat = w.index;
     }
-    for (const graph_edge& e : g.all_edges) {
-        rt.tell(w, event_kind::edge, rt.id_of(g.plan[e.to].index), rt.id_of(g.plan[e.from].index));
+    void tell_each(observer& to) const override {
+        runtime& rt = g.rt;
+        bool same_moment = false;
+        for (std::size_t i = 0; i < g.plan.size(); ++i) {
+            const graph_plan& p = g.plan[i];
+            if (p.slot == nullptr) continue;
+            rt.tell_spawned(to, w, *p.slot, id_of(p), run, g.records[i].where,
+                            std::exchange(same_moment, true), false);
+        }
+        for (const graph_edge& e : g.all_edges) {
+            to.on_event({.kind = event_kind::edge,
+                         .seat = seat,
+                         .task = id_of(g.plan[e.to]),
+                         .other = id_of(g.plan[e.from])});
+        }
+        for (std::size_t i = 0; i < g.roots; ++i) {
+            to.on_event(
+                {.kind = event_kind::ready, .seat = seat, .task = id_of(g.plan[g.order[i]])});
+        }
     }
+    const graph_state& g;
+    worker& w;
+};
+
+}  // namespace
+
+void graph_run::tell_run(worker& w) const {
+    runtime& rt = graph->rt;
+    // Before the call: if somebody else listens by then, the names are told again.
+    graph->told_to = rt.listens->load(relaxed);
+    rt.options.observer->on_graph_run(told_graph_run(*graph, w));
 }
 
 /// What a node that does not run shows.
@@ -112,7 +150,7 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
     const graph_run self = *std::launder(reinterpret_cast<const graph_run*>(rt.slots[run].storage));
     const graph_plan& plan = self.graph->plan[s.ordinal.load(relaxed) - 1];
     if (step == own_step::ended) {
-        self.end_node(w, plan, rt.id_of(index), nullptr);
+        self.end_node(w, plan, rt.id_of(index), false, nullptr);
     } else {
         // A background thread takes what it was asked to, and nothing of a frame.
         const bool more =
@@ -120,6 +158,40 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
         const graph_plan* const first = self.graph->ranked ? self.by_rank(w, &plan, more) : &plan;
         if (first != nullptr) self.run_nodes(w, run, first, more);
     }
+}
+
+/// `released_by`: as in run_nodes().
+[[gnu::always_inline]] inline void graph_run::tell_start(worker& w, task_id id, const char* name,
+                                                         task_id released_by) const {
+    const runtime& rt = graph->rt;
+    const bool named = graph->told_to == rt.listens->load(relaxed);  // as in observed()
+    const unsigned facts = (named ? start_told_by_run : 0U) | (released_by ? start_ready_now : 0U);
+    rt.options.observer->on_start(w.index, id, name, facts, released_by);
+}
+
+/// False: it threw.
+[[gnu::always_inline]] inline bool graph_run::call(worker& w, running_task& body,
+                                                   const graph_plan& plan) const {
+    runtime& rt = graph->rt;
+    slot& s = *plan.slot;
+    s.runner.store(w.index, relaxed);
+    if (graph->measured) {
+        graph_stamp& stamp = graph->stamps[s.ordinal.load(relaxed) - 1];
+        stamp.started = active_policy::now();
+        stamp.seat = w.index;
+    }
+
+    plan.call(s.storage, &body.context);
+
+    if (body.error == nullptr) {
+        seat_counters::add(w.counters.executed);
+        return true;
+    }
+    s.flags.fetch_or(flag_failed, relaxed);
+    seat_counters::add(w.counters.failed);
+    rt.record_failure(w, s.parent.load(relaxed), std::exchange(body.error, nullptr),
+                      s.ordinal.load(relaxed), s.name);
+    return false;
 }
 
 /// A node, and with `more` those that it makes ready, and others of this run that lie at hand.
@@ -136,31 +208,44 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     unsigned untimed = 0;
     const char* name = nullptr;
     const graph_plan* left = nullptr;  // ready, and for the loop to go on with
+    task_id released_by;               // the node has just become ready, which is not told yet
     running_task body{plan->index, w.top, {}, task_context(rt, w, id_of(*plan))};
     running_task* const outer = rt.begin_body(w, body, body.context.id());
     w.elsewhere = 0;
     for (unsigned n = 1;; ++n) {
         slot& s = *plan->slot;
+        const bool observed = rt.observed();
         const task_id id = body.context.id();
         const std::uint16_t flags = s.flags.load(relaxed);
         const bool unwanted = (flags & (flag_failed | flag_cancel)) != 0 ||
                               rt.state.load(relaxed) == life::discarding ||
                               (within != nullptr && within->cancelled());
+        const bool calls = !unwanted && plan->call != nullptr && !(special && left_out(*plan));
+        if (released_by && !calls) tell_ready(w, *plan, released_by);
+        bool completes = false;
         name = s.name;
         if (unwanted) {
             cancel(w, run, *plan, id);
-        } else if (special && left_out(*plan)) {
+        } else if (!calls && plan->call != nullptr) {
             // Its own, too, if it was the group's.
             s.flags.fetch_or(flag_left_out, relaxed);
             seat_counters::add(w.counters.cancelled);
-            if (rt.options.observer != nullptr) rt.tell(w, event_kind::cancelled, id, {}, name);
+            if (rt.observed()) rt.tell(w, event_kind::cancelled, id, {}, name);
         } else if (plan->call == nullptr) {
             seat_counters::add(w.counters.executed);
         } else {
             const std::int64_t started = each ? active_policy::now() : 0;
             const attempts* const tries =
                 special ? graph->attempts_of(s.ordinal.load(relaxed) - 1) : nullptr;
-            call(w, body, *plan);
+            if (observed) tell_start(w, id, name, released_by);
+            const bool failed = !call(w, body, *plan);
+            if (observed) {
+                if (failed) rt.tell(w, event_kind::failed, id, {}, name);
+                // In one call, where nothing comes in between.
+                completes = !failed && tries == nullptr && (flags & flag_resources) == 0 &&
+                            drop_only_open_work(s.open);
+                rt.options.observer->on_end(w.index, id, name, completes);
+            }
             if (tries != nullptr && !tries->was_won_by(attempt::first)) {
                 // Somebody else ended the node. Everybody has finished: the share of the run that
                 // was taken for the second attempt goes.
@@ -177,7 +262,10 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         if ((flags & flag_resources) != 0) rt.release_resources(w, plan->index);
         const graph_plan* next = nullptr;
         // As in complete_one(), without its list: nothing is completed below this.
-        if (drop_open_work(s.open)) end_node(w, *plan, id, more ? &next : nullptr);
+        if (completes || drop_open_work(s.open)) {
+            end_node(w, *plan, id, completes, more ? &next : nullptr);
+        }
+        if (observed) released_by = next != nullptr ? id : task_id{};
         if (n == most || !more || wanted_elsewhere(rt, w, normal)) {
             left = next;
             break;
@@ -192,7 +280,9 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     if (untimed != 0) rt.note_durations(w, "nodes of a graph", false, untimed);
     rt.end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
-    if (left != nullptr && !rt.keep(w, left->index, w.depth)) rt.enqueue(w, left->index);
+    if (left == nullptr) return;
+    if (released_by) tell_ready(w, *left, released_by);
+    if (!rt.keep(w, left->index, w.depth)) rt.enqueue(w, left->index);
 }
 
 /// The newest task of this thread, if it is a node of the run. If not, the run may be over and the
@@ -239,23 +329,22 @@ void graph_run::run_ranked(worker& w, std::uint32_t run, std::uint32_t node) con
     run_nodes(w, run, &graph->plan[node], false);
 }
 
-void graph_run::make_ready(worker& w, const graph_plan& plan, task_id released_by) const {
+void graph_run::tell_ready(worker& w, const graph_plan& plan, task_id released_by) const {
+    graph->rt.tell(w, event_kind::ready, id_of(plan), released_by);
+}
+
+/// A node that has become ready, which has been told.
+void graph_run::queue_ready(worker& w, const graph_plan& plan) const {
     graph_state& g = *graph;
     const slot& s = *plan.slot;
     if (g.special && !graph_state::has_rank(s.flags.load(relaxed)) && left_out(plan)) {
         // Waits for nothing: not for a thread, nor for resources.
-        if (g.rt.options.observer != nullptr) {
-            g.rt.tell(w, event_kind::ready, id_of(plan), released_by, nullptr);
-        }
         g.rt.push_ready(w, id_of(plan), normal);
         return;
     }
     if (!g.ranked || !graph_state::has_rank(s.flags.load(relaxed))) {
-        g.rt.make_ready(w, plan.index, released_by);
+        g.rt.queue_ready(w, plan.index);
         return;
-    }
-    if (g.rt.options.observer != nullptr) {
-        g.rt.tell(w, event_kind::ready, id_of(plan), released_by, nullptr);
     }
     g.ranking.ready.add(g.ranking.of(s.ordinal.load(relaxed) - 1).rank);
     g.rt.enqueue(w, plan.index);
@@ -275,35 +364,8 @@ void graph_run::cancel(worker& w, std::uint32_t run, const graph_plan& plan, tas
     slot& s = *plan.slot;
     const bool after_failure = (s.flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
     seat_counters::add(w.counters.cancelled);
-    if (rt.options.observer != nullptr) rt.tell(w, event_kind::cancelled, id, {}, s.name);
+    if (rt.observed()) rt.tell(w, event_kind::cancelled, id, {}, s.name);
     if (!after_failure) rt.record_failure(w, run, nullptr, s.ordinal.load(relaxed));
-}
-
-void graph_run::call(worker& w, running_task& body, const graph_plan& plan) const {
-    runtime& rt = graph->rt;
-    slot& s = *plan.slot;
-    const bool observed = rt.options.observer != nullptr;
-    s.runner.store(w.index, relaxed);
-    if (graph->measured) {
-        graph_stamp& stamp = graph->stamps[s.ordinal.load(relaxed) - 1];
-        stamp.started = active_policy::now();
-        stamp.seat = w.index;
-    }
-    if (observed) rt.tell(w, event_kind::started, body.context.id(), {}, s.name);
-
-    plan.call(s.storage, &body.context);
-
-    const bool failed = body.error != nullptr;
-    if (observed && failed) rt.tell(w, event_kind::failed, body.context.id(), {}, s.name);
-    if (observed) rt.tell(w, event_kind::ended, body.context.id(), {}, s.name);
-    if (!failed) {
-        seat_counters::add(w.counters.executed);
-        return;
-    }
-    s.flags.fetch_or(flag_failed, relaxed);
-    seat_counters::add(w.counters.failed);
-    rt.record_failure(w, s.parent.load(relaxed), std::exchange(body.error, nullptr),
-                      s.ordinal.load(relaxed), s.name);
 }
 
 std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
@@ -316,16 +378,16 @@ std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
     return stamp.ended;
 }
 
-/// The node's work and its children are over. `next`: takes one that may run at once on this
-/// thread, if there is any.
-void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
+/// The node's work and its children are over. `told`: that it completes. `next`: takes one that may
+/// run at once on this thread, if there is any, and of which nobody is told that it is ready.
+void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool told,
                          const graph_plan** next) const {
     graph_state& g = *graph;
     runtime& rt = g.rt;
     slot& s = *plan.slot;
     const std::uint32_t run = s.parent.load(relaxed);
     const bool failed = s.has(flag_failed);
-    if (rt.options.observer != nullptr) rt.tell(w, event_kind::completed, id, {}, s.name);
+    if (!told && rt.observed()) rt.tell(w, event_kind::completed, id, {}, s.name);
     const std::int64_t now = g.measured ? stop_clock(plan) : 0;
     const std::uint64_t head = close_and_take(s.permissions, generation_of(id.value));
     if (failed) {
@@ -362,11 +424,11 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id,
         const graph_plan& ready = plans[node];
         if (now != 0) stamps[node].ready = now;
         if (next == nullptr || *next != nullptr || !is_at_hand(to)) {
-            make_ready(w, ready, id);
+            if (rt.observed()) tell_ready(w, ready, id);
+            queue_ready(w, ready);
             continue;
         }
         *next = &ready;
-        if (rt.options.observer != nullptr) rt.tell(w, event_kind::ready, id_of(ready), id);
     }
     if (count == 0) rt.own_work_done(w, run);
 }

@@ -121,6 +121,8 @@ struct graph_state {
     /// Runs again what stands still; see run_options::rerun_after.
     void rerun_stragglers(worker& w, task_id run, std::int64_t enough);
 
+    /// Observers take the plan for another one from here on.
+    void number_plan();
     /// Makes the plan of records and edges. False, and reported: a cycle, or no memory.
     bool sort();
     /// The user's edges, and those that groups and accesses stand for.
@@ -157,6 +159,9 @@ struct graph_state {
     std::uint32_t sinks = 0;  // nodes without successors
     std::size_t live = 0;     // nodes that are not erased, now; groups are two
     std::size_t groups = 0;
+    std::uint64_t plan_number = 0;   // of the process
+    std::uint32_t runs_of_plan = 0;  // since it has that number
+    std::uint32_t told_to = 0;       // runtime::listens when the last run was told
 
     hooked_array<graph_stamp> stamps;  // by node, if measured
     std::int64_t began = 0;            // the last measured run
@@ -177,7 +182,9 @@ struct graph_run {
     static void node(runtime& rt, worker& w, std::uint32_t index, own_step step);
 
 private:
-    void make_ready(worker& w, const graph_plan& plan, task_id released_by) const;
+    void tell_run(worker& w) const;
+    void tell_ready(worker& w, const graph_plan& plan, task_id released_by) const;
+    void queue_ready(worker& w, const graph_plan& plan) const;
     bool is_at_hand(const slot& node) const;
     void reset(worker& w, std::uint32_t run) const;
     void start_clock() const;
@@ -188,8 +195,10 @@ private:
     const graph_plan* next_node(worker& w, task_id run) const;
     const graph_plan* by_rank(worker& w, const graph_plan* ticket, bool any) const;
     void cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const;
-    void call(worker& w, running_task& body, const graph_plan& plan) const;
-    void end_node(worker& w, const graph_plan& plan, task_id id, const graph_plan** next) const;
+    void tell_start(worker& w, task_id id, const char* name, task_id released_by) const;
+    bool call(worker& w, running_task& body, const graph_plan& plan) const;
+    void end_node(worker& w, const graph_plan& plan, task_id id, bool told,
+                  const graph_plan** next) const;
 };
 
 }  // namespace detail

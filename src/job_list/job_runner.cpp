@@ -182,8 +182,7 @@ bool job_part::unwanted() const {
 /// With a chooser each job is its choice, with an observer each is seen.
 bool job_part::something_higher() const {
     const auto level = static_cast<unsigned>(list_.options.priority);
-    return wanted_elsewhere(rt_, worker_, level) || rt_.turn != nullptr ||
-           rt_.options.observer != nullptr ||
+    return wanted_elsewhere(rt_, worker_, level) || rt_.turn != nullptr || rt_.observed() ||
            (list_.options.priority == priority_level::low && list_.manager.normal_waits());
 }
 
@@ -252,18 +251,17 @@ task_id job_list_state::run_inline(const predecessors& after) {
     floats.use(w, rt.float_control);
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = w.stamp = rt.task_clock();
-    const bool told = rt.options.observer != nullptr;
     running_task task{index, w.top, {}, task_context(rt, w, id)};
     running_task* const outer = rt.begin_body(w, task, id);
-    if (told) rt.tell(w, event_kind::ready, id);
-    if (told) rt.tell(w, event_kind::started, id, {}, options.name);
+    if (rt.observed())
+        rt.options.observer->on_start(w.index, id, options.name, start_ready_now, {});
     {
         job_part all(*this, w, true);
         all.begin();
         all.run();
     }
     rt.end_body(w, task, outer);
-    if (told) rt.tell(w, event_kind::ended, id, {}, options.name);
+    if (rt.observed()) rt.options.observer->on_end(w.index, id, options.name, false);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     seat_counters::add(w.counters.executed);
     rt.own_work_done(w, index);

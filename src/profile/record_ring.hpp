@@ -45,6 +45,15 @@ public:
         head_.store(head_.load(relaxed) + 1, release);
     }
 
+    /// There is room for a record, known without a look at the reader's line.
+    bool has_room() const { return head_.load(relaxed) - tail_seen_ <= mask_; }
+    /// After has_room().
+    void push(const Record& r) {
+        const std::uint64_t at = head_.load(relaxed);  // its own
+        records_[at & mask_] = r;
+        head_.store(at + 1, release);  // as end_push()
+    }
+
     // ---- the reader
 
     /// Calls f(span of records) for what is there, at most twice; afterwards the writer has the

@@ -2,16 +2,16 @@
 // What a recorder keeps of one thread: its ring, and what is known from one event to the next.
 
 #include "base/platform/thread_switches.hpp"
+#include "profile/plan_table.hpp"
 #include "profile/record_ring.hpp"
-#include "profile/type_table.hpp"
 
 #include <memory>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-/// In the ring: a `started` that was made ready at that moment by `other`; an `ended` that
-/// completed its task.
+/// In the ring: a `spawned` that was ready at that moment; a `started` that was made ready at that
+/// moment by `other`; an `ended` that completed its task.
 inline constexpr std::uint8_t ring_joined = 0x80;
 
 /// What a thread does until its next event: how much time that may take.
@@ -24,11 +24,12 @@ enum class pace : std::uint8_t {
 /// What a thread needs from its first event in a capture on. Large, so that threads which are seen
 /// and never recorded do without.
 struct thread_records {
-    thread_records(std::size_t capacity, type_table& all)
-        : memory(capacity), ring(memory), types(all) {}
+    thread_records(std::size_t capacity, type_table& all_types, plan_table& all_plans)
+        : memory(capacity), ring(memory), types(all_types), plans(all_plans) {}
     std::vector<record> memory;  // touched here, so that no later record has to
     record_ring ring;
     type_cache types;
+    plan_cache plans;
     platform::switch_log log;  // read by the recorder's thread
 };
 
@@ -38,7 +39,6 @@ struct recorded_thread {
     // ---- the thread itself
     platform::thread_area* const area;
     const platform::switch_flag flag;
-    std::uint32_t run = 0;       // the capture that the rest is of
     std::uint64_t stamp = 0;     // ticks of the last record
     pace after = pace::program;  // what the thread does after it
     bool failed = false;         // the body that ends next has thrown

@@ -21,8 +21,9 @@ namespace profile {
 namespace {
 
 struct own_place {
-    std::uint64_t serial = 0;
+    std::uint64_t serial = 0;  // of a recorder
     recorded_thread* thread = nullptr;
+    std::uint64_t run = 0;  // the capture for which the thread is ready; 0: none
     bool ending = false;
 };
 BRAID_OWN_THREAD own_place own;
@@ -32,7 +33,7 @@ struct kept_threads {
     std::vector<std::pair<std::uint64_t, std::shared_ptr<recorded_thread>>> all;
 
     ~kept_threads() {
-        own = {0, nullptr, true};
+        own = {.ending = true};
         for (const auto& [serial, t] : all) {
             if (t->held != nullptr) t->own->ring.end_push();
             t->flag.disarm();
@@ -78,12 +79,6 @@ static_assert(std::size(kind_of) == static_cast<std::size_t>(event_kind::frame_e
 
 constexpr std::uint32_t timed_start = 8;
 
-std::uint8_t flags_of(const spawn_facts& f) {
-    return static_cast<std::uint8_t>((f.level & spawn_priority) |
-                                     (f.restricted ? spawn_restricted : 0) |
-                                     (f.background ? spawn_background : 0));
-}
-
 lane_kind kind_of_lane(seat_kind holder) {
     switch (holder) {
         case seat_kind::worker:
@@ -102,12 +97,12 @@ lane_kind kind_of_lane(seat_kind holder) {
 
 /// The body that was running may have been switched out; it is asked now, because the kernel is
 /// told anew for the one that comes on top, or goes on.
-void note_switch(recorded_thread& t) {
+[[gnu::always_inline]] inline void note_switch(recorded_thread& t) {
     if (t.depth == 0 || t.depth > 64 || !t.flag.was_switched()) return;
     t.switched |= std::uint64_t{1} << (t.depth - 1);
 }
 
-void begin_body(recorded_thread& t) {
+[[gnu::always_inline]] inline void begin_body(recorded_thread& t) {
     note_switch(t);
     ++t.bodies;
     ++t.depth;
@@ -116,7 +111,7 @@ void begin_body(recorded_thread& t) {
 }
 
 /// Flags of the body's end.
-std::uint8_t end_body(recorded_thread& t) {
+[[gnu::always_inline]] inline std::uint8_t end_body(recorded_thread& t) {
     note_switch(t);
     std::uint8_t flags = t.failed ? end_failed : 0;
     t.failed = false;
@@ -143,13 +138,29 @@ std::atomic<recorder*> recorder::active_{nullptr};
 recorder::state::state(const recorder_options& o)
     : options(o), serial(next_serial.fetch_add(1, relaxed)) {}
 
-recorder::recorder(const recorder_options& options) : state_(std::make_unique<state>(options)) {}
+recorder::recorder(const recorder_options& options) : state_(std::make_unique<state>(options)) {
+    listen(false);
+}
 recorder::~recorder() { static_cast<void>(stop()); }
 
-recorded_thread* recorder::state::recording_thread(std::uint32_t capture_run) {
+inline recorded_thread* recorder::state::thread_at_hand() const {
+    // acquire: pairs with begin(); what the threads keep is ready.
+    const std::uint64_t now = run.load(acquire);
+    return now == own.run && now != 0 ? own.thread : nullptr;
+}
+
+inline recorded_thread* recorder::state::recording_thread() {
+    if (recorded_thread* const t = thread_at_hand()) return t;
+    const std::uint64_t now = run.load(acquire);  // as above
+    return now != 0 ? begin_recording(now) : nullptr;
+}
+
+/// Of a thread that has not been seen, or not in this capture.
+[[gnu::noinline]] recorded_thread* recorder::state::begin_recording(std::uint64_t capture_run) {
     recorded_thread* const t = own.serial == serial ? own.thread : own_thread();
-    if (t != nullptr && t->run != capture_run) [[unlikely]]
-        begin_thread(*t, capture_run);
+    if (t == nullptr) return nullptr;
+    if (own.run != capture_run) begin_thread(*t);
+    own.run = capture_run;
     return t;
 }
 
@@ -159,7 +170,7 @@ void recorder::state::give_records(recorded_thread& t, std::uint32_t number) {
         if (t.own != nullptr) return;
     }
     const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(options.ring_records, 16));
-    auto made = std::make_unique<thread_records>(capacity, types);
+    auto made = std::make_unique<thread_records>(capacity, types, plans);
     if (options.exact_switches) made->log.open(number);
     const std::lock_guard lock(threads_mutex);
     if (t.own != nullptr) return;
@@ -168,10 +179,9 @@ void recorder::state::give_records(recorded_thread& t, std::uint32_t number) {
 }
 
 /// Bodies that run already are seen from their next one on.
-[[gnu::noinline]] void recorder::state::begin_thread(recorded_thread& t,
-                                                     std::uint32_t capture_run) {
+void recorder::state::begin_thread(recorded_thread& t) {
     give_records(t, platform::current_thread_number());
-    t.run = capture_run;
+    t.own->plans.forget();
     t.depth = 0;
     t.switched = 0;
     t.failed = false;
@@ -185,7 +195,7 @@ void recorder::state::give_records(recorded_thread& t, std::uint32_t number) {
     if (own.ending) return nullptr;
     for (const auto& [of, t] : kept.all) {
         if (of != serial) continue;
-        own = {serial, t.get()};
+        own = {.serial = serial, .thread = t.get()};
         return t.get();
     }
     const auto t = std::make_shared<recorded_thread>();
@@ -196,7 +206,7 @@ void recorder::state::give_records(recorded_thread& t, std::uint32_t number) {
     // Of recorders that are no more.
     std::erase_if(kept.all, [](const auto& one) { return one.second.use_count() == 1; });
     kept.all.emplace_back(serial, t);
-    own = {serial, t.get()};
+    own = {.serial = serial, .thread = t.get()};
     const std::lock_guard lock(threads_mutex);
     if (run.load(relaxed) == 0) {  // else the recorder's thread does it
         std::erase_if(threads, [](const auto& one) { return one->gone.load(acquire); });
@@ -312,26 +322,11 @@ std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintp
 [[gnu::noinline]] void record_event(recorded_thread& t, const task_event& e) {
     const std::uint64_t task = e.task.value;
     switch (e.kind) {
-        case event_kind::spawned:
-            if (e.facts == nullptr) return;
-            if (!e.facts->same_moment) t.stamp = platform::ticks();
-            return write(t, record_kind::spawned, task, e.other.value,
-                         t.own->types.number_of(e.name, e.facts->where), flags_of(*e.facts),
-                         pace::spawning);
         case event_kind::edge:
             return write(t, record_kind::edge, task, e.other.value, 0, 0, pace::spawning);
         case event_kind::ready:
             if (t.after == pace::program) t.stamp = platform::ticks();
             return write_ready(t, task, e.other.value);
-        case event_kind::started:
-            if (t.after != pace::scheduler || t.bodies % timed_start == 0) {
-                t.stamp = platform::ticks();
-            }
-            begin_body(t);
-            return write_started(t, task, t.own->types.number_of(e.name));
-        case event_kind::ended:
-            t.stamp = platform::ticks();
-            return write_ended(t, task, end_body(t));
         case event_kind::completed:
             if (t.after != pace::scheduler) t.stamp = platform::ticks();
             return write_completed(t, task);
@@ -343,23 +338,105 @@ std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintp
     }
 }
 
-/// Of a thread that has not been seen, or not in this capture.
-[[gnu::noinline]] void record_first(recorder::state& s, std::uint32_t run, const task_event& e) {
-    if (recorded_thread* const t = s.recording_thread(run)) record_event(*t, e);
+}  // namespace
+
+void recorder::on_event(const task_event& e) {
+    if (e.kind == event_kind::seated) [[unlikely]]
+        return state_->seat_thread(e);
+    // From an observer in between, which is told each event.
+    if (e.kind == event_kind::spawned) return on_spawn(e, false);
+    if (e.kind == event_kind::started) return on_start(e.seat, e.task, e.name, 0, {});
+    if (e.kind == event_kind::ended) return on_end(e.seat, e.task, e.name, false);
+    if (recorded_thread* const t = state_->recording_thread()) record_event(*t, e);
+}
+
+namespace {
+
+[[gnu::noinline]] void start_slowly(recorder::state& s, task_id task, const char* name,
+                                    unsigned facts, task_id released_by) {
+    recorded_thread* const there = s.recording_thread();
+    if (there == nullptr) return;
+    recorded_thread& t = *there;
+    bool ready_now = (facts & start_ready_now) != 0;
+    if (t.after != pace::scheduler || t.bodies % timed_start == 0) {
+        // It was ready when the one before had ended.
+        if (ready_now && t.after == pace::scheduler) {
+            write(t, record_kind::ready, task.value, released_by.value, 0, 0, pace::scheduler);
+            ready_now = false;
+        }
+        t.stamp = platform::ticks();
+    }
+    begin_body(t);
+    const bool named = (facts & start_told_by_run) == 0;
+    const std::uint32_t type = named ? t.own->types.number_of(name) : 0;
+    if (!ready_now) return write_started(t, task.value, type);
+    write(t, record_kind::started, task.value, released_by.value, type, ring_joined, pace::program);
+}
+
+[[gnu::noinline]] void end_slowly(recorder::state& s, task_id task, bool completes) {
+    recorded_thread* const there = s.recording_thread();
+    if (there == nullptr) return;
+    recorded_thread& t = *there;
+    t.stamp = platform::ticks();
+    const std::uint8_t flags = end_body(t);
+    if (!completes) return write_ended(t, task.value, flags);
+    write(t, record_kind::ended, task.value, 0, 0, static_cast<std::uint8_t>(flags | ring_joined),
+          pace::scheduler);
 }
 
 }  // namespace
 
-void recorder::on_event(const task_event& e) {
-    // acquire: pairs with begin(); what the threads keep is ready.
-    const std::uint32_t run = state_->run.load(acquire);
-    if (e.kind == event_kind::seated) [[unlikely]]
-        return state_->seat_thread(e);
-    if (run == 0) return;
-    recorded_thread* const t = own.thread;
-    if (own.serial != state_->serial || t == nullptr || t->run != run) [[unlikely]]
-        return record_first(*state_, run, e);
-    record_event(*t, e);
+void recorder::on_spawn(const task_event& e, bool ready_now) {
+    recorded_thread* const there = state_->recording_thread();
+    if (there == nullptr || e.facts == nullptr) return;
+    recorded_thread& t = *there;
+    if (!e.facts->same_moment) t.stamp = platform::ticks();
+    const std::uint32_t type = t.own->types.number_of(e.name, e.facts->where);
+    const auto flags =
+        static_cast<std::uint8_t>(flags_of(*e.facts) | (ready_now ? ring_joined : 0));
+    write(t, record_kind::spawned, e.task.value, e.other.value, type, flags,
+          ready_now ? pace::program : pace::spawning);
+}
+
+// Node after node of a graph takes the way that is written out here; it calls nothing.
+void recorder::on_start(std::uint16_t, task_id task, const char* name, unsigned facts,
+                        task_id released_by) {
+    recorded_thread* const t = state_->thread_at_hand();
+    const bool simple = t != nullptr && (facts & start_told_by_run) != 0 &&
+                        t->after == pace::scheduler && t->bodies % timed_start != 0 &&
+                        t->depth == 0 && t->held == nullptr && t->own->ring.has_room();
+    if (!simple) return start_slowly(*state_, task, name, facts, released_by);
+    t->after = pace::program;
+    t->depth = 1;
+    t->switched = 0;
+    ++t->bodies;
+    t->flag.arm();
+    const std::uint8_t flags = (facts & start_ready_now) != 0 ? ring_joined : std::uint8_t{0};
+    t->own->ring.push(
+        {t->stamp, task.value, released_by.value, 0, t->core(), record_kind::started, flags});
+}
+
+void recorder::on_end(std::uint16_t, task_id task, const char*, bool completes) {
+    recorded_thread* const t = state_->thread_at_hand();
+    const bool simple = t != nullptr && completes && t->depth == 1 && !t->failed &&
+                        t->held == nullptr && !t->flag.was_switched() && t->switched == 0 &&
+                        t->own->ring.has_room();
+    if (!simple) return end_slowly(*state_, task, completes);
+    t->stamp = platform::ticks();
+    t->after = pace::scheduler;
+    t->depth = 0;
+    t->flag.disarm();
+    t->own->ring.push({t->stamp, task.value, 0, 0, t->core(), record_kind::ended, ring_joined});
+}
+
+void recorder::on_graph_run(const graph_run_events& all) {
+    recorded_thread* const there = state_->recording_thread();
+    if (there == nullptr) return;
+    recorded_thread& t = *there;
+    const std::uint32_t plan = t.own->plans.number_of(all, t.own->types);
+    if (plan == 0) return all.tell_each(*this);
+    t.stamp = platform::ticks();
+    write(t, ring_graph_run, all.run.value, all.id_offset, plan, 0, pace::program);
 }
 
 // ---- what the program marks itself
@@ -367,9 +444,7 @@ void recorder::on_event(const task_event& e) {
 
 void recorder::mark(record_kind kind, const char* name, const std::source_location& where,
                     std::uint64_t other) {
-    state& s = *state_;
-    const std::uint32_t run = s.run.load(acquire);  // as in on_event()
-    recorded_thread* const there = run != 0 ? s.recording_thread(run) : nullptr;
+    recorded_thread* const there = state_->recording_thread();
     if (there == nullptr) return;
     recorded_thread& t = *there;
     t.stamp = platform::ticks();
@@ -408,7 +483,7 @@ status recorder::start(const std::string& path) {
     status went = claim();
     if (!went) return went;
     went = s.file.open(path);
-    if (went) went = s.begin(s.file, switches());
+    if (went) went = s.begin(*this, s.file, switches());
     if (went) return went;
     static_cast<void>(s.file.close());
     active_.store(nullptr, release);  // as in stop()
@@ -419,7 +494,7 @@ status recorder::start(capture_sink& to) {
     const std::lock_guard lock(state_->control);
     status went = claim();
     if (!went) return went;
-    went = state_->begin(to, switches());
+    went = state_->begin(*this, to, switches());
     if (!went) active_.store(nullptr, release);  // as in stop()
     return went;
 }
@@ -435,7 +510,7 @@ status recorder::claim() {
 status recorder::stop() {
     const std::lock_guard lock(state_->control);
     if (active() != this) return {};
-    state_->end();
+    state_->end(*this);
     status went = state_->file.close();
     active_.store(nullptr, release);  // last: pairs with the next claim()
     return went;

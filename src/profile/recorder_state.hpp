@@ -18,25 +18,29 @@ namespace profile {
 struct recorder::state {
     explicit state(const recorder_options& o);
 
-    /// Of the calling thread. Null: the thread is ending.
-    recorded_thread* recording_thread(std::uint32_t capture_run);
+    /// Of the calling thread. Null: nothing is recorded, or the thread is ending.
+    recorded_thread* recording_thread();
+    /// The same where no more than a look is needed; null also where more is.
+    recorded_thread* thread_at_hand() const;
+    recorded_thread* begin_recording(std::uint64_t capture_run);
     /// Of the calling thread; made at its first event. Null: the thread is ending.
     recorded_thread* own_thread();
-    void begin_thread(recorded_thread& t, std::uint32_t capture);
+    void begin_thread(recorded_thread& t);
     /// What a thread of that number keeps of captures, if it has nothing yet. By itself, or before
     /// a capture begins.
     void give_records(recorded_thread& t, std::uint32_t number);
     void seat_thread(const task_event& e);
-    status begin(capture_sink& to, switch_level level);
-    void end();
+    status begin(recorder& by, capture_sink& to, switch_level level);
+    void end(recorder& by);
     void work();
     /// Under the lock of `capture`. `last`: nothing is held back.
     void flush(bool last);
 
     const recorder_options options;
     const std::uint64_t serial;    // of recorders in this process: thread-local pointers name it
-    atomic<std::uint32_t> run{0};  // number of the capture that is being made; 0: none
+    atomic<std::uint64_t> run{0};  // the capture that is being made, of all recorders'; 0: none
     type_table types;
+    plan_table plans;
 
     std::mutex threads_mutex;
     std::vector<std::shared_ptr<recorded_thread>> threads;
@@ -45,7 +49,6 @@ struct recorder::state {
 
     // ---- of the capture that is being made
     std::mutex capture;
-    std::uint32_t last_run = 0;
     std::condition_variable woken;
     bool ends = false;
     platform::thread_request request;
@@ -61,6 +64,7 @@ struct recorder::state {
 private:
     void forget_captures_before();
     void take(recorded_thread& t);
+    void expand(record r, std::vector<record>& to) const;
     void write(recorded_thread& t, std::int64_t until);
     void hand_on();
 

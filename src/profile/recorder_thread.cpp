@@ -22,7 +22,11 @@ clock_pair read_both_clocks() {
     return best;
 }
 
-status recorder::state::begin(capture_sink& to, switch_level level) {
+namespace {
+atomic<std::uint64_t> last_run{0};  // captures of this process
+}
+
+status recorder::state::begin(recorder& by, capture_sink& to, switch_level level) {
     {
         const std::lock_guard lock(capture);
         sink = &to;
@@ -54,12 +58,14 @@ status recorder::state::begin(capture_sink& to, switch_level level) {
         there = threads;
     }
     for (const auto& t : there) give_records(*t, static_cast<std::uint32_t>(t->about.thread));
-    // release: pairs with the acquire in on_event(); what threads keep is ready.
-    run.store(++last_run, release);
+    // release: pairs with the acquire in recording_thread(); what threads keep is ready.
+    run.store(last_run.fetch_add(1, relaxed) + 1, release);
+    by.listen(true);
     return {};
 }
 
 void recorder::state::forget_captures_before() {
+    plans.forget();
     const std::lock_guard lock(threads_mutex);
     platform::switch_log::entry e{};
     // acquire: pairs with the end of the thread.
@@ -76,7 +82,8 @@ void recorder::state::forget_captures_before() {
     }
 }
 
-void recorder::state::end() {
+void recorder::state::end(recorder& by) {
+    by.listen(false);
     // relaxed: whoever sees it late writes what the next capture passes over.
     run.store(0, relaxed);
     {
@@ -122,26 +129,37 @@ void recorder::state::flush(bool last) {
     hand_on();
 }
 
-namespace {
-
 /// What shared a place in the ring.
-void expand(record r, std::vector<record>& to) {
+void recorder::state::expand(record r, std::vector<record>& to) const {
+    if (r.kind == ring_graph_run) {
+        const auto plan = plans.at(r.aux);
+        if (plan == nullptr) return;
+        const std::uint64_t moved = r.other - plan->id_offset;
+        for (record one : plan->records) {
+            one.time = r.time;
+            one.core = r.core;
+            one.task += moved;
+            if (one.kind == record_kind::edge) one.other += moved;
+            if (one.kind == record_kind::spawned) one.other = r.task;
+            to.push_back(one);
+        }
+        return;
+    }
     if ((r.flags & ring_joined) == 0) return to.push_back(r);
     r.flags &= static_cast<std::uint8_t>(~ring_joined);
     record with = r;
     with.aux = 0;
     with.flags = 0;
-    if (r.kind == record_kind::ended) {
-        with.kind = record_kind::completed;
-        to.insert(to.end(), {r, with});
-    } else {
+    if (r.kind == record_kind::started) {
         with.kind = record_kind::ready;
         r.other = 0;
         to.insert(to.end(), {with, r});
+        return;
     }
+    with.kind = r.kind == record_kind::ended ? record_kind::completed : record_kind::ready;
+    with.other = 0;
+    to.insert(to.end(), {r, with});
 }
-
-}  // namespace
 
 /// First the records, then the switches: none of those that lie between the records is missing.
 void recorder::state::take(recorded_thread& t) {

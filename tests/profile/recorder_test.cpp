@@ -4,7 +4,9 @@
 #include "braid/braid.hpp"
 #include "braid/fork_join.hpp"
 #include "braid/frame/frame_loop.hpp"
+#include "braid/graph/graph.hpp"
 #include "memory_sink.hpp"
+#include "profile/plan_table.hpp"
 #include "profile/record_ring.hpp"
 
 #include <gtest/gtest.h>
@@ -239,6 +241,105 @@ TEST_P(Recorder, HasGraphsJobListsAndFrames) {
     EXPECT_EQ(begun, (std::vector<std::uint64_t>{1, 2, 3, 4, 5}));
 }
 
+/// Runs after the second one take one place in the ring; the capture does not show it.
+TEST_P(Recorder, HasEachRunOfAGraphWhole) {
+    constexpr std::size_t runs = 6, nodes = 10;
+    braid::scheduler s(options());
+    braid::graph g(s);
+    std::vector<braid::graph_node> all;
+    for (std::size_t i = 0; i < nodes; ++i) {
+        all.push_back(g.add({.name = i == 0 ? "first" : "other"}, [] {}));
+        if (i != 0) g.precede(all[i / 2], all[i]);
+    }
+    for (int round = 0; round < 2; ++round) {  // of captures
+        g.run_and_wait();                      // of which nothing is recorded
+        memory_sink sink;
+        ASSERT_TRUE(recorder_.start(sink));
+        for (std::size_t i = 0; i < runs; ++i) g.run_and_wait();
+        ASSERT_TRUE(recorder_.stop());
+        const capture c = sink.read();
+        struct life {
+            int spawned = 0, edges = 0, ready = 0, started = 0, ended = 0, completed = 0;
+            std::uint64_t parent = 0, after = 0, releaser = 0;
+            std::string name;
+        };
+        std::map<std::uint64_t, life> lives;
+        for (const profile::lane& l : c.lanes) {
+            for (const record& r : l.records) {
+                life& one = lives[r.task];
+                if (r.kind == record_kind::spawned) {
+                    ++one.spawned, one.parent = r.other, one.name = c.types[r.aux].name;
+                }
+                if (r.kind == record_kind::edge) ++one.edges, one.after = r.other;
+                if (r.kind == record_kind::ready) ++one.ready, one.releaser = r.other;
+                one.started += r.kind == record_kind::started;
+                one.ended += r.kind == record_kind::ended;
+                one.completed += r.kind == record_kind::completed;
+            }
+        }
+        std::size_t of_graph = 0, roots = 0;
+        for (const auto& [task, one] : lives) {
+            if (one.name != "first" && one.name != "other") continue;
+            ++of_graph;
+            EXPECT_EQ(one.spawned, 1);
+            EXPECT_EQ(one.ready, 1);
+            EXPECT_EQ(one.started, 1);
+            EXPECT_EQ(one.ended, 1);
+            EXPECT_EQ(one.completed, 1);
+            EXPECT_EQ(one.edges, one.name == "first" ? 0 : 1);
+            EXPECT_EQ(one.releaser, one.after);
+            EXPECT_EQ(lives.at(one.parent).started, 1) << "the run is a task";
+            roots += one.name == "first";
+        }
+        EXPECT_EQ(of_graph, runs * nodes);
+        EXPECT_EQ(roots, runs);
+    }
+}
+
+TEST(PlanTable, ForgetsThePlansOfCapturesBefore) {
+    struct run_of_one final : braid::graph_run_events {
+        void tell_each(braid::observer& to) const override {
+            const braid::spawn_facts facts{};
+            to.on_event({.kind = braid::event_kind::spawned, .task = {1}, .facts = &facts});
+        }
+    } run;
+    run.plan = 7;
+    profile::type_table all_types;
+    profile::type_cache types(all_types);
+    profile::plan_table all;
+    profile::plan_cache plans(all);
+    EXPECT_EQ(plans.number_of(run, types), 0U) << "perhaps it is the only one";
+    const std::uint32_t number = plans.number_of(run, types);
+    ASSERT_NE(number, 0U);
+    EXPECT_EQ(plans.number_of(run, types), number);
+    ASSERT_NE(all.at(number), nullptr);
+    EXPECT_EQ(all.at(number)->records.size(), 1U);
+    all.forget();
+    EXPECT_EQ(all.at(number), nullptr);
+    EXPECT_NE(all.number_of(run, types), number);
+}
+
+TEST_P(Recorder, KnowsTheNamesOfNodesWhoseRunBeganBeforeTheCapture) {
+    {
+        braid::scheduler s(options());
+        braid::graph g(s);
+        const auto before = g.add({.name = "before"}, [&] { EXPECT_TRUE(recorder_.start(sink_)); });
+        const auto after = g.add({.name = "after"}, [] {});
+        g.precede(before, after);
+        g.run_and_wait();
+    }
+    ASSERT_TRUE(recorder_.stop());
+    EXPECT_FALSE(recorder_.listens());
+    const capture c = sink_.read();
+    std::vector<std::string> started;
+    for (const profile::lane& l : c.lanes) {
+        for (const record& r : l.records) {
+            if (r.kind == record_kind::started) started.push_back(c.types[r.aux].name);
+        }
+    }
+    EXPECT_NE(std::find(started.begin(), started.end(), "after"), started.end());
+}
+
 TEST_P(Recorder, KnowsTheSeatsOfItsThreads) {
     {
         braid::scheduler s(options());
@@ -278,6 +379,7 @@ TEST_P(Recorder, KnowsTheSeatsOfItsThreads) {
 
 TEST_P(Recorder, ThatIsNotStartedWritesNothing) {
     braid::scheduler s(options());
+    EXPECT_FALSE(recorder_.listens());
     s.wait(s.spawn([] {}));
     EXPECT_EQ(profile::recorder::active(), nullptr);
     {

@@ -136,7 +136,7 @@ struct alignas(64) fork_stack {
     fork_slot* top;        // what lies below is in use
     fork_slot* pop_limit;  // what lies below is, or was, public
     /// The owner reads it at each join: at or above, it looks up. Null: somebody asks for work,
-    /// or the next join is the outermost one, or an instrument is installed.
+    /// or the next join is the outermost one, or an observer listens, or a chooser is there.
     atomic<fork_slot*> push_limit{nullptr};
     fork_slot* const base;
     fork_slot* const end;

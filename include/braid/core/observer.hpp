@@ -4,6 +4,7 @@
 #include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <source_location>
 
@@ -64,6 +65,30 @@ struct task_event {
     const spawn_facts* facts = nullptr;  // with spawned; good during the call
 };
 
+/// What is told beside the name when a body begins.
+inline constexpr unsigned start_ready_now = 1;  // `ready` came at that moment, too
+inline constexpr unsigned start_told_by_run =
+    2;  // on_graph_run() told its name, since listen(true)
+
+class observer;
+
+/// A run of a graph begins: `spawned` for each node, an `edge` for each dependency, `ready` for
+/// each node that waits for nothing. The nodes' ids are those of the plan's first run, plus
+/// `id_offset`; the rest is as it was then.
+class graph_run_events {
+public:
+    /// To be told one by one. During the call only.
+    virtual void tell_each(observer& to) const = 0;
+
+    std::uint64_t plan = 0;  // of the process; a graph that is changed gets another one
+    std::uint64_t id_offset = 0;
+    task_id run = {};                 // the nodes' parent
+    std::uint16_t seat = UINT16_MAX;  // whose thread says so
+
+protected:
+    ~graph_run_events() = default;
+};
+
 /// Called on the thread where it happens, from many threads at once, in the order in which the
 /// thread did it. An edge's `ready` comes after the `completed` of the task that released it.
 /// Must not call into the scheduler. Installed at construction (scheduler_options::observer).
@@ -71,8 +96,48 @@ class observer {
 public:
     virtual void on_event(const task_event& e) = 0;
 
+    // ---- Several events at one moment in one call, for observers in a hurry. Where these are not
+    // ---- overridden, each of the events is told by on_event().
+
+    /// `spawned`; with `ready_now` `ready` after it.
+    virtual void on_spawn(const task_event& spawned, bool ready_now) {
+        on_event(spawned);
+        if (ready_now) {
+            on_event({event_kind::ready, {}, spawned.seat, UINT16_MAX, spawned.task, {}, nullptr});
+        }
+    }
+    /// `started`; with start_ready_now `ready` before it. `facts`: some of the above.
+    virtual void on_start(std::uint16_t seat, task_id task, const char* name, unsigned facts,
+                          task_id released_by) {
+        if ((facts & start_ready_now) != 0) {
+            on_event({event_kind::ready, {}, seat, UINT16_MAX, task, released_by, nullptr});
+        }
+        on_event({event_kind::started, {}, seat, UINT16_MAX, task, {}, name});
+    }
+    /// `ended`; with `completes` `completed` after it.
+    virtual void on_end(std::uint16_t seat, task_id task, const char* name, bool completes) {
+        on_event({event_kind::ended, {}, seat, UINT16_MAX, task, {}, name});
+        if (completes) on_event({event_kind::completed, {}, seat, UINT16_MAX, task, {}, name});
+    }
+    virtual void on_graph_run(const graph_run_events& all) { all.tell_each(*this); }
+
+    /// False: nothing but `seated` is told, and tasks cost what they cost without an observer. May
+    /// change at any time; threads notice soon, not at once.
+    bool listens() const noexcept {
+        // relaxed: what it guards is on_event()'s matter.
+        return listens_.load(std::memory_order_relaxed) != 0;
+    }
+    /// Its word for that: 0, or a number that is new at each listen(true).
+    const std::atomic<std::uint32_t>& listening() const noexcept { return listens_; }
+
 protected:
+    observer() = default;
     ~observer() = default;
+    /// An observer listens from its construction on.
+    BRAID_API void listen(bool on) noexcept;
+
+private:
+    std::atomic<std::uint32_t> listens_{1};
 };
 
 /// Asked for an observer by each scheduler that is made without one; may answer null. Set before

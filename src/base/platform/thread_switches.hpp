@@ -22,19 +22,20 @@ thread_area* own_thread_area() noexcept;
 class switch_flag {
 public:
     /// Null area: says nothing. Tried out once in a process: newer kernels may do otherwise.
-    explicit switch_flag(thread_area* area) noexcept : area_(works() ? area : nullptr) {}
+    explicit switch_flag(thread_area* area) noexcept
+        : area_(works() ? area : nullptr), section_(section()) {}
 
     static bool works() noexcept;
     void arm() const noexcept {
         // relaxed: the kernel looks at it on this very thread.
-        if (area_ != nullptr) word().store(section(), std::memory_order_relaxed);
+        if (area_ != nullptr) word().store(section_, std::memory_order_relaxed);
     }
     void disarm() const noexcept {
         if (area_ != nullptr) word().store(0, std::memory_order_relaxed);
     }
     /// Since arm().
     bool was_switched() const noexcept {
-        return area_ != nullptr && word().load(std::memory_order_relaxed) != section();
+        return area_ != nullptr && word().load(std::memory_order_relaxed) != section_;
     }
 
 private:
@@ -44,6 +45,7 @@ private:
     static std::uint64_t section() noexcept;
     static bool try_out() noexcept;
     thread_area* area_;
+    std::uint64_t section_;
 };
 
 /// How often the calling thread left its core so far: by itself, and because others wanted it.

@@ -48,7 +48,7 @@ void timeline::learn(const record& r, std::vector<std::pair<std::uint64_t, std::
             break;
         }
         case record_kind::started:
-            tasks_[r.task].type = r.aux;
+            if (tasks_[r.task].type == 0) tasks_[r.task].type = r.aux;
             break;
         case record_kind::completed:
             tasks_[r.task].completed = r.time;

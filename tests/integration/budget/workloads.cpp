@@ -1,8 +1,10 @@
-// One operation, `count` times, on one thread: budget_tests WORKLOAD COUNT. budget_test.py runs it
-// under callgrind at two counts; the difference is the price of the operation alone.
+// One operation, `count` times, on one thread: budget_tests WORKLOAD COUNT [resting|recording].
+// budget_test.py runs it under callgrind at two counts; the difference is the price of the
+// operation alone. With a third word there is a recorder, which rests or records.
 #include <braid/braid.hpp>
 #include <braid/fork_join.hpp>
 #include <braid/graph/graph.hpp>
+#include <braid/profile/recorder.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -134,19 +136,29 @@ constexpr struct {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) {
-        std::fputs("usage: budget_tests WORKLOAD COUNT\n", stderr);
+    if (argc != 3 && argc != 4) {
+        std::fputs("usage: budget_tests WORKLOAD COUNT [resting|recording]\n", stderr);
         return 2;
     }
     const long count = std::strtol(argv[2], nullptr, 10);
+    const char* const observed = argc == 4 ? argv[3] : "";
+    struct nowhere final : braid::profile::capture_sink {
+        bool take(std::span<const std::byte>) override { return true; }
+    } sink;
+    // What its own thread does is not counted: it has nothing to do before the process ends.
+    braid::profile::recorder recorder(
+        {.ring_records = 1 << 18, .flush_every = braid::nanoseconds{INT64_MAX / 4}});
+    if (std::strcmp(observed, "recording") == 0 && !recorder.start(sink)) return 2;
     for (const auto& workload : workloads) {
         if (std::strcmp(argv[1], workload.name) != 0) continue;
         {
             // One seat: nobody steals, nobody sleeps, and the count is the same every time.
-            braid::scheduler s{{.workers = 0, .ring = 1 << 16}};
+            braid::scheduler s{{.workers = 0,
+                                .ring = 1 << 16,
+                                .observer = *observed != '\0' ? &recorder : nullptr}};
             workload.run(s, count);
         }
-        return ran == count ? 0 : 1;
+        std::_Exit(ran == count ? 0 : 1);
     }
     std::fprintf(stderr, "budget_tests: there is no workload '%s'\n", argv[1]);
     return 2;
