@@ -223,7 +223,13 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.environment.store(environment, relaxed);
     seat_counters::add(w.counters.created);
     count_creation(w, environment);
-    if (observed()) tell_spawned(*options.observer, w, s, id, o.parent, o.where, false, false);
+    bool told_ready = false;
+    if (observed()) {
+        // What waits for nothing is ready as soon as it is published.
+        const std::size_t waits = o.after.size() + o.after_all.size + o.after_any.size();
+        told_ready = waits == 0 && kind != draft_kind::built;
+        tell_spawned(*options.observer, w, s, id, o.parent, o.where, false, told_ready);
+    }
 
     bool linked = true;
     const auto depend = [&](task_id predecessor, bool any_outcome) {
@@ -249,6 +255,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         s.flags.fetch_or(flag_finally, relaxed);
     }
     s.next.store(index, relaxed);  // see index_of()
+    if (told_ready) s.waits_for.store(0, relaxed);
     if (!linked) {
         // It must not start early: refused. What there is of it ends as an empty task.
         abandon(w, {s.storage, nullptr}, flag_empty);
@@ -266,7 +273,9 @@ task_id runtime::publish(worker& w, draft d, closure_fn body) {
         s.flags.fetch_or(flag_empty, relaxed);
         if (s.has(flag_built)) return id;  // predecessors may be added until finish()
     }
-    if (s.predecessors.load(relaxed) == no_edge) {
+    if (s.waits_for.load(relaxed) == 0) {
+        queue_ready(w, index);  // told by open()
+    } else if (s.predecessors.load(relaxed) == no_edge) {
         s.waits_for.store(0, relaxed);
         make_ready(w, index, {});
     } else if (drop_wait(s.waits_for)) {
@@ -283,7 +292,7 @@ void runtime::abandon(worker& w, draft d, std::uint16_t as) {
     const task_id id = id_of(index);
     const bool built = s.has(flag_built);
     const bool held = s.has(flag_held);
-    // A plain task was never held back, and was told as ready; see open_plain().
+    // 0 from the start: told by open() or open_plain().
     if (s.waits_for.load(relaxed) == 0) {
         queue_ready(w, index);
     } else if (drop_wait(s.waits_for)) {

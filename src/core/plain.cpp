@@ -66,7 +66,7 @@ namespace {
                                     draft_kind kind, std::source_location where) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, {.name = name, .within = within, .where = where}, kind);
-    d.owner = seat.kept();
+    d.owner = rt.plain_ways ? seat.kept() : nullptr;  // see publish_plain()
     return d;
 }
 
@@ -95,8 +95,7 @@ draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_
 
 task_id publish_plain(runtime& rt, draft d, closure_fn body) {
     slot& s = slot_of(d);
-    // One that came by open() has waits_for 1.
-    if (s.waits_for.load(relaxed) != 0) return publish_task(rt, d, body);
+    if (d.owner == nullptr) return publish_task(rt, d, body);
     s.invoke = body;
     const task_id id{join_word(s.generation(), index_of(d))};
     worker& w = *d.owner;
@@ -283,22 +282,22 @@ void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_con
     const std::uint32_t index = index_of(d);
     const task_id id = id_of(index);
     slot& s = slots[index];
-    s.waits_for.store(0, relaxed);
     s.runner.store(w.index, relaxed);
     helper_floats floats;
     floats.use(w, float_control);
     running_task task{index, w.top, {}, task_context(*this, w, id)};
+    const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
+    s.waits_for.store(0, relaxed);
     struct around {
         runtime& rt;
         worker& w;
         running_task& task;
         task_id id;
         running_task* outer;
-        around(runtime& r, worker& own, running_task& t, task_id i)
+        around(runtime& r, worker& own, running_task& t, task_id i, unsigned facts)
             : rt(r), w(own), task(t), id(i), outer(r.begin_body(own, t, i)) {
             if (!rt.observed()) return;
-            rt.options.observer->on_start(w.index, id, rt.slots[task.slot].name, start_ready_now,
-                                          {});
+            rt.options.observer->on_start(w.index, id, rt.slots[task.slot].name, facts, {});
         }
         ~around() {
             rt.end_body(w, task, outer);
@@ -308,7 +307,7 @@ void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_con
             seat_counters::add(w.counters.executed);
             rt.end_here(w, task.slot);
         }
-    } here(*this, w, task, id);
+    } here(*this, w, task, id, facts);
     body(data, context_of(w));
 }
 

@@ -245,6 +245,7 @@ task_id job_list_state::run_inline(const predecessors& after) {
     set_submission(id);
     slot& s = rt.slots[index];
     s.invoke = nullptr;
+    const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
     s.waits_for.store(0, relaxed);
     s.runner.store(w.index, relaxed);
     helper_floats floats;
@@ -253,8 +254,7 @@ task_id job_list_state::run_inline(const predecessors& after) {
     const std::int64_t began = w.stamp = rt.task_clock();
     running_task task{index, w.top, {}, task_context(rt, w, id)};
     running_task* const outer = rt.begin_body(w, task, id);
-    if (rt.observed())
-        rt.options.observer->on_start(w.index, id, options.name, start_ready_now, {});
+    if (rt.observed()) rt.options.observer->on_start(w.index, id, options.name, facts, {});
     {
         job_part all(*this, w, true);
         all.begin();

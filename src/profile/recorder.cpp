@@ -398,22 +398,40 @@ void recorder::on_spawn(const task_event& e, bool ready_now) {
           ready_now ? pace::program : pace::spawning);
 }
 
-// Node after node of a graph takes the way that is written out here; it calls nothing.
+namespace {
+
+/// Of a body after another one, with nothing below it.
+[[gnu::always_inline]] inline void push_start(recorded_thread& t, task_id task, unsigned facts,
+                                              task_id released_by, std::uint32_t type) {
+    t.after = pace::program;
+    t.depth = 1;
+    t.switched = 0;
+    ++t.bodies;
+    t.flag.arm();
+    const std::uint8_t flags = (facts & start_ready_now) != 0 ? ring_joined : std::uint8_t{0};
+    t.own->ring.push(
+        {t.stamp, task.value, released_by.value, type, t.core(), record_kind::started, flags});
+}
+
+[[gnu::noinline]] void push_named_start(recorded_thread& t, task_id task, const char* name,
+                                        unsigned facts, task_id released_by) {
+    push_start(t, task, facts, released_by, t.own->types.number_of(name));
+}
+
+}  // namespace
+
+// Body after body takes the way that is written out here; for nodes of a graph it calls nothing.
 void recorder::on_start(std::uint16_t, task_id task, const char* name, unsigned facts,
                         task_id released_by) {
     recorded_thread* const t = state_->thread_at_hand();
-    const bool simple = t != nullptr && (facts & start_told_by_run) != 0 &&
-                        t->after == pace::scheduler && t->bodies % timed_start != 0 &&
-                        t->depth == 0 && t->held == nullptr && t->own->ring.has_room();
+    const bool simple = t != nullptr && t->after == pace::scheduler &&
+                        t->bodies % timed_start != 0 && t->depth == 0 && t->held == nullptr &&
+                        t->own->ring.has_room();
     if (!simple) return start_slowly(*state_, task, name, facts, released_by);
-    t->after = pace::program;
-    t->depth = 1;
-    t->switched = 0;
-    ++t->bodies;
-    t->flag.arm();
-    const std::uint8_t flags = (facts & start_ready_now) != 0 ? ring_joined : std::uint8_t{0};
-    t->own->ring.push(
-        {t->stamp, task.value, released_by.value, 0, t->core(), record_kind::started, flags});
+    if ((facts & start_told_by_run) == 0) {
+        return push_named_start(*t, task, name, facts, released_by);
+    }
+    push_start(*t, task, facts, released_by, 0);
 }
 
 void recorder::on_end(std::uint16_t, task_id task, const char*, bool completes) {

@@ -164,9 +164,11 @@ TEST_P(Listening, ATaskThatHasNothingLeftEndsAndCompletesInOneCall) {
         failing = s.spawn([] { throw std::runtime_error("on purpose"); });
         s.wait(s.spawn({.after_any = {lonely, failing}}, [] {}));
         for (int i = 0; i < 100; ++i) s.post([] {});
+        EXPECT_EQ(braid::fork_join(s, "fib", [](braid::fork_context) { return fib(5); }), 5);
     }
+    EXPECT_TRUE(log.all_ready_once());
     EXPECT_TRUE(log.all_completed_once());
-    EXPECT_EQ(log.tasks(), 103U);
+    EXPECT_EQ(log.tasks(), 104U);
     EXPECT_TRUE(log.completed_at_once(lonely));
     EXPECT_FALSE(log.completed_at_once(failing)) << "who failed is told first";
 }

@@ -13,7 +13,7 @@ BUDGET = {
     "post": ("post", None, 385),
     "spawn": ("spawn", None, 410),
     "spawn in a task": ("spawn_inside", None, 410),
-    "task with an edge": ("chain", None, 1640),
+    "task with an edge": ("chain", None, 1720),
     "batch member": ("batch", None, 95),
     "spawn and wait": ("spawn_and_wait", None, 1750),
     "post to a scope": ("scope_post", None, 370),
@@ -23,10 +23,10 @@ BUDGET = {
     "loop of two": ("loop", None, 915),
     "node of a graph": ("graph", None, 420),
     "post, recorder at rest": ("post", "resting", 385),
-    "post, recording": ("post", "recording", 930),
+    "post, recording": ("post", "recording", 905),
     "join, recorder at rest": ("join", "resting", 48),
     "node of a graph, recorder at rest": ("graph", "resting", 420),
-    "node of a graph, recording": ("graph", "recording", 665),
+    "node of a graph, recording": ("graph", "recording", 655),
 }
 SMALL, LARGE = 5_000, 15_000
 
