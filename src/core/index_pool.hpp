@@ -25,8 +25,6 @@ inline constexpr std::uint32_t no_index = UINT32_MAX;
 struct pool_cache {
     static constexpr std::uint32_t capacity = 64;
     std::uint32_t count = 0;
-    std::uint32_t fresh = 0;  // objects never used before: [fresh, fresh_end)
-    std::uint32_t fresh_end = 0;
     std::uint32_t free[capacity];
 };
 
@@ -92,7 +90,6 @@ private:
     }
 
     [[gnu::noinline]] std::uint32_t take_slowly(pool_cache& cache, bool may_block) {
-        if (cache.fresh != cache.fresh_end) return cache.fresh++;
         std::unique_lock lock(mutex_, std::defer_lock);
         if (may_block) {
             lock.lock();
@@ -102,15 +99,15 @@ private:
         if (free_count_ != 0) {
             free_count_ -= batch;
             std::copy_n(free_batch(free_count_), batch, cache.free);
-            cache.count = batch - 1;
-            return cache.free[cache.count];
+        } else {
+            // Never used before; the lowest comes first.
+            const std::uint32_t end = end_.load(relaxed) + batch;
+            if (end > UINT32_MAX - first || !grow(end - 1, may_block)) return no_index;
+            for (std::uint32_t i = 0; i < batch; ++i) cache.free[i] = end - 1 - i;
+            end_.store(end, release);  // pairs with contains()
         }
-        const std::uint32_t begin = end_.load(relaxed);
-        if (begin > UINT32_MAX - 2 * first || !grow(begin + batch - 1, may_block)) return no_index;
-        cache.fresh = begin + 1;
-        cache.fresh_end = begin + batch;
-        end_.store(cache.fresh_end, release);  // pairs with contains()
-        return begin;
+        cache.count = batch - 1;
+        return cache.free[cache.count];
     }
 
     [[gnu::noinline]] void give_back(pool_cache& cache) {
