@@ -81,7 +81,8 @@ bool runtime::join_popped(worker& w, fork_slot* slot) {
     const std::uint32_t height = height_of(stack, slot);
     const bool stolen = !stack.window.take_back(height);
     if (stolen) {
-        stack.top = slot + 1;  // the result comes to the slot
+        id_taken(*w.top) = true;  // perhaps by the thief
+        stack.top = slot + 1;     // the result comes to the slot
         wait_for_job(w, *slot);
         stack.top = slot;
         stack.window.forget(height);

@@ -58,9 +58,28 @@ bool drop_only_open_work(Word& open) {
     return index_of(seen) == 1 && open.compare_exchange_strong(seen, seen - 1, acq_rel, relaxed);
 }
 
+/// Over, if nobody else can know the task's id: without a read-modify-write. False: it has, or had,
+/// children or whoever waits for it; nothing has changed.
+template <class Word>
+bool close_unknown(Word& open, Word& permissions, std::uint32_t generation) {
+    // acquire: what children that are over have written. relaxed: nobody else writes it.
+    if (open.load(acquire) != join_word(generation, 1) ||
+        permissions.load(relaxed) != join_word(generation, no_edge)) {
+        return false;
+    }
+    open.store(join_word(generation, 0), relaxed);
+    close_unused(permissions, generation);
+    return true;
+}
+
 /// True: nothing holds the successor back any more; the caller makes it ready.
 template <class Count>
 bool drop_wait(Count& waits_for) {
+    // acquire: as below. Nobody adds to a count of which one share is left; see push_edge().
+    if (waits_for.load(acquire) == 1) {
+        waits_for.store(0, relaxed);
+        return true;
+    }
     // acq_rel: the last predecessor, or the builder, has seen all of them (I2).
     return waits_for.fetch_sub(1, acq_rel) == 1;
 }

@@ -197,6 +197,7 @@ running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_a
 void runtime::go_on_as(running_task& body, worker& w, std::uint32_t index, task_id id) {
     body.slot = index;
     body.context.id_ = id;
+    body.context.id_taken_ = false;
     // relaxed: whoever explains what runs where may see the one before.
     w.frames[std::min(w.depth - 1, worker::shown_depth)].task.store(id.value, relaxed);
 }

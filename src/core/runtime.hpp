@@ -143,6 +143,7 @@ public:
     running_task* begin_body(worker& w, running_task& body, task_id shown_as);
     /// The thread goes on with another task in the same frame.
     static void go_on_as(running_task& body, worker& w, std::uint32_t index, task_id id);
+    static bool& id_taken(running_task& body) { return body.context.id_taken_; }
     void end_body(worker& w, const running_task& body, running_task* outer);
     bool yield_to_higher(worker& w);
     void end_without_running(worker& w, std::uint32_t index);
@@ -273,7 +274,6 @@ public:
     task_id choose_ready(worker& w, id_test wanted);
     void take_out(task_id id);
     alternative identity(task_id id) const;
-
     static runtime& of(task_context& context) { return context.rt_; }
     static worker& worker_of(task_context& context) { return *context.worker_; }
     static void fail(task_context& context, std::exception_ptr error) {

@@ -150,7 +150,7 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
     const graph_run self = *std::launder(reinterpret_cast<const graph_run*>(rt.slots[run].storage));
     const graph_plan& plan = self.graph->plan[s.ordinal.load(relaxed) - 1];
     if (step == own_step::ended) {
-        self.end_node(w, plan, rt.id_of(index), false, nullptr);
+        self.end_node(w, plan, rt.id_of(index), false, false, nullptr);
     } else {
         // A background thread takes what it was asked to, and nothing of a frame.
         const bool more =
@@ -209,20 +209,21 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     const char* name = nullptr;
     const graph_plan* left = nullptr;  // ready, and for the loop to go on with
     task_id released_by;               // the node has just become ready, which is not told yet
-    running_task body{plan->index, w.top, {}, task_context(rt, w, id_of(*plan))};
-    running_task* const outer = rt.begin_body(w, body, body.context.id());
+    task_id id = id_of(*plan);
+    running_task body{plan->index, w.top, {}, task_context(rt, w, id)};
+    running_task* const outer = rt.begin_body(w, body, id);
     w.elsewhere = 0;
     for (unsigned n = 1;; ++n) {
         slot& s = *plan->slot;
         const bool observed = rt.observed();
-        const task_id id = body.context.id();
         const std::uint16_t flags = s.flags.load(relaxed);
         const bool unwanted = (flags & (flag_failed | flag_cancel)) != 0 ||
                               rt.state.load(relaxed) == life::discarding ||
                               (within != nullptr && within->cancelled());
         const bool calls = !unwanted && plan->call != nullptr && !(special && left_out(*plan));
         if (released_by && !calls) tell_ready(w, *plan, released_by);
-        bool completes = false;
+        bool closed = false;     // and completed with that
+        bool completes = false;  // which has been told
         name = s.name;
         if (unwanted) {
             cancel(w, run, *plan, id);
@@ -239,11 +240,13 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
                 special ? graph->attempts_of(s.ordinal.load(relaxed) - 1) : nullptr;
             if (observed) tell_start(w, id, name, released_by);
             const bool failed = !call(w, body, *plan);
+            const bool at_once = !failed && tries == nullptr && (flags & flag_resources) == 0;
+            closed = at_once && !runtime::id_taken(body) &&
+                     close_unknown(s.open, s.permissions, generation_of(id.value));
             if (observed) {
                 if (failed) rt.tell(w, event_kind::failed, id, {}, name);
                 // In one call, where nothing comes in between.
-                completes = !failed && tries == nullptr && (flags & flag_resources) == 0 &&
-                            drop_only_open_work(s.open);
+                completes = closed || (at_once && drop_only_open_work(s.open));
                 rt.options.observer->on_end(w.index, id, name, completes);
             }
             if (tries != nullptr && !tries->was_won_by(attempt::first)) {
@@ -262,8 +265,8 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         if ((flags & flag_resources) != 0) rt.release_resources(w, plan->index);
         const graph_plan* next = nullptr;
         // As in complete_one(), without its list: nothing is completed below this.
-        if (completes || drop_open_work(s.open)) {
-            end_node(w, *plan, id, completes, more ? &next : nullptr);
+        if (closed || completes || drop_open_work(s.open)) {
+            end_node(w, *plan, id, closed, completes, more ? &next : nullptr);
         }
         if (observed) released_by = next != nullptr ? id : task_id{};
         if (n == most || !more || wanted_elsewhere(rt, w, normal)) {
@@ -274,7 +277,8 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         if (next != nullptr && graph->ranked) next = by_rank(w, next, true);
         if (next == nullptr) break;
         plan = next;
-        runtime::go_on_as(body, w, plan->index, id_of(*plan));
+        id = id_of(*plan);
+        runtime::go_on_as(body, w, plan->index, id);
     }
     // The run may be over, and the names of its nodes gone.
     if (untimed != 0) rt.note_durations(w, "nodes of a graph", false, untimed);
@@ -378,9 +382,10 @@ std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
     return stamp.ended;
 }
 
-/// The node's work and its children are over. `told`: that it completes. `next`: takes one that may
-/// run at once on this thread, if there is any, and of which nobody is told that it is ready.
-void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool told,
+/// The node's work and its children are over. `closed`: and its permissions. `told`: that it
+/// completes. `next`: takes one that may run at once on this thread, if there is any, and of which
+/// nobody is told that it is ready.
+void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool closed, bool told,
                          const graph_plan** next) const {
     graph_state& g = *graph;
     runtime& rt = g.rt;
@@ -389,7 +394,8 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool tol
     const bool failed = s.has(flag_failed);
     if (!told && rt.observed()) rt.tell(w, event_kind::completed, id, {}, s.name);
     const std::int64_t now = g.measured ? stop_clock(plan) : 0;
-    const std::uint64_t head = close_and_take(s.permissions, generation_of(id.value));
+    const std::uint64_t head =
+        closed ? join_word(0, no_edge) : close_and_take(s.permissions, generation_of(id.value));
     if (failed) {
         // A child's, which came to the node as to every parent.
         if (outcome* own = rt.take_outcome(s)) {

@@ -197,7 +197,7 @@ private:
     void cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const;
     void tell_start(worker& w, task_id id, const char* name, task_id released_by) const;
     bool call(worker& w, running_task& body, const graph_plan& plan) const;
-    void end_node(worker& w, const graph_plan& plan, task_id id, bool told,
+    void end_node(worker& w, const graph_plan& plan, task_id id, bool closed, bool told,
                   const graph_plan** next) const;
 };
 

@@ -114,7 +114,7 @@ void graph_run::run_again(worker& w, std::uint32_t run, std::uint32_t node) cons
                           s.name);
     }
     const task_id id = rt.id_of(p.index);
-    if (drop_open_work(s.open)) end_node(w, p, id, false, nullptr);
+    if (drop_open_work(s.open)) end_node(w, p, id, false, false, nullptr);
 }
 
 }  // namespace detail

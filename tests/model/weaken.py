@@ -238,6 +238,10 @@ WEAKENED = {
     "words.drop_wait acq_rel": (
         WORDS, "waits_for.fetch_sub(1, acq_rel) == 1", "waits_for.fetch_sub(1, relaxed) == 1",
         "permissions", None),
+    "words.drop_only_open_work acq_rel": (
+        WORDS, "seen - 1, acq_rel, relaxed)", "seen - 1, relaxed, relaxed)", "permissions", None),
+    "words.drop_wait acquire": (
+        WORDS, "waits_for.load(acquire) == 1", "waits_for.load(relaxed) == 1", "permissions", None),
     "words.close release": (
         WORDS, "list_closed), acq_rel)", "list_closed), acquire)", "permissions", None),
     "words.close acquire": (

@@ -53,6 +53,8 @@ struct spawn_facts {
     bool same_moment = false;    // no time has passed since the thread's event before
 };
 
+/// Ids tell tasks apart. What a graph's node leaves to others depends on whether its body asked for
+/// the id: whoever knows it from here only must not wait for it, nor add to it.
 struct task_event {
     event_kind kind;
     seat_kind holder = {};            // with seated

@@ -17,7 +17,10 @@ public:
     task_context& operator=(const task_context&) = delete;
 
     /// Empty for a posted task.
-    task_id id() const { return id_; }
+    task_id id() const {
+        id_taken_ = true;
+        return id_;
+    }
     BRAID_API const char* name() const;
     BRAID_API task_environment environment() const;
     /// The seat of the running thread, below scheduler::seat_count(): an index for per-thread
@@ -44,7 +47,7 @@ public:
     /// A child of this task: this task is not complete before it.
     template <detail::task_callable F>
     task_id spawn_child(F&& f, std::source_location where = std::source_location::current()) {
-        return spawn(task_options{.parent = id_, .where = where}, std::forward<F>(f));
+        return spawn(task_options{.parent = id(), .where = where}, std::forward<F>(f));
     }
 
     BRAID_API void wait(task_id id, help policy = help::needed);
@@ -57,6 +60,7 @@ private:
     detail::runtime& rt_;
     detail::worker* worker_;
     task_id id_;
+    mutable bool id_taken_ = false;  // a task whose id nobody can know ends in a shorter way
 };
 
 BRAID_NAMESPACE_END
