@@ -75,9 +75,10 @@ bool close_unknown(Word& open, Word& permissions, std::uint32_t generation) {
 /// True: nothing holds the successor back any more; the caller makes it ready.
 template <class Count>
 bool drop_wait(Count& waits_for) {
-    // acquire: as below. Nobody adds to a count of which one share is left; see push_edge().
+    // acquire, release: as below. Nobody adds to a count of which one share is left; see
+    // push_edge().
     if (waits_for.load(acquire) == 1) {
-        waits_for.store(0, relaxed);
+        waits_for.store(0, release);
         return true;
     }
     // acq_rel: the last predecessor, or the builder, has seen all of them (I2).
