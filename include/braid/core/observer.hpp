@@ -68,9 +68,8 @@ struct task_event {
 };
 
 /// What is told beside the name when a body begins.
-inline constexpr unsigned start_ready_now = 1;  // `ready` came at that moment, too
-inline constexpr unsigned start_told_by_run =
-    2;  // on_graph_run() told its name, since listen(true)
+inline constexpr unsigned start_ready_now = 1;    // `ready` came at that moment, too
+inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() told the name, to who listens
 
 class observer;
 
