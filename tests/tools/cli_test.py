@@ -132,6 +132,8 @@ def refusals():
         for command in ("report", "stats", "diff", "what-if", "export"):
             expect_refusal(command, *words)
     expect_refusal("no command was said; there are export", *[])
+    for option in ("--bogus", "-x", "--frame", "-"):
+        expect_refusal(f"'{option}' is no option", option, "report", name)
     for command in (["report"], ["what-if"], ["stats"], ["diff", name]):
         expect_refusal("missing", *command, FOLDER / "missing")
         expect_refusal("garbage", *command, FOLDER / "garbage")

@@ -25,10 +25,14 @@ profile::capture open_capture(const std::string& path) {
 
 namespace {
 
-/// CLI11 says of a word that is none only that a subcommand is missing.
+/// CLI11 says of a word that is none, and of an option, only that a subcommand is missing.
 void check_command(const CLI::App& app, int count, const char* const* arguments) {
     const std::string word = count > 1 ? arguments[1] : "";
-    if (word.starts_with('-')) return;
+    if (word.starts_with('-')) {
+        if (app.get_option_no_throw(word) != nullptr) return;
+        throw std::runtime_error(fmt::format(
+            "'{}' is no option of braid itself; the command comes first. Try braid --help.", word));
+    }
     std::string names;
     const auto all = app.get_subcommands([](const CLI::App*) { return true; });
     for (const CLI::App* one : all) {
