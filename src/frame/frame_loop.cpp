@@ -129,15 +129,26 @@ void frame_state::drain() {
 
 namespace {
 
-std::exception_ptr failure_of(future<void> over) {
+/// Throws if the frame failed. Its own task may have run before its stages were discarded: then
+/// only the record says so.
+void end_frame(future<void> over, const frame_record& r) {
+    over.get();
+#if BRAID_HAS_EXCEPTIONS
+    if (r.failed) throw broken_promise{};
+#else
+    static_cast<void>(r);
+#endif
+}
+
+std::exception_ptr failure_of(future<void> over, const frame_record& r) {
 #if BRAID_HAS_EXCEPTIONS
     try {
-        over.get();
+        end_frame(std::move(over), r);
     } catch (...) {
         return std::current_exception();
     }
 #else
-    over.get();
+    end_frame(std::move(over), r);
 #endif
     return nullptr;
 }
@@ -183,7 +194,7 @@ std::uint64_t frame_loop::advance() {
     while (f.completed + f.depth + 1 < next) {
         future<void> over = f.collect(f.completed + 1);
         if (!over.valid()) return 0;
-        over.get();
+        end_frame(std::move(over), record());
     }
     if (!f.submit(next)) return 0;
     return f.submitted = next;
@@ -195,7 +206,7 @@ void frame_loop::finish() {
     while (state_->busy()) {
         future<void> over = state_->collect(state_->completed + 1);
         if (!over.valid()) return;
-        if (first == nullptr) first = failure_of(std::move(over));
+        if (first == nullptr) first = failure_of(std::move(over), record());
     }
 #if BRAID_HAS_EXCEPTIONS
     if (first != nullptr) std::rethrow_exception(first);

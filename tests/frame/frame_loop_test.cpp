@@ -511,6 +511,25 @@ TEST_P(FrameLoop, ADiscardingShutdownEndsTheFramesInFlight) {
     }
 }
 
+/// The frame's own task has run by then, or not.
+TEST_P(FrameLoop, AFrameWhoseStagesWereDiscardedFails) {
+    for (int round = 0; round < 50; ++round) {
+        braid::scheduler s(options());
+        braid::frame_loop loop(s, {.depth = 0});
+        braid::frame_stage simulate(loop), render(loop);
+        int rendered = 0;
+        simulate.add([&s, round] {
+            for (int i = 0; i < round * 20; ++i) braid::active_policy::relax();
+            s.shut_down(braid::shutdown::discard);
+        });
+        render.add([&rendered] { ++rendered; });
+        EXPECT_NE(loop.advance(), 0U);
+        EXPECT_ANY_THROW(loop.finish());
+        EXPECT_EQ(rendered, 0);
+        EXPECT_TRUE(loop.record().failed);
+    }
+}
+
 TEST_P(FrameLoop, ThatEndsBeforeItsStagesIsReportedAndLosesNothing) {
     braid::scheduler s(options());
     std::unique_ptr<braid::frame_stage> one, two;
