@@ -232,9 +232,9 @@ void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fo
 
 // ---- the doors ---------------------------------------------------------------------------------
 
-fork_slot* fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count) {
+bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count) {
     worker* w = stack.owner;
-    return w != nullptr && w->rt.join_pushed(*w, first, count) ? first + count : first;
+    return w != nullptr && w->rt.join_pushed(*w, first, count);
 }
 bool fork_popped(fork_stack& stack, fork_slot* slot) {
     return stack.owner->rt.join_popped(*stack.owner, slot);

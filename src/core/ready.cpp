@@ -316,6 +316,8 @@ void runtime::wake_seat(unsigned seat) {
 }
 
 void runtime::boost(worker& w, task_id id, std::uint8_t level) {
+    // Mostly it has that level; and if its slot is in other use, it is over.
+    if (level_of(slots[index_of(id.value)]) >= level) return;
     // The predecessors of a more important task inherit its level, and theirs in turn. Bounded:
     // beyond 64 tasks inheritance is a help, not a promise.
     constexpr unsigned limit = 64;

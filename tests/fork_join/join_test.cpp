@@ -175,6 +175,29 @@ TEST_P(Join, ThatIsNestedBecomesPublicWhenSomebodyAsks) {
     });
 }
 
+TEST_P(Join, APartThatChangesWhenCalledIsCalledWhereItLies) {
+    struct counter {
+        std::atomic<bool>* begun;
+        int calls = 0;
+        void operator()() {
+            ++calls;
+            *begun = true;
+        }
+    };
+    braid::scheduler s(options());
+    std::atomic<bool> here{false}, there{false};
+    counter first{&here}, second{&there};
+    fork_join(s, "counted", [&](fork_context c) {
+        join(c, first, second);
+        there = false;
+        join(
+            c, [&] { braid_test::until([&] { return GetParam() == 0 || there.load(); }); }, second);
+        join(c, first, second);
+    });
+    EXPECT_EQ(first.calls, 2);
+    EXPECT_EQ(second.calls, 3);
+}
+
 TEST_P(Join, RethrowsTheLeftmostExceptionAndReportsTheOther) {
     braid::scheduler s(options());
     const auto thrown_by = [&](auto&& body) {
@@ -298,13 +321,16 @@ TEST_P(Join, DeeperThanItsStackRunsInOrder) {
     braid::scheduler s(options());
     const auto dive = [](auto& self, fork_context c, int depth) -> int {
         if (depth == 0) return 0;
-        const auto [below, one, two] = join(
+        // Where there is no room the joins of one part lie where the other parts lay.
+        const auto [below, more, less] = join(
             c, [&](fork_context inner) { return self(self, inner, depth - 1); },
-            [](fork_context inner) {
-                return join(inner, [] { return 1; }, [] { return 0; }).first;
+            [depth](fork_context inner) {
+                const auto [a, b] =
+                    join(inner, [depth] { return depth; }, [depth] { return depth + 1; });
+                return a + b;
             },
-            [] { return 0; });
-        return below + one + two;
+            [depth] { return 2 * depth; });
+        return below + more - less;
     };
     const int depth = static_cast<int>(braid_test::scaled(5000));
     EXPECT_EQ(fork_join(s, "deep", [&](fork_context c) { return dive(dive, c, depth); }), depth);

@@ -7,29 +7,20 @@ namespace {
 
 using braid::fork_context;
 
-/// The first safe column of `row` from `column` on; n: there is none.
-int next_safe(const board& b, int row, int column) {
-    while (column < n && !safe(b, row, column)) ++column;
-    return column;
-}
-
-long place(fork_context c, const board& b, int row);
-
-/// The ways with the queen of `row` at `column`, which is safe, or to the right of it.
-long place_from(fork_context c, const board& b, int row, int column) {
-    const board next = with(b, row, column);
-    const int right = next_safe(b, row, column + 1);
-    if (right == n) return place(c, next, row + 1);
-    const auto [here, others] = braid::join(
-        c, [&next, row](fork_context inner) { return place(inner, next, row + 1); },
-        [&b, row, right](fork_context inner) { return place_from(inner, b, row, right); });
-    return here + others;
-}
-
-long place(fork_context c, const board& b, int row) {
+/// The ways with a queen of `row` at `column`, or to the right of it.
+long place(fork_context c, const board& b, int row, int column = 0) {
     if (row == n) return 1;
-    const int first = next_safe(b, row, 0);
-    return first == n ? 0 : place_from(c, b, row, first);
+    for (; column < n; ++column) {
+        if (!safe(b, row, column)) continue;
+        const auto [here, others] = braid::join(
+            c,
+            [&b, row, column](fork_context inner) {
+                return place(inner, with(b, row, column), row + 1);
+            },
+            [&b, row, column](fork_context inner) { return place(inner, b, row, column + 1); });
+        return here + others;
+    }
+    return 0;
 }
 
 }  // namespace

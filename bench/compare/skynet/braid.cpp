@@ -11,7 +11,8 @@ long node(fork_context c, long first, long size) {
     if (size == 1) return first;
     const long tenth = size / 10;
     const auto child = [=](long i) {
-        return [=](fork_context inner) { return node(inner, first + i * tenth, tenth); };
+        const long from = first + i * tenth;
+        return [from, tenth](fork_context inner) { return node(inner, from, tenth); };
     };
     const auto sums = braid::join(c, child(0), child(1), child(2), child(3), child(4), child(5),
                                   child(6), child(7), child(8), child(9));

@@ -147,9 +147,9 @@ struct alignas(64) fork_stack {
 };
 static_assert(fork_stack::depth <= fork_window::capacity);
 
-/// Jobs were put into `count` slots, the last at or above push_limit. Returns where the joins of
-/// the first part go on: behind them, or, if there is no room for them, at the first of them again.
-BRAID_API fork_slot* fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count);
+/// Jobs were put into `count` slots, the last at or above push_limit. False: there is no room for
+/// them.
+BRAID_API bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count);
 /// The job is public. True: it is the caller's again. False: a thief has run it; the result lies
 /// in the slot.
 BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);

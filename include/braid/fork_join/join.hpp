@@ -60,10 +60,15 @@ template <class T>
 inline constexpr bool fits_payload =
     sizeof(T) <= fork_slot::payload_bytes && alignof(T) <= alignof(std::max_align_t) / 2;
 
-/// How the second part lies in its slot, and its result after it. By value if that is all: no
+/// A copy of it does the same: it is only bytes, and a call does not change them.
+template <class F>
+inline constexpr bool copied_part =
+    std::is_trivially_copyable_v<F> &&
+    (std::is_invocable_v<const F&, fork_context> || std::is_invocable_v<const F&>);
+
+/// How a second part lies in its slot, and its result after it. By value if that is all: no
 /// address of the caller's frame leaves it, and the compiler keeps everything in registers.
-template <class G, bool ByValue = std::is_trivially_copyable_v<G> && fits_payload<G> &&
-                                  fits_payload<part_value<G>>>
+template <class G, bool ByValue = copied_part<G> && fits_payload<G> && fits_payload<part_value<G>>>
 class second_part {
 public:
     using value = part_value<G>;
@@ -72,6 +77,10 @@ public:
     [[gnu::always_inline]] void put(fork_slot& slot, G& g) {
         slot.run = &run;
         ::new (static_cast<void*>(slot.payload)) G(g);
+    }
+    /// As long as nobody has run it.
+    [[gnu::always_inline]] static G get(fork_slot& slot) {
+        return *std::launder(reinterpret_cast<G*>(slot.payload));
     }
     /// After run(): its value, or throws.
     [[gnu::noinline, gnu::cold]] static value take(fork_slot& slot) {
@@ -97,7 +106,7 @@ private:
         return moved;
     }
     static bool run(fork_slot& slot, fork_context c) {
-        G g = *std::launder(reinterpret_cast<G*>(slot.payload));
+        G g = get(slot);
         void* const out = slot.payload;
 #if BRAID_HAS_EXCEPTIONS
         try {
@@ -129,14 +138,17 @@ public:
         second_part* const self = this;
         std::memcpy(slot.payload, &self, sizeof self);
     }
-    value take(fork_slot&) {
-        if (error_) std::rethrow_exception(std::move(error_));
-        const end_of_value end{value_};
-        return std::move(value_);
+    static G& get(fork_slot& slot) { return *of(slot).g_; }
+    static value take(fork_slot& slot) {
+        second_part& self = of(slot);
+        if (self.error_) std::rethrow_exception(std::move(self.error_));
+        const end_of_value end{self.value_};
+        return std::move(self.value_);
     }
-    std::exception_ptr discard(fork_slot&) {
-        if (!error_) value_.~value();
-        return std::move(error_);
+    static std::exception_ptr discard(fork_slot& slot) {
+        second_part& self = of(slot);
+        if (!self.error_) self.value_.~value();
+        return std::move(self.error_);
     }
 
 private:
@@ -144,18 +156,22 @@ private:
         value& v;
         ~end_of_value() { v.~value(); }
     };
-    static bool run(fork_slot& slot, fork_context c) {
+    static second_part& of(fork_slot& slot) {
         second_part* self = nullptr;
         std::memcpy(&self, slot.payload, sizeof self);
+        return *self;
+    }
+    static bool run(fork_slot& slot, fork_context c) {
+        second_part& self = of(slot);
 #if BRAID_HAS_EXCEPTIONS
         try {
-            ::new (static_cast<void*>(&self->value_)) value(value_of_part(*self->g_, c));
+            ::new (static_cast<void*>(&self.value_)) value(value_of_part(*self.g_, c));
         } catch (...) {
-            self->error_ = std::current_exception();
+            self.error_ = std::current_exception();
             return true;
         }
 #else
-        ::new (static_cast<void*>(&self->value_)) value(value_of_part(*self->g_, c));
+        ::new (static_cast<void*>(&self.value_)) value(value_of_part(*self.g_, c));
 #endif
         return false;
     }
@@ -167,138 +183,122 @@ private:
     };
 };
 
-/// Takes the second part back, or waits for its thief. True: it is still to run.
-[[gnu::always_inline]] inline bool pop(fork_stack& stack, fork_slot* slot) {
-    stack.top = slot;
-    return slot >= stack.pop_limit || fork_popped(stack, slot);
-}
+template <class... Values>
+struct values_of_join {
+    using type = std::tuple<Values...>;
+};
+template <class A, class B>
+struct values_of_join<A, B> {
+    using type = std::pair<A, B>;
+};
 
-template <class F, class G>
-[[gnu::always_inline]] inline auto join_two(fork_context c, F& f, G& g) {
-    fork_slot* const slot = fork_access::top(c);
-    fork_stack& stack = *slot->stack;
-    second_part<G> second;
-    using values = std::pair<part_value<F>, part_value<G>>;
-    second.put(*slot, g);
-    fork_slot* next = slot + 1;
-    if (slot >= stack.push_limit.load(relaxed)) [[unlikely]]
-        next = fork_pushed(stack, slot, 1);
-    stack.top = next;
-#if BRAID_HAS_EXCEPTIONS
-    struct on_throw {
-        fork_stack& stack;
-        fork_slot* slot;
-        second_part<G>& second;
-        [[gnu::noinline, gnu::cold]] void end() {
-            if (pop(stack, slot)) return;
-            if (std::exception_ptr lost = second.discard(*slot)) fork_lost(stack, std::move(lost));
-        }
-    };
-    part_value<F> first = [&]() -> part_value<F> {
-        try {
-            return value_of_part(f, fork_access::at(next));
-        } catch (...) {
-            on_throw{stack, slot, second}.end();
-            throw;
-        }
-    }();
-#else
-    part_value<F> first = value_of_part(f, fork_access::at(next));
-#endif
-    if (pop(stack, slot)) [[likely]] {
-        return values(std::move(first), value_of_part(g, fork_access::at(slot)));
-    }
-    return values(std::move(first), second.take(*slot));
-}
-
-/// More than two: the second parts lie in a row, the rightmost lowest, so that the owner comes back
-/// to them from the left and thieves take them from the right.
+/// The second parts lie in a row, the rightmost lowest, so that the owner comes back to them from
+/// the left and thieves take them from the right.
 template <class F, class... Parts>
-class row_of_parts {
+class parts_of_join {
 public:
-    using values = std::tuple<part_value<F>, part_value<Parts>...>;
+    using values = typename values_of_join<part_value<F>, part_value<Parts>...>::type;
 
     [[gnu::always_inline]] static values run(fork_context c, F& f, Parts&... parts) {
-        row_of_parts row(fork_access::top(c));
-        std::tuple<Parts&...> all(parts...);
-#if BRAID_HAS_EXCEPTIONS
-        try {
-            return row.run_all(f, all);
-        } catch (...) {
-            row.abandon(std::make_index_sequence<count>());
-            throw;
-        }
-#else
-        return row.run_all(f, all);
-#endif
+        return put_and_run(fork_access::top(c), f, indices(), parts...);
     }
 
 private:
     static constexpr std::size_t count = sizeof...(Parts);
     static_assert(count <= fork_stack::spare, "join at most 17 parts; nest joins for more");
-
-    explicit row_of_parts(fork_slot* base) : stack_(*base->stack), base_(base), left_(base) {}
+    using indices = std::make_index_sequence<count>;
+    template <std::size_t K>
+    using part = second_part<std::tuple_element_t<K, std::tuple<Parts...>>>;
+    using passed = std::conditional_t<copied_part<F> && sizeof(F) <= 2 * sizeof(void*), F, F&>;
 
     template <std::size_t K>
-    fork_slot* slot() const {
-        return base_ + (count - 1 - K);
+    static fork_slot& slot(fork_slot* base) {
+        return base[count - 1 - K];
     }
 
-    [[gnu::always_inline]] values run_all(F& f, std::tuple<Parts&...>& parts) {
-        put(parts, std::make_index_sequence<count>());
-        fork_slot* next = base_ + count;
-        if (next > stack_.push_limit.load(relaxed)) [[unlikely]] {
-            next = fork_pushed(stack_, base_, count);
-        }
-        stack_.top = next;
-        left_ = base_ + count;
-        part_value<F> first = value_of_part(f, fork_access::at(next));
-        return std::tuple_cat(std::tuple<part_value<F>>(std::move(first)), rest<0>(parts));
-    }
     template <std::size_t... K>
-    [[gnu::always_inline]] void put(std::tuple<Parts&...>& parts, std::index_sequence<K...>) {
-        (std::get<K>(seconds_).put(*slot<K>(), std::get<K>(parts)), ...);
+    [[gnu::always_inline]] static values put_and_run(fork_slot* base, F& f,
+                                                     std::index_sequence<K...>, Parts&... parts) {
+        std::tuple<second_part<Parts>...> seconds;
+        (std::get<K>(seconds).put(slot<K>(base), parts), ...);
+        return run_all(base, f, indices());
     }
-    /// The values of the parts from K on.
+
+    // Not inlined: so the function that joins is small, and where its parts call it again, it is
+    // inlined here. The call of a leaf costs its first test then, and nothing is saved for it.
+    template <std::size_t... K>
+    [[gnu::noinline]] static values run_all(fork_slot* base, passed f, std::index_sequence<K...>) {
+        fork_stack& stack = *base->stack;
+        if (&slot<0>(base) >= stack.push_limit.load(relaxed)) [[unlikely]] {
+            if (!fork_pushed(stack, base, count)) return run_in_turn(base, f, indices());
+        }
+        stack.top = base + count;
+        return values{run_first(base, f), run_second<K>(base)...};
+    }
+
+    [[gnu::always_inline]] static part_value<F> run_first(fork_slot* base, F& f) {
+#if BRAID_HAS_EXCEPTIONS
+        try {
+            return value_of_part(f, fork_access::at(base + count));
+        } catch (...) {
+            abandon(base, 0, indices());
+            throw;
+        }
+#else
+        return value_of_part(f, fork_access::at(base + count));
+#endif
+    }
     template <std::size_t K>
-    [[gnu::always_inline]] auto rest(std::tuple<Parts&...>& parts) {
-        if constexpr (K == count) {
-            return std::tuple<>();
-        } else {
-            fork_slot* const here = slot<K>();
-            left_ = here;
-            auto value = pop(stack_, here)
-                             ? value_of_part(std::get<K>(parts), fork_access::at(here))
-                             : std::get<K>(seconds_).take(*here);
-            return std::tuple_cat(std::tuple<decltype(value)>(std::move(value)),
-                                  rest<K + 1>(parts));
+    [[gnu::always_inline]] static auto run_second(fork_slot* base) {
+#if BRAID_HAS_EXCEPTIONS
+        if constexpr (K + 1 != count) {
+            try {
+                return come_back_to<K>(slot<K>(base));
+            } catch (...) {
+                abandon(base, K + 1, indices());
+                throw;
+            }
         }
+#endif
+        return come_back_to<K>(slot<K>(base));
     }
+    template <std::size_t K>
+    [[gnu::always_inline]] static typename part<K>::value come_back_to(fork_slot& here) {
+        if (pop(here)) [[likely]] {
+            auto&& g = part<K>::get(here);
+            return value_of_part(g, fork_access::at(&here));
+        }
+        return part<K>::take(here);
+    }
+    /// Takes the part back, or waits for its thief. True: it is still to run. The stack is asked
+    /// for again: that costs less than a register that is saved over the calls.
+    [[gnu::always_inline]] static bool pop(fork_slot& here) {
+        fork_stack& stack = *here.stack;
+        stack.top = &here;
+        return &here >= stack.pop_limit || fork_popped(stack, &here);
+    }
+    /// One part threw: those from `first` on will not run, or what they return is lost.
     template <std::size_t... K>
-    [[gnu::noinline, gnu::cold]] void abandon(std::index_sequence<K...>) {
-        const auto one = [this]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-            fork_slot* const here = slot<I>();
-            if (here >= left_ || pop(stack_, here)) return;
-            std::exception_ptr lost = std::get<I>(seconds_).discard(*here);
-            if (lost) fork_lost(stack_, std::move(lost));
+    [[gnu::noinline, gnu::cold]] static void abandon(fork_slot* base, std::size_t first,
+                                                     std::index_sequence<K...>) {
+        const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+            fork_slot& here = slot<I>(base);
+            if (I < first || pop(here)) return;
+            if (std::exception_ptr lost = part<I>::discard(here)) {
+                fork_lost(*here.stack, std::move(lost));
+            }
         };
         (one(std::integral_constant<std::size_t, K>()), ...);
     }
-
-    fork_stack& stack_;
-    fork_slot* const base_;
-    fork_slot* left_;  // below it parts have still to be come back to
-    std::tuple<second_part<Parts>...> seconds_;
+    /// There is no room. The joins of the parts get the same slots, so the parts come out first.
+    template <std::size_t... K>
+    [[gnu::noinline, gnu::cold]] static values run_in_turn(fork_slot* base, passed f,
+                                                           std::index_sequence<K...>) {
+        std::tuple<decltype(part<K>::get(*base))...> rest{part<K>::get(slot<K>(base))...};
+        const fork_context c = fork_access::at(base);
+        return values{value_of_part(f, c), value_of_part(std::get<K>(rest), c)...};
+    }
 };
-
-template <class F, class G>
-[[gnu::always_inline]] inline auto join_all(fork_context c, F& f, G& g) {
-    return join_two(c, f, g);
-}
-template <class F, class... Parts>
-[[gnu::always_inline]] inline auto join_all(fork_context c, F& f, Parts&... parts) {
-    return row_of_parts<F, Parts...>::run(c, f, parts...);
-}
 
 }  // namespace detail
 
@@ -308,17 +308,20 @@ template <class F, class... Parts>
 /// is rethrown after the others have ended or, where nobody had begun them, will not run; what
 /// others threw goes to the handler for exceptions that nobody waits for.
 /// `c`: the context that the calling part or task was given. A part may be any callable; one that
-/// is trivially copyable and at most 40 bytes, with such a result, is the fastest.
-/// Cost, when nobody steals: about 2 ns; an outermost join about 15 ns. Nested deeper than
+/// is trivially copyable, at most 40 bytes (the first: 16), callable as const, and has such a
+/// result, is the fastest: a copy of it is called. Others are called where they lie.
+/// Cost, when nobody steals: about 1 ns; an outermost join about 15 ns. Nested deeper than
 /// 1,024 on one thread, the parts run one after the other. Allocates nothing.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)
 [[gnu::always_inline]] inline auto join(fork_context c, F&& f, Parts&&... parts) {
+    using joined =
+        detail::parts_of_join<std::remove_reference_t<F>, std::remove_reference_t<Parts>...>;
     if constexpr (std::is_void_v<detail::part_result<F>> &&
                   (std::is_void_v<detail::part_result<Parts>> && ...)) {
-        detail::join_all(c, f, parts...);
+        joined::run(c, f, parts...);
     } else {
-        return detail::join_all(c, f, parts...);
+        return joined::run(c, f, parts...);
     }
 }
 
