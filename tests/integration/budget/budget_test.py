@@ -17,7 +17,7 @@ BUDGET = {
     "batch member": ("batch", None, 95),
     "spawn and wait": ("spawn_and_wait", None, 1750),
     "post to a scope": ("scope_post", None, 370),
-    "join": ("join", None, 48),
+    "join": ("join", None, 43),
     "join, no context": ("join_plain", None, 57),
     "outermost join": ("join_outermost", None, 184),
     "loop of two": ("loop", None, 915),
