@@ -12,12 +12,13 @@ namespace {
 constexpr std::int64_t wake_before_ns = 60'000;
 constexpr std::int64_t look_after_ns = 200'000;
 
+/// About 100 ns each.
 unsigned looks_before_sleep(parking p) {
     switch (p) {
         case parking::latency:
-            return 256;
+            return 1280;
         case parking::balanced:
-            return 48;
+            return 240;
         case parking::power:
             return 0;
     }
@@ -43,7 +44,7 @@ void runtime::idle(worker& w) {
     const bool goes_on = state.load(relaxed) == life::running;
     const unsigned looks = turn || !goes_on ? 0 : looks_before_sleep(options.idle);
     for (unsigned i = 0; i < looks; ++i) {
-        for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+        pause_between_looks();
         if (const task_id id = next_task(w)) {
             leave_search(w);
             run(w, id, true);
@@ -63,7 +64,7 @@ void runtime::idle(worker& w) {
         if (now < expected - wake_before_ns) {
             deadline = expected - wake_before_ns;
         } else if (now < expected + look_after_ns) {
-            for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+            pause_between_looks();
             return;  // look on
         }
     }

@@ -2,6 +2,7 @@
 // top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
+#include "core/attention.hpp"
 #include "core/helper_floats.hpp"
 #include "core/lists.hpp"
 #include "core/permissions.hpp"
@@ -284,7 +285,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     bool desperate = false;  // nobody can stand in: run whatever is there
     const bool spins =
         !turn && options.idle != parking::power && active_workers.load(relaxed) < cores;
-    unsigned looks = turn || options.idle == parking::power ? 0 : 24;
+    unsigned looks = turn || options.idle == parking::power ? 0 : 96;
     std::int64_t spin_until = 0;
     while (true) {
         rest_if_frozen(w);
@@ -327,13 +328,13 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
         }
         if (looks != 0) {
             --looks;
-            for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+            pause_between_looks();
             continue;
         }
         if (spin_until == 0) spin_until = spins ? active_policy::now() + spin_ns : -1;
         if (spin_until > 0) {
             // What is awaited runs elsewhere: to be woken takes longer than most tasks.
-            for (unsigned n = 0; n < 16 && !done->load(relaxed); ++n) active_policy::relax();
+            pause_between_looks();
             if (active_policy::now() >= spin_until) spin_until = -1;
             continue;
         }
