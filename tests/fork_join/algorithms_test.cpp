@@ -252,6 +252,39 @@ TEST_P(Algorithms, ScansEqualTheSerialOnes) {
     for (std::size_t i = 0; i < in.size(); ++i) EXPECT_EQ(out[i].text, expected[i].text);
 }
 
+TEST_P(Algorithms, ScansOfFloatsAreEqualWhoeverScansWhat) {
+    std::vector<float> in(100'000);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = 1.0F / static_cast<float>(i + 1);
+    const auto scanned_by = [&](braid::scheduler& s) {
+        std::vector<float> out(in.size());
+        braid::inclusive_scan(s, in, out.begin(), 0.5F);
+        return out;
+    };
+    braid::scheduler_options alone = options();
+    alone.workers = 0;
+    braid::scheduler one(alone), s(options());
+    const std::vector<float> expected = scanned_by(one);
+    for (std::size_t round = 0; round < braid_test::scaled(50); ++round) {
+        ASSERT_EQ(scanned_by(s), expected) << "round " << round;
+    }
+}
+
+TEST_P(Algorithms, WhatAScanThrowsComesOutAndNobodyWorksOn) {
+    braid::scheduler s(options());
+    const auto in = random_numbers(100'000);
+    std::vector<std::uint32_t> out(in.size());
+    std::atomic<int> calls{0};
+    const auto throwing = [&](std::uint32_t a, std::uint32_t b) {
+        if (++calls == 20'000) throw std::runtime_error("enough");
+        return a + b;
+    };
+    EXPECT_THROW(braid::inclusive_scan(s, in, out.begin(), 0U, throwing), std::runtime_error);
+    const int when = calls;
+    EXPECT_LT(when, 200'000);
+    expect_all_ended(s);
+    EXPECT_EQ(calls, when);
+}
+
 TEST_P(Algorithms, SortSortsWhateverTheOrder) {
     braid::scheduler s(options());
     const auto sorts = [&](std::vector<std::uint32_t> numbers) {

@@ -92,60 +92,63 @@ private:
     atomic<std::uint64_t> word_;
 };
 
-/// Runs `body(fork_context, index_range)` over a range of units, with help.
-template <class Body>
-class loop {
+/// When an element throws, or the task is cancelled, nothing more of the range begins.
+class range_closer {
 public:
-    explicit loop(Body& body) : body_(body) {}
-
-    void run(fork_context c, index_range all) {
-        if (all.size() <= 1) {
-            if (all.size() != 0) body_(c, all);
-            return;
-        }
-        shared_range left(all);
-        fork_access::publish_next(c);
-        join(
-            c, [this, &left](fork_context inner) { work(inner, left); },
-            [this, &left](fork_context inner) { help(inner, left); });
+    explicit range_closer(shared_range& left) : left_(&left) {}
+    ~range_closer() {
+        if (left_ != nullptr) left_->close();
+    }
+    range_closer(const range_closer&) = delete;
+    range_closer& operator=(const range_closer&) = delete;
+    void normal_end() { left_ = nullptr; }
+    void cancel() {
+#if BRAID_HAS_EXCEPTIONS
+        throw task_cancelled();
+#endif
     }
 
 private:
-    void work(fork_context c, shared_range& left) {
-        closing on_exit{left};
-        for (index_range piece; left.take_front(piece);) {
-            body_(c, piece);
-            if (c.cancelled()) return on_exit.cancel();
-        }
-        on_exit.normal = true;
-    }
-    void help(fork_context c, shared_range& left) {
-        closing on_exit{left};
-        for (index_range half; left.take_half(half);) {
-            run(c, half);
-            if (c.cancelled()) return on_exit.cancel();
-        }
-        on_exit.normal = true;
-    }
-
-    /// When an element throws, or the task is cancelled, nothing more begins.
-    struct closing {
-        shared_range& left;
-        bool normal = false;
-        ~closing() {
-            if (!normal) left.close();
-        }
-        void cancel() {
-            left.close();
-            normal = true;
-#if BRAID_HAS_EXCEPTIONS
-            throw task_cancelled();
-#endif
-        }
-    };
-
-    Body& body_;
+    shared_range* left_;
 };
+
+/// `front(fork_context, index_range)` for pieces from the front, one after the other on this
+/// thread, until nothing is left; meanwhile another one calls `back` for the upper half of what is
+/// left, again and again.
+template <class Front, class Back>
+void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
+    shared_range left(all);
+    fork_access::publish_next(c);
+    join(
+        c,
+        [&left, &front](fork_context inner) {
+            range_closer on_exit(left);
+            for (index_range piece; left.take_front(piece);) {
+                front(inner, piece);
+                if (inner.cancelled()) return on_exit.cancel();
+            }
+            on_exit.normal_end();
+        },
+        [&left, &back](fork_context inner) {
+            range_closer on_exit(left);
+            for (index_range half; left.take_half(half);) {
+                back(inner, half);
+                if (inner.cancelled()) return on_exit.cancel();
+            }
+            on_exit.normal_end();
+        });
+}
+
+/// Runs `body(fork_context, index_range)` over a range of units, with help, which is helped itself.
+template <class Body>
+void loop(fork_context c, index_range all, Body& body) {
+    if (all.size() <= 1) {
+        if (all.size() != 0) body(c, all);
+        return;
+    }
+    auto back = [&body](fork_context inner, index_range half) { loop(inner, half, body); };
+    from_both_ends(c, all, body, back);
+}
 
 /// Any of the forms of a body, as body(fork_context, index_range).
 template <class Body>
@@ -187,7 +190,7 @@ void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_opti
         auto units = [&](fork_context inner, index_range r) {
             ranges(inner, {r.begin * unit, std::min(r.end * unit, count)});
         };
-        detail::loop(units).run(c, {0, count / unit + (count % unit != 0)});
+        detail::loop(c, {0, count / unit + (count % unit != 0)}, units);
     });
 }
 

@@ -85,7 +85,9 @@ T reduce(Place&& place, Range&& range, T identity, Combine&& combine = {},
 
 namespace detail {
 
-/// Two passes over fixed pieces: their sums, then, each from the sum of those before it, the scan.
+/// Over fixed pieces. The calling thread scans them from the left and sums each up at the same
+/// time; who helps sums up those on the right. When the two meet, each piece that is left knows the
+/// sum of all before it, and all are scanned at once. Alone that is one pass, with help two.
 template <bool Inclusive, class Place, class Range, class Out, class T, class Combine>
 Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const reduce_options& o) {
     // The sums lie on the stack, 16 KB at most.
@@ -97,14 +99,11 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
     const auto at = [&](std::size_t i) -> decltype(auto) { return first[static_cast<step>(i)]; };
     const std::size_t grain = std::max(o.grain, (n + most - 1) / most);
     const fixed_pieces pieces(n, o.grain != 0 ? grain : 0, most);
-    const auto scan_piece = [&](std::size_t i, T before) {
-        const index_range r = pieces.piece(i, n);
-        for (std::size_t k = r.begin; k != r.end; ++k) {
-            T with = combine(before, at(k));  // first: the two ranges may be the same
-            out[static_cast<out_step>(k)] = Inclusive ? with : std::move(before);
-            before = std::move(with);
-        }
-        return before;
+    // One element; `before` is what comes before it, and before the next one afterwards.
+    const auto scan_one = [&](std::size_t k, T& before) {
+        T with = combine(before, at(k));  // first: the two ranges may be the same
+        out[static_cast<out_step>(k)] = Inclusive ? with : std::move(before);
+        before = std::move(with);
     };
     const auto sum_of_piece = [&](std::size_t i) {
         const index_range r = pieces.piece(i, n);
@@ -112,18 +111,39 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
         for (std::size_t k = r.begin + 1; k != r.end; ++k) sum = combine(std::move(sum), at(k));
         return sum;
     };
+    const auto scan_and_sum = [&](std::size_t i, T before) {
+        const index_range r = pieces.piece(i, n);
+        T sum = at(r.begin);
+        scan_one(r.begin, before);
+        for (std::size_t k = r.begin + 1; k != r.end; ++k) {
+            sum = combine(std::move(sum), at(k));
+            scan_one(k, before);
+        }
+        return sum;
+    };
     at_place(place, o.name, [&](fork_context c) {
         std::optional<T> sums[most];
-        if (pieces.count > 1) {
-            parallel_for(c, pieces.count - 1,
-                         [&](std::size_t i) { sums[i].emplace(sum_of_piece(i)); });
-            for (std::size_t i = 1; i != pieces.count; ++i) {
-                T before = std::exchange(start, combine(start, *sums[i - 1]));
-                sums[i - 1].emplace(std::move(before));
+        std::size_t scanned = 0;
+        auto front = [&](fork_context, index_range some) {
+            for (; scanned != some.end; ++scanned) {
+                start = combine(start, scan_and_sum(scanned, start));
             }
+        };
+        auto back = [&](fork_context inner, index_range some) {
+            parallel_for(inner, some.size(), [&](std::size_t i) {
+                sums[some.begin + i].emplace(sum_of_piece(some.begin + i));
+            });
+        };
+        from_both_ends(c, {0, pieces.count}, front, back);
+        if (c.cancelled()) return;  // without exceptions
+        for (std::size_t i = scanned; i != pieces.count; ++i) {
+            T before = std::exchange(start, combine(start, *sums[i]));
+            sums[i].emplace(std::move(before));
         }
-        if (n != 0) sums[pieces.count - 1].emplace(std::move(start));
-        parallel_for(c, pieces.count, [&](std::size_t i) { scan_piece(i, std::move(*sums[i])); });
+        parallel_for(c, pieces.count - scanned, [&](std::size_t i) {
+            const index_range r = pieces.piece(scanned + i, n);
+            for (std::size_t k = r.begin; k != r.end; ++k) scan_one(k, *sums[scanned + i]);
+        });
     });
     return out + static_cast<out_step>(n);
 }
