@@ -12,13 +12,12 @@ namespace {
 constexpr std::int64_t wake_before_ns = 60'000;
 constexpr std::int64_t look_after_ns = 200'000;
 
-/// About 100 ns each.
-unsigned looks_before_sleep(parking p) {
+std::int64_t search_before_sleep(parking p) {
     switch (p) {
         case parking::latency:
-            return 1280;
+            return 50'000;
         case parking::balanced:
-            return 240;
+            return 25'000;
         case parking::power:
             return 0;
     }
@@ -42,8 +41,11 @@ void runtime::idle(worker& w) {
         if (observed()) tell(w, event_kind::searching, {});
     }
     const bool goes_on = state.load(relaxed) == life::running;
-    const unsigned looks = turn || !goes_on ? 0 : looks_before_sleep(options.idle);
-    for (unsigned i = 0; i < looks; ++i) {
+    const std::int64_t search = turn || !goes_on ? 0 : search_before_sleep(options.idle);
+    const std::int64_t search_until = search != 0 ? active_policy::now() + search : 0;
+    constexpr unsigned looks_at_clock = 4;
+    for (unsigned i = 1; search != 0; ++i) {
+        if (i % looks_at_clock == 0 && active_policy::now() >= search_until) break;
         pause_between_looks();
         if (const task_id id = next_task(w)) {
             leave_search(w);

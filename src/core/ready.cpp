@@ -132,6 +132,36 @@ bool runtime::unspill(worker& w, unsigned level) {
     return true;
 }
 
+namespace {
+
+/// While a thread does not steal: somebody has a few tasks, the oldest of which is the one of 2 µs
+/// ago. Their owner does not come to them; perhaps it posts one now and then, and runs none.
+bool lies_unclaimed(const runtime& rt, worker& w, std::int64_t now) {
+    constexpr std::int64_t between_ns = 2'000;
+    constexpr unsigned few = 4;
+    constexpr auto normal = static_cast<unsigned>(priority_level::normal);
+    if (now < w.unclaimed_again) return false;
+    w.unclaimed_again = now + between_ns;
+    std::uint64_t oldest = 0;
+    const unsigned count = rt.seat_count.load(acquire);
+    for (unsigned i = 0; i < count && oldest == 0; ++i) {
+        worker* const victim = rt.seats[i].load(acquire);
+        if (victim == nullptr || victim == &w) continue;
+        unsigned found = 0;
+        std::uint64_t first = 0;
+        victim->ready[normal].claim_oldest_if(
+            [&](std::uint64_t id) {
+                if (found++ == 0) first = id;
+                return false;
+            },
+            few + 1);
+        if (found <= few) oldest = first;
+    }
+    return oldest != 0 && oldest == std::exchange(w.unclaimed, oldest);
+}
+
+}  // namespace
+
 /// A stolen task is worth it if it takes longer than its lines take from core to core. While those
 /// stolen last did not, a thread that has nothing else to do looks on and steals again a little
 /// later: it would only slow their owner down.
@@ -149,7 +179,7 @@ bool runtime::steals_pay(worker& w) const {
             each < worth_ns ? std::clamp(w.steal_pause * 2, shortest_ns, longest_ns) : 0;
         w.steal_again = now + w.steal_pause;
     }
-    return now >= w.steal_again;
+    return now >= w.steal_again || lies_unclaimed(*this, w, now);
 }
 
 /// Another thread's oldest task. Half of what lies there comes along into the thread's own queue,

@@ -16,7 +16,7 @@ namespace detail {
 namespace {
 
 constexpr atomic<bool> always{true};
-constexpr std::int64_t spin_ns = 50'000;
+constexpr std::int64_t spin_ns = 50'000, short_spin_ns = 12'000;
 constexpr auto high = static_cast<unsigned>(priority_level::high);
 
 std::uint64_t key_of(const wait_target& target) {
@@ -283,9 +283,11 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     bool in_time = true;
     bool asked = false;
     bool desperate = false;  // nobody can stand in: run whatever is there
-    const bool spins =
-        !turn && options.idle != parking::power && active_workers.load(relaxed) < cores;
-    unsigned looks = turn || options.idle == parking::power ? 0 : 96;
+    // While a core is free what is awaited may run elsewhere: to be woken takes longer than most
+    // tasks.
+    const std::int64_t spin = turn || options.idle == parking::power ? 0
+                              : active_workers.load(relaxed) < cores ? spin_ns
+                                                                     : short_spin_ns;
     std::int64_t spin_until = 0;
     while (true) {
         rest_if_frozen(w);
@@ -326,14 +328,8 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             tell_scope(w);  // perhaps the very scope that is awaited here
             continue;
         }
-        if (looks != 0) {
-            --looks;
-            pause_between_looks();
-            continue;
-        }
-        if (spin_until == 0) spin_until = spins ? active_policy::now() + spin_ns : -1;
+        if (spin_until == 0) spin_until = spin != 0 ? active_policy::now() + spin : -1;
         if (spin_until > 0) {
-            // What is awaited runs elsewhere: to be woken takes longer than most tasks.
             pause_between_looks();
             if (active_policy::now() >= spin_until) spin_until = -1;
             continue;

@@ -96,6 +96,8 @@ struct alignas(64) worker {
     std::uint32_t fork_victim = 0;
     unsigned stole = 0;  // tasks at the last steal, until it is known whether that paid
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
+    std::uint64_t unclaimed = 0;  // the oldest task of somebody, while this thread does not steal
+    std::int64_t unclaimed_again = 0;
     fork_stack* joins = nullptr;  // its own; for others:
     std::uint32_t root_births = 0;
     std::int64_t stamp = 0;         // clock at the end of the last task or sleep

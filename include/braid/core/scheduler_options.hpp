@@ -17,8 +17,8 @@ class chooser;
 /// and except for `power`, a wait watches what other threads still run for it for 50 µs before
 /// that.
 enum class parking : std::uint8_t {
-    latency,   // about 50 µs of looking
-    balanced,  // about 10 µs
+    latency,   // 50 µs of looking
+    balanced,  // 25 µs
     power,     // sleeps at once
 };
 
