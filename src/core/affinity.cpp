@@ -37,7 +37,7 @@ bool runtime::enqueue_on(std::uint32_t index, unsigned seat, std::uint16_t visit
                           "the thread that `on` names has left; keep its main_thread alive")) {
             return false;
         }
-        append(target.box, index);
+        append(target.box, index, index);
     }
     wake_seat(seat);
     return true;
@@ -50,7 +50,7 @@ bool runtime::enqueue_masked(std::uint32_t index, std::uint64_t mask) {
     }
     {
         const std::lock_guard lock(masked.mutex);
-        append(masked, index);
+        append(masked, index, index);
         // seq_cst: pairs with the look of a member that has announced its sleep (I5).
         masked_for.fetch_or(mask, seq_cst);
     }

@@ -12,7 +12,7 @@ void runtime::enqueue_background(std::uint32_t index) {
     worker* sleeper = nullptr;
     {
         const std::lock_guard lock(background_mutex);
-        append(background[level_of(slots[index])], index);
+        append(background[level_of(slots[index])], index, index);
         if (background_idle_count != 0) sleeper = background_idle[--background_idle_count];
     }
     if (sleeper != nullptr) {

@@ -23,16 +23,17 @@ std::uint8_t runtime::level_of(const slot& s) const {
                     : std::min(level, static_cast<std::uint8_t>(high));
 }
 
-void runtime::append(inbox& list, std::uint32_t index) {
-    slots[index].next.store(no_index, relaxed);
+/// From `first` to `last` they are linked already.
+void runtime::append(inbox& list, std::uint32_t first, std::uint32_t last, std::uint32_t count) {
+    slots[last].next.store(no_index, relaxed);
     if (list.last == no_index) {
-        list.first = index;
+        list.first = first;
     } else {
-        slots[list.last].next.store(index, relaxed);
+        slots[list.last].next.store(first, relaxed);
     }
-    list.last = index;
+    list.last = last;
     // seq_cst: pairs with the look of a thread that has announced its sleep (I5).
-    list.size.fetch_add(1, seq_cst);
+    list.size.fetch_add(count, seq_cst);
 }
 
 void runtime::make_ready(worker& w, std::uint32_t index, task_id released_by) {
@@ -98,12 +99,18 @@ void runtime::spill(worker& w, task_id id, unsigned level) {
     std::uint64_t oldest[spill_batch];
     std::size_t count =
         w.ready[level].take_oldest(oldest, std::min(spill_batch, w.ready[level].size() / 2));
+    for (std::size_t i = 1; i < count; ++i) {
+        slots[index_of(oldest[i - 1])].next.store(index_of(oldest[i]), relaxed);
+    }
     {
         const std::lock_guard lock(spilled[level].mutex);
-        for (std::size_t i = 0; i < count; ++i) append(spilled[level], index_of(oldest[i]));
+        if (count != 0) {
+            append(spilled[level], index_of(oldest[0]), index_of(oldest[count - 1]),
+                   static_cast<std::uint32_t>(count));
+        }
         // No room if thieves hold the place between what they claimed and what they did not.
         if (!w.ready[level].push(id.value)) {
-            append(spilled[level], index_of(id.value));
+            append(spilled[level], index_of(id.value), index_of(id.value));
             ++count;
         }
     }
@@ -118,12 +125,16 @@ bool runtime::unspill(worker& w, unsigned level) {
     const std::size_t limit = std::min(spill_batch, w.ready[level].size());
     std::size_t count = 0;
     {
-        const std::lock_guard lock(spilled[level].mutex);
-        for (; count != limit; ++count) {
-            const std::uint32_t i = take_first(spilled[level], [](auto) { return true; });
-            if (i == no_index) break;
-            taken[count] = id_of(i).value;
+        inbox& list = spilled[level];
+        const std::lock_guard lock(list.mutex);
+        for (; count != limit && list.first != no_index; ++count) {
+            const slot& s = slots[list.first];
+            s.prefetch();  // it lay there long
+            taken[count] = id_of(list.first).value;
+            list.first = s.next.load(relaxed);
         }
+        if (list.first == no_index) list.last = no_index;
+        list.size.fetch_sub(static_cast<std::uint32_t>(count), relaxed);
     }
     if (count == 0) return false;
     w.ready[level].refill(taken, count);

@@ -112,7 +112,7 @@ public:
     void requeue_by_table(worker& w);
     std::uint8_t level_of(const slot& s) const;
     /// Both under the list's lock; take_first: the oldest that fits, or no_index.
-    void append(inbox& list, std::uint32_t index);
+    void append(inbox& list, std::uint32_t first, std::uint32_t last, std::uint32_t count = 1);
     template <class Fits>
     std::uint32_t take_first(inbox& list, Fits&& fits);  // lists.hpp
 
