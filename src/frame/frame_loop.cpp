@@ -98,6 +98,7 @@ bool frame_state::wait_for(task_id end) {
 future<void> frame_state::collect(std::uint64_t frame) {
     frame_slot& slot = slot_of(frame);
     if (!wait_for(slot.end.id())) return {};
+    if (std::exchange(slot.shown, false)) tell(event_kind::frame_end, frame);  // it failed
     frame_record& r = slot.record;
     r.failed = slot.passed != stage_count || !slot.opened;
     std::int64_t before = 0;

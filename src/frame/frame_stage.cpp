@@ -202,7 +202,10 @@ task_id stage_state::submit(std::uint64_t f, task_id after, task_id parent) {
 void stage_state::begin(std::uint64_t f, task_context& task) {
     frame_slot& slot = loop.slot_of(f);
     frame = f;
-    if (position == 0) loop.tell(event_kind::frame_begin, f);
+    if (position == 0) {
+        slot.shown = true;
+        loop.tell(event_kind::frame_begin, f);
+    }
     no_bodies = slot.refused;
     if (no_bodies) return;
     no_bodies = serial_now = wants_serial.load(relaxed);
@@ -217,7 +220,10 @@ void stage_state::end(std::uint64_t f) {
     frame_slot& slot = loop.slot_of(f);
     slot.record.stage[position].ended = active_policy::now();
     ++slot.passed;
-    if (position + 1 == loop.stage_count) loop.tell(event_kind::frame_end, f);
+    if (position + 1 == loop.stage_count) {
+        slot.shown = false;
+        loop.tell(event_kind::frame_end, f);
+    }
 }
 
 void stage_state::run_body(std::uint32_t index, task_context& task) {

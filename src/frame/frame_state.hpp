@@ -20,6 +20,7 @@ struct frame_slot {
     unsigned passed = 0;   // stages that succeeded; written by one after the other
     bool opened = false;   // the gate; else the frame was cancelled, whatever ran
     bool refused = false;  // nothing of it runs
+    bool shown = false;    // its begin was told, its end was not
     frame_record record;
     frame_arena arena;
 };

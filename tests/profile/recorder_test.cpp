@@ -241,6 +241,38 @@ TEST_P(Recorder, HasGraphsJobListsAndFrames) {
     EXPECT_EQ(begun, (std::vector<std::uint64_t>{1, 2, 3, 4, 5}));
 }
 
+TEST_P(Recorder, HasTheEndOfAFrameThatFailed) {
+    {
+        braid::scheduler s(options());
+        braid::frame_loop loop(s, {.name = "frame", .depth = 1});
+        braid::frame_stage simulate(loop, {.name = "simulate"});
+        braid::frame_stage draw(loop, {.name = "draw"});
+        simulate.add({.name = "think"}, [](const braid::frame_context& c) {
+            if (c.frame == 2) throw std::runtime_error("no idea");
+        });
+        draw.add({.name = "paint"}, [](const braid::frame_context&) {});
+        ASSERT_TRUE(recorder_.start(sink_));
+        loop.advance();
+        loop.advance();
+        EXPECT_THROW(loop.finish(), std::runtime_error);
+        loop.advance();
+        loop.finish();
+    }
+    ASSERT_TRUE(recorder_.stop());
+    const capture c = sink_.read();
+    std::vector<std::uint64_t> begun, ended;
+    for (const profile::lane& l : c.lanes) {
+        for (const record& r : l.records) {
+            if (r.kind == record_kind::frame_begin) begun.push_back(r.other);
+            if (r.kind == record_kind::frame_end) ended.push_back(r.other);
+        }
+    }
+    std::sort(begun.begin(), begun.end());
+    std::sort(ended.begin(), ended.end());
+    EXPECT_EQ(begun, (std::vector<std::uint64_t>{1, 2, 3}));
+    EXPECT_EQ(ended, begun);
+}
+
 /// Runs after the second one take one place in the ring; the capture does not show it.
 TEST_P(Recorder, HasEachRunOfAGraphWhole) {
     constexpr std::size_t runs = 6, nodes = 10;
