@@ -4,6 +4,7 @@
 #include "threads.hpp"
 
 #include <array>
+#include <cstdint>
 
 namespace bench::nqueens {
 
@@ -11,7 +12,7 @@ inline constexpr int n = 13;
 inline constexpr long expected = 73'712;
 
 /// Columns of the queens in the rows so far.
-using board = std::array<char, 16>;
+using board = std::array<std::uint8_t, 16>;
 
 inline bool safe(const board& b, int row, int column) {
     for (int i = 0; i < row; ++i) {
@@ -21,7 +22,7 @@ inline bool safe(const board& b, int row, int column) {
     return true;
 }
 inline board with(board b, int row, int column) {
-    b[static_cast<std::size_t>(row)] = static_cast<char>(column);
+    b[static_cast<std::size_t>(row)] = static_cast<std::uint8_t>(column);
     return b;
 }
 

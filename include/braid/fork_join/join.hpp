@@ -349,7 +349,10 @@ auto fork_join(scheduler& s, const char* name, F&& body) {
             own.result.emplace(detail::value_of_part(own.body, c));
         },
         &both);
-    if constexpr (!std::is_void_v<detail::part_result<F>>) return std::move(*both.result);
+    if constexpr (!std::is_void_v<detail::part_result<F>>) {
+        if (!both.result) std::terminate();  // the body was called, or threw
+        return std::move(*both.result);
+    }
 }
 
 BRAID_NAMESPACE_END
