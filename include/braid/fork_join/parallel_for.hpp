@@ -112,6 +112,16 @@ private:
     shared_range* left_;
 };
 
+template <bool FromFront, class Body>
+void run_from(shared_range& left, Body& body, fork_context c) {
+    range_closer on_exit(left);
+    for (index_range piece; FromFront ? left.take_front(piece) : left.take_half(piece);) {
+        body(c, piece);
+        if (c.cancelled()) return on_exit.cancel();
+    }
+    on_exit.normal_end();
+}
+
 /// `front(fork_context, index_range)` for pieces from the front, one after the other on this
 /// thread, until nothing is left; meanwhile another one calls `back` for the upper half of what is
 /// left, again and again.
@@ -120,23 +130,8 @@ void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
     shared_range left(all);
     fork_access::publish_next(c);
     join(
-        c,
-        [&left, &front](fork_context inner) {
-            range_closer on_exit(left);
-            for (index_range piece; left.take_front(piece);) {
-                front(inner, piece);
-                if (inner.cancelled()) return on_exit.cancel();
-            }
-            on_exit.normal_end();
-        },
-        [&left, &back](fork_context inner) {
-            range_closer on_exit(left);
-            for (index_range half; left.take_half(half);) {
-                back(inner, half);
-                if (inner.cancelled()) return on_exit.cancel();
-            }
-            on_exit.normal_end();
-        });
+        c, [&left, &front](fork_context inner) { run_from<true>(left, front, inner); },
+        [&left, &back](fork_context inner) { run_from<false>(left, back, inner); });
 }
 
 /// Runs `body(fork_context, index_range)` over a range of units, with help, which is helped itself.
