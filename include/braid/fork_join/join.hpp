@@ -15,7 +15,6 @@
 #include <cstring>
 #include <functional>
 #include <new>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -122,6 +121,12 @@ private:
     }
 };
 
+template <class Value>
+struct end_of_value {
+    Value& v;
+    ~end_of_value() { v.~Value(); }
+};
+
 /// A part, or a result, that is large or not trivial stays in the frame of the join.
 template <class G>
 class second_part<G, false> {
@@ -142,7 +147,7 @@ public:
     static value take(fork_slot& slot) {
         second_part& self = of(slot);
         if (self.error_) std::rethrow_exception(std::move(self.error_));
-        const end_of_value end{self.value_};
+        const end_of_value<value> end{self.value_};
         return std::move(self.value_);
     }
     static std::exception_ptr discard(fork_slot& slot) {
@@ -152,10 +157,6 @@ public:
     }
 
 private:
-    struct end_of_value {
-        value& v;
-        ~end_of_value() { v.~value(); }
-    };
     static second_part& of(fork_slot& slot) {
         second_part* self = nullptr;
         std::memcpy(&self, slot.payload, sizeof self);
@@ -338,20 +339,25 @@ auto join(F&& f, Parts&&... parts) {
 /// returns, and throws what it throws.
 template <fork_callable F>
 auto fork_join(scheduler& s, const char* name, F&& body) {
+    using value = detail::part_value<F>;
     struct call {
+        explicit call(F& b) : body(b) {}
+        ~call() {}
         F& body;
-        std::optional<detail::part_value<F>> result;
-    } both{body, {}};
+        union {
+            value result;
+        };
+    } both(body);
     detail::enter_fork_join(
         s, name,
         [](void* p, fork_context c) {
             auto& own = *static_cast<call*>(p);
-            own.result.emplace(detail::value_of_part(own.body, c));
+            ::new (static_cast<void*>(&own.result)) value(detail::value_of_part(own.body, c));
         },
         &both);
     if constexpr (!std::is_void_v<detail::part_result<F>>) {
-        if (!both.result) std::terminate();  // the body was called, or threw
-        return std::move(*both.result);
+        const detail::end_of_value<value> end{both.result};
+        return std::move(both.result);
     }
 }
 
