@@ -121,6 +121,14 @@ private:
     unsigned& count_;
 };
 
+/// While a core is free what is awaited may run elsewhere: to be woken takes longer than most
+/// tasks. -1: not at all.
+std::int64_t end_of_spin(const runtime& rt) {
+    if (rt.turn || rt.options.idle == parking::power) return -1;
+    const bool core_free = rt.active_workers.load(relaxed) < rt.cores;
+    return active_policy::now() + (core_free ? spin_ns : short_spin_ns);
+}
+
 }  // namespace
 
 bool runtime::may_wait_for(const worker& w, task_id id) const {
@@ -283,11 +291,6 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     bool in_time = true;
     bool asked = false;
     bool desperate = false;  // nobody can stand in: run whatever is there
-    // While a core is free what is awaited may run elsewhere: to be woken takes longer than most
-    // tasks.
-    const std::int64_t spin = turn || options.idle == parking::power ? 0
-                              : active_workers.load(relaxed) < cores ? spin_ns
-                                                                     : short_spin_ns;
     std::int64_t spin_until = 0;
     while (true) {
         rest_if_frozen(w);
@@ -328,7 +331,7 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
             tell_scope(w);  // perhaps the very scope that is awaited here
             continue;
         }
-        if (spin_until == 0) spin_until = spin != 0 ? active_policy::now() + spin : -1;
+        if (spin_until == 0) spin_until = end_of_spin(*this);
         if (spin_until > 0) {
             pause_between_looks();
             if (active_policy::now() >= spin_until) spin_until = -1;
