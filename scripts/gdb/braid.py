@@ -70,7 +70,6 @@ class Runtime:
         self.name = text(value["options"]["name"])
         self.slots = Pool(value["slots"])
         self.edges = Pool(value["edges"])
-        self.records = Pool(value["lot"]["records_"])
 
     def seats(self):
         for i in range(number(self.value["seat_count"])):
@@ -228,17 +227,20 @@ class Waits(gdb.Command):
         for runtime in runtimes():
             print(f"scheduler '{runtime.name}'")
             for b in range(64):
-                record = int(runtime.value["lot"]["buckets_"][b]["first"])
-                while record != NO_INDEX:
-                    self.show(runtime, runtime.records[record])
-                    record = number(runtime.records[record]["next"])
+                record = runtime.value["lot"]["buckets_"][b]["first"]
+                while int(record) != 0:
+                    self.show(runtime, record.dereference())
+                    record = record["next"]
 
     @staticmethod
     def show(runtime, record):
         key = int(record["key"])
-        w = runtime.seat(int(record["seat"]))
-        top = number(w["shown"])
-        waiter = number(w["frames"][top - 1]["task"]) if 0 < top <= 64 else 0
+        name, waiter = "a thread without a seat", 0
+        if int(record["seat"]) != NO_SEAT:
+            w = runtime.seat(int(record["seat"]))
+            name = w["name"].string()
+            top = number(w["shown"])
+            waiter = number(w["frames"][top - 1]["task"]) if 0 < top <= 64 else 0
         # Keys of addresses are their complement; see address_key().
         address = ~key & 0xFFFFFFFFFFFFFFFF
         if (key >> 32) < 0xFFFF0000:
@@ -254,7 +256,7 @@ class Waits(gdb.Command):
             symbol = gdb.execute(f"info symbol {address:#x}", to_string=True)
             if not symbol.startswith("No symbol"):
                 what += f" ({symbol.split(' in section')[0].strip()})"
-        print(f"  {w['name'].string()}: {runtime.title(waiter)} waits for {what}")
+        print(f"  {name}: {runtime.title(waiter)} waits for {what}")
 
 
 class Seats(gdb.Command):

@@ -66,16 +66,19 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
     const slot& p = slots[batch];
     // A chooser decides about each body, an observer sees each, and inboxes hold them one by one.
     if (turn || observed() || p.has(flag_background | flag_direct)) {
-        for (std::size_t i = 0; i < all.count; ++i) {
+        std::size_t i = 0;
+        for (; i < all.count; ++i) {
             const draft d = open(w, member_options(batch), draft_kind::posted);
-            if (d.storage == nullptr) return;
+            if (d.storage == nullptr) break;
             ::new (d.storage) batch_member{all.shared, i};
             publish(w, d, all.run);
         }
+        // Out of memory, or a discarding shutdown: the others run here, or are cancelled here.
+        count_members(w, batch, all.count - i);
+        run_alone(w, batch, all, i);
         return;
     }
-    seat_counters::add(w.counters.created, all.count);
-    count_creation(w, p.environment.load(relaxed), all.count);
+    count_members(w, batch, all.count);
     for (std::size_t first = 0; first < all.count; first += range::most) {
         const std::size_t n = std::min(all.count - first, range::most);
         if (const std::uint32_t index = open_ticket(w, batch, batch); index != no_index) {
@@ -85,6 +88,21 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
             continue;
         }
         // Out of memory, and the handler was told: then these bodies run here, none is lost.
+        return run_alone(w, batch, all, first);
+    }
+}
+
+void runtime::count_members(worker& w, std::uint32_t batch, std::size_t count) {
+    if (count == 0) return;
+    seat_counters::add(w.counters.created, count);
+    count_creation(w, slots[batch].environment.load(relaxed), count);
+}
+
+/// The bodies from `first` on, without any slot.
+void runtime::run_alone(worker& w, std::uint32_t batch, const batch_bodies& all,
+                        std::size_t first) {
+    for (; first < all.count; first += range::most) {
+        const std::size_t n = std::min(all.count - first, range::most);
         ticket alone{all, first, batch, true, range::make(0, n)};
         run_members(w, no_index, alone);
     }

@@ -1,7 +1,7 @@
 // What became of a task that failed or was cancelled, and who is told. Cold: one lock for all.
 #include "braid/core/error.hpp"
 #include "braid/core/scope.hpp"
-#include "core/runtime.hpp"
+#include "core/seat_lease.hpp"
 
 #include <utility>
 
@@ -193,7 +193,8 @@ void scope::cancel() { cancelled_.store(true, release); }
 void scope::wait(help policy) { wait_for(forever, policy); }
 
 bool scope::wait_for(nanoseconds timeout, help policy) {
-    if (!rt_.wait_scope(*this, timeout, policy)) return false;
+    const detail::long_call call(rt_);
+    if (!rt_.wait_here({.all_of = this}, timeout, policy, nullptr)) return false;
     std::exception_ptr error;
     {
         const std::lock_guard lock(rt_.failure_mutex);

@@ -87,8 +87,7 @@ runtime::runtime(const scheduler_options& o)
       memory(o.memory, o.memory_budget_bytes, o.out_of_memory),
       slots(memory, memory_tag::slot),
       edges(memory, memory_tag::edge),
-      details(memory, memory_tag::detail),
-      lot(memory) {}
+      details(memory, memory_tag::detail) {}
 
 runtime* runtime::create(const scheduler_options& given) {
     const scheduler_options o = with_observer(given);
@@ -121,6 +120,8 @@ runtime* runtime::create(const scheduler_options& given) {
     if (o.worker_threads.pin) rt->creators_cores = platform::own_cores();
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
+    rt->kept_seat = rt->place_seat(seat_kind::guest, 0, rt->kept_bytes, rt->kept_cells, kept_ring,
+                                   kept_ring, "guest");
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
     rt->post_seat = rt->add_seat(seat_kind::guest, 0, "post");
     rt->slots.reserve(128 + 64 * static_cast<std::uint32_t>(workers));
@@ -146,10 +147,31 @@ int runtime::core_to_pin_to(const worker& w) const {
     return count != 0 ? order[(before + w.number) % count] : -1;
 }
 
+/// Under seat_mutex, or while nobody else is there; a seat is left.
+worker* runtime::place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
+                            std::uint32_t most, std::uint32_t others, const char* name) {
+    const std::uint32_t index = seat_count.load(relaxed);
+    auto* w = ::new (bytes) worker(*this, static_cast<std::uint16_t>(index), kind);
+    w->number = static_cast<std::uint16_t>(number);
+    if (kind == seat_kind::worker && number < 64) w->mask = std::uint64_t{1} << number;
+    w->cell_count = most + (level_count - 1) * others;
+    w->cells = cells;
+    ready_queue::cell* at = w->cells;
+    for (std::uint32_t i = 0; i < w->cell_count; ++i) ::new (at + i) ready_queue::cell{0};
+    for (unsigned level = 0; level < level_count; ++level) {
+        const std::uint32_t count = level == normal ? most : others;
+        w->ready[level].attach(at, count);
+        at += count;
+    }
+    std::snprintf(w->name, sizeof w->name, "%s", name);
+    seats[index].store(w, release);
+    seat_count.store(index + 1, release);
+    return w;
+}
+
 worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     const std::lock_guard lock(seat_mutex);
-    const std::uint32_t index = seat_count.load(relaxed);
-    if (index == sleepers::capacity) {
+    if (seat_count.load(relaxed) == sleepers::capacity) {
         log(log_level::error,
             "%s: all %u seats are taken; lower max_workers, guests or "
             "max_reserves",
@@ -167,23 +189,11 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
         memory.release(ring_bytes, cell_bytes, 64, memory_tag::worker);
         return nullptr;
     }
-    auto* w = ::new (bytes) worker(*this, static_cast<std::uint16_t>(index), kind);
-    w->number = static_cast<std::uint16_t>(number);
-    if (kind == seat_kind::worker && number < 64) w->mask = std::uint64_t{1} << number;
-    w->cell_count = cells;
-    w->cells = static_cast<ready_queue::cell*>(ring_bytes);
-    ready_queue::cell* at = w->cells;
-    for (std::uint32_t i = 0; i < cells; ++i) ::new (at + i) ready_queue::cell{0};
-    for (unsigned level = 0; level < level_count; ++level) {
-        const std::uint32_t count = level == normal ? most : others;
-        w->ready[level].attach(at, count);
-        at += count;
-    }
+    char text[sizeof(worker::name)];
     if (name == nullptr) name = "worker";
-    std::snprintf(w->name, sizeof w->name, kind == seat_kind::main ? "%s" : "%s %u", name, number);
-    seats[index].store(w, release);
-    seat_count.store(index + 1, release);
-    return w;
+    std::snprintf(text, sizeof text, kind == seat_kind::main ? "%s" : "%s %u", name, number);
+    return place_seat(kind, number, bytes, static_cast<ready_queue::cell*>(ring_bytes), most,
+                      others, text);
 }
 
 bool runtime::start(worker& w) {
@@ -303,36 +313,49 @@ void runtime::enter_turn(worker& w) {
 
 // ---- foreign threads ---------------------------------------------------------------------------
 
-worker* runtime::lease_guest(bool may_block) {
-    std::unique_lock lock(guest_mutex, std::defer_lock);
-    if (may_block) {
-        lock.lock();
-    } else if (!lock.try_lock()) {
-        return nullptr;
+worker* runtime::take_guest(bool kept_too) {
+    unsigned guests = 0;
+    unsigned inside = 0;  // those that only wait do not count: others must get on
+    worker* found = nullptr;
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        worker* w = seats[i].load(acquire);
+        if (w->kind != seat_kind::guest || w == post_seat || w == kept_seat) continue;
+        ++guests;
+        if (!w->leased && found == nullptr) found = w;
+        if (w->leased && !w->waits) ++inside;
     }
-    while (true) {
-        unsigned guests = 0;
-        unsigned inside = 0;  // those that only wait do not count: others must get on
-        worker* free_seat = nullptr;
-        for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-            worker* w = seats[i].load(acquire);
-            if (w == nullptr || w->kind != seat_kind::guest || w == post_seat) continue;
-            ++guests;
-            if (!w->leased && free_seat == nullptr) free_seat = w;
-            if (w->leased && !w->waits) ++inside;
-        }
-        const bool allowed = inside < static_cast<unsigned>(std::max(1, options.guests));
-        if (allowed && free_seat != nullptr) {
-            free_seat->leased = true;
-            free_seat->stack_low = 0;
-            lock.unlock();
-            enter_turn(*free_seat);
-            return free_seat;
-        }
-        if (!may_block) return nullptr;
-        if (allowed && add_seat(seat_kind::guest, guests, "guest") != nullptr) continue;
-        guest_returned.wait(lock);
+    const bool allowed = inside < static_cast<unsigned>(std::max(1, options.guests));
+    if (allowed && found == nullptr) found = add_seat(seat_kind::guest, guests, "guest");
+    if (!allowed || found == nullptr) found = kept_too && !kept_seat->leased ? kept_seat : nullptr;
+    if (found == nullptr) return nullptr;
+    found->leased = true;
+    found->stack_low = 0;
+    return found;
+}
+
+worker* runtime::lease_guest() {
+    std::unique_lock lock(guest_mutex);
+    worker* w = nullptr;
+    // Whoever has the kept seat does not wait, so it comes back.
+    while ((w = take_guest(true)) == nullptr) guest_returned.wait(lock);
+    lock.unlock();
+    seat_guest(*w);
+    return w;
+}
+
+void runtime::seat_guest(worker& w) {
+    w.at_rest.store(false, relaxed);
+    enter_turn(w);
+}
+
+worker* runtime::try_lease_guest() {
+    worker* w = nullptr;
+    {
+        const std::lock_guard lock(guest_mutex);
+        w = take_guest(false);
     }
+    if (w != nullptr) seat_guest(*w);
+    return w;
 }
 
 void runtime::return_guest(worker& w) {
@@ -342,7 +365,8 @@ void runtime::return_guest(worker& w) {
     // Told under the lock: a thread that ends the scheduler waits for that.
     const std::lock_guard lock(guest_mutex);
     w.leased = false;
-    guest_returned.notify_one();
+    w.at_rest.store(true, relaxed);
+    guest_returned.notify_all();
 }
 
 worker* runtime::enter_post_seat() {
@@ -356,7 +380,7 @@ void runtime::leave_post_seat() { post_seat_taken.store(false, release); }
 void runtime::note_guest_waits(worker& w, bool waits) {
     const std::lock_guard lock(guest_mutex);
     w.waits = waits;
-    if (waits) guest_returned.notify_one();
+    if (waits) guest_returned.notify_all();
 }
 
 // ---- reserves ----------------------------------------------------------------------------------
@@ -481,9 +505,8 @@ void runtime::shut_down(shutdown how) {
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
             continue;
         }
-        const std::uint32_t record =
-            lot.enter(seat->records, key, seat->index, [&] { return !at_rest(); });
-        if (record == no_index) continue;
+        wait_record record;
+        if (!lot.enter(record, key, seat->index, [&] { return !at_rest(); })) continue;
         // Threads that go to sleep tell; a task that ends on a thread outside does not, hence
         // the time-out.
         if (turn) {
@@ -491,8 +514,18 @@ void runtime::shut_down(shutdown how) {
         } else {
             seat->park.park(active_policy::now() + 200'000);
         }
-        lot.leave(seat->records, record);
+        lot.leave(record);
     }
+}
+
+/// Threads of the program in a call that runs tasks or waits.
+bool runtime::anybody_inside() {
+    const std::lock_guard lock(guest_mutex);
+    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
+        const worker* w = seats[i].load(acquire);
+        if (w->leased || w->inside.load(acquire)) return true;
+    }
+    return false;
 }
 
 void runtime::destroy(runtime* rt) {
@@ -521,10 +554,8 @@ void runtime::destroy(runtime* rt) {
         const std::lock_guard lock(rt->thread_mutex);
         rt->state.store(life::closed, seq_cst);
     }
-    // The task that destroyed the scheduler may lie on top of a wait of the program's own thread.
-    while (const worker* last = rt->ended_by) {
-        const std::lock_guard lock(rt->guest_mutex);
-        if (!last->leased && !last->inside.load(acquire)) break;
+    // From a task: threads of the program may still be on their way out of the wait that it ended.
+    while (rt->ended_by != nullptr && rt->anybody_inside()) {
         parker().park(active_policy::now() + 50'000);
     }
     for (unsigned i = 0; i < rt->seat_count.load(acquire); ++i) rt->wake_seat(i);
@@ -547,13 +578,16 @@ runtime::~runtime() {
     }
     for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
         worker* w = seats[i].load(relaxed);
-        memory.release(w->cells, sizeof(ready_queue::cell) * w->cell_count, 64, memory_tag::worker);
         memory.release(w->joins, fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
         if (w->types != nullptr) {
             memory.release(w->types, sizeof(type_row) * type_rows, alignof(type_row),
                            memory_tag::worker);
         }
+        ready_queue::cell* const cells = w->cells;
+        const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
         w->~worker();
+        if (w == kept_seat) continue;
+        memory.release(cells, cell_bytes, 64, memory_tag::worker);
         memory.release(w, sizeof(worker), alignof(worker), memory_tag::worker);
     }
 }

@@ -4,24 +4,33 @@
 // waiters leave at a time-out without a trace, and the object may die as soon as it has woken.
 // (The idea of a parking lot is WebKit's, 2016.)
 //
+// A record lies in the frame of the wait, so that no wait can lack the memory for one. That is safe
+// because of the last of these:
+//
 // L1  A record is in at most one bucket, under its key; all links are guarded by the bucket's lock.
-// L2  `done` is the waker's last touch of a record.
+// L2  Whether a record was woken is decided under that lock: wake() takes it out and marks it, or
+//     leave() takes it out unmarked. Never both, so a wake that its receiver has no use for any
+//     more is seen by the receiver, which hands it on.
+// L3  `done` is the waker's last touch of a record; it is out of the list by then, and the link to
+//     the next one was read before.
 
-#include "core/index_pool.hpp"
-#include "core/slot.hpp"
+#include "base/mutex.hpp"
 
 #include <cstdint>
-#include <mutex>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-struct wait_record {
-    atomic<std::uint32_t> next{0};
-    atomic<bool> done{false};
+struct outcome;
+
+template <class Policy>
+struct basic_wait_record {
+    basic_wait_record* next = nullptr;  // guarded by the bucket's lock
     std::uint64_t key = 0;
-    std::uint16_t seat = UINT16_MAX;
     outcome* result = nullptr;
+    typename Policy::template atomic<bool> done{false};
+    std::uint16_t seat = UINT16_MAX;
 };
 
 /// A key that no id can be (its generation would be among the last 2^15), and that is another one
@@ -31,49 +40,37 @@ inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
 
-class parking_lot {
+template <class Policy>
+class basic_parking_lot {
 public:
-    explicit parking_lot(accounted_memory& memory) : records_(memory, memory_tag::detail) {}
+    using record = basic_wait_record<Policy>;
 
-    wait_record& operator[](std::uint32_t record) const { return records_[record]; }
-
-    /// A record under `key`, provided that `still_open()`, called under the bucket's lock, sets
-    /// the bit that makes the other side call wake(). no_index: it was too late, or no memory.
+    /// Enters `r` under `key`, provided that `still_open()`, called under the bucket's lock, sets
+    /// the bit that makes the other side call wake(). False: it was too late, and nothing changed.
     template <class StillOpen>
-    std::uint32_t enter(pool_cache& cache, std::uint64_t key, std::uint16_t seat,
-                        StillOpen&& still_open) {
-        const std::uint32_t index = records_.take(cache);
-        if (index == no_index) return no_index;
-        wait_record& r = records_[index];
+    bool enter(record& r, std::uint64_t key, std::uint16_t seat, StillOpen&& still_open) {
         r.key = key;
         r.seat = seat;
         r.result = nullptr;
         r.done.store(false, relaxed);
         bucket& b = bucket_of(key);
-        {
-            const std::lock_guard lock(b.mutex);
-            if (still_open()) {
-                r.next.store(b.first, relaxed);
-                b.first = index;
-                return index;
-            }
-        }
-        records_.give(cache, index);
-        return no_index;
+        const basic_locked<Policy> lock(b.mutex);
+        if (!still_open()) return false;
+        r.next = b.first;
+        b.first = &r;
+        return true;
     }
 
-    /// The waiter leaves, done or not. Returns what it was given, also at the last moment.
-    outcome* leave(pool_cache& cache, std::uint32_t index) {
-        wait_record& r = records_[index];
+    /// The waiter leaves. True: it had been woken. `r.result` is what it was given, also at the
+    /// last moment; the caller owns it from here on.
+    bool leave(record& r) {
         // acquire: pairs with the release in wake().
-        if (!r.done.load(acquire)) {
-            bucket& b = bucket_of(r.key);
-            const std::lock_guard lock(b.mutex);
-            if (!r.done.load(acquire)) unlink(b, index);
-        }
-        outcome* result = std::exchange(r.result, nullptr);
-        records_.give(cache, index);
-        return result;
+        if (r.done.load(acquire)) return true;
+        bucket& b = bucket_of(r.key);
+        const basic_locked<Policy> lock(b.mutex);
+        if (r.done.load(relaxed)) return true;  // the lock orders it
+        unlink(b, r);
+        return false;
     }
 
     /// Takes records under `key` out, at most `limit`: `each(record)` says whether, and is called
@@ -82,53 +79,43 @@ public:
     template <class Each, class Notify>
     unsigned wake(std::uint64_t key, unsigned limit, Each&& each, Notify&& notify) {
         bucket& b = bucket_of(key);
-        const std::lock_guard lock(b.mutex);
+        const basic_locked<Policy> lock(b.mutex);
         unsigned woken = 0;
-        std::uint32_t previous = no_index;
-        for (std::uint32_t i = b.first; i != no_index && woken != limit;) {
-            wait_record& r = records_[i];
-            const std::uint32_t next = r.next.load(relaxed);
+        record** link = &b.first;
+        while (*link != nullptr && woken != limit) {
+            record& r = **link;
             if (r.key != key || !each(r)) {
-                previous = i;
-                i = next;
+                link = &r.next;
                 continue;
             }
-            if (previous == no_index) {
-                b.first = next;
-            } else {
-                records_[previous].next.store(next, relaxed);
-            }
+            *link = r.next;
             const std::uint16_t seat = r.seat;
-            // release: pairs with leave() and the waiter's look; last touch (L2).
+            // release: pairs with leave() and the waiter's look; last touch (L3).
             r.done.store(true, release);
             notify(seat);
             ++woken;
-            i = next;
         }
         return woken;
     }
 
 private:
     struct alignas(64) bucket {
-        std::mutex mutex;
-        std::uint32_t first = no_index;
+        basic_mutex<Policy> mutex;
+        record* first BRAID_GUARDED_BY(mutex) = nullptr;
     };
 
     bucket& bucket_of(std::uint64_t key) { return buckets_[(key * 0x9e37'79b9'7f4a'7c15U) >> 58]; }
-    void unlink(bucket& b, std::uint32_t index) {
-        const std::uint32_t next = records_[index].next.load(relaxed);
-        if (b.first == index) {
-            b.first = next;
-            return;
-        }
-        std::uint32_t i = b.first;
-        while (records_[i].next.load(relaxed) != index) i = records_[i].next.load(relaxed);
-        records_[i].next.store(next, relaxed);
+    static void unlink(bucket& b, record& r) BRAID_REQUIRES(b.mutex) {
+        record** link = &b.first;
+        while (*link != &r) link = &(*link)->next;
+        *link = r.next;
     }
 
-    index_pool<wait_record> records_;
     bucket buckets_[64];
 };
+
+using wait_record = basic_wait_record<active_policy>;
+using parking_lot = basic_parking_lot<active_policy>;
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -84,16 +84,13 @@ void runtime::rest_if_frozen(worker& w) {
     tell_scope(w);
     const std::uint64_t key = address_key(&frozen);
     if (observed()) tell(w, event_kind::parked, {});
-    while (true) {
-        const std::uint32_t record =
-            lot.enter(w.records, key, w.index, [&] { return frozen.load(seq_cst); });
-        if (record == no_index) break;
+    wait_record record;
+    while (lot.enter(record, key, w.index, [&] { return frozen.load(seq_cst); })) {
         w.at_rest.store(true, seq_cst);
-        while (!lot[record].done.load(acquire)) {
+        while (!record.done.load(acquire)) {
             turn ? turn->block(w.index, false) : w.park.park();
         }
         w.at_rest.store(false, seq_cst);
-        lot.leave(w.records, record);
     }
     if (observed()) tell(w, event_kind::unparked, {});
 }
@@ -122,7 +119,14 @@ void runtime::run(worker& w, task_id id, bool more) {
         observed() ? run_plain<true>(w, id, more) : run_plain<false>(w, id, more);
         return;
     }
+    run_any(w, id);
+}
 
+/// Apart from run(), whose frame would lie below each body.
+[[gnu::noinline]] void runtime::run_any(worker& w, task_id id) {
+    const std::uint32_t index = index_of(id.value);
+    slot& s = slots[index];
+    const std::uint16_t flags = s.flags.load(relaxed);
     const std::int64_t started = options.statistics ? active_policy::now() : w.stamp;
     const std::int64_t outer_elsewhere = std::exchange(w.elsewhere, 0);
     const char* name = s.name;

@@ -137,6 +137,7 @@ public:
     void leave_thread(worker& w);
     /// `more`: may go on with other tasks of the same environment, if they are the newest.
     void run(worker& w, task_id id, bool more = false);
+    void run_any(worker& w, task_id id);
     void run_kept(worker& w);  // whatever it is
     void run_kept(worker& w, id_test wanted, id_test more);
     /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
@@ -168,11 +169,24 @@ public:
     static bool scope_done(const scope& s);
 
     // ---- wait.cpp
-    /// False, and reported: the wait could never end.
-    bool may_wait_for(const worker& w, task_id id) const;
-    /// True: over; false: out of time. `received` gets the awaited task's outcome.
+    /// True: over; false: out of time, or it could never end, which was reported. `received` gets
+    /// the awaited task's outcome.
     bool wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
               outcome** received);
+    /// The same for any thread, also for one that finds no seat: then it runs nothing meanwhile.
+    bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
+    const running_task* frame_of(const worker& w, task_id id, unsigned* steps = nullptr) const;
+    bool waits_for_itself(worker& w, const wait_target& target);
+    task_id find_work(worker& w, const wait_target& target, help policy);
+    task_id search_everything(worker& w, const wait_target& target, help policy);
+    task_id oldest_ready(worker& w);
+    bool is_needed(worker& w, const wait_target& target, std::uint64_t entry) const;
+    bool is_node(task_id id, const wait_target& target) const;
+    bool enough_stack(worker& w) const;
+    void count_background_waiter(int change);
+    static bool take(event& e);
+    static bool take_or_mark(event& e);
+    static bool mark_waited(scope& all);
     /// False: no thread could be had to stand in.
     bool hand_over(worker& w);
     void take_back(worker& w);
@@ -214,18 +228,27 @@ public:
     /// Rethrows what a wait received; drops it.
     void raise(outcome* result);
     bool scope_cancelled(const slot& s) const;
-    bool wait_scope(scope& s, nanoseconds timeout, help policy);
 
     // ---- lifecycle.cpp
     void find_places(const topology* machine);
     int core_to_pin_to(const worker& w) const;
     worker* add_seat(seat_kind kind, unsigned number, const char* name);
+    worker* place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
+                       std::uint32_t most, std::uint32_t others, const char* name);
     bool start(worker& w);
     worker* bound() const;
     worker* add_main(const char* name);
     void remove_main(worker& w);
     worker* reuse_main_seat(const char* name);
-    worker* lease_guest(bool may_block);
+    /// For a call that does not wait.
+    worker* lease_guest();
+    /// For a wait. Null: all are taken, and none can be had.
+    worker* try_lease_guest();
+    /// Under guest_mutex. Null: none is free.
+    worker* take_guest(bool kept_too);
+    void seat_guest(worker& w);
+    static constexpr std::uint16_t no_seat = UINT16_MAX;  // of a thread that waits without one
+    bool sleep_outside(std::unique_lock<std::mutex>& lock, std::int64_t deadline);
     void return_guest(worker& w);
     /// For try_post() from outside: waits for nothing. Null: another thread is there.
     worker* enter_post_seat();
@@ -233,6 +256,7 @@ public:
     void note_guest_waits(worker& w, bool waits);
     void shut_down(shutdown how);
     bool everything_ended() const;
+    bool anybody_inside();
     /// … and no thread is still busy with the consequences.
     bool at_rest() const;
     void set_worker_count(unsigned count);
@@ -347,6 +371,11 @@ public:
 
     std::mutex guest_mutex;
     std::condition_variable guest_returned;
+    // For calls that do not wait, when no other is free. Needs no memory but this.
+    worker* kept_seat = nullptr;
+    static constexpr std::uint32_t kept_ring = 8;
+    alignas(worker) std::byte kept_bytes[sizeof(worker)];
+    ready_queue::cell kept_cells[level_count * kept_ring];
     worker* post_seat = nullptr;  // leased to nobody
     atomic<bool> post_seat_taken{false};
 
@@ -357,7 +386,7 @@ public:
     std::uint16_t worker_seats[sleepers::capacity] = {};  // guarded by thread_mutex
     platform::core_set creators_cores;                    // to pin to
     platform::thread_request last_request{};
-    worker* ended_by = nullptr;  // the seat whose task destroyed the scheduler
+    worker* ended_by = nullptr;  // the seat whose task destroyed the scheduler; see destroy()
     atomic<std::uint64_t> refused{0}, unobserved{0}, wakes{0};
     atomic<std::uint32_t> next_resource{0};
     atomic<bool> warned_of_reserves{false}, warned_of_parking{false};
@@ -367,6 +396,8 @@ private:
     ~runtime();
     task_options member_options(std::uint32_t parent) const;
     std::uint32_t open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch);
+    void count_members(worker& w, std::uint32_t batch, std::size_t count);
+    void run_alone(worker& w, std::uint32_t batch, const batch_bodies& all, std::size_t first);
     /// False: out of memory.
     bool leave_ticket(worker& w, std::uint32_t index);
     bool refill_ticket(worker& w, std::uint32_t index);
@@ -379,17 +410,13 @@ private:
     void recycle(worker& w, std::uint32_t index);
     bool waits_for_transitively(task_id id, task_id wanted) const;
     void pass_on(worker& w, slot& s, outcome* result, std::uint32_t parent);
-    bool enter_wait(worker& w, const wait_target& target, std::uint32_t& record);
-    task_id find_work(worker& w, const wait_target& target, help policy);
-    bool is_needed(worker& w, const wait_target& target, std::uint64_t entry) const;
-    bool is_node(task_id id, const wait_target& target) const;
-    task_id claim_needed(worker& w, const wait_target& target, help policy);
-    bool enough_stack(worker& w) const;
+    task_id claim_needed(worker& w, const wait_target& target, help policy, std::size_t look_at);
+    task_id claim_public(worker& w, id_test wanted, std::size_t look_at, bool newest);
+    const running_task* needed_frame(const worker& w, task_id id) const;
     void publish_joins(worker& w, std::uint32_t count);
     bool claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted);
     void run_job(worker& w, const worker& victim, fork_slot& job);
     void wait_for_job(worker& w, fork_slot& job);
-    void count_background_waiter(int change);
 };
 
 /// The innermost task that the calling thread runs, of any scheduler.

@@ -15,6 +15,7 @@ BRAID_NAMESPACE_BEGIN
 
 version_number library_version() { return header_version; }
 
+using detail::long_call;
 using detail::running_task;
 using detail::seat_lease;
 using detail::worker;
@@ -45,28 +46,6 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-namespace {
-
-/// Tasks run on the program's own thread for as long as this lives; see runtime::destroy().
-class long_call {
-public:
-    explicit long_call(worker& w)
-        : worker_(w.kind == seat_kind::main && !w.inside.load(relaxed) ? &w : nullptr) {
-        if (worker_ != nullptr) worker_->inside.store(true, relaxed);
-    }
-    ~long_call() {
-        // release: pairs with the acquire in destroy(); the last touch of the scheduler.
-        if (worker_ != nullptr) worker_->inside.store(false, release);
-    }
-    long_call(const long_call&) = delete;
-    long_call& operator=(const long_call&) = delete;
-
-private:
-    worker* worker_;
-};
-
-}  // namespace
-
 void scheduler::wait(task_id id, help policy) { wait_for(id, forever, policy); }
 
 bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
@@ -76,11 +55,9 @@ bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
         return true;
     }
     detail::runtime& rt = *rt_;  // a task that runs meanwhile may destroy *this
-    const seat_lease seat(rt, nullptr);
-    const long_call call(*seat);
-    if (!rt.may_wait_for(*seat, id)) return false;
+    const long_call call(rt);
     detail::outcome* received = nullptr;
-    const bool over = rt.wait(*seat, {.task = id}, timeout, policy, &received);
+    const bool over = rt.wait_here({.task = id}, timeout, policy, &received);
     rt.raise(received);
     return over;
 }
@@ -88,15 +65,13 @@ bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
 task_state scheduler::state(task_id id) const { return rt_->state_of(id); }
 
 bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
-    const seat_lease seat(*rt_, nullptr);
-    const long_call call(*seat);
-    return rt_->wait(*seat, {.signal = &e}, timeout, help::any, nullptr);
+    const long_call call(*rt_);
+    return rt_->wait_here({.signal = &e}, timeout, help::any, nullptr);
 }
 
 void scheduler::work_until(event& stop) {
-    const seat_lease seat(*rt_, nullptr);
-    const long_call call(*seat);
-    rt_->wait(*seat, {.signal = &stop, .run_everything = true}, forever, help::any, nullptr);
+    const long_call call(*rt_);
+    rt_->wait_here({.signal = &stop, .run_everything = true}, forever, help::any, nullptr);
 }
 
 bool scheduler::begin_blocking(detail::runtime& rt) {
@@ -107,6 +82,7 @@ bool scheduler::begin_blocking(detail::runtime& rt) {
     w->blocking_since = rt.task_clock();
     w->elsewhere_before = w->elsewhere;
     const bool gave = rt.hand_over(*w);
+    w->blocks.store(true, relaxed);
     if (gave && rt.turn) {
         w->without_turn = true;
         rt.turn->leave(w->index);
@@ -114,8 +90,13 @@ bool scheduler::begin_blocking(detail::runtime& rt) {
     return gave;
 }
 void scheduler::end_blocking(detail::runtime& rt, bool gave) {
-    if (!gave) return;
+    if (!gave) {
+        worker* const own = rt.bound();
+        if (own != nullptr && !own->handed_over) own->blocks.store(false, relaxed);
+        return;
+    }
     worker& w = *rt.bound();
+    w.blocks.store(false, relaxed);
     if (rt.turn) {
         rt.turn->enter(w.index);
         w.without_turn = false;
@@ -228,8 +209,7 @@ bool task_context::cancelled() const {
 void task_context::wait(task_id id, help policy) {
     if (!id) return;
     if (!BRAID_EXPECT(rt_.options.assertion, rt_.state_of(id) != task_state::unknown,
-                      "wait only for ids that this scheduler has issued") ||
-        !rt_.may_wait_for(*worker_, id)) {
+                      "wait only for ids that this scheduler has issued")) {
         return;
     }
     detail::outcome* received = nullptr;
@@ -307,9 +287,9 @@ void keep_value(task_context& context, closure_fn destroy) {
 }
 
 void wait_value(runtime& rt, task_id id) {
-    const seat_lease seat(rt, nullptr);
+    const long_call call(rt);
     outcome* received = nullptr;
-    rt.wait(*seat, {.task = id}, forever, help::needed, &received);
+    rt.wait_here({.task = id}, forever, help::needed, &received);
     if (received != nullptr) rt.forget(received);
 }
 
@@ -322,7 +302,8 @@ void* take_value(runtime& rt, task_id id) {
     }
     if (s.has(flag_value)) return s.storage;
 #if BRAID_HAS_EXCEPTIONS
-    if (s.has(flag_cancel)) throw broken_promise{};
+    // Not over: a task asked for its own value, which was reported.
+    if (s.has(flag_cancel) || rt.is_open(id)) throw broken_promise{};
 #endif
     return nullptr;
 }

@@ -29,14 +29,15 @@ private:
     worker* worker_ = nullptr;
 };
 
-/// The calling thread's seat for one operation: its own, or a guest's leased for the duration.
+/// The calling thread's seat for one call that does not wait: its own, or a guest's, leased for the
+/// duration. Waits go through runtime::wait_here().
 class seat_lease {
 public:
     seat_lease(runtime& rt, worker* known)
         : rt_(rt),
           worker_(known != nullptr ? known : rt.bound()),
           leased_(worker_ == nullptr),
-          turn_(rt, leased_ ? *(worker_ = rt.lease_guest(true)) : *worker_) {}
+          turn_(rt, leased_ ? *(worker_ = rt.lease_guest()) : *worker_) {}
     ~seat_lease() {
         if (leased_) rt_.return_guest(*worker_);
     }
@@ -52,6 +53,27 @@ private:
     worker* worker_;
     bool leased_;
     turn_for_call turn_;
+};
+
+/// A registered thread is inside a call as long as this lives, tasks may run on it meanwhile, and
+/// one of them may destroy the scheduler; see runtime::destroy().
+class long_call {
+public:
+    explicit long_call(const runtime& rt) : worker_(rt.bound()) {
+        if (worker_ == nullptr) return;
+        const bool outermost = worker_->kind == seat_kind::main && !worker_->inside.load(relaxed);
+        if (!outermost) worker_ = nullptr;
+        if (outermost) worker_->inside.store(true, relaxed);
+    }
+    ~long_call() {
+        // release: pairs with the acquire in destroy(); the last touch of the scheduler.
+        if (worker_ != nullptr) worker_->inside.store(false, release);
+    }
+    long_call(const long_call&) = delete;
+    long_call& operator=(const long_call&) = delete;
+
+private:
+    worker* worker_;
 };
 
 /// Which seats the calling thread has (several schedulers may share a thread).

@@ -2,6 +2,7 @@
 
 #include "braid/core/fork_stack.hpp"
 #include "braid/core/task.hpp"
+#include "core/parking_lot.hpp"
 
 #include <cstdint>
 
@@ -11,6 +12,7 @@ class event;
 class scope;
 
 namespace detail {
+class runtime;
 
 /// What a wait is for. Exactly one of the four.
 struct wait_target {
@@ -19,6 +21,18 @@ struct wait_target {
     scope* all_of = nullptr;
     fork_slot* job = nullptr;     // of the calling thread's fork stack, stolen
     bool run_everything = false;  // as a worker would (work_until)
+
+    /// Under which key whoever ends the wait wakes it.
+    std::uint64_t key() const {
+        if (task) return task.value;
+        if (job != nullptr) return address_key(job);
+        return signal != nullptr ? address_key(signal) : scope_key(all_of);
+    }
+    /// Under the lock of the key's bucket: leaves word that somebody waits. False: it is over, and
+    /// an automatic event is taken.
+    bool arm(runtime& rt) const;
+    /// After a wake: what woke this wait is its own. An automatic event goes to one waiter only.
+    bool take() const;
 };
 
 /// For a thread that gives up its seat: a reserve was started or woken, there are enough of them

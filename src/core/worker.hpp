@@ -85,7 +85,7 @@ struct alignas(64) worker {
 
     // ---- the seat's thread only ----
     ready_queue ready[level_count];
-    pool_cache slots, edges, details, records;
+    pool_cache slots, edges, details;
     running_task* top = nullptr;
     unsigned depth = 0;
     // The depth of the innermost loop that runs tasks (a thread's or a wait's): between two of
@@ -117,7 +117,10 @@ struct alignas(64) worker {
     scope* scope_ended_in = nullptr;          // tasks that ended there,
     std::uint64_t scope_ends = 0;             // how many of them are not counted there yet
     const atomic<bool>* wait_over = nullptr;  // of the innermost wait that runs tasks
-    std::mutex types_mutex;                   // its thread writes, statistics() reads
+    // How many frames lie below the task that a wait runs although it does not need it, because
+    // nobody else can; 0: there is none.
+    unsigned unneeded_from = 0;
+    std::mutex types_mutex;  // its thread writes, statistics() reads
     type_row* types = nullptr;
     seat_counters counters;
 
@@ -135,6 +138,7 @@ struct alignas(64) worker {
     atomic<std::uint16_t> visit{0};       // tells threads apart that register at one seat in turn
     atomic<bool> gone{false};             // a main thread that has left
     atomic<bool> inside{false};           // a main thread in a call that runs tasks
+    atomic<bool> blocks{false};           // in blocking(); see wait_loop::nobody_else_runs()
     atomic<std::uint32_t> shown{0};
     shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
 };

@@ -64,11 +64,10 @@ void crew::run(void* storage, task_context* context) {
 void crew::wait() {
     if (!root_) return;
     publish_task(*rt_, draft_, nullptr);
-    const seat_lease seat(*rt_, nullptr);
     outcome* received = nullptr;
-    rt_->wait(*seat, {.task = root_}, forever, help::needed, &received);
+    rt_->wait_here({.task = root_}, forever, help::needed, &received);
     rt_->drop(received);
-    rt_->release_holder(*seat, root_);
+    rt_->release_holder(*seat_lease(*rt_, nullptr), root_);
 }
 
 void* crew::allocate(std::size_t bytes, std::size_t alignment) {

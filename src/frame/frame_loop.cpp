@@ -76,23 +76,10 @@ void frame_state::tell(event_kind kind, std::uint64_t frame) const {
 }
 
 bool frame_state::wait_for(task_id end) {
-    const seat_lease seat(rt, nullptr);
-    if (!rt.may_wait_for(*seat, end)) return false;
-    while (rt.is_open(end)) {
-        outcome* received = nullptr;
-        rt.wait(*seat, {.task = end}, forever, options.while_waiting, &received);
-        if (received != nullptr) rt.forget(received);  // the future has it, too
-        if (!rt.is_open(end)) break;
-        // There is no memory to wait with. With no workers nobody else does what is to be done.
-        const task_id other = rt.turn == nullptr ? rt.next_task(*seat) : task_id{};
-        if (!other) {
-            active_policy::relax();
-            continue;
-        }
-        rt.run(*seat, other);
-        rt.run_kept(*seat);
-    }
-    return true;
+    outcome* received = nullptr;
+    const bool over = rt.wait_here({.task = end}, forever, options.while_waiting, &received);
+    if (received != nullptr) rt.forget(received);  // the future has it, too
+    return over;
 }
 
 future<void> frame_state::collect(std::uint64_t frame) {

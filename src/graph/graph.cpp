@@ -23,12 +23,11 @@ graph::graph(scheduler& s, const char* name) : scheduler_(s), rt_(s.internals())
 
 graph::~graph() {
     if (state_ == nullptr) return;
-    const detail::seat_lease seat(rt_, nullptr);
-    // Again: without memory for a record a wait returns at once.
-    while (rt_.is_open(state_->last)) {
+    if (rt_.is_open(state_->last)) {
         detail::outcome* received = nullptr;
-        rt_.wait(*seat, {.task = state_->last}, forever, help::needed, &received);
+        const bool over = rt_.wait_here({.task = state_->last}, forever, help::needed, &received);
         rt_.drop(received);  // tells the handler, if nobody else was told
+        if (!over) return;   // by a node of its own, which was reported: the run goes on, it stays
     }
     static_cast<void>(state_->edges.reset(0));
     static_cast<void>(state_->choices.reset(0));

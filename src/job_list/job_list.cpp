@@ -259,15 +259,13 @@ bool job_list_state::collect(job_list& list, outcome** failure) {
         return false;
     }
     const std::int64_t began = active_policy::now();
-    const seat_lease seat(rt, nullptr);
-    if (!rt.may_wait_for(*seat, id)) return false;
     outcome* received = nullptr;
-    rt.wait(*seat, {.task = id}, forever, help::needed, &received);
+    if (!rt.wait_here({.task = id}, forever, help::needed, &received)) return false;
     if (received != nullptr) rt.forget(received);  // it is the list's, too
     const slot& s = rt.slots[index_of(id.value)];
     outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
     *failure = own != nullptr ? rt.keep(own) : nullptr;
-    rt.release_holder(*seat, id);
+    rt.release_holder(*seat_lease(rt, nullptr), id);
 
     job_record& done = record[writing];
     done.units = rt.seat_count.load(acquire);

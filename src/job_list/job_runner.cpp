@@ -231,9 +231,8 @@ task_id job_list_state::run_inline(const predecessors& after) {
     const seat_lease seat(rt, nullptr);
     worker& w = *seat;
     for (std::size_t i = 0; i < after.count; ++i) {
-        if (!rt.may_wait_for(w, after.ids[i])) return {};
         outcome* received = nullptr;
-        rt.wait(w, {.task = after.ids[i]}, forever, help::needed, &received);
+        if (!rt.wait(w, {.task = after.ids[i]}, forever, help::needed, &received)) return {};
         if (received != nullptr) rt.forget(received);  // its list has it
     }
     const task_options as_task{

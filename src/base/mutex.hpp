@@ -1,0 +1,55 @@
+#pragma once
+// Locks whose rules the compiler checks: a member says which mutex guards it, a function which one
+// it wants (clang's thread-safety analysis, -Wthread-safety; other compilers see nothing of it).
+// Templates over a policy, as the atomics are, so that a model checker puts its own in their place.
+
+#include "braid/base/policy.hpp"
+
+#include <mutex>
+
+#if defined(__clang__)
+#define BRAID_LOCK_RULE(rule) __attribute__((rule))
+#else
+#define BRAID_LOCK_RULE(rule)
+#endif
+#define BRAID_GUARDED_BY(mutex) BRAID_LOCK_RULE(guarded_by(mutex))
+#define BRAID_REQUIRES(...) BRAID_LOCK_RULE(requires_capability(__VA_ARGS__))
+
+BRAID_NAMESPACE_BEGIN
+
+/// The mutex behind a policy. A model checker specialises it.
+template <class Policy>
+struct mutex_of {
+    using type = std::mutex;
+};
+
+template <class Policy>
+class BRAID_LOCK_RULE(capability("mutex")) basic_mutex {
+public:
+    basic_mutex() = default;
+    basic_mutex(const basic_mutex&) = delete;
+    basic_mutex& operator=(const basic_mutex&) = delete;
+    void lock() BRAID_LOCK_RULE(acquire_capability()) { mutex_.lock(); }
+    void unlock() BRAID_LOCK_RULE(release_capability()) { mutex_.unlock(); }
+
+private:
+    typename mutex_of<Policy>::type mutex_;
+};
+
+/// Holds a mutex as long as it lives.
+template <class Policy>
+class BRAID_LOCK_RULE(scoped_lockable) basic_locked {
+public:
+    explicit basic_locked(basic_mutex<Policy>& m) BRAID_LOCK_RULE(acquire_capability(m))
+        : mutex_(m) {
+        mutex_.lock();
+    }
+    ~basic_locked() BRAID_LOCK_RULE(release_capability()) { mutex_.unlock(); }
+    basic_locked(const basic_locked&) = delete;
+    basic_locked& operator=(const basic_locked&) = delete;
+
+private:
+    basic_mutex<Policy>& mutex_;
+};
+
+BRAID_NAMESPACE_END

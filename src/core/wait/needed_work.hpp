@@ -1,0 +1,110 @@
+#pragma once
+// Which tasks an awaited task needs. See "How needed work is found" in docs/design/wait.md.
+
+#include "core/permissions.hpp"
+#include "core/runtime.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// The tasks that an awaited task is known to need: itself, its open predecessors, and what
+/// running members wait for. An entry is needed when it is one of them, below one of them, or
+/// must end before one of those can start.
+///
+/// The list is kept with the seat and used again for the next task of the same wait: ids carry
+/// generations, so a member that is over by then just matches nothing.
+class needed_work {
+public:
+    needed_work(const runtime& rt, worker& w) : rt_(rt), list_(w.needed), count_(w.needed_count) {}
+
+    void find(task_id awaited) {
+        count_ = 0;
+        add(awaited);
+        for (unsigned i = 0; i < count_; ++i) add_predecessors(list_[i]);
+        // What running members wait for may bring further members in.
+        for (unsigned before = 0; before != count_;) {
+            const unsigned from = before;
+            before = count_;
+            add_awaited_by_members();
+            for (unsigned i = from; i < count_; ++i) add_predecessors(list_[i]);
+        }
+    }
+
+    bool contains(std::uint64_t entry, unsigned reach = 2) const {
+        for (unsigned i = 0; i < count_; ++i) {
+            if (entry == list_[i].value || rt_.descends(index_of(entry), list_[i])) return true;
+        }
+        if (reach == 0) return false;
+        // Upwards: does somebody needed wait for this one?
+        const slot& s = rt_.slots[index_of(entry)];
+        std::uint32_t e = first_edge(s.permissions.load(acquire));
+        for (unsigned n = 0; n < width && e < no_edge && rt_.edges.contains(e); ++n) {
+            if (contains(rt_.edges[e].to.load(relaxed), reach - 1)) return true;
+            e = rt_.edges[e].next.load(relaxed);
+        }
+        const std::uint32_t parent = s.parent.load(relaxed);
+        return parent != no_index && rt_.slots.contains(parent) &&
+               contains(rt_.id_of(parent).value, reach - 1);
+    }
+
+private:
+    static constexpr unsigned limit = std::size(decltype(worker::needed){}), width = 4;
+
+    void add(task_id id) {
+        if (!id || count_ == limit) return;
+        for (unsigned i = 0; i < count_; ++i) {
+            if (list_[i] == id) return;
+        }
+        list_[count_++] = id;
+    }
+
+    void add_predecessors(task_id id) {
+        const slot& s = rt_.slots[index_of(id.value)];
+        std::uint32_t e = s.predecessors.load(acquire);
+        for (unsigned n = 0; n < limit && e != no_edge; ++n) {
+            const task_id from{rt_.edges[e].from.load(relaxed)};
+            const std::uint32_t next = rt_.edges[e].next_predecessor.load(relaxed);
+            // The edge was still in the list when it was read: then it says the truth.
+            if (s.waits_for.load(acquire) == 0 || !rt_.is_open(id)) return;
+            if (rt_.is_open(from)) add(from);
+            e = next;
+        }
+    }
+
+    void add_awaited_by_members() {
+        const unsigned seats = rt_.seat_count.load(acquire);
+        for (unsigned i = 0; i < seats; ++i) {
+            const worker* w = rt_.seats[i].load(acquire);
+            if (w == nullptr) continue;
+            const unsigned shown = std::min<unsigned>(w->shown.load(acquire), worker::shown_depth);
+            // A ready task for that thread alone cannot start before what the thread waits for is
+            // over, unless the thread runs it on top.
+            bool member = awaits_seat(w->index);
+            for (unsigned f = 0; f < shown; ++f) {
+                // Whatever lies on top of a member must end before the member goes on.
+                member = member || contains(w->frames[f].task.load(relaxed), 0);
+                if (member) add(task_id{w->frames[f].awaited.load(relaxed)});
+            }
+        }
+    }
+
+    bool awaits_seat(unsigned seat) const {
+        for (unsigned i = 0; i < count_; ++i) {
+            const slot& s = rt_.slots[index_of(list_[i].value)];
+            if (!s.has(flag_direct) || s.runner.load(relaxed) != UINT16_MAX) continue;
+            const detail_block* d = rt_.detail_of(s);
+            if (d != nullptr && d->seat.load(relaxed) == seat) return true;
+        }
+        return false;
+    }
+
+    const runtime& rt_;
+    task_id* list_;
+    unsigned& count_;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,399 @@
+// Waiting without making a deadlock that the program does not have (I6): only needed work runs on
+// top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
+#include "braid/core/event.hpp"
+#include "braid/core/scope.hpp"
+#include "core/attention.hpp"
+#include "core/helper_floats.hpp"
+#include "core/permissions.hpp"
+#include "core/seat_lease.hpp"
+
+#include <algorithm>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool wait_target::arm(runtime& rt) const {
+    if (task) {
+        slot& s = rt.slots[index_of(task.value)];
+        return mark_waited(s.permissions, generation_of(task.value));
+    }
+    if (job != nullptr) {
+        // acq_rel: pairs with run_job(), which sees the bit, or is over.
+        return (job->state.fetch_or(fork_slot::awaited, acq_rel) & fork_slot::finished) == 0;
+    }
+    return signal != nullptr ? !runtime::take_or_mark(*signal) : runtime::mark_waited(*all_of);
+}
+
+bool wait_target::take() const { return signal == nullptr || runtime::take(*signal); }
+
+bool runtime::take(event& e) { return e.try_take(); }
+bool runtime::take_or_mark(event& e) { return e.take_or_mark(); }
+bool runtime::mark_waited(scope& all) {
+    for (scope::shard& shard : all.shard_) {
+        // A read-modify-write of the word that count_end() counts in: it sees the bit, or the sums
+        // below see its count. acquire: what the ended tasks wrote.
+        shard.ended.fetch_or(scope::waited_bit, acquire);
+    }
+    return !scope_done(all);
+}
+
+namespace {
+
+constexpr atomic<bool> always{true};
+constexpr std::int64_t watch_ns = 50'000, short_watch_ns = 12'000;
+/// How often a wait for which no thread can stand in looks again.
+constexpr std::int64_t poll_ns = 200'000;
+
+/// While a core is free what is awaited may run elsewhere: to be woken takes longer than most
+/// tasks. -1: not at all.
+std::int64_t end_of_watch(const runtime& rt) {
+    if (rt.turn || rt.options.idle == parking::power) return -1;
+    const bool core_free = rt.active_workers.load(relaxed) < rt.cores;
+    return active_policy::now() + (core_free ? watch_ns : short_watch_ns);
+}
+
+/// One wait of one thread. What is needed runs on top of it; where there is nothing, the thread
+/// watches for a while, gives its permit away if that is wanted, and sleeps.
+class wait_loop {
+public:
+    wait_loop(runtime& rt, worker& w, const wait_target& target, nanoseconds timeout, help policy)
+        : rt_(rt), w_(w), target_(target), deadline_(deadline_of(rt, timeout)), policy_(policy) {}
+
+    /// False: it is over already.
+    bool enter() {
+        return rt_.lot.enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
+    }
+    /// After enter(). True: over; false: out of time, or it could never end, which was reported.
+    bool run(outcome** received);
+
+private:
+    static std::int64_t deadline_of(const runtime& rt, nanoseconds timeout) {
+        if (timeout == forever) return INT64_MAX;
+        // With a chooser time passes when it says so.
+        return rt.turn != nullptr ? 0 : active_policy::now() + timeout.value;
+    }
+    [[gnu::noinline]] void begin();
+    bool wait_out();
+    [[gnu::noinline]] void end();
+    void observe(event_kind kind);
+    bool out_of_time() const;
+    bool run_needed();
+    void run_on_top(task_id id);
+    [[gnu::noinline]] bool steal_branch();
+    [[gnu::noinline]] bool watch();
+    [[gnu::noinline]] bool may_sleep();
+    [[gnu::noinline]] void rest();
+    void sleep(std::int64_t until) { timed_out_ = !rt_.sleep(w_, until); }
+    void poll();
+    bool nobody_else_runs();
+    void run_unneeded();
+
+    runtime& rt_;
+    worker& w_;
+    const wait_target& target_;
+    const std::int64_t deadline_;
+    const help policy_;
+    bool entered_ = true;     // the record is in the parking lot, or was woken there
+    bool timed_out_ = false;  // the last sleep
+    bool asked_ = false;      // others know that this thread is about to sleep
+    bool alone_ = false;      // no thread can stand in: it polls
+    bool lent_ = false;       // the permit was given away before this wait
+    std::uint8_t polls_ = 0;  // in a row that saw nobody else run anything
+    unsigned outer_loop_ = 0;
+    const atomic<bool>* outer_wait_ = nullptr;
+    std::int64_t began_ = 0, elsewhere_ = 0;
+    std::int64_t watch_until_ = 0;
+    std::uint64_t ended_ = 0;  // tasks, when it was last found that no thread can stand in
+    helper_floats floats_;
+    wait_record record_;
+};
+
+void wait_loop::observe(event_kind kind) {
+    if (!rt_.observed()) return;
+    rt_.tell(w_, kind, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{}, target_.task);
+}
+
+void wait_loop::begin() {
+    if (w_.depth != 0 && w_.depth <= worker::shown_depth) {
+        w_.frames[w_.depth - 1].awaited.store(target_.task.value, release);
+    }
+    observe(event_kind::wait_begin);
+    if (target_.task && w_.top != nullptr) {
+        rt_.boost(w_, target_.task, rt_.level_of(rt_.slots[w_.top->slot]));
+    }
+    rt_.note_core(w_);
+    began_ = w_.stamp = rt_.task_clock();
+    elsewhere_ = w_.elsewhere;
+    if (w_.kind == seat_kind::background) rt_.count_background_waiter(+1);
+    lent_ = w_.handed_over;  // inside blocking(), or on top of a wait that gave its permit away
+    outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
+    outer_wait_ = w_.wait_over;
+}
+
+void wait_loop::end() {
+    w_.elsewhere = elsewhere_ + (rt_.task_clock() - began_);
+    w_.loop_depth = outer_loop_;
+    w_.wait_over = outer_wait_;
+    if (w_.handed_over && !lent_) rt_.take_back(w_);
+    if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
+    if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
+    rt_.leave_search(w_);
+    rt_.tell_scope(w_);
+}
+
+bool wait_loop::run(outcome** received) {
+    begin();
+    bool over = wait_out();
+    end();
+    // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
+    if (entered_ && rt_.lot.leave(record_) && !over) over = target_.take();
+    if (received != nullptr) *received = std::exchange(record_.result, nullptr);
+    if (w_.depth != 0 && w_.depth <= worker::shown_depth) {
+        w_.frames[w_.depth - 1].awaited.store(0, relaxed);
+    }
+    observe(event_kind::wait_end);
+    return over;
+}
+
+bool wait_loop::wait_out() {
+    for (bool looked = false;; looked = true) {
+        rt_.rest_if_frozen(w_);
+        if (w_.stamp - w_.woke > runtime::settled_ns) runtime::go_anywhere(w_);
+        // acquire: pairs with the release in parking_lot::wake().
+        if (record_.done.load(acquire)) {
+            if (target_.take()) return true;
+            entered_ = enter();  // somebody else was quicker: wait for the next set()
+            if (!entered_) return true;
+        }
+        // Once everything is looked at and a piece of work is done, also without any time.
+        if (looked && out_of_time()) return false;
+        // With a deadline the clock is looked at after each body of a batch.
+        w_.wait_over = deadline_ == INT64_MAX ? &record_.done : &always;
+        if (run_needed() || steal_branch()) continue;
+        if (w_.scope_ended_in != nullptr) {
+            rt_.tell_scope(w_);  // perhaps the very scope that is awaited here
+            continue;
+        }
+        if (watch()) continue;
+        if (!asked_ && !may_sleep()) return false;
+        rest();
+    }
+}
+
+bool wait_loop::out_of_time() const {
+    if (deadline_ == INT64_MAX) return false;
+    return rt_.turn != nullptr ? timed_out_ : active_policy::now() >= deadline_;
+}
+
+bool wait_loop::run_needed() {
+    const task_id id = rt_.find_work(w_, target_, policy_);
+    if (id) run_on_top(id);
+    return static_cast<bool>(id);
+}
+
+void wait_loop::run_on_top(task_id id) {
+    rt_.leave_search(w_);
+    seat_counters::add(w_.counters.helped);
+    if (rt_.observed()) {
+        rt_.tell(w_, event_kind::helped, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{},
+                 id);
+    }
+    floats_.use(w_, rt_.float_control);
+    // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
+    const auto more = [&](std::uint64_t entry) {
+        return target_.all_of != nullptr || target_.run_everything || rt_.is_node({entry}, target_);
+    };
+    rt_.run(w_, id, more(id.value));
+    rt_.run_kept(w_, [&](std::uint64_t entry) { return rt_.is_needed(w_, target_, entry); }, more);
+}
+
+bool wait_loop::steal_branch() {
+    if (policy_ == help::none || !rt_.enough_stack(w_)) return false;
+    floats_.use(w_, rt_.float_control);
+    return rt_.steal_needed_job(w_, target_);
+}
+
+bool wait_loop::watch() {
+    if (watch_until_ == 0) watch_until_ = end_of_watch(rt_);
+    if (watch_until_ < 0) return false;
+    pause_between_looks();
+    if (active_policy::now() >= watch_until_) watch_until_ = -1;
+    return true;
+}
+
+/// Once in a wait. False: it could never end.
+bool wait_loop::may_sleep() {
+    asked_ = true;
+    if (w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, true);
+    if (rt_.waits_for_itself(w_, target_)) return false;
+    rt_.ask_pinned_threads(w_);
+    if (rt_.options.warn_when_wait_parks && w_.kind == seat_kind::worker &&
+        !rt_.warned_of_parking.exchange(true, relaxed)) {
+        const char* name = w_.top != nullptr ? rt_.slots[w_.top->slot].name : nullptr;
+        rt_.log(log_level::warning,
+                "%s: a wait in task '%s' parks %s; give the work that follows to a task with "
+                "`after` instead",
+                rt_.options.name, name != nullptr ? name : "", w_.name);
+    }
+    return true;
+}
+
+void wait_loop::rest() {
+    if (alone_) return poll();
+    if (w_.handed_over || w_.kind == seat_kind::background) return sleep(deadline_);
+    if (w_.search == searcher::waiter) {
+        // A publisher may have left work to this thread's search, and it is not for this thread:
+        // somebody who can run it must know.
+        w_.search = searcher::none;
+        if (rt_.asleep.end_search(searcher::waiter) && rt_.work_visible() && !rt_.wake_one(false)) {
+            alone_ = !rt_.hand_over(w_);
+            if (alone_) ended_ = rt_.totals().ended();
+            return;
+        }
+    }
+    const auto look = [&] {
+        // Whoever is idle and searches deals with the rest.
+        if (!target_.run_everything && rt_.asleep.idle_one_searching()) return false;
+        return rt_.work_visible();
+    };
+    // What is given to this thread comes with a notification; see affinity.cpp.
+    rt_.note_cores(w_);
+    const searcher now = std::exchange(w_.search, searcher::none);
+    const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;
+    w_.search = rt_.asleep.rest(w_.index, kind, now, look, [&] { sleep(deadline_); });
+}
+
+// ---- when no thread can stand in ---------------------------------------------------------------
+
+/// Work is ready that this wait does not need, and nobody is there to run it. While others run
+/// something, what is awaited may still come about: this thread looks again now and then. When
+/// nobody does, it searches everything for what it needs, and runs something else only when there
+/// is nothing: that may in turn wait for a task that lies below it on this stack. A thread without
+/// tasks on its stack can bury none of them, so it does it first.
+void wait_loop::poll() {
+    alone_ = false;  // look again whether a thread is to be had
+    if (rt_.turn != nullptr) {
+        sleep(0);  // runs out of time when nobody else can go on
+        if (!timed_out_) return;
+    } else {
+        sleep(std::min(deadline_, active_policy::now() + poll_ns));
+        if (!nobody_else_runs()) {
+            polls_ = 0;
+            return;
+        }
+    }
+    if (policy_ != help::none && rt_.enough_stack(w_)) {
+        if (const task_id id = rt_.search_everything(w_, target_, policy_)) return run_on_top(id);
+    }
+    constexpr std::uint8_t with_tasks = 3;
+    if (rt_.turn == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
+    polls_ = 0;
+    run_unneeded();
+}
+
+bool wait_loop::nobody_else_runs() {
+    const unsigned seats = rt_.seat_count.load(acquire);
+    for (unsigned i = 0; i < seats; ++i) {
+        const worker& other = *rt_.seats[i].load(acquire);
+        const bool own = other.kind != seat_kind::main && other.kind != seat_kind::guest;
+        // What a thread of the program does outside tasks is not known, nor what it waits for in
+        // blocking().
+        if (&other == &w_ || (!own && other.shown.load(acquire) == 0) ||
+            other.blocks.load(relaxed)) {
+            continue;
+        }
+        if (!other.at_rest.load(seq_cst)) return false;
+    }
+    return rt_.totals().ended() == ended_;  // somebody may have run one and sleep again
+}
+
+void wait_loop::run_unneeded() {
+    if (!rt_.enough_stack(w_)) return;
+    const task_id id = rt_.oldest_ready(w_);
+    if (!id) return;
+    const unsigned outer = std::exchange(w_.unneeded_from, w_.depth);
+    run_on_top(id);
+    w_.unneeded_from = outer;
+}
+
+}  // namespace
+
+bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
+                   outcome** received) {
+    const turn_for_call turn_here(*this, w);
+    if (target.job == nullptr) publish_joins(w);
+    wait_loop loop(*this, w, target, timeout, policy);
+    return !loop.enter() || loop.run(received);
+}
+
+bool runtime::sleep(worker& w, std::int64_t deadline) {
+    tell_scope(w);  // before anything that may last: somebody may wait for the last piece
+    seat_counters::add(w.counters.parks);
+    if (observed()) tell(w, event_kind::parked, {});
+    // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
+    w.at_rest.store(true, seq_cst);
+    if (state.load(seq_cst) != life::running) {
+        lot.wake(
+            address_key(&state), UINT32_MAX, [](wait_record&) { return true; },
+            [this](unsigned seat) { notify(seat); });
+        // It rests: whoever ends the scheduler sees that and closes it in a moment.
+        for (unsigned n = 0; !turn && n < 256 && state.load(relaxed) != life::closed; ++n) {
+            active_policy::relax();
+        }
+    }
+    bool in_time = true;
+    if (turn) {
+        in_time = turn->block(w.index, deadline != INT64_MAX);
+    } else if (state.load(seq_cst) != life::closed) {
+        in_time = w.park.park(deadline);
+    }
+    w.at_rest.store(false, seq_cst);
+    rest_if_frozen(w);
+    w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
+    w.woke = w.stamp;
+    if (observed()) tell(w, event_kind::unparked, {});
+    return in_time;
+}
+
+void runtime::notify(unsigned seat) {
+    if (seat == no_seat) {
+        const std::lock_guard lock(guest_mutex);
+        guest_returned.notify_all();
+        return;
+    }
+    worker& w = *seats[seat].load(acquire);
+    if (turn) {
+        turn->unblock(seat);
+    } else {
+        w.park.notify();
+    }
+}
+
+void runtime::count_background_waiter(int change) {
+    bool queued = false;
+    {
+        const std::lock_guard lock(background_mutex);
+        background_waiting += static_cast<unsigned>(change);
+        for (const inbox& list : background) queued = queued || list.first != no_index;
+    }
+    if (queued && change > 0) start_background();
+}
+
+bool runtime::hand_over(worker& w) {
+    w.handed_over = true;
+    handed_over.fetch_add(1, seq_cst);
+    const stand_in found = start_reserve();
+    if (found == stand_in::refused) take_back(w);
+    // Those that are there may all wait: they hear of the work until one has to start another.
+    if (found == stand_in::enough && work_visible()) wake_one();
+    return found != stand_in::refused;
+}
+
+void runtime::take_back(worker& w) {
+    w.handed_over = false;
+    handed_over.fetch_sub(1, seq_cst);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,81 @@
+// A wait of a thread that takes no part: it leases a seat for as long, and where none can be had
+// (all are taken, or no memory) it sleeps until what it waits for has come, or a seat is free.
+#include "core/seat_lease.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+enum class outside : std::uint8_t { over, seated, out_of_time, again };
+
+struct guest_lease {
+    runtime& rt;
+    worker* seat;
+    ~guest_lease() {
+        if (seat != nullptr) rt.return_guest(*seat);
+    }
+};
+
+}  // namespace
+
+/// Under the guest lock; who ends a wait without a seat, and who returns a seat, notify under it.
+/// Memory comes back without a word, so this thread looks for a seat again now and then. False: the
+/// time is up.
+bool runtime::sleep_outside(std::unique_lock<std::mutex>& lock, std::int64_t deadline) {
+    constexpr std::int64_t look_again_ns = 2'000'000;
+    const std::int64_t now = active_policy::now();
+    if (now >= deadline) return false;
+    guest_returned.wait_for(lock,
+                            std::chrono::nanoseconds(std::min(look_again_ns, deadline - now)));
+    return true;
+}
+
+namespace {
+
+outside sleep_without_seat(runtime& rt, const wait_target& target, std::int64_t deadline,
+                           worker*& seat, outcome** received) {
+    wait_record record;
+    const auto arm = [&] { return target.arm(rt); };
+    if (!rt.lot.enter(record, target.key(), runtime::no_seat, arm)) return outside::over;
+    bool in_time = true;
+    {
+        std::unique_lock lock(rt.guest_mutex);
+        // acquire: pairs with the release in parking_lot::wake().
+        while (in_time && !record.done.load(acquire) && seat == nullptr) {
+            seat = rt.take_guest(false);
+            if (seat == nullptr) in_time = rt.sleep_outside(lock, deadline);
+        }
+    }
+    const bool woken = rt.lot.leave(record);
+    if (received != nullptr) *received = record.result;
+    if (woken && target.take()) return outside::over;
+    if (seat != nullptr) return outside::seated;
+    return in_time ? outside::again : outside::out_of_time;
+}
+
+}  // namespace
+
+bool runtime::wait_here(const wait_target& target, nanoseconds timeout, help policy,
+                        outcome** received) {
+    if (worker* const own = bound()) return wait(*own, target, timeout, policy, received);
+    guest_lease guest{*this, try_lease_guest()};
+    if (guest.seat != nullptr) return wait(*guest.seat, target, timeout, policy, received);
+
+    const std::int64_t deadline =
+        timeout == forever ? INT64_MAX : active_policy::now() + timeout.value;
+    outside how = outside::again;
+    while (how == outside::again) {
+        how = sleep_without_seat(*this, target, deadline, guest.seat, received);
+    }
+    if (how != outside::seated) return how == outside::over;
+    seat_guest(*guest.seat);
+    const nanoseconds left =
+        timeout == forever ? forever : nanoseconds{deadline - active_policy::now()};
+    return wait(*guest.seat, target, left, policy, received);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END
