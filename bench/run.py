@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+from against import against
 from programs import (DEMO_ROW, OUT, ROOT, builds, circumstances, demo_is_missing, fail, micro_names,
                       run_comparisons, run_demo, run_micro, say, wants)
 from reach import print_reach, reach
@@ -28,8 +29,11 @@ class Parser(argparse.ArgumentParser):
 def arguments():
     p = Parser(prog="./bench.sh", description=__doc__.split("\n\n", maxsplit=1)[0])
     p.add_argument("--filter", metavar="REGEX", help="only rows whose name matches")
-    p.add_argument("--compiler", choices=("gcc", "clang", "both"), default="both",
-                   help="both: all rows under g++, those of the goals (or of the filter) under clang++")
+    p.add_argument("--against", metavar="COMMIT",
+                   help="compare this tree with that commit, in turns; exit code 1 if a row is worse")
+    p.add_argument("--compiler", choices=("gcc", "clang", "both"),
+                   help="both: all rows under g++, those of the goals (or of the filter) under "
+                        "clang++; without it both, with --against gcc")
     p.add_argument("--quick", action="store_true", help="3 turns instead of 9")
     p.add_argument("--no-build", action="store_true", help="run what was built before")
     p.add_argument("--pictures", action="store_true",
@@ -39,8 +43,9 @@ def arguments():
         re.compile(a.filter or ".")
     except re.error:
         p.error(f"'{a.filter}' is no regular expression")
-    if a.pictures and a.filter:
-        p.error("--pictures shows all rows and goes without --filter")
+    if a.pictures and (a.filter or a.against is not None):
+        p.error("--pictures shows all rows and goes without --filter and --against")
+    a.compiler = a.compiler or ("both" if a.against is None else "gcc")
     return a
 
 
@@ -106,6 +111,8 @@ def draw_pictures(a):
 def main():
     a = arguments()
     OUT.mkdir(parents=True, exist_ok=True)
+    if a.against is not None:
+        sys.exit(against(a, sys.argv[1:]))
     measured = builds(a)
     results = circumstances(sys.argv[1:])
     results["runs"] = [measure(a, b, goals_only=i > 0 and a.filter is None)
