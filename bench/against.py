@@ -226,7 +226,7 @@ def on_both(names, source):
 def in_turns(source, sides, rounds):
     """{row: (unit, (values of the first side, values of the second))}"""
     taken = {}
-    print(f"  {source.title:40}", end="", file=sys.stderr, flush=True)
+    print(f"  {source.title:41}", end="", file=sys.stderr, flush=True)
     try:
         for n in range(1 if source.once else rounds):
             for i in (0, 1) if n % 2 == 0 else (1, 0):
@@ -292,7 +292,7 @@ def print_verdict(rows, only, names):
             print(f"Only in {name}: {', '.join(mine)}.")
 
     def listed(which):
-        return ", ".join(f"{row['name']} {row['ratio']:.3f}, then {row['again']['ratio']:.3f}"
+        return "; ".join(f"{row['name']} {row['ratio']:.3f}, then {row['again']['ratio']:.3f}"
                          for row in which)
 
     worse = [row for row in rows if row["worse"]]
