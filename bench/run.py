@@ -7,21 +7,16 @@ before anything is printed; the micro-benchmarks (bench/core) run under Google B
 """
 
 import argparse
-import datetime
 import json
-import os
-import platform
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-from reach import ROWS, print_reach, reach
-
-ROOT = Path(__file__).resolve().parent.parent
-OUT = ROOT / "out/bench"
-DEMO_ROW = "demo.frame"
+from against import against
+from programs import (DEMO_ROW, OUT, ROOT, builds, circumstances, demo_is_missing, fail, micro_names,
+                      run_comparisons, run_demo, run_micro, say, wants)
+from reach import print_reach, reach
 
 
 class Parser(argparse.ArgumentParser):
@@ -31,20 +26,14 @@ class Parser(argparse.ArgumentParser):
         fail(2, f"{message[0].upper()}{message[1:]}; see ./bench.sh --help.")
 
 
-def say(message):
-    print(f"bench.sh: {message}", file=sys.stderr)
-
-
-def fail(code, message):
-    say(message)
-    sys.exit(code)
-
-
 def arguments():
     p = Parser(prog="./bench.sh", description=__doc__.split("\n\n", maxsplit=1)[0])
     p.add_argument("--filter", metavar="REGEX", help="only rows whose name matches")
-    p.add_argument("--compiler", choices=("gcc", "clang", "both"), default="both",
-                   help="both: all rows under g++, those of the goals (or of the filter) under clang++")
+    p.add_argument("--against", metavar="COMMIT",
+                   help="compare this tree with that commit, in turns; exit code 1 if a row is worse")
+    p.add_argument("--compiler", choices=("gcc", "clang", "both"),
+                   help="both: all rows under g++, those of the goals (or of the filter) under "
+                        "clang++; without it both, with --against gcc")
     p.add_argument("--quick", action="store_true", help="3 turns instead of 9")
     p.add_argument("--no-build", action="store_true", help="run what was built before")
     p.add_argument("--pictures", action="store_true",
@@ -54,172 +43,22 @@ def arguments():
         re.compile(a.filter or ".")
     except re.error:
         p.error(f"'{a.filter}' is no regular expression")
-    if a.pictures and a.filter:
-        p.error("--pictures shows all rows and goes without --filter")
+    if a.pictures and (a.filter or a.against is not None):
+        p.error("--pictures shows all rows and goes without --filter and --against")
+    a.compiler = a.compiler or ("both" if a.against is None else "gcc")
     return a
-
-
-def output_of(*command):
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip()
-
-
-class Build:
-    """What one compiler built: the benchmarks, and the demo."""
-
-    def __init__(self, compiler):
-        suffix = "-clang" if compiler == "clang" else ""
-        self.compiler = compiler
-        self.preset = "bench" + suffix
-        self.demo_preset = "demo" + suffix
-
-    def program(self, name):
-        return ROOT / "out/build" / self.preset / "bin" / name
-
-    def arena(self):
-        return ROOT / "out/build" / self.demo_preset / "bin/arena"
-
-    def build(self, preset, *targets):
-        command = f"source scripts/build.sh; build_preset {preset} {' '.join(targets)}"
-        return subprocess.run(["bash", "-c", command], cwd=ROOT, check=False).returncode == 0
-
-    def cached(self, name):
-        """A value from CMake's cache."""
-        cache = ROOT / "out/build" / self.preset / "CMakeCache.txt"
-        for line in cache.read_text().splitlines():
-            if line.startswith(name + ":"):
-                return line.split("=", 1)[1]
-        return ""
-
-    def version(self):
-        # A toolchain file's compiler is not in the cache.
-        files = (ROOT / "out/build" / self.preset / "CMakeFiles").glob("*/CMakeCXXCompiler.cmake")
-        newest = max(files, key=lambda file: file.stat().st_mtime)
-        compiler = re.search(r'set\(CMAKE_CXX_COMPILER "(.*)"\)', newest.read_text()).group(1)
-        return output_of(compiler, "--version").split("\n")[0]
-
-    def title(self):
-        """g++ 12.2.0"""
-        number = re.search(r"\d+(\.\d+)+", self.version())
-        name = "clang++" if "clang" in self.version() else "g++"
-        return f"{name} {number.group()}" if number else name
-
-    def flags(self):
-        names = ("CMAKE_CXX_FLAGS", "CMAKE_CXX_FLAGS_RELEASE")
-        return " ".join(self.cached(name) for name in names).strip()
-
-
-def processor():
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
-
-
-def circumstances(options):
-    return {
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "commit": output_of("git", "rev-parse", "HEAD"),
-        "changed_files": bool(output_of("git", "status", "--porcelain", "--untracked-files=no")),
-        "machine": {
-            "processor": processor(),
-            "cores": len(os.sched_getaffinity(0)),
-            "kernel": platform.release(),
-            "load_before": Path("/proc/loadavg").read_text().split()[0],
-        },
-        "command": " ".join(["./bench.sh", *options]),
-    }
-
-
-def set_up(group):
-    return subprocess.run(["scripts/setup.sh", group], cwd=ROOT, check=False).returncode == 0
-
-
-def builds(a):
-    """The builds to measure. Without clang++ it says so; that is an error only if nothing is left."""
-    wanted = [] if a.compiler == "clang" else [Build("gcc")]
-    if a.compiler != "gcc":
-        # What cmake/clang.cmake looks for.
-        if set_up("clang") and (shutil.which("clang++-19") or shutil.which("clang++")):
-            wanted.append(Build("clang"))
-        elif wanted:
-            say("There is no clang++ on this machine: measuring with g++ only.")
-        else:
-            fail(2, "There is no clang++ on this machine; install clang-19 and libomp-19-dev.")
-    for b in wanted:
-        if not a.no_build and not b.build(b.preset, "bench"):
-            sys.exit(1)
-        if not b.program("compare").exists():
-            fail(2, f"Nothing is built in out/build/{b.preset}; run ./bench.sh without --no-build.")
-    return wanted
-
-
-def wants(a, name):
-    return re.search(a.filter or ".", name) is not None
-
-
-def run_comparisons(a, b, goals_only):
-    names = output_of(b.program("compare"), "--list").split()
-    names = [n for n in names if wants(a, n) and (n in ROWS or not goals_only)]
-    if not names:
-        return []
-    result = OUT / f"compare-{b.compiler}.json"
-    exactly = "^(" + "|".join(re.escape(n) for n in names) + ")$"
-    command = [b.program("compare"), "--filter", exactly, "--out", result]
-    done = subprocess.run(command + (["--quick"] if a.quick else []), cwd=ROOT, check=False)
-    if done.returncode != 0:
-        fail(done.returncode if done.returncode > 0 else 1, "The comparisons failed (see above).")
-    return json.loads(result.read_text())
-
-
-def run_micro(a, b):
-    result = OUT / f"core-{b.compiler}.json"
-    result.unlink(missing_ok=True)
-    subprocess.run(
-        [b.program("core_bench"), f"--benchmark_out={result}", "--benchmark_out_format=json",
-         f"--benchmark_min_time={0.02 if a.quick else 0.1}", "--benchmark_repetitions=3",
-         f"--benchmark_filter={a.filter or 'all'}", "--benchmark_enable_random_interleaving=true"],
-        cwd=ROOT, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if not result.exists() or result.stat().st_size == 0:
-        return []
-    rows = json.loads(result.read_text())["benchmarks"]
-    return [
-        {"name": "core." + r["run_name"].split("/real_time")[0],
-         "unit": r["time_unit"] if "items_per_second" not in r else "ns/item",
-         "median": 1e9 / r["items_per_second"] if "items_per_second" in r else r["real_time"]}
-        for r in rows if r.get("aggregate_name") == "median"
-    ]
-
-
-def run_demo(a, b):
-    """Its row, and why there is none. The arena alternates serial and parallel frames itself."""
-    if not a.no_build and not (set_up("demo") and b.build(b.demo_preset, "arena")):
-        return [], "the demo could not be built (see above)"
-    if not b.arena().exists():
-        return [], f"nothing is built in out/build/{b.demo_preset}"
-    medians = {"serial": [], "braid": []}
-    for _ in range(1 if a.quick else 3):
-        command = [b.arena(), "--headless", "--workers", "1", "--frames", "120", "--out", OUT / "demo"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode == 1:
-            fail(1, "The demo's frames differ between serial and parallel runs.")
-        if done.returncode != 0:
-            return [], (done.stderr.strip().split("\n")[-1] or "the demo failed").rstrip(".")
-        summary = json.loads((OUT / "demo/summary.json").read_text())
-        medians["serial"].append(summary["serial_ms"]["p50"])
-        medians["braid"].append(summary["parallel_ms"]["p50"])
-    return [{"name": DEMO_ROW, "unit": "ms", "about": "a frame of the arena on two threads",
-             "rivals": [{"system": system, "median": sorted(values)[len(values) // 2],
-                         "samples": values} for system, values in medians.items()]}], None
 
 
 def measure(a, b, goals_only):
     """All that was measured of one build."""
     print(f"Measuring with {b.title()}.", file=sys.stderr)
+    micro = [] if goals_only else [n for row, n in micro_names(b).items() if wants(a, row)]
     run = {"compiler": b.title(), "version": b.version(), "flags": b.flags(),
-           "rows": run_comparisons(a, b, goals_only), "core": [] if goals_only else run_micro(a, b)}
+           "rows": run_comparisons(a, b, goals_only), "core": run_micro(b, micro, a.quick)}
     if wants(a, DEMO_ROW):
-        demo, why_not = run_demo(a, b)
+        demo, why_not = [], demo_is_missing(a, b)
+        if why_not is None:
+            demo, why_not = run_demo(b, 1 if a.quick else 3)
         run["rows"] += demo
         if why_not:
             say(f"demo.speedup is not measured with {b.title()}: {why_not}.")
@@ -272,6 +111,8 @@ def draw_pictures(a):
 def main():
     a = arguments()
     OUT.mkdir(parents=True, exist_ok=True)
+    if a.against is not None:
+        sys.exit(against(a, sys.argv[1:]))
     measured = builds(a)
     results = circumstances(sys.argv[1:])
     results["runs"] = [measure(a, b, goals_only=i > 0 and a.filter is None)

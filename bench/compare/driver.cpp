@@ -34,6 +34,14 @@ row& suite::at(const std::string& name, const std::string& unit, const std::stri
     return rows_.emplace_back(row{name, unit, about});
 }
 
+void suite::keep(const std::regex& systems) {
+    for (row& r : rows_) {
+        std::erase_if(r.rivals,
+                      [&](const rival& who) { return !std::regex_search(who.system, systems); });
+    }
+    std::erase_if(rows_, [](const row& r) { return r.rivals.empty(); });
+}
+
 void suite::run(const std::regex& filter, unsigned rounds) {
     std::erase_if(rows_, [&](const row& r) { return !std::regex_search(r.name, filter); });
     for (row& r : rows_) {

@@ -43,6 +43,9 @@ public:
     /// The row called `name`; made by the first call.
     row& at(const std::string& name, const std::string& unit = {}, const std::string& about = {});
 
+    /// Drops the rivals whose system does not match, and the rows that have none left.
+    void keep(const std::regex& systems);
+
     /// Measures the rows whose name matches, `rounds` times in turns after one turn that only
     /// checks the answers. Throws wrong_answer.
     void run(const std::regex& filter, unsigned rounds);

@@ -1,5 +1,5 @@
-// compare [--filter REGEX] [--quick] [--list] [--out FILE]: runs the comparisons and writes all
-// samples as JSON. bench/run.py calls it and prints the table.
+// compare [--filter REGEX] [--system REGEX] [--quick] [--list] [--out FILE]: runs the comparisons
+// and writes all samples as JSON. bench/run.py calls it and prints the table.
 #include "algorithms/algorithms.hpp"
 #include "cilksort/cilksort.hpp"
 #include "driver.hpp"
@@ -29,6 +29,7 @@ namespace {
 
 struct arguments {
     std::string filter = ".";
+    std::string system = ".";
     std::string out;
     bool quick = false;
     bool list = false;
@@ -43,8 +44,12 @@ arguments parse(int count, char** values) {
             a.quick = true;
         } else if (flag == "--list") {
             a.list = true;
-        } else if ((flag == "--filter" || flag == "--out") && i + 1 < count) {
-            (flag == "--filter" ? a.filter : a.out) = values[++i];
+        } else if (flag == "--filter" && i + 1 < count) {
+            a.filter = values[++i];
+        } else if (flag == "--system" && i + 1 < count) {
+            a.system = values[++i];
+        } else if (flag == "--out" && i + 1 < count) {
+            a.out = values[++i];
         } else {
             throw std::invalid_argument("'" + std::string(flag) + "' is unknown or lacks a value.");
         }
@@ -87,6 +92,7 @@ int run(int count, char** values) {
     bench::algorithms::add(s);
     bench::frame::add(s);
     bench::seeds::add(s);
+    s.keep(std::regex(a.system));
     if (a.list) {
         for (const bench::row& r : s.rows()) std::cout << r.name << '\n';
         return 0;
@@ -111,7 +117,7 @@ int main(int count, char** values) {
         std::fprintf(stderr, "\ncompare: %s\n", e.what());
         return 1;
     } catch (const std::regex_error&) {
-        std::fprintf(stderr, "compare: the --filter is no regular expression.\n");
+        std::fprintf(stderr, "compare: --filter or --system is no regular expression.\n");
         return 2;
     } catch (const std::exception& e) {
         std::fprintf(stderr, "compare: %s\n", e.what());

@@ -16,6 +16,7 @@ BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
 import run  # noqa: E402
+from programs import Build  # noqa: E402
 from reach import FIB_JOINS, GOALS, ROWS, print_reach, reach  # noqa: E402
 
 CLANG, GCC = "clang++ 19.1.7", "g++ 12.2.0"
@@ -105,7 +106,7 @@ class machines(unittest.TestCase):
 
     def test_a_machine_without_clang_measures_with_gcc_and_says_so(self):
         said = io.StringIO()
-        with (mock.patch("run.set_up", return_value=True), mock.patch("shutil.which", return_value=None),
+        with (mock.patch("programs.set_up", return_value=True), mock.patch("shutil.which", return_value=None),
               mock.patch("pathlib.Path.exists", return_value=True), contextlib.redirect_stderr(said)):
             found = run.builds(self.options())
             self.assertEqual([b.compiler for b in found], ["gcc"])
@@ -116,11 +117,9 @@ class machines(unittest.TestCase):
             self.assertEqual(end.exception.code, 2)
 
     def test_a_demo_that_is_not_there_is_a_reason(self):
-        build = run.Build("clang")
+        build = Build("clang")
         build.demo_preset = "nowhere"
-        rows, why = run.run_demo(self.options(), build)
-        self.assertEqual(rows, [])
-        self.assertIn("out/build/nowhere", why)
+        self.assertIn("out/build/nowhere", run.demo_is_missing(self.options(), build))
 
     def test_the_table_has_a_column_for_each_compiler(self):
         rows = [{**row("fib.t1", serial=[10], braid=[20]), "about": "joins", "unit": "ms"}]
