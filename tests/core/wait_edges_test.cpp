@@ -1,0 +1,302 @@
+// The edges of waiting: no time at all, a set() that comes as the time runs out, waits for oneself,
+// reserves that are used up, and what a wait costs on a deep stack.
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <braid/graph/graph.hpp>
+
+#include "core/runtime.hpp"
+
+#include <array>
+#include <functional>
+
+namespace {
+
+using braid_test::door;
+using braid_test::scaled;
+using braid_test::until;
+
+BRAID_SCHEDULER_TEST(WaitEdge);
+
+// ---- time --------------------------------------------------------------------------------------
+
+TEST_P(WaitEdge, WithoutTimeLooksOnceAndReturns) {
+    // It watched for 50 µs first, also without any time.
+    braid::scheduler s(options());
+    auto open = s.begin({}, braid::empty);
+    braid::event never(s);
+    std::int64_t shortest_task = INT64_MAX, shortest_event = INT64_MAX;
+    for (int i = 0; i < 200; ++i) {
+        const std::int64_t before = braid::active_policy::now();
+        EXPECT_FALSE(s.wait_for(open.id(), braid::nanoseconds{0}));
+        const std::int64_t between = braid::active_policy::now();
+        EXPECT_FALSE(s.do_work_while_waiting_for(never, braid::nanoseconds{0}));
+        shortest_task = std::min(shortest_task, between - before);
+        shortest_event = std::min(shortest_event, braid::active_policy::now() - between);
+    }
+    open.finish();
+    EXPECT_LT(shortest_task, 20'000);
+    EXPECT_LT(shortest_event, 20'000);
+}
+
+TEST_P(WaitEdge, WithoutTimeStillRunsOnePieceOfNeededWorkSoThatPollingEnds) {
+    braid::scheduler_options o = options();
+    o.workers = 0;
+    braid::scheduler s(o);
+    std::atomic<int> ran{0};
+    braid::scope all(s);
+    for (int i = 0; i < 10; ++i) all.post([&] { ++ran; });
+    int polls = 0;
+    while (!all.wait_for(braid::nanoseconds{0})) ++polls;
+    EXPECT_EQ(ran, 10);
+    EXPECT_LT(polls, 100);
+}
+
+TEST_P(WaitEdge, WithTimeReturnsBetweenTwoPiecesOfWorkWhenItIsUp) {
+    // As long as there was needed work the clock was not looked at.
+    braid::scheduler_options o = options();
+    o.workers = 0;
+    braid::scheduler s(o);
+    std::atomic<int> ran{0};
+    braid::scope all(s);
+    for (int i = 0; i < 200; ++i) {
+        // Not plain, so that each is a piece of its own.
+        all.spawn({.never_waits = true}, [&] {
+            const std::int64_t end = braid::active_policy::now() + 100'000;
+            while (braid::active_policy::now() < end) {
+            }
+            ++ran;
+        });
+    }
+    EXPECT_FALSE(all.wait_for(braid::milliseconds(1)));
+    EXPECT_LT(ran, 200);
+    all.wait();
+    EXPECT_EQ(ran, 200);
+}
+
+// ---- automatic events --------------------------------------------------------------------------
+
+TEST_P(WaitEdge, ASetThatComesAsAWaiterRunsOutOfTimeLetsSomebodyThrough) {
+    // set() picked the waiter whose time was up, and the one that waits for ever slept on.
+    braid::scheduler s(options());
+    const int rounds = static_cast<int>(scaled(150));
+    for (int round = 0; round < rounds; ++round) {
+        braid::event go(s);
+        std::atomic<bool> done{false};
+        std::atomic<int> through{0};
+        std::thread patient([&] {
+            s.do_work_while_waiting_for(go);
+            ++through;
+            done = true;
+        });
+        std::thread hasty([&] {
+            // Always about to leave.
+            for (int n = 0; !done; ++n) {
+                through += s.do_work_while_waiting_for(go, braid::microseconds(1 + n % 80));
+            }
+        });
+        // As many as got through, and one that the patient one must get in the end.
+        int sets = 0;
+        while (!done) {
+            const int before = through;
+            go.set();
+            ++sets;
+            until([&] { return through != before || done; });
+        }
+        patient.join();
+        hasty.join();
+        ASSERT_LE(through, sets);
+    }
+}
+
+// ---- waits for oneself ---------------------------------------------------------------------------
+
+class WaitForOneself : public WaitEdge {
+protected:
+    void expect_report() {
+        EXPECT_GE(notes_.count(&braid_test::recorder::misuse, "cannot wait for itself"), 1U);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Workers, WaitForOneself, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+TEST_P(WaitForOneself, ByAFutureIsReportedAndBreaksThePromise) {
+    braid::scheduler s(options());
+    braid::future<int> own;
+    braid::event ready(s, braid::reset::manual);
+    bool broken = false;
+    own = s.async([&] {
+        s.do_work_while_waiting_for(ready);
+        own.wait();
+        try {
+            braid::future<int> taken = std::move(own);
+            static_cast<void>(taken.get());
+        } catch (const braid::broken_promise&) {
+            broken = true;
+        }
+        return 1;
+    });
+    ready.set();
+    s.shut_down();
+    expect_report();
+    EXPECT_TRUE(broken);
+}
+
+TEST_P(WaitForOneself, ByAScopeInATaskOfItIsReported) {
+    braid::scheduler s(options());
+    braid::scope all(s);
+    std::atomic<int> went_on{0};
+    all.post([&] {
+        all.wait();
+        ++went_on;
+    });
+    all.wait();
+    EXPECT_EQ(went_on, 1);
+    expect_report();
+}
+
+TEST_P(WaitForOneself, ByAGraphInANodeOfItIsReported) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    std::atomic<int> runs{0};
+    g.add([&] {
+        if (++runs == 1) g.run_and_wait();
+    });
+    g.run_and_wait();
+    s.shut_down();
+    EXPECT_EQ(runs, 2) << "the run that could not be waited for came afterwards";
+    expect_report();
+}
+
+TEST_P(WaitForOneself, ByATaskThatComesAfterItIsReported) {
+    braid::scheduler s(options());
+    std::atomic<bool> went_on{false};
+    const auto id = s.spawn([&](braid::task_context& task) {
+        const auto later = s.spawn({.after = {task.id()}}, [] {});
+        task.wait(later);
+        went_on = true;
+    });
+    s.wait(id);
+    EXPECT_TRUE(went_on);
+    expect_report();
+}
+
+TEST_P(WaitForOneself, IsNotReportedOfAChildThatIsNotOnTheStack) {
+    braid::scheduler s(options());
+    std::function<void(braid::task_context&, int)> nest = [&](braid::task_context& task, int left) {
+        if (left == 0) return;
+        const auto child =
+            s.spawn({.parent = task.id()}, [&, left](braid::task_context& inner) {
+                nest(inner, left - 1);
+            });
+        task.wait(child);
+    };
+    s.wait(s.spawn([&](braid::task_context& task) { nest(task, 50); }));
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
+}
+
+// ---- the depth of the stack ----------------------------------------------------------------------
+
+TEST_P(WaitEdge, LooksAtNoFrameOfADeepStackForATaskThatNobodyHasStarted) {
+    // Each frame was asked whether it descends from the awaited task: 38 µs at depth 10,000.
+    braid::scheduler_options o = options();
+    o.workers = 0;
+    braid::scheduler s(o);
+    braid::detail::runtime& rt = s.internals();
+    const int depth = braid_test::sanitized ? 100 : 1'000;
+    unsigned steps = 0;
+    int deepest = 0;
+    for (const bool children : {false, true}) {
+        std::function<void(braid::task_context&, int)> nest = [&](braid::task_context& task,
+                                                                  int left) {
+            if (left == 0) return;
+            const braid::task_options as{.parent = children ? task.id() : braid::task_id{}};
+            const auto next = s.spawn(
+                as, [&, left](braid::task_context& inner) { nest(inner, left - 1); });
+            static_cast<void>(rt.frame_of(*rt.bound(), next, &steps));
+            deepest = std::max(deepest, static_cast<int>(rt.bound()->depth));
+            task.wait(next);
+        };
+        s.wait(s.spawn([&](braid::task_context& task) { nest(task, depth); }));
+    }
+    EXPECT_GE(deepest, depth);
+    EXPECT_EQ(steps, 0U);
+}
+
+// ---- no thread can stand in ----------------------------------------------------------------------
+
+TEST_P(WaitEdge, WithoutReservesAChainOfWaitsEndsInOrder) {
+    // A wait that found no reserve ran what lay there, which waited for what lay below it: that wait
+    // returned with its task open.
+    braid::scheduler_options o = options();
+    o.max_reserves = 0;
+    o.ring = 64;  // more than a search looks at lies behind it
+    braid::scheduler s(o);
+    const int rounds = static_cast<int>(scaled(20));
+    constexpr int length = 300;
+    for (int round = 0; round < rounds; ++round) {
+        std::array<std::atomic<bool>, length> ended{};
+        std::vector<braid::task_id> chain(length);
+        std::atomic<int> early{0};
+        auto gate = s.begin({}, braid::empty);
+        for (int i = 0; i < length; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            chain[at] = s.spawn({.after = {gate.id()}}, [&, at](braid::task_context& task) {
+                if (at != 0) {
+                    task.wait(chain[at - 1]);
+                    if (!ended[at - 1]) ++early;
+                }
+                ended[at] = true;
+            });
+        }
+        gate.finish();
+        s.wait(chain.back());
+        ASSERT_TRUE(ended.back());
+        ASSERT_EQ(early, 0);
+    }
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
+}
+
+TEST_P(WaitEdge, WithoutReservesAWaiterLeavesUnneededWorkToWhoeverIsBusyNow) {
+    // The first waiter must not bury itself under a task that waits for it, when another thread
+    // will come.
+    if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
+    braid::scheduler_options o = options();
+    o.workers = 1;
+    o.max_reserves = 0;
+    braid::scheduler s(o);
+    door busy_may_end;
+    std::atomic<bool> busy{false};
+    const auto blocker = s.spawn([&] {
+        busy = true;
+        busy_may_end.pass();
+    });
+    until([&] { return busy.load(); });
+    // This thread waits for an event; the only ready task waits for a task that this thread runs.
+    braid::event go(s);
+    std::atomic<bool> buried{false};
+    std::thread opener;
+    const auto on_main = s.spawn({.on = s.this_thread()}, [&](braid::task_context& task) {
+        const auto id = task.id();
+        s.spawn([&, id] {
+            buried = !s.done(id) && s.this_thread().seat == 0;
+            s.wait(id);
+            static_cast<void>(id);
+        });
+        opener = std::thread([&] {
+            // Longer than some polls: whoever polls sees that the worker runs a task.
+            braid::event never(s);
+            s.do_work_while_waiting_for(never, braid::milliseconds(3));
+            go.set();
+            busy_may_end.open();
+        });
+        s.do_work_while_waiting_for(go);
+    });
+    s.wait(on_main);
+    opener.join();
+    s.wait(blocker);
+    s.shut_down();
+    EXPECT_FALSE(buried);
+}
+
+}  // namespace
