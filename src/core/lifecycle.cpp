@@ -435,31 +435,6 @@ bool runtime::retire_reserve(worker& w) {
 
 // ---- rest and end ------------------------------------------------------------------------------
 
-void runtime::freeze() {
-    const worker* self = bound();
-    frozen_by.store(self != nullptr ? self->index : UINT16_MAX, relaxed);
-    frozen.store(true, seq_cst);
-    if (turn && self != nullptr)
-        turn->leave(self->index);  // or the others would never come to rest
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        const worker* w = seats[i].load(acquire);
-        const bool rests = w->kind == seat_kind::worker || w->kind == seat_kind::reserve ||
-                           w->kind == seat_kind::background;
-        parker here;
-        while (rests && w != self && !w->at_rest.load(seq_cst)) {
-            here.park(active_policy::now() + 50'000);
-        }
-    }
-    if (turn && self != nullptr) turn->enter(self->index);
-}
-
-void runtime::resume() {
-    frozen.store(false, seq_cst);
-    lot.wake(
-        address_key(&frozen), UINT32_MAX, [](wait_record&) { return true; },
-        [this](unsigned seat) { notify(seat); });
-}
-
 bool runtime::everything_ended() const {
     const scheduler_statistics ended_first = totals();
     return ended_first.ended() == totals().created;
@@ -485,7 +460,7 @@ void runtime::shut_down(shutdown how) {
     }
     const worker* self = bound();
     if (self != nullptr && self->top != nullptr) return;  // begun; the destructor ends it
-    if (frozen.load(seq_cst)) resume();
+    while (frozen.load(seq_cst)) resume();
 
     const seat_lease seat(*this, nullptr);
     const std::uint64_t key = address_key(&state);

@@ -263,6 +263,7 @@ public:
     stand_in start_reserve();
     bool retire_reserve(worker& w);
     void freeze();
+    bool take_freeze(const worker* self);
     void resume();
 
     // ---- background.cpp
@@ -378,6 +379,11 @@ public:
     ready_queue::cell kept_cells[level_count * kept_ring];
     worker* post_seat = nullptr;  // leased to nobody
     atomic<bool> post_seat_taken{false};
+
+    std::mutex freeze_mutex;
+    std::condition_variable thawed;
+    unsigned freezes = 0;                // guarded by freeze_mutex: of one thread, nested
+    std::uint32_t frozen_by_thread = 0;  // guarded by freeze_mutex
 
     std::mutex failure_mutex;
     std::mutex seat_mutex;                                // adding a seat

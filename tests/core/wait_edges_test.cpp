@@ -79,33 +79,29 @@ TEST_P(WaitEdge, WithTimeReturnsBetweenTwoPiecesOfWorkWhenItIsUp) {
 TEST_P(WaitEdge, ASetThatComesAsAWaiterRunsOutOfTimeLetsSomebodyThrough) {
     // set() picked the waiter whose time was up, and the one that waits for ever slept on.
     braid::scheduler s(options());
-    const int rounds = static_cast<int>(scaled(150));
+    const int rounds = static_cast<int>(scaled(400));
     for (int round = 0; round < rounds; ++round) {
         braid::event go(s);
-        std::atomic<bool> done{false};
-        std::atomic<int> through{0};
+        std::atomic<int> inside{0};
+        std::atomic<bool> hasty_got_it{false};
         std::thread patient([&] {
-            s.do_work_while_waiting_for(go);
-            ++through;
-            done = true;
+            ++inside;
+            ASSERT_TRUE(s.do_work_while_waiting_for(go, braid::seconds(5)))
+                << "the set() was lost in round " << round;
         });
         std::thread hasty([&] {
-            // Always about to leave.
-            for (int n = 0; !done; ++n) {
-                through += s.do_work_while_waiting_for(go, braid::microseconds(1 + n % 80));
-            }
+            ++inside;
+            hasty_got_it = s.do_work_while_waiting_for(go, braid::microseconds(100));
         });
-        // As many as got through, and one that the patient one must get in the end.
-        int sets = 0;
-        while (!done) {
-            const int before = through;
-            go.set();
-            ++sets;
-            until([&] { return through != before || done; });
+        until([&] { return inside == 2; });
+        // About when the time is up: from 60 to 140 µs after the start.
+        const std::int64_t at = braid::active_policy::now() + 60'000 + round % 80 * 1'000;
+        while (braid::active_policy::now() < at) {
         }
-        patient.join();
+        go.set();
         hasty.join();
-        ASSERT_LE(through, sets);
+        if (hasty_got_it) go.set();
+        patient.join();
     }
 }
 

@@ -126,8 +126,12 @@ public:
     /// latest call counts, and counts once; `forever` takes it back. Any thread.
     BRAID_API void expect_work(nanoseconds in);
 
-    /// Returns when every worker, reserve and background thread is at rest between two tasks.
+    /// Returns when every worker, reserve and background thread is at rest between two tasks. While
+    /// one thread has frozen the scheduler, the next one that wants to waits here until it has
+    /// resumed; on one thread they nest, and each wants its resume(). Any thread; from a task its
+    /// own thread runs on.
     BRAID_API void freeze();
+    /// Any thread. Without a freeze() it does nothing.
     BRAID_API void resume();
 
     /// Levels for categories 1..255 (index = category). Tasks that are already queued move.
