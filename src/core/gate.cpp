@@ -1,5 +1,7 @@
 #include "core/gate.hpp"
 
+#include <cstdio>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
@@ -27,7 +29,7 @@ void gate::leave(unsigned seat) {
     if (running_ == seat) pass_turn();
 }
 
-bool gate::block(unsigned seat, bool may_time_out) {
+bool gate::block(unsigned seat, bool may_time_out, bool waits) {
     {
         const std::lock_guard lock(mutex_);
         if (notified_[seat]) {
@@ -35,6 +37,7 @@ bool gate::block(unsigned seat, bool may_time_out) {
             return true;
         }
         timed_out_[seat] = false;
+        waits_[seat] = waits;
         state_[seat] = may_time_out ? state::blocked_with_deadline : state::blocked;
         // A thread in a blocking region waits without the turn, and returns with it.
         if (running_ == seat || running_ == capacity) pass_turn();
@@ -84,10 +87,29 @@ void gate::pass_turn() {
     unsigned seat = 0;
     if (pick(decision_kind::next_thread, state::runnable, seat) == 0) {
         // Nobody can go on: time passes until the first wait runs out of it.
-        if (pick(decision_kind::time_out, state::blocked_with_deadline, seat) == 0) return;
+        if (pick(decision_kind::time_out, state::blocked_with_deadline, seat) == 0) {
+            return report_standstill();
+        }
         timed_out_[seat] = true;
     }
     grant(seat);
+}
+
+void gate::report_standstill() {
+    bool waits = false;
+    for (unsigned i = 0; i < capacity; ++i) {
+        waits |= state_[i] == state::blocked && waits_[i];
+    }
+    if (!waits) return;  // nothing to do is no standstill
+    if (log_.function != nullptr) {
+        char line[160];
+        std::snprintf(line, sizeof line,
+                      "%s: nobody can go on: every thread under the chooser sleeps, and no wait "
+                      "can run out of time",
+                      name_);
+        log_.function(log_.user, log_level::error, line);
+    }
+    chooser_.nobody_can_go_on();
 }
 
 void gate::grant(unsigned seat) {

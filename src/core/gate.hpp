@@ -3,6 +3,7 @@
 // the turn, and gives it up where it would sleep or where the chooser says so.
 
 #include "base/parker.hpp"
+#include "braid/base/handlers.hpp"
 #include "braid/core/decision.hpp"
 
 #include <cstdint>
@@ -15,7 +16,8 @@ class gate {
 public:
     static constexpr unsigned capacity = 256;
 
-    explicit gate(chooser& c) : chooser_(c) {}
+    gate(chooser& c, const log_handler& log, const char* name)
+        : chooser_(c), log_(log), name_(name) {}
 
     /// The seat takes part from now on and can be given the turn (its thread may still be on its
     /// way). Any thread.
@@ -30,8 +32,9 @@ public:
     /// The seat's thread: takes no part any more; somebody else goes on.
     void leave(unsigned seat);
 
-    /// In place of parker::park(). False: chosen to run out of time.
-    bool block(unsigned seat, bool may_time_out);
+    /// In place of parker::park(). `waits`: within a wait, not for want of work. False: chosen to
+    /// run out of time.
+    bool block(unsigned seat, bool may_time_out, bool waits);
     /// In place of parker::notify(). Any thread.
     void unblock(unsigned seat);
     /// The running thread lets another one go, if the chooser wants that.
@@ -46,15 +49,19 @@ private:
     enum class state : std::uint8_t { absent, runnable, running, blocked, blocked_with_deadline };
 
     void pass_turn();
+    void report_standstill();
     std::size_t pick(decision_kind kind, state wanted, unsigned& seat);
     void grant(unsigned seat);
 
     chooser& chooser_;
+    const log_handler& log_;
+    const char* const name_;
     std::mutex mutex_;
     unsigned running_ = capacity;  // capacity: nobody
     state state_[capacity]{};
     bool notified_[capacity]{};
     bool timed_out_[capacity]{};
+    bool waits_[capacity]{};
     basic_parker<active_policy> turn_[capacity];
 };
 

@@ -103,7 +103,7 @@ runtime* runtime::create(const scheduler_options& given) {
     if (o.chooser != nullptr) {
         void* gate_bytes = rt->memory.allocate(sizeof(gate), alignof(gate), memory_tag::runtime);
         if (gate_bytes == nullptr) std::terminate();  // as above
-        rt->turn = ::new (gate_bytes) gate(*o.chooser);
+        rt->turn = ::new (gate_bytes) gate(*o.chooser, rt->options.log, o.name);
     }
 
     static constexpr std::atomic<std::uint32_t> never{0}, always{1};
@@ -485,7 +485,7 @@ void runtime::shut_down(shutdown how) {
         // Threads that go to sleep tell; a task that ends on a thread outside does not, hence
         // the time-out.
         if (turn) {
-            turn->block(seat->index, true);
+            turn->block(seat->index, true, true);
         } else {
             seat->park.park(active_policy::now() + 200'000);
         }

@@ -88,7 +88,7 @@ void runtime::rest_if_frozen(worker& w) {
     while (lot.enter(record, key, w.index, [&] { return frozen.load(seq_cst); })) {
         w.at_rest.store(true, seq_cst);
         while (!record.done.load(acquire)) {
-            turn ? turn->block(w.index, false) : w.park.park();
+            turn ? turn->block(w.index, false, false) : w.park.park();
         }
         w.at_rest.store(false, seq_cst);
     }

@@ -45,6 +45,30 @@ protected:
     }
 };
 
+TEST_P(Chooser, HearsThatNobodyCanGoOn) {
+    // The program hung without a word: the turn went to nobody.
+    struct told : seeded_chooser {
+        using seeded_chooser::seeded_chooser;
+        void nobody_can_go_on() override { ++times; }
+        std::atomic<int> times{0};
+    } chooser(1);
+    braid::scheduler_options o = options();
+    o.chooser = &chooser;
+    braid::scheduler s(o);
+    auto gate = s.begin({}, braid::empty);
+    std::atomic<bool> ran{false};
+    const task_id id = s.spawn({.after = {gate.id()}}, [&] { ran = true; });
+    // Only a thread that takes no part can end it.
+    std::thread outside([&] {
+        braid_test::until([&] { return chooser.times > 0; });
+        gate.finish();
+    });
+    s.wait(id);
+    outside.join();
+    EXPECT_TRUE(ran);
+    EXPECT_GE(notes_.count(&braid_test::recorder::log, "nobody can go on"), 1U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Workers, Chooser, testing::ValuesIn(braid_test::worker_counts()),
                          [](const auto& row) { return std::to_string(row.param); });
 

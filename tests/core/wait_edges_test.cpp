@@ -105,7 +105,8 @@ TEST_P(WaitEdge, ASetThatComesAsAWaiterRunsOutOfTimeLetsSomebodyThrough) {
     }
 }
 
-// ---- waits for oneself ---------------------------------------------------------------------------
+// ---- waits for oneself
+// ---------------------------------------------------------------------------
 
 class WaitForOneself : public WaitEdge {
 protected:
@@ -181,17 +182,17 @@ TEST_P(WaitForOneself, IsNotReportedOfAChildThatIsNotOnTheStack) {
     braid::scheduler s(options());
     std::function<void(braid::task_context&, int)> nest = [&](braid::task_context& task, int left) {
         if (left == 0) return;
-        const auto child =
-            s.spawn({.parent = task.id()}, [&, left](braid::task_context& inner) {
-                nest(inner, left - 1);
-            });
+        const auto child = s.spawn({.parent = task.id()}, [&, left](braid::task_context& inner) {
+            nest(inner, left - 1);
+        });
         task.wait(child);
     };
     s.wait(s.spawn([&](braid::task_context& task) { nest(task, 50); }));
     EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
 }
 
-// ---- the depth of the stack ----------------------------------------------------------------------
+// ---- the depth of the stack
+// ----------------------------------------------------------------------
 
 TEST_P(WaitEdge, LooksAtNoFrameOfADeepStackForATaskThatNobodyHasStarted) {
     // Each frame was asked whether it descends from the awaited task: 38 µs at depth 10,000.
@@ -207,8 +208,8 @@ TEST_P(WaitEdge, LooksAtNoFrameOfADeepStackForATaskThatNobodyHasStarted) {
                                                                   int left) {
             if (left == 0) return;
             const braid::task_options as{.parent = children ? task.id() : braid::task_id{}};
-            const auto next = s.spawn(
-                as, [&, left](braid::task_context& inner) { nest(inner, left - 1); });
+            const auto next =
+                s.spawn(as, [&, left](braid::task_context& inner) { nest(inner, left - 1); });
             static_cast<void>(rt.frame_of(*rt.bound(), next, &steps));
             deepest = std::max(deepest, static_cast<int>(rt.bound()->depth));
             task.wait(next);
@@ -219,11 +220,12 @@ TEST_P(WaitEdge, LooksAtNoFrameOfADeepStackForATaskThatNobodyHasStarted) {
     EXPECT_EQ(steps, 0U);
 }
 
-// ---- no thread can stand in ----------------------------------------------------------------------
+// ---- no thread can stand in
+// ----------------------------------------------------------------------
 
 TEST_P(WaitEdge, WithoutReservesAChainOfWaitsEndsInOrder) {
-    // A wait that found no reserve ran what lay there, which waited for what lay below it: that wait
-    // returned with its task open.
+    // A wait that found no reserve ran what lay there, which waited for what lay below it: that
+    // wait returned with its task open.
     braid::scheduler_options o = options();
     o.max_reserves = 0;
     o.ring = 64;  // more than a search looks at lies behind it

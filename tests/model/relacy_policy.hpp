@@ -163,6 +163,16 @@ struct policy {
     static inline std::int64_t clock = 0;  // passes when a wait runs out of time
 };
 
+/// A lock that Relacy knows.
+class mutex {
+public:
+    void lock(place at = place::current()) { mutex_.lock(where(at)); }
+    void unlock(place at = place::current()) { mutex_.unlock(where(at)); }
+
+private:
+    rl::mutex mutex_;
+};
+
 /// What the model says must hold.
 inline void require(bool holds, const char* what, place at = place::current()) {
     if (!holds) rl::ctx().fail_test(what, rl::test_result_user_assert_failed, where(at));

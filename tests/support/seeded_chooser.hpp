@@ -9,7 +9,7 @@
 
 namespace braid_test {
 
-class seeded_chooser final : public braid::chooser {
+class seeded_chooser : public braid::chooser {
 public:
     explicit seeded_chooser(std::uint64_t seed) : state_(seed * 2 + 1) {}
 

@@ -32,6 +32,12 @@ public:
     virtual std::size_t choose(decision_kind kind, const alternative* alternatives,
                                std::size_t count) = 0;
 
+    /// Nobody can go on: every thread that takes part sleeps, at least one of them in a wait, and
+    /// no wait is left that could run out of time. Only a thread that takes no part (a foreign one,
+    /// or one within blocking()) can end that. Called once each time it comes about; the
+    /// scheduler's log says it, too.
+    virtual void nobody_can_go_on() {}
+
 protected:
     ~chooser() = default;
 };

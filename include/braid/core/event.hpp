@@ -29,19 +29,13 @@ public:
 
     BRAID_API void set();
     BRAID_API void clear();
-    bool is_set() const { return (state_.load(acquire) & set_bit) != 0; }
+    BRAID_API bool is_set() const;
 
 private:
     friend class detail::runtime;
-    /// True when the event was set; an automatic one is consumed.
-    bool try_take();
-    /// As try_take(); otherwise leaves word that somebody waits.
-    bool take_or_mark();
-
-    static constexpr std::uint32_t set_bit = 1, waited_bit = 2;
     detail::runtime& rt_;
     reset mode_;
-    atomic<std::uint32_t> state_{0};
+    atomic<std::uint32_t> state_{0};  // set, and whether somebody waits
 };
 
 BRAID_NAMESPACE_END

@@ -27,8 +27,6 @@ bool wait_target::arm(runtime& rt) const {
 
 bool wait_target::take() const { return signal == nullptr || runtime::take(*signal); }
 
-bool runtime::take(event& e) { return e.try_take(); }
-bool runtime::take_or_mark(event& e) { return e.take_or_mark(); }
 bool runtime::mark_waited(scope& all) {
     for (scope::shard& shard : all.shard_) {
         // A read-modify-write of the word that count_end() counts in: it sees the bit, or the sums
@@ -344,7 +342,7 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
     }
     bool in_time = true;
     if (turn) {
-        in_time = turn->block(w.index, deadline != INT64_MAX);
+        in_time = turn->block(w.index, deadline != INT64_MAX, w.wait_over != nullptr);
     } else if (state.load(seq_cst) != life::closed) {
         in_time = w.park.park(deadline);
     }
