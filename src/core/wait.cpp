@@ -267,8 +267,9 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     std::uint32_t record = no_index;
     if (!enter_wait(w, target, record)) return true;
 
-    const std::int64_t deadline = timeout == forever || turn ? (timeout == forever ? INT64_MAX : 0)
-                                                             : active_policy::now() + timeout.value;
+    const std::int64_t deadline = timeout == forever || turn
+                                      ? (timeout == forever ? INT64_MAX : 0)
+                                      : deadline_after(active_policy::now(), timeout);
     const bool shows = w.depth != 0 && w.depth <= worker::shown_depth;
     if (shows) w.frames[w.depth - 1].awaited.store(target.task.value, release);
     if (observed()) {
