@@ -94,12 +94,19 @@ TEST_F(Limits, EachNumberOfASchedulerMayBeAnything) {
 }
 
 TEST_F(Limits, ThreadsStartWithAnyStackNiceAndCore) {
-    for (const std::size_t bytes :
-         {std::size_t{0}, std::size_t{1}, braid::thread_options::least_stack,
-          braid::thread_options::most_stack - 1, braid::thread_options::most_stack, SIZE_MAX}) {
+    using range = braid::thread_options;
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, range::least_stack}) {
         scheduler_options o = options();
         o.worker_threads.stack_bytes = bytes;
         expect_works(o);
+    }
+    for (const std::size_t bytes : {range::most_stack - 1, range::most_stack, SIZE_MAX}) {
+        scheduler_options o = options();
+        o.worker_threads.stack_bytes = bytes;
+        braid::scheduler s(o);
+        bool ran = false;
+        s.wait(s.spawn([&] { ran = true; }));
+        EXPECT_TRUE(ran);
     }
     for (const int n : {INT_MIN, -20, -1, 0, 19, 20, 1023, 1024, INT_MAX}) {
         scheduler_options o = options();
