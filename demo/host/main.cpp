@@ -24,7 +24,7 @@ namespace {
 void describe(CLI::App& app, options& wish, bool& serial, std::string& priorities) {
     const std::vector<std::string> names = backend_names();
     wish.backend = names.front();
-    wish.workers = usable_cores() - 1;
+    wish.workers = std::min(usable_cores() - 1, max_workers);
     wish.models = ARENA_MODELS_DIR;
     wish.out = "out/demo";
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -33,7 +33,7 @@ void describe(CLI::App& app, options& wish, bool& serial, std::string& prioritie
         ->check(CLI::Range(1u, 1'000'000u));
     app.add_option("--seed", wish.seed, "Seed of everything that is random")->capture_default_str();
     app.add_option("--workers", wish.workers, "Threads besides the main one")
-        ->check(CLI::Range(0u, 256u))
+        ->check(CLI::Range(0u, max_workers))
         ->capture_default_str();
     app.add_option("--characters", wish.characters, "How many take part")
         ->check(CLI::Range(1u, max_characters))

@@ -1,6 +1,7 @@
 // What the command line asks for.
 #pragma once
 
+#include <braid/core/scheduler_options.hpp>
 #include <braid/profile/recorder.hpp>
 
 #include <cstdint>
@@ -18,6 +19,9 @@ struct frame_options {
     std::filesystem::path capture;  // empty: no file is recorded
     braid::profile::capture_sink* live = nullptr;  // gets what is recorded, too
 };
+
+/// As many as Braid runs, so that every backend runs what is asked for, and what is printed is so.
+inline constexpr auto max_workers = unsigned{braid::scheduler_options::most_workers};
 
 struct options {
     bool headless = false;

@@ -1,5 +1,6 @@
 #include "base/accounted_memory.hpp"
 
+#include <cstdint>
 #include <iterator>
 #include <new>
 
@@ -21,8 +22,10 @@ accounted_memory::accounted_memory(const memory_hooks& hooks, std::size_t budget
     : hooks_(hooks), handler_(handler), budget_(budget) {}
 
 bool accounted_memory::reserve(std::size_t bytes) {
+    // More cannot be addressed, and operator new would round it up to next to nothing.
+    if (bytes > PTRDIFF_MAX) return false;
     const std::size_t before = total_.fetch_add(bytes, relaxed);
-    if (budget_ == 0 || before + bytes <= budget_) return true;
+    if (budget_ == 0 || (bytes <= budget_ && before <= budget_ - bytes)) return true;
     total_.fetch_sub(bytes, relaxed);
     return false;
 }

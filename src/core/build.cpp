@@ -135,6 +135,8 @@ bool runtime::good_options(const task_options& o) const {
     const assertion_handler& misuse = options.assertion;
     return BRAID_EXPECT(misuse, o.uses.size() <= detail_block::max_resources,
                         "a task may use at most 8 resources") &&
+           BRAID_EXPECT(misuse, o.priority <= priority_level::high,
+                        "the priorities of tasks are low, normal and high") &&
            BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count.load(acquire),
                         "`on` must come from worker_thread() or a registered main_thread") &&
            BRAID_EXPECT(misuse, !o.on || may_be_named(*seats[o.on.seat].load(acquire)),
@@ -160,8 +162,7 @@ std::uint16_t runtime::flags_of(const task_options& o) {
 
 draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     const assertion_handler& misuse = options.assertion;
-    const life now = state.load(acquire);
-    if (now != life::running && (w.top == nullptr || now != life::draining)) {
+    if (!accepts_from(*this, w)) {
         refused.fetch_add(1, relaxed);
         log(log_level::error, "%s: task '%s' refused, the scheduler is shut down", options.name,
             o.name != nullptr ? o.name : "");

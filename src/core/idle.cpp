@@ -2,6 +2,7 @@
 // sleeps.
 #include "core/attention.hpp"
 
+#include <algorithm>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
@@ -82,7 +83,9 @@ void runtime::idle(worker& w) {
 }
 
 void runtime::expect_work(nanoseconds in) {
-    const std::int64_t at = in == forever ? 0 : active_policy::now() + in.value;
+    std::int64_t at = deadline_after(active_policy::now(), in);
+    if (at == INT64_MAX) at = 0;         // never
+    at = std::max<std::int64_t>(at, 0);  // before the clock began
     // seq_cst: before the look at who sleeps. Whoever announces a sleep after that sees it.
     expected_at.store(at, seq_cst);
     tell_of_expected_work(at);

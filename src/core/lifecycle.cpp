@@ -1,5 +1,6 @@
 // Seats and threads: how they come, whom they belong to, and how everything ends.
 #include "core/helper_floats.hpp"
+#include "core/limits.hpp"
 #include "core/seat_lease.hpp"
 
 #include <algorithm>
@@ -11,19 +12,24 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-constexpr unsigned max_bindings = 8;
+/// The schedulers that a thread finds its seats in without looking further.
+constexpr unsigned near_bindings = 8;
 #if defined(__GNUC__) && defined(__linux__)
 #define BRAID_THREAD_LOCAL thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define BRAID_THREAD_LOCAL thread_local
 #endif
-BRAID_THREAD_LOCAL seat_binding bindings[max_bindings];
+BRAID_THREAD_LOCAL seat_binding bindings[near_bindings];
+// By which this thread's seats are found in all others; never given to another thread.
+BRAID_THREAD_LOCAL std::uint64_t thread_serial = 0;
+BRAID_THREAD_LOCAL bool has_more_bindings = false;
 BRAID_THREAD_LOCAL running_task* innermost = nullptr;
 #if defined(_WIN32)
 thread_local fork_stack* joins_of_thread = nullptr;
 #endif
 
 atomic<std::uint64_t> next_serial{1};
+atomic<std::uint64_t> next_thread_serial{1};
 
 constexpr auto normal = static_cast<unsigned>(priority_level::normal);
 /// Of the levels that few tasks have, and of guests.
@@ -35,18 +41,43 @@ constexpr std::uint32_t small_ring = 256;
 constinit BRAID_THREAD_LOCAL fork_stack* joins_of_thread = nullptr;
 #endif
 
-void bind_seat(worker& w) {
+namespace {
+
+/// Into the table of this thread. An entry may be that of a scheduler that another thread has
+/// ended, so none is ever followed but through its scheduler.
+void bind_near(worker& w) {
     for (seat_binding& b : bindings) {
         if (b.w != nullptr && b.rt != &w.rt) continue;
         b = {&w.rt, w.rt.serial, &w};
         return;
     }
-    // A thread in more schedulers than that goes on as a foreign one in the oldest of them.
-    std::copy(bindings + 1, bindings + max_bindings, bindings);
-    bindings[max_bindings - 1] = {&w.rt, w.rt.serial, &w};
+    std::copy(bindings + 1, bindings + near_bindings, bindings);
+    bindings[near_bindings - 1] = {&w.rt, w.rt.serial, &w};
+    has_more_bindings = true;  // the oldest is found by its seat from now on
 }
 
-void unbind_seat(const worker& w) {
+/// A seat that this thread has, and that has left its table.
+[[gnu::noinline]] worker* find_far(const runtime& rt) {
+    for (unsigned i = 0; i < rt.seat_count.load(acquire); ++i) {
+        worker* const w = rt.seats[i].load(acquire);
+        // relaxed: only this thread ever wrote its own number there.
+        if (w->bound_to.load(relaxed) != thread_serial) continue;
+        bind_near(*w);
+        return w;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void bind_seat(worker& w) {
+    if (thread_serial == 0) thread_serial = next_thread_serial.fetch_add(1, relaxed);
+    w.bound_to.store(thread_serial, relaxed);  // as find_far() says
+    bind_near(w);
+}
+
+void unbind_seat(worker& w) {
+    w.bound_to.store(0, relaxed);
     for (seat_binding& b : bindings) {
         if (b.w == &w) b = {};
     }
@@ -56,7 +87,7 @@ worker* runtime::bound() const {
     for (const seat_binding& b : bindings) {
         if (b.rt == this && b.serial == serial) return b.w;
     }
-    return nullptr;
+    return has_more_bindings ? find_far(*this) : nullptr;
 }
 
 running_task* current_task() { return innermost; }
@@ -90,7 +121,7 @@ runtime::runtime(const scheduler_options& o)
       details(memory, memory_tag::detail) {}
 
 runtime* runtime::create(const scheduler_options& given) {
-    const scheduler_options o = with_observer(given);
+    const scheduler_options o = within_limits(with_observer(given));
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
     void* bytes = door.allocate(sizeof(runtime), alignof(runtime), memory_tag::runtime);
     if (bytes == nullptr) std::terminate();  // the handler was told; there is nothing to return
@@ -99,7 +130,8 @@ runtime* runtime::create(const scheduler_options& given) {
     rt->serial = next_serial.fetch_add(1, relaxed);
     rt->process = platform::process_id();
     rt->float_control = platform::float_control();
-    rt->ring = std::bit_ceil(std::max<std::uint32_t>(o.ring, 2));
+    rt->ring = std::bit_ceil(o.ring);
+    if (o.assertion.function == nullptr) rt->options.assertion = {&log_misuse, &rt->options.log};
     if (o.chooser != nullptr) {
         void* gate_bytes = rt->memory.allocate(sizeof(gate), alignof(gate), memory_tag::runtime);
         if (gate_bytes == nullptr) std::terminate();  // as above
@@ -113,9 +145,10 @@ runtime* runtime::create(const scheduler_options& given) {
     // The quota takes 20 µs to read; a program that says how many workers it wants has chosen.
     rt->cores = o.workers >= 0 ? platform::mask_cores() : platform::usable_cores(o.system_root);
     const int cores = static_cast<int>(rt->cores);
-    const int workers = o.workers >= 0 ? o.workers : std::max(0, cores - o.main_threads);
+    constexpr int most = scheduler_options::most_workers;
+    const int workers = std::clamp(o.workers >= 0 ? o.workers : cores - o.main_threads, 0, most);
     rt->max_workers = static_cast<unsigned>(
-        std::clamp(o.max_workers >= 0 ? o.max_workers : std::max(workers, cores), workers, 128));
+        std::clamp(o.max_workers >= 0 ? o.max_workers : std::max(workers, cores), workers, most));
 
     if (o.worker_threads.pin) rt->creators_cores = platform::own_cores();
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());

@@ -29,7 +29,7 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
                                                            std::uint16_t flags,
                                                            const task_environment* environment,
                                                            bool may_block) noexcept {
-    if (state.load(acquire) != life::running) return nullptr;
+    if (!accepts_from(*this, w)) return nullptr;
     const std::uint32_t index = slots.take(w.slots, may_block);
     if (index == no_index) return nullptr;
     slot& s = slots[index];

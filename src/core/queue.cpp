@@ -2,6 +2,7 @@
 
 #include "braid/core/bounded_queue.hpp"
 #include "braid/core/scheduler.hpp"
+#include "core/limits.hpp"
 #include "core/runtime.hpp"
 
 #include <algorithm>
@@ -61,9 +62,7 @@ struct queue::state {
         memory().release(threads, handle_bytes(options), alignof(platform::thread_handle),
                          memory_tag::queue);
     }
-    static std::size_t cell_count(const queue_options& o) {
-        return std::bit_ceil(std::max<std::uint32_t>(o.capacity, 2));
-    }
+    static std::size_t cell_count(const queue_options& o) { return std::bit_ceil(o.capacity); }
     static std::size_t handle_bytes(const queue_options& o) {
         return sizeof(platform::thread_handle) * std::max(o.threads, 1U);
     }
@@ -220,20 +219,21 @@ queue::state* queue::make_state(queue& q, const queue_options& options) {
 }
 
 queue::queue(scheduler& s, const queue_options& options)
-    : rt_(s.internals()), state_(make_state(*this, options)) {
+    : rt_(s.internals()), state_(make_state(*this, detail::within_limits(options, rt_.options))) {
     if (state_ == nullptr) return;
-    state_->request = {.name = options.name,
-                       .stack_bytes = options.stack_bytes,
-                       .nice = options.nice,
+    const queue_options& given = state_->options;
+    state_->request = {.name = given.name,
+                       .stack_bytes = given.stack_bytes,
+                       .nice = given.nice,
                        .entry = [](void* p) { static_cast<state*>(p)->thread_main(); },
                        .argument = state_};
-    for (unsigned i = 0; i < options.threads; ++i) {
+    for (unsigned i = 0; i < given.threads; ++i) {
         state_->threads[i] = platform::start_thread(state_->request);
         state_->has_threads = state_->has_threads || state_->threads[i] != 0;
         if (state_->threads[i] == 0) {
             state_->rt.log(log_level::error,
                            "%s: the system refused a thread for queue '%s'; going on without it",
-                           state_->rt.options.name, options.name);
+                           state_->rt.options.name, given.name);
         }
     }
 }

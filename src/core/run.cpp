@@ -1,6 +1,7 @@
 // The loop of a thread, and the body of a task.
 #include "braid/core/scope.hpp"
 #include "core/attention.hpp"
+#include "core/helper_floats.hpp"
 #include "core/permissions.hpp"
 #include "core/seat_lease.hpp"
 
@@ -223,6 +224,21 @@ bool runtime::yield_to_higher(worker& w) {
         id = ready_at(w, level, true);
     }
     if (!id) return false;
+    w.stamp = active_policy::coarse_now();
+    run(w, id);
+    return true;
+}
+
+bool runtime::help_once(worker& w, task_id needed) {
+    const task_id id = find_work(w, {.task = needed}, help::needed);
+    if (!id) return false;
+    leave_search(w);
+    seat_counters::add(w.counters.helped);
+    if (observed()) {
+        tell(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
+    }
+    helper_floats floats;
+    floats.use(w, float_control);
     w.stamp = active_policy::coarse_now();
     run(w, id);
     return true;

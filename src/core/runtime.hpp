@@ -147,6 +147,7 @@ public:
     static bool& id_taken(running_task& body) { return body.context.id_taken_; }
     void end_body(worker& w, const running_task& body, running_task* outer);
     bool yield_to_higher(worker& w);
+    bool help_once(worker& w, task_id needed);  // runs one task that it needs, if one is ready
     void end_without_running(worker& w, std::uint32_t index);
     void rest_if_frozen(worker& w);
 
@@ -257,8 +258,7 @@ public:
     void shut_down(shutdown how);
     bool everything_ended() const;
     bool anybody_inside();
-    /// … and no thread is still busy with the consequences.
-    bool at_rest() const;
+    bool at_rest() const;  // … and no thread is still busy with the consequences
     void set_worker_count(unsigned count);
     stand_in start_reserve();
     bool retire_reserve(worker& w);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 BRAID_NAMESPACE_BEGIN
 
@@ -130,7 +131,17 @@ void scheduler::freeze() { rt_->freeze(); }
 void scheduler::resume() { rt_->resume(); }
 
 void scheduler::set_priority_table(const priority_level* levels, std::size_t count) {
-    for (std::size_t i = 0; i < std::min<std::size_t>(count, 256); ++i) {
+    const assertion_handler& misuse = rt_->options.assertion;
+    const auto is_none = [](priority_level level) { return level > priority_level::high; };
+    if (!BRAID_EXPECT(misuse, count <= std::size(rt_->priority_table),
+                      "a priority table has at most 256 entries") ||
+        !BRAID_EXPECT(misuse, count == 0 || levels != nullptr,
+                      "give set_priority_table() the levels that it counts") ||
+        !BRAID_EXPECT(misuse, std::none_of(levels, levels + count, is_none),
+                      "the levels of a priority table are low, normal and high")) {
+        return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
         rt_->priority_table[i].store(static_cast<std::uint8_t>(levels[i]), relaxed);
     }
     const seat_lease seat(*rt_, nullptr);
@@ -276,6 +287,11 @@ namespace detail {
 void spawn_members(task_context& context, const batch_bodies& all) {
     runtime& rt = runtime_of(context);
     rt.spawn_members(*rt.bound(), all);
+}
+
+bool good_batch(const runtime& rt, std::size_t count) {
+    return BRAID_EXPECT(rt.options.assertion, count <= scheduler::most_bodies,
+                        "a batch has at most 2^40 bodies; let each deal with several");
 }
 
 runtime& runtime_of(task_context& context) { return runtime::of(context); }

@@ -6,6 +6,12 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+/// Whether a thread may make tasks now: any while the scheduler runs, tasks also while it drains.
+inline bool accepts_from(const runtime& rt, const worker& w) {
+    const life now = rt.state.load(acquire);
+    return now == life::running || (now == life::draining && w.top != nullptr);
+}
+
 /// With a chooser a thread in a blocking region has no turn: it takes one for each operation.
 class turn_for_call {
 public:
@@ -83,6 +89,6 @@ struct seat_binding {
     worker* w = nullptr;
 };
 void bind_seat(worker& w);
-void unbind_seat(const worker& w);
+void unbind_seat(worker& w);
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -103,6 +103,8 @@ struct alignas(64) worker {
     std::int64_t stamp = 0;         // clock at the end of the last task or sleep
     unsigned time_each = 1;         // plain tasks; see note_durations()
     std::int64_t woke = INT64_MAX;  // INT64_MAX: long ago, or on any core; see go_anywhere()
+    // When a poll of a job list that helps has done enough; INT64_MAX: none does. See try_wait().
+    std::int64_t leave_list_at = INT64_MAX;
     // Of the running task's time: what went by in waits, in tasks on top and in blocking().
     std::int64_t elsewhere = 0;
     std::int64_t blocking_since = 0, elsewhere_before = 0;
@@ -136,6 +138,7 @@ struct alignas(64) worker {
     atomic<bool> at_rest{true};
     atomic<std::int64_t> expected_at{0};  // what it knew of expect_work() when it fell asleep
     atomic<std::uint16_t> visit{0};       // tells threads apart that register at one seat in turn
+    atomic<std::uint64_t> bound_to{0};    // which thread has the seat; see bind_seat()
     atomic<bool> gone{false};             // a main thread that has left
     atomic<bool> inside{false};           // a main thread in a call that runs tasks
     atomic<bool> blocks{false};           // in blocking(); see wait_loop::nobody_else_runs()

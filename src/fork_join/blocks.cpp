@@ -8,8 +8,18 @@ struct edge_of_block {
     std::size_t extent;
     std::size_t& block;
     bool chosen;  // by the caller
-    std::size_t count() const { return (extent + block - 1) / block; }
+    std::size_t count() const { return even_pieces(extent, block).count(); }
 };
+
+/// SIZE_MAX: that many or more.
+std::size_t blocks_of(const edge_of_block (&edges)[3]) {
+    std::size_t all = 1;
+    for (const edge_of_block& edge : edges) {
+        const std::size_t n = edge.count();
+        all = all > SIZE_MAX / n ? SIZE_MAX : all * n;
+    }
+    return all;
+}
 
 }  // namespace
 
@@ -22,14 +32,25 @@ block_extent with_blocks(block_extent e) {
         edge.block = edge.chosen ? std::min(edge.block, edge.extent) : edge.extent;
     }
     // The longest edge that is free is halved until there are enough.
-    while (edges[0].count() * edges[1].count() * edges[2].count() < wanted) {
+    while (blocks_of(edges) < wanted) {
         edge_of_block* longest = nullptr;
         for (edge_of_block& edge : edges) {
             if (edge.chosen || edge.block == 1) continue;
             if (longest == nullptr || edge.block > longest->block) longest = &edge;
         }
         if (longest == nullptr) break;
-        longest->block = (longest->block + 1) / 2;
+        longest->block = longest->block / 2 + longest->block % 2;
+    }
+    // More than can be numbered: the smallest edge that can grow is doubled until there are fewer.
+    while (blocks_of(edges) == SIZE_MAX) {
+        edge_of_block* smallest = nullptr;
+        for (edge_of_block& edge : edges) {
+            if (edge.block == edge.extent) continue;
+            if (smallest == nullptr || edge.block < smallest->block) smallest = &edge;
+        }
+        if (smallest == nullptr) break;
+        const std::size_t most = smallest->extent;
+        smallest->block = smallest->block > most / 2 ? most : 2 * smallest->block;
     }
     return e;
 }

@@ -61,13 +61,13 @@ void fault_injector::begin_stage(const char* stage, std::uint64_t frame) {
         for (unsigned i = 0; i < count_.load(relaxed); ++i) {
             const fault& f = faults_[i];
             if (!is_in(f.in, frame) || std::strcmp(f.stage, stage) != 0) continue;
-            by.value += f.by.value;
+            by.value = detail::saturated_sum(by.value, f.by.value);
             fails = fails || f.fails;
         }
     }
     if (by.value > 0) {
         slowed_.fetch_add(1, relaxed);
-        const std::int64_t until = active_policy::now() + by.value;
+        const std::int64_t until = detail::deadline_after(active_policy::now(), by);
         while (active_policy::now() < until) active_policy::relax();
     }
     if (!fails) return;

@@ -27,11 +27,11 @@ unsigned fixed_step::advance(nanoseconds elapsed) {
         game = static_cast<std::int64_t>(whole);
     }
     const std::int64_t step = options_.step.value;
-    left_ += game;
+    left_ = detail::saturated_sum(left_, game);
     const std::int64_t due = left_ / step;
     const auto steps = std::min<std::int64_t>(due, options_.most_steps);
     // Whole steps only: the rest keeps the rhythm of what is drawn.
-    dropped_ += (due - steps) * step;
+    dropped_ = detail::saturated_sum(dropped_, (due - steps) * step);
     left_ -= due * step;
     steps_ += static_cast<std::uint64_t>(steps);
     return static_cast<unsigned>(steps);

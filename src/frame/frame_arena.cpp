@@ -2,12 +2,15 @@
 //
 //   block   [ chunk of seat 0 | chunk of seat 3 | 2 KB for a large one | chunk of seat 0 | ...   ]
 //                                                                                        ▲ used
-// A1  `used` only grows between two resets, so that two additions never hand out the same bytes.
+// A1  `used` only grows between two resets, and never beyond the end of its block: what does not
+//     fit adds nothing, so that no two allocations get the same bytes, and a large one that is
+//     refused leaves the room to smaller ones.
 // A2  A seat's chunk is touched by the thread that has the seat alone. It is of one turn: reset()
 //     begins the next one, and whoever allocates then takes a new chunk.
 // A3  Blocks are added under the lock and never leave the list.
 #include "braid/frame/frame_arena.hpp"
 
+#include "core/limits.hpp"
 #include "core/runtime.hpp"
 
 #include <algorithm>
@@ -28,8 +31,19 @@ struct alignas(line) chunk {
     std::uintptr_t at = 0, end = 0;
 };
 
+constexpr std::size_t most_bytes = SIZE_MAX / 4;  // of one allocation; sums of a few still fit
+
 constexpr std::uintptr_t up(std::uintptr_t at, std::size_t alignment) {
     return (at + alignment - 1) & ~std::uintptr_t{alignment - 1};
+}
+
+frame_arena_options within_limits(frame_arena_options o, const scheduler_options& scheduler) {
+    using range = frame_arena_options;
+    if (o.name == nullptr) o.name = "frame arena";
+    const detail::limiter limits(scheduler, "frame_arena_options");
+    limits.keep(o.block_bytes, range::least_block_bytes, range::most_block_bytes, "block_bytes");
+    o.block_bytes = static_cast<std::size_t>(up(o.block_bytes, line));
+    return o;
 }
 
 }  // namespace
@@ -40,7 +54,16 @@ struct alignas(line) frame_arena::block {
     atomic<std::size_t> used{0};
 
     std::uintptr_t data() { return reinterpret_cast<std::uintptr_t>(this + 1); }
-    std::size_t in_use() const { return std::min(used.load(relaxed), bytes); }
+    std::size_t in_use() const { return used.load(relaxed); }
+    /// The offset of `whole` bytes. False: they do not fit any more.
+    bool add(std::size_t whole, std::size_t& offset) {
+        // relaxed: shares out ranges (A1); what is written there is ordered by the tasks.
+        offset = used.load(relaxed);
+        do {
+            if (whole > bytes - offset) return false;
+        } while (!used.compare_exchange_weak(offset, offset + whole, relaxed, relaxed));
+        return true;
+    }
 };
 
 struct frame_arena::state {
@@ -68,10 +91,7 @@ frame_arena::frame_arena(scheduler& s, const frame_arena_options& options)
     void* bytes = rt_.memory.allocate(sizeof(state), alignof(state), memory_tag::frame);
     if (bytes == nullptr) return;
     state_ = ::new (bytes) state;
-    state_->options = options;
-    if (state_->options.name == nullptr) state_->options.name = "frame arena";
-    state_->options.block_bytes =
-        static_cast<std::size_t>(up(std::max(options.block_bytes, chunk_bytes), line));
+    state_->options = within_limits(options, rt_.options);
 }
 
 frame_arena::~frame_arena() {
@@ -93,13 +113,20 @@ void* frame_arena::allocate(std::size_t bytes, std::size_t alignment) {
     }
     bytes = std::max<std::size_t>(bytes, 1);  // different objects have different addresses
     const detail::worker* w = rt_.bound();
-    if (w == nullptr || bytes >= large || alignment > line) return take(bytes, alignment);
+    if (w == nullptr || bytes >= large || alignment > line) {
+        void* const alone = take(bytes, alignment);
+        return alone != nullptr ? alone : refuse(bytes);
+    }
     chunk& mine = state_->chunks[w->index];
     const std::uint64_t turn = state_->turn.load(relaxed);
     std::uintptr_t at = up(mine.at, alignment);
     if (mine.turn != turn || at + bytes > mine.end) {
         void* const fresh = take(chunk_bytes, line);
-        if (fresh == nullptr) return nullptr;
+        if (fresh == nullptr) {
+            // The last bytes before the limit are fewer than a chunk.
+            void* const alone = take(bytes, alignment);
+            return alone != nullptr ? alone : refuse(bytes);
+        }
         at = reinterpret_cast<std::uintptr_t>(fresh);
         mine = {turn, at, at + chunk_bytes};
     }
@@ -107,19 +134,17 @@ void* frame_arena::allocate(std::size_t bytes, std::size_t alignment) {
     return reinterpret_cast<void*>(at);
 }
 
+/// Null: nothing to be had.
 void* frame_arena::take(std::size_t bytes, std::size_t alignment) {
-    if (bytes > SIZE_MAX / 4 || alignment > SIZE_MAX / 4) return refuse(bytes);
+    if (bytes > most_bytes || alignment > most_bytes) return nullptr;
     const std::size_t slack = alignment > line ? alignment - line : 0;
     const std::size_t whole = static_cast<std::size_t>(up(bytes + slack, line));
     while (true) {
         // acquire: pairs with the release in grow(); the block is ready.
         block* const b = state_->current.load(acquire);
-        if (b != nullptr) {
-            // relaxed: shares out ranges (A1); what is written there is ordered by the tasks.
-            const std::size_t offset = b->used.fetch_add(whole, relaxed);
-            if (offset + whole <= b->bytes) {
-                return reinterpret_cast<void*>(up(b->data() + offset, alignment));
-            }
+        std::size_t offset = 0;
+        if (b != nullptr && b->add(whole, offset)) {
+            return reinterpret_cast<void*>(up(b->data() + offset, alignment));
         }
         if (!grow(b, whole)) return nullptr;
     }
@@ -137,13 +162,16 @@ bool frame_arena::grow(const block* seen, std::size_t bytes) {
         s.current.store(kept, release);  // pairs with take()
         return true;
     }
-    const std::size_t room = std::max(s.options.block_bytes, bytes);
-    const std::size_t whole = sizeof(block) + room;
-    void* place = nullptr;
-    if (s.options.limit_bytes == 0 || s.reserved + whole <= s.options.limit_bytes) {
-        place = rt_.memory.allocate(whole, alignof(block), memory_tag::frame);
+    std::size_t room = std::max(s.options.block_bytes, bytes);
+    if (s.options.limit_bytes != 0) {
+        const std::size_t taken = s.reserved + sizeof(block);
+        const std::size_t left = s.options.limit_bytes - std::min(s.options.limit_bytes, taken);
+        if (left < bytes) return false;
+        room = std::min(room, left / line * line);  // `bytes` are whole lines, too
     }
-    if (place == nullptr) return refuse(bytes) != nullptr;
+    const std::size_t whole = sizeof(block) + room;
+    void* const place = rt_.memory.allocate(whole, alignof(block), memory_tag::frame);
+    if (place == nullptr) return false;
     block* const fresh = ::new (place) block{kept, room};
     (last == nullptr ? s.first : last->next) = fresh;
     s.reserved += whole;

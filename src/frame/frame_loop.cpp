@@ -95,13 +95,13 @@ future<void> frame_state::collect(std::uint64_t frame) {
         if (one.ended == 0) one.ended = one.began;
         one.waited = nanoseconds{i == 0 ? 0 : one.began - before};
         one.ran = nanoseconds{one.ended - one.began};
-        one.over_budget = stages[i]->budget.value != 0 && one.ran > stages[i]->budget;
+        one.over_budget = stages[i]->budget.value > 0 && one.ran > stages[i]->budget;
         before = one.ended;
     }
     r.began = r.stage[0].began;
     r.ended = before;
     r.time = nanoseconds{r.ended - r.began};
-    r.over_budget = options.budget.value != 0 && r.time > options.budget;
+    r.over_budget = options.budget.value > 0 && r.time > options.budget;
     over_budget += r.over_budget;
     records[frame % kept_records] = r;
     completed = frame;

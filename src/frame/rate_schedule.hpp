@@ -11,8 +11,9 @@ namespace detail {
 template <class Policy>
 class basic_rate_schedule {
 public:
+    /// `period`: 1 ns at least.
     explicit basic_rate_schedule(nanoseconds period)
-        : period_(period.value > 0 ? period.value : 1), due_(Policy::now() + period_) {}
+        : period_(period.value), due_(next_after(Policy::now())) {}
 
     /// Sleeps until the next tick is due. False: `stop` is not 0 any more.
     bool wait(const typename Policy::template atomic<std::uint32_t>& stop) const {
@@ -37,11 +38,15 @@ public:
         due_ += missed * period_;
         number_ += static_cast<std::uint64_t>(missed) + 1;
         const rate_tick tick{.number = number_, .due = due_, .began = now};
-        due_ += period_;
+        due_ = next_after(due_);
         return tick;
     }
 
 private:
+    std::int64_t next_after(std::int64_t moment) const {
+        return deadline_after(moment, nanoseconds{period_});
+    }
+
     std::int64_t period_;
     std::int64_t due_;  // on the grid that began with the thread
     std::uint64_t number_ = 0;

@@ -1,6 +1,7 @@
 #include "braid/frame/rate_thread.hpp"
 
 #include "base/platform/platform.hpp"
+#include "core/limits.hpp"
 #include "core/runtime.hpp"
 #include "frame/frame_state.hpp"
 #include "frame/rate_schedule.hpp"
@@ -36,9 +37,12 @@ void rate_thread::start(const rate_options& options) {
     auto* const s = detail::make_accounted<state>(rt_, *this, options);
     if (s == nullptr) return;
     if (s->options.name == nullptr) s->options.name = "rate";
+    const detail::limiter limits(rt_.options, "rate_options");
+    limits.keep(s->options.period.value, std::int64_t{1}, INT64_MAX, "period");
+    limits.keep_thread(s->options.nice, s->options.stack_bytes);
     s->request = {.name = s->options.name,
-                  .stack_bytes = options.stack_bytes,
-                  .nice = options.nice,
+                  .stack_bytes = s->options.stack_bytes,
+                  .nice = s->options.nice,
                   .entry = [](void* p) { static_cast<state*>(p)->run(); },
                   .argument = s};
     s->thread = platform::start_thread(s->request);

@@ -122,7 +122,9 @@ void job_list::wait() {
 }
 
 bool job_list::try_wait() {
-    if (state_.rt.is_open(submission())) return false;
+    const task_id id = submission();
+    if (state_.rt.is_open(id)) state_.help_poll(id);
+    if (state_.rt.is_open(id)) return false;
     wait();
     return true;
 }
@@ -249,6 +251,17 @@ task_id job_list_state::submit_task(const predecessors& after) {
                                  .may_be_long = true,
                                  .where = {}},
                                 draft_kind::valued, &begin, this);
+}
+
+void job_list_state::help_poll(task_id id) {
+    constexpr nanoseconds enough = microseconds(50);
+    const seat_lease seat(rt, nullptr);
+    const bool outside = seat->kind == seat_kind::main || seat->kind == seat_kind::guest;
+    if (outside && rt.active_workers.load(relaxed) != 0) return;  // they do it
+    if (!rt.may_wait_for(*seat, id)) return;
+    seat->leave_list_at = deadline_after(active_policy::now(), enough);
+    rt.help_once(*seat, id);
+    seat->leave_list_at = INT64_MAX;
 }
 
 bool job_list_state::collect(job_list& list, outcome** failure) {

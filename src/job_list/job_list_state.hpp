@@ -56,6 +56,8 @@ struct job_list_state {
                            predecessors& found) const;
     std::uint32_t threads_for(int parallelism) const;
     task_id submit_task(const predecessors& after);
+    /// By a poll of the owner, who may be the only one that can run what it polls for.
+    void help_poll(task_id id);
     /// Waits, takes the submission apart and returns its failure, or null. False: refused.
     bool collect(job_list& list, outcome** failure);
 

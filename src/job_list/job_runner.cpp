@@ -49,6 +49,7 @@ private:
     const bool stays_;  // inline: nobody else may go on with it
     const bool timed_;
     const bool quiet_;
+    const std::int64_t leave_at_;           // INT64_MAX: when nothing is left
     std::uint32_t segment_ = 0, over_ = 0;  // jobs of the segment that are not told yet
     job_function function_ = nullptr;       // of the jobs that are not looked at for long ones yet
     unsigned untimed_ = 0;
@@ -67,6 +68,7 @@ job_part::job_part(job_list_state& list, worker& thread, bool stays)
       stays_(stays),
       timed_(list.rt.options.statistics),
       quiet_(list.options.may_be_long || list.rt.options.long_task.value <= 0),
+      leave_at_(std::exchange(thread.leave_list_at, INT64_MAX)),  // not of what a job waits for
       began_(active_policy::now()),
       stamp_(began_) {
     unit_state& unit = list.manager.units[thread.index];
@@ -147,7 +149,8 @@ bool job_part::call(std::uint32_t index) {
     ++over_;
     if (body_.error != nullptr) [[unlikely]]
         failed(index);
-    if (stays_ || !something_higher() || !list_.feed.can_take()) return true;
+    const bool enough = leave_at_ != INT64_MAX && active_policy::now() >= leave_at_;
+    if (stays_ || !(enough || something_higher()) || !list_.feed.can_take()) return true;
     flush();
     return !list_.send_runner(worker_);
 }

@@ -169,7 +169,9 @@ void recorder::state::give_records(recorded_thread& t, std::uint32_t number) {
         const std::lock_guard lock(threads_mutex);
         if (t.own != nullptr) return;
     }
-    const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(options.ring_records, 16));
+    const std::size_t capacity =
+        std::bit_ceil(std::clamp(options.ring_records, recorder_options::least_ring_records,
+                                 recorder_options::most_ring_records));
     auto made = std::make_unique<thread_records>(capacity, types, plans);
     if (options.exact_switches) made->log.open(number);
     const std::lock_guard lock(threads_mutex);

@@ -96,10 +96,13 @@ void recorder::state::end(recorder& by) {
 
 void recorder::state::work() {
     std::unique_lock lock(capture);
-    const std::chrono::nanoseconds turn(options.flush_every.value);
+    const nanoseconds turn = std::max(options.flush_every, recorder_options::least_flush_every);
     bool last = false;
     while (!last) {
-        last = woken.wait_for(lock, turn, [&] { return ends; });
+        // Not wait_for(), which would add what may be too long to add.
+        const std::chrono::nanoseconds until(detail::deadline_after(active_policy::now(), turn));
+        last = woken.wait_until(lock, std::chrono::steady_clock::time_point(until),
+                                [&] { return ends; });
         flush(last);
     }
 }

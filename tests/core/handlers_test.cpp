@@ -51,6 +51,24 @@ TEST_P(Handlers, WithoutAHandlerItIsLogged) {
     EXPECT_EQ(notes_.count(&recorder::log, "lost"), 1U);
 }
 
+TEST(HandlersDefault, ACallersMistakeIsLoggedBeforeAnythingEnds) {
+    // A library with BRAID_CHECKED ends the program after the log, so the program is a child's.
+    const auto make_a_mistake = [] {
+        braid::scheduler_options o;
+        o.workers = 0;
+        o.log = {[](void*, braid::log_level level, const char* message) {
+                     if (level == braid::log_level::error) std::fprintf(stderr, "%s\n", message);
+                 },
+                 nullptr};
+        braid::scheduler s(o);
+        const braid::task_id parent = s.spawn([] {});
+        s.wait(parent);
+        if (!s.spawn({.parent = parent}, [] {})) std::_Exit(7);
+    };
+    const auto ended = [](int status) { return status != 0; };
+    EXPECT_EXIT(make_a_mistake(), ended, "add children only to a task that is open");
+}
+
 TEST_P(Handlers, WithoutAnyHandlerNothingIsPrinted) {
     braid::scheduler_options o = options();
     o.log = {};

@@ -113,6 +113,57 @@ TEST_P(Several, AnIdOfOneIsNotTakenForAnIdOfTheOther) {
     EXPECT_EQ(b.state(id), braid::task_state::unknown);
 }
 
+std::vector<std::unique_ptr<braid::scheduler>> make(int count, braid::scheduler_options o) {
+    o.workers = std::min(o.workers, 1);
+    std::vector<std::unique_ptr<braid::scheduler>> many;
+    for (int i = 0; i < count; ++i) many.push_back(std::make_unique<braid::scheduler>(o));
+    return many;
+}
+
+TEST_P(Several, AThreadKeepsItsSeatInEachOfTwelve) {
+    auto many = make(12, options());
+    for (int round = 0; round < 3; ++round) {
+        for (auto& s : many) {
+            EXPECT_EQ(s->this_thread().seat, 0) << "the seat of the constructing thread";
+            std::atomic<bool> ran{false};
+            s->wait(s->spawn({.on = s->this_thread()}, [&] { ran = true; }));
+            EXPECT_TRUE(ran);
+        }
+    }
+    // A thread that has no seat in them does not find one.
+    std::thread([&] {
+        auto own = make(12, options());
+        for (auto& s : own) EXPECT_TRUE(s->this_thread());
+        for (auto& s : many) EXPECT_FALSE(s->this_thread());
+    }).join();
+    // Whatever ends first, the others keep theirs.
+    for (const std::size_t gone : {3U, 0U, 7U}) {
+        many[gone].reset();
+        for (auto& s : many) {
+            if (s != nullptr) {
+                EXPECT_EQ(s->this_thread().seat, 0);
+            }
+        }
+    }
+}
+
+TEST_P(Several, ABlockingCallMayMakeAndEndNineOthers) {
+    braid::scheduler outer(options());
+    for (int i = 0; i < 3; ++i) {
+        outer.blocking([&] {
+            auto many = make(9, options());
+            for (auto& s : many) s->wait(s->spawn([] {}));
+        });
+        EXPECT_EQ(outer.this_thread().seat, 0);
+        std::atomic<bool> done{false};
+        outer.wait(outer.spawn([&] {
+            outer.blocking([&] { make(9, options()); });
+            done = true;
+        }));
+        EXPECT_TRUE(done);
+    }
+}
+
 TEST_P(Several, ComeAndGoOnOneThread) {
     for (int i = 0; i < 20; ++i) {
         std::vector<std::unique_ptr<braid::scheduler>> many;

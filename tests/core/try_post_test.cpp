@@ -19,6 +19,45 @@ TEST_P(TryPost, RunsTheFunctionOnce) {
     EXPECT_EQ(ran, 1U);
 }
 
+/// Posts the next one until the last, from inside each.
+struct chain {
+    braid::scheduler& s;
+    std::atomic<int> left;
+    std::atomic<int> refused{0};
+    static void run(void* data) {
+        auto& self = *static_cast<chain*>(data);
+        if (self.left.fetch_sub(1) > 1) self.refused += !self.s.try_post(&run, &self);
+    }
+};
+
+TEST_P(TryPost, OfATaskIsTakenWhileTheSchedulerDrainsAndFromOutsideRefused) {
+    braid::scheduler s(options());
+    chain all{s, 100};
+    std::atomic<bool> begun{false};
+    braid_test::door drains;
+    const auto begin = [&] {
+        begun = true;
+        drains.pass();
+        all.refused += !s.try_post(&chain::run, &all);
+    };
+    std::atomic<std::uint64_t> ran{0};
+    std::thread outside([&] {
+        braid_test::until(
+            [&] { return s.internals().state.load() == braid::detail::life::draining; });
+        EXPECT_FALSE(s.try_post(&count, &ran));
+        drains.open();
+    });
+    s.post(begin);
+    s.shut_down();
+    outside.join();
+    EXPECT_TRUE(begun);
+    EXPECT_EQ(all.left, 0);
+    EXPECT_EQ(all.refused, 0);
+    EXPECT_FALSE(s.try_post(&count, &ran));
+    EXPECT_EQ(ran, 0U);
+    expect_all_ended(s);
+}
+
 TEST_P(TryPost, SaysFalseWhenFullAndAllocatesNothing) {
     braid::scheduler_options o = options();
     o.ring = 16;

@@ -9,6 +9,8 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace {
@@ -86,6 +88,43 @@ TEST(FixedStep, ScalesTimeWithoutLosingFractions) {
     EXPECT_LT(steps.blend(), 1.0);
 }
 
+TEST(FixedStep, TakesAnyNumbers) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (const std::int64_t ns :
+         {INT64_MIN, std::int64_t{0}, std::int64_t{1}, INT64_MAX - 1, INT64_MAX}) {
+        for (const unsigned most : {0U, 1U, UINT32_MAX - 1, UINT32_MAX}) {
+            for (const double scale : {-infinity, -1.0, 0.0, 1.0, 1e300, infinity, std::nan("")}) {
+                braid::fixed_step steps(
+                    {.step = nanoseconds{ns}, .most_steps = most, .time_scale = scale});
+                for (int i = 0; i < 300; ++i) {  // of years: more than fit into 64 bits
+                    EXPECT_LE(steps.advance(nanoseconds{INT64_MAX}), std::max(most, 1U));
+                    EXPECT_EQ(steps.advance(nanoseconds{INT64_MIN}), 0U);
+                    ASSERT_GE(steps.blend(), 0.0);
+                    ASSERT_LT(steps.blend(), 1.0);
+                    ASSERT_GE(steps.dropped().value, 0);
+                }
+            }
+        }
+    }
+}
+
+TEST(Jitter, KnowsTheQuantileOfAnyShare) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    braid::jitter_histogram late;
+    EXPECT_EQ(late.quantile(std::nan("")).value, 0);
+    for (const std::int64_t ns : {INT64_MIN, std::int64_t{0}, std::int64_t{5}, INT64_MAX}) {
+        late.add(nanoseconds{ns});
+    }
+    EXPECT_EQ(late.count(), 4U);
+    for (const double share : {std::nan(""), -infinity, -1.0, 0.0}) {
+        EXPECT_EQ(late.quantile(share).value, 0) << share;
+    }
+    for (const double share : {1.0, 1.5, 1e300, infinity}) {
+        EXPECT_EQ(late.quantile(share).value, INT64_MAX) << share;
+    }
+    EXPECT_EQ(late.quantile(0.75).value, 5);
+}
+
 BRAID_SCHEDULER_TEST(SpreadWork);
 using spread_work = braid::basic_spread_work<moved_clock>;
 
@@ -116,6 +155,28 @@ TEST_P(SpreadWork, RunsAsManyChunksAsFitAndOneAtLeast) {
     EXPECT_EQ(work.statistics().over_budget, 3U);
     EXPECT_STREQ(work.statistics().longest_in, "large");
     EXPECT_EQ(work.statistics().longest_chunk, milliseconds(5));
+}
+
+TEST_P(SpreadWork, TakesAnyBudgetAndAnyNumberOfChunks) {
+    braid::scheduler s(options());
+    for (const std::int64_t budget : {INT64_MIN, std::int64_t{-1}, std::int64_t{0}, INT64_MAX}) {
+        spread_work work(s, {.budget = nanoseconds{budget}});
+        std::size_t ran = 0;
+        ASSERT_TRUE(work.add({.name = "none"}, 0, [&](std::size_t) { ++ran; }));
+        ASSERT_TRUE(work.add({.name = "three"}, 3, [&](std::size_t) {
+            ++ran;
+            ++moved_clock::time;
+        }));
+        EXPECT_EQ(work.run_frame(), budget > 0 ? 3U : 1U);
+        ASSERT_TRUE(work.add({.name = "all"}, SIZE_MAX, [](std::size_t) { throw 1; }));
+        for (int i = 0; work.jobs() > 1 && i < 10; ++i) {
+            try {
+                work.run_frame();
+            } catch (int) {
+            }
+        }
+        EXPECT_EQ(ran, 3U);
+    }
 }
 
 TEST_P(SpreadWork, OneChunkThatWasInterruptedIsForgotten) {
@@ -232,7 +293,49 @@ TEST(RateThread, TicksLieOnAGridAndMissedOnesAreLeftOut) {
     EXPECT_FALSE(schedule.wait(stop));
 }
 
+TEST(RateThread, APeriodThatEndsAfterTheLastMomentNeverTicks) {
+    moved_clock::time = 1'000;
+    for (const std::int64_t period : {INT64_MAX - 1'000, INT64_MAX - 1, INT64_MAX}) {
+        const braid::detail::basic_rate_schedule<moved_clock> schedule(nanoseconds{period});
+        moved_clock::time = 1'000;
+        const moved_clock::atomic<std::uint32_t> stop{0};
+        ASSERT_TRUE(schedule.wait(stop));  // the clock of the test sleeps to the end
+        EXPECT_EQ(moved_clock::time, INT64_MAX) << period;
+        moved_clock::time = 1'000;
+    }
+    braid::detail::rate_counts counts;
+    braid::detail::basic_rate_schedule<moved_clock> last(nanoseconds{INT64_MAX / 2});
+    const moved_clock::atomic<std::uint32_t> stop{0};
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(last.wait(stop));
+        EXPECT_GT(last.next(counts).due, 0) << "the sum of periods does not wrap";
+    }
+    moved_clock::time = 0;
+}
+
 BRAID_SCHEDULER_TEST(Rate);
+
+TEST_P(Rate, TakesAnyNumbers) {
+    braid::scheduler s(options());
+    for (const std::int64_t period : {INT64_MIN, std::int64_t{0}, std::int64_t{1}}) {
+        std::atomic<int> ticks{0};
+        braid::rate_thread often(
+            s, {.period = nanoseconds{period}, .nice = INT32_MAX, .stack_bytes = 1},
+            [&](const braid::rate_tick&) { ++ticks; });
+        ASSERT_TRUE(often.running());
+        braid_test::until([&] { return ticks > 3; });
+    }
+    for (const std::int64_t period : {INT64_MAX - 1, INT64_MAX}) {
+        std::atomic<int> ticks{0};
+        {
+            braid::rate_thread never(s, {.period = nanoseconds{period}},
+                                     [&](const braid::rate_tick&) { ++ticks; });
+            EXPECT_TRUE(never.running());
+        }
+        EXPECT_EQ(ticks, 0);
+    }
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "rate_options::period"), 2U);
+}
 
 TEST_P(Rate, SamplesArriveInOrderAndTheOldestGiveWay) {
     braid::scheduler s(options());

@@ -35,6 +35,26 @@ class scripts(unittest.TestCase):
         self.expect_refusal(run("scripts/fuzz.sh", "soon"), "whole number")
         self.expect_refusal(run("scripts/check_format.sh", "--all"), "--all")
 
+    def test_a_compiler_that_is_too_old_is_named_with_the_least_version(self):
+        def check(name, version):
+            script = ["-P", str(ROOT / "cmake" / "braid_compiler.cmake")]
+            compiler = [f"-DCMAKE_CXX_COMPILER_{k}={v}" for k, v in (("ID", name), ("VERSION", version))]
+            return subprocess.run(
+                ["cmake", *compiler, *script], capture_output=True, text=True, timeout=60, check=False
+            )
+
+        for name, old, least, called in (
+            ("Clang", "15.0.6", "16.0.0", "clang++ 16 or newer"),
+            ("Clang", "14.0.6", "19.1.7", "clang++ 16 or newer"),
+            ("GNU", "10.4.0", "11.1.0", "g++ 11 or newer"),
+        ):
+            refused = check(name, old)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn(called, " ".join(refused.stderr.split()))
+            self.assertIn(old, refused.stderr)
+            self.assertEqual(check(name, least).returncode, 0)
+        self.assertEqual(check("AnotherOne", "1.0").returncode, 0)
+
     def test_help_lists_what_there_is(self):
         result = run("test.sh", "--help")
         self.assertEqual(result.returncode, 0)

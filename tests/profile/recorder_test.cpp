@@ -537,6 +537,29 @@ TEST(RecorderItself, DropsAndCountsWhatHasNoRoom) {
     EXPECT_EQ(r.statistics().dropped, 936U);
 }
 
+TEST(RecorderItself, TakesAnyNumberOfRecordsAndAnyTimeBetweenFlushes) {
+    using range = profile::recorder_options;
+    for (const std::size_t records :
+         {std::size_t{0}, std::size_t{1}, range::least_ring_records, range::most_ring_records - 1,
+          range::most_ring_records, SIZE_MAX - 1, SIZE_MAX}) {
+        memory_sink sink;
+        profile::recorder r({.ring_records = records, .flush_every = braid::forever});
+        ASSERT_TRUE(r.start(sink));
+        for (int i = 0; i < 100; ++i) profile::count("n", i);
+        ASSERT_TRUE(r.stop());
+        const std::size_t kept = std::min<std::size_t>(100, std::max<std::size_t>(records, 16));
+        EXPECT_EQ(count_of(sink.read(), record_kind::counter), kept) << "emptied at the end only";
+    }
+    for (const std::int64_t every : {INT64_MIN, std::int64_t{0}, std::int64_t{1}, INT64_MAX - 1}) {
+        memory_sink sink;
+        profile::recorder r({.ring_records = 64, .flush_every = braid::nanoseconds{every}});
+        ASSERT_TRUE(r.start(sink));
+        for (int i = 0; i < 50; ++i) profile::count("n", i);
+        ASSERT_TRUE(r.stop());
+        EXPECT_EQ(count_of(sink.read(), record_kind::counter), 50U);
+    }
+}
+
 std::ptrdiff_t open_files() {
     std::filesystem::directory_iterator all("/proc/self/fd");
     return std::distance(begin(all), end(all));

@@ -11,6 +11,10 @@ namespace detail {
 BRAID_API void report_misuse(const assertion_handler& handler, const char* condition,
                              const char* what_to_change, const char* file, int line);
 
+/// What a scheduler's assertion_handler is by default. `log`: a log_handler, or null.
+BRAID_API void log_misuse(void* log, const char* condition, const char* what_to_change,
+                          const char* file, int line);
+
 }  // namespace detail
 BRAID_NAMESPACE_END
 

@@ -18,9 +18,9 @@ struct log_handler {
     void* user = nullptr;
 };
 
-/// A caller's mistake (BRAID_ASSERT) or a broken invariant. When it returns, the operation is
-/// refused (an empty id, `false`), never half done. Default: the log handler at level error,
-/// and std::terminate in the `checked` build.
+/// A caller's mistake (see assert.hpp). When it returns, the operation is refused (an empty id,
+/// `false`), never half done. Default: the log handler at level error, and after it std::terminate
+/// in a library built with BRAID_CHECKED.
 struct assertion_handler {
     void (*function)(void* user, const char* condition, const char* what_to_change,
                      const char* file, int line) = nullptr;

@@ -22,13 +22,18 @@ enum class when_full : std::uint8_t {
     fail,   // push() returns false
 };
 
+/// A number outside its range counts as the nearest inside, and the scheduler's log is told.
 struct queue_options {
+    static constexpr unsigned most_threads = 256;
+    static constexpr std::uint32_t least_capacity = 2, most_capacity = std::uint32_t{1} << 20;
+
     const char* name = "queue";
-    unsigned threads = 1;          // 0: work runs in drain() only
-    std::uint32_t capacity = 256;  // rounded up to a power of two, at least 2
+    unsigned threads = 1;  // 0..most_threads; 0: work runs in drain() only
+    /// least_capacity..most_capacity, rounded up to a power of two; 64 bytes each.
+    std::uint32_t capacity = 256;
     when_full full = when_full::help;
-    int nice = 0;
-    std::size_t stack_bytes = 0;
+    int nice = 0;                 // as thread_options::nice
+    std::size_t stack_bytes = 0;  // as thread_options::stack_bytes
 };
 
 struct queue_statistics {

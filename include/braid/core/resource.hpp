@@ -20,7 +20,8 @@ class runtime;
 /// Must outlive the tasks that use it.
 class resource {
 public:
-    /// `name` for messages; outlives the resource. `limit` >= 1.
+    /// `name` for messages; outlives the resource. `limit`: any number; 0 counts
+    /// as 1.
     BRAID_API explicit resource(scheduler& s, const char* name = "resource",
                                 std::uint32_t limit = 1);
     BRAID_API ~resource();

@@ -49,7 +49,8 @@ public:
         detail::submit(*rt_, nullptr, options, detail::draft_kind::posted, std::forward<F>(f));
     }
     /// As post(), for audio callbacks and the like: bounded, no allocation, no lock, no help.
-    /// False: no room; try again later. `data` must live until the call.
+    /// False: no room, try again later; or shut down. A task may post while the scheduler drains,
+    /// as with post(). `data` must live until the call.
     BRAID_API bool try_post(void (*function)(void* data), void* data) noexcept;
 
     /// Empty id: refused (shut down, out of memory, or a caller's mistake; the handlers know).
@@ -65,10 +66,13 @@ public:
     /// A join: complete when its predecessors and children are.
     BRAID_API task_id spawn(const task_options& options, empty_task);
     /// One task whose children are f(0) … f(count − 1); one wake decision for all of them.
-    /// `f` is copied once and shared; it is destroyed when the last has run.
+    /// `f` is copied once and shared; it is destroyed when the last has run. `count`:
+    /// 0..most_bodies; more is refused and reported.
     template <class F>
         requires std::is_invocable_v<const std::decay_t<F>&, std::size_t>
     task_id spawn_batch(const task_options& options, std::size_t count, F&& f);
+
+    static constexpr std::size_t most_bodies = std::size_t{1} << 40;
 
     /// Two-phase building: the task does not complete before finish(), however fast it runs.
     template <detail::task_callable F>
@@ -89,7 +93,7 @@ public:
     /// failure when the task completed during the wait; a bare id of a task that completed
     /// earlier only says "done". A cancelled task throws task_cancelled.
     BRAID_API void wait(task_id id, help policy = help::needed);
-    /// False: the time is up.
+    /// False: the time is up. Any `timeout`: see nanoseconds.
     BRAID_API bool wait_for(task_id id, nanoseconds timeout, help policy = help::needed);
     BRAID_API task_state state(task_id id) const;
     bool done(task_id id) const { return state(id) == task_state::done; }
@@ -112,7 +116,7 @@ public:
     // ---- threads ---------------------------------------------------------------------------
 
     BRAID_API unsigned worker_count() const;
-    /// 0..max_workers, while running, from any thread. Nothing is lost.
+    /// 0..max_workers, while running, from any thread; more counts as max_workers. Nothing is lost.
     BRAID_API void set_worker_count(unsigned count);
     BRAID_API thread_ref worker_thread(unsigned index) const;
     /// The calling thread, if it takes part.
@@ -135,6 +139,7 @@ public:
     BRAID_API void resume();
 
     /// Levels for categories 1..255 (index = category). Tasks that are already queued move.
+    /// `count`: 0..256. Refused and reported as a whole: more of them, or a level that is none.
     BRAID_API void set_priority_table(const priority_level* levels, std::size_t count);
 
     // ---- the end ---------------------------------------------------------------------------

@@ -22,16 +22,20 @@ enum class parking : std::uint8_t {
     power,     // sleeps at once
 };
 
-/// How a thread of the scheduler appears to the operating system.
+/// How a thread of the scheduler appears to the operating system. Numbers: see scheduler_options.
 struct thread_options {
+    static constexpr std::size_t least_stack = std::size_t{64} << 10;
+    static constexpr std::size_t most_stack = std::size_t{1} << 50;
+    static constexpr int most_cpu = 1023;
+
     const char* name = nullptr;   // "<name> <i>"; at most 15 characters are visible
-    std::size_t stack_bytes = 0;  // 0: the system's default
+    std::size_t stack_bytes = 0;  // 0: the system's default; else least_stack..most_stack
     int nice = 0;                 // -20..19; needs the privilege for negative values
     /// Thread i stays on core first_cpu + i. automatic (-1): by hwloc, on fast cores first, on one
     /// hardware thread of each core before its siblings, behind as many as there are main threads;
     /// reading the topology takes some ms, once in a process. Your own threads are never touched.
     bool pin = false;
-    int first_cpu = -1;
+    int first_cpu = -1;  // -1..most_cpu
 };
 
 struct thread_callbacks {
@@ -41,34 +45,46 @@ struct thread_callbacks {
     void* user = nullptr;
 };
 
+/// A number outside its range counts as the nearest inside, and the log is told. Where no range is
+/// named, every value of the type is one.
 struct scheduler_options {
     static constexpr int automatic = -1;
+    static constexpr int most_workers = 128;
+    static constexpr int most_main_threads = 4096;
+    static constexpr int most_background_threads = 64;
+    /// Of all kinds together; a thread that would need one more is not started, and the log is
+    /// told.
+    static constexpr int most_seats = 256;
+    static constexpr std::uint32_t least_ring = 2, most_ring = std::uint32_t{1} << 20;
 
     /// For messages: which of several schedulers speaks. Outlives the scheduler.
     const char* name = "braid";
 
-    /// Threads that run tasks, besides the program's own. automatic: usable cores (affinity mask
-    /// and cgroup quota) minus `main_threads`. 0 is a working configuration: tasks run inside
-    /// waits, and on a reserve thread when a wait cannot run them itself.
+    /// Threads that run tasks, besides the program's own: 0..most_workers. automatic: usable cores
+    /// (affinity mask and cgroup quota) minus `main_threads`. 0 is a working configuration: tasks
+    /// run inside waits, and on a reserve thread when a wait cannot run them itself.
     int workers = automatic;
-    /// Up to how many workers set_worker_count() may go. automatic: max(workers, usable cores); the
-    /// quota is not looked at when `workers` is given.
+    /// Up to how many workers set_worker_count() may go: `workers`..most_workers. automatic:
+    /// max(workers, usable cores); the quota is not looked at when `workers` is given.
     int max_workers = automatic;
-    /// Threads of the program that take part; the constructing thread is the first of them.
+    /// Threads of the program that take part, 0..most_main_threads; the constructing thread is the
+    /// first of them.
     int main_threads = 1;
     /// Register the constructing thread under this name. Null: it stays a foreign thread.
     const char* main_thread = "main";
-    /// Threads that stand in for waiting ones, created when first needed.
+    /// Threads that stand in for waiting ones, created when first needed: 0..most_seats.
     int max_reserves = 64;
-    /// Threads of the background class, created when first needed.
+    /// Threads of the background class, created when first needed: 0..most_background_threads; 0
+    /// counts as 1.
     int background_threads = 1;
     /// Foreign threads that may be inside a call at the same moment, those not counted that only
-    /// wait there; a further one blocks until one returns.
+    /// wait there; a further one blocks until one returns. 0..most_seats; 0 counts as 1.
     int guests = 16;
 
     parking idle = parking::balanced;
-    /// Ready tasks of normal priority that a thread holds in its own ring (rounded up to a power of
-    /// two); of the other levels 256 at most. More go to a shared list.
+    /// Ready tasks of normal priority that a thread holds in its own ring, least_ring..most_ring
+    /// (rounded up to a power of two, 8 bytes each, of every thread); of the other levels 256 at
+    /// most. More go to a shared list.
     std::uint32_t ring = 4096;
     /// A wait with less than this much stack left stops running tasks on top of itself.
     std::size_t stack_reserve_bytes = 96 * 1024;
@@ -76,7 +92,7 @@ struct scheduler_options {
     thread_options worker_threads = {.name = "worker"};
     thread_callbacks threads = {};
 
-    /// Tasks longer than this are logged with name, thread and duration. 0: never.
+    /// Tasks longer than this are logged with name, thread and duration. 0 and below: never.
     nanoseconds long_task = milliseconds(10);
     /// Log the first time a wait parks a worker.
     bool warn_when_wait_parks = false;

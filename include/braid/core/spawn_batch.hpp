@@ -13,6 +13,8 @@ struct batch_bodies {
     std::size_t count;
 };
 BRAID_API void spawn_members(task_context& context, const batch_bodies& all);
+/// False, and reported.
+BRAID_API bool good_batch(const runtime& rt, std::size_t count);
 
 struct batch_member {
     void* shared;
@@ -49,6 +51,7 @@ template <class F>
     requires std::is_invocable_v<const std::decay_t<F>&, std::size_t>
 task_id scheduler::spawn_batch(const task_options& options, std::size_t count, F&& f) {
     using batch = detail::batch<std::decay_t<F>>;
+    if (count > most_bodies && !detail::good_batch(*rt_, count)) return {};
     return detail::submit_as<batch>(*rt_, nullptr, options, detail::draft_kind::shared, &batch::run,
                                     std::forward<F>(f), count);
 }

@@ -20,7 +20,8 @@ BRAID_NAMESPACE_BEGIN
 
 struct gather_options {
     /// The fewest elements in one piece. There are at most 1,024 pieces, whose bounds depend on the
-    /// number of elements and on this alone; a body that takes ranges gets one for each.
+    /// number of elements and on this alone; a body that takes ranges gets one for each. Any
+    /// number; 0 counts as 1.
     std::size_t grain = 1;
     const char* name = "gather";
 };
@@ -249,15 +250,14 @@ void gather(Place&& place, std::size_t count, gathered<T>& into, Body&& body,
     if (count == 0) return;
     into.need_pieces();
     constexpr std::size_t most = gathered<T>::most_pieces;
-    const std::size_t grain =
-        std::max({options.grain, std::size_t{1}, count / most + (count % most != 0)});
-    const std::size_t pieces = count / grain + (count % grain != 0);
+    const detail::even_pieces plan(
+        count, std::max(options.grain, detail::even_pieces(count, most).count()));
+    const std::size_t pieces = plan.count();
     const auto run = [&](index_range r, fork_context c) {
         const auto arena = into.arenas_.borrow();
         const auto one = [&](std::size_t at, std::size_t end) {
             into.append(*arena, into.pieces_[at], [&](appender& out) {
-                const index_range all{at * grain, std::min(end * grain, count)};
-                detail::call_with_scratch(body, all, out, c);
+                detail::call_with_scratch(body, plan.range(at, end), out, c);
             });
         };
         if constexpr (by_index) {

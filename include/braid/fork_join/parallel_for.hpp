@@ -17,7 +17,8 @@ BRAID_NAMESPACE_BEGIN
 
 struct loop_options {
     /// The fewest elements that run in one piece. More: for bodies of a few ns, or none at all for
-    /// loops that must not wake a thread. A loop of no more than this runs as it is.
+    /// loops that must not wake a thread. A loop of no more than this runs as it is. Any number;
+    /// 0 counts as 1.
     std::size_t grain = 1;
     /// Of the task that a thread outside tasks enters with.
     const char* name = "parallel_for";
@@ -47,6 +48,21 @@ decltype(auto) at_place(Place& place, const char* name, F&& f) {
         return f(fork_context(place));
     }
 }
+
+/// `elements` in pieces of `grain`, the last one perhaps shorter. Nothing overflows, however large
+/// the two are.
+struct even_pieces {
+    std::size_t elements, grain, whole;
+
+    /// `wanted`: 0 counts as 1.
+    constexpr even_pieces(std::size_t n, std::size_t wanted)
+        : elements(n), grain(std::max<std::size_t>(wanted, 1)), whole(n / grain) {}
+    constexpr std::size_t count() const { return whole + (whole * grain != elements ? 1 : 0); }
+    /// The elements of the pieces [first, last), of which there is one at least.
+    constexpr index_range range(std::size_t first, std::size_t last) const {
+        return {first * grain, last > whole ? elements : last * grain};
+    }
+};
 
 /// What is left of a loop, in units of its grain: {begin, end} in one word. Its owner takes pieces
 /// from the front, a helper half from the back.
@@ -169,23 +185,23 @@ concept loop_body = std::is_invocable_v<Body&, index_range, fork_context> ||
                     std::is_invocable_v<Body&, std::size_t, fork_context> ||
                     std::is_invocable_v<Body&, std::size_t>;
 
-/// Calls `body` for each index in [0, count), in any order and on any threads, once each, and
-/// returns when all have been. `body` takes an index or an index_range (a generic one gets
-/// ranges), and a fork_context after it if it wants one; it is shared by all threads. What an
-/// element throws comes out (one of them, if several throw; the handler gets the others) after
-/// those that had begun have ended; the others do not begin. Nor do they when the scope of the task
-/// is cancelled: task_cancelled is thrown then. Cost besides the bodies: about 0.1 µs, and a wake
-/// if every other thread sleeps.
+/// Calls `body` for each index in [0, count), `count` being any number, in any order and on any
+/// threads, once each, and returns when all have been. `body` takes an index or an index_range (a
+/// generic one gets ranges), and a fork_context after it if it wants one; it is shared by all
+/// threads. What an element throws comes out (one of them, if several throw; the handler gets the
+/// others) after those that had begun have ended; the others do not begin. Nor do they when the
+/// scope of the task is cancelled: task_cancelled is thrown then. Cost besides the bodies: about
+/// 0.1 µs, and a wake if every other thread sleeps.
 template <fork_place Place, loop_body Body>
 void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_options& options = {}) {
     detail::at_place(place, options.name, [&](fork_context c) {
         auto ranges = detail::by_range(body);
-        const std::size_t unit =
-            std::max({options.grain, std::size_t{1}, count / detail::shared_range::capacity + 1});
+        const detail::even_pieces pieces(
+            count, std::max(options.grain, count / detail::shared_range::capacity + 1));
         auto units = [&](fork_context inner, index_range r) {
-            ranges(inner, {r.begin * unit, std::min(r.end * unit, count)});
+            ranges(inner, pieces.range(r.begin, r.end));
         };
-        detail::loop(c, {0, count / unit + (count % unit != 0)}, units);
+        detail::loop(c, {0, pieces.count()}, units);
     });
 }
 
@@ -195,7 +211,8 @@ struct block_range {
 };
 
 /// How many of each there are, and the most that a block holds; 0: chosen so that there are about
-/// 256 blocks of similar edges.
+/// 256 blocks of similar edges. Any numbers; where there would be 2^64 blocks or more, the smallest
+/// edges grow until there are fewer.
 struct block_extent {
     std::size_t x = 1, y = 1, z = 1;
     std::size_t block_x = 0, block_y = 0, block_z = 0;
@@ -214,18 +231,16 @@ void parallel_for(Place&& place, const block_extent& extent, Body&& body,
                   const loop_options& options = {}) {
     if (extent.x == 0 || extent.y == 0 || extent.z == 0) return;
     const block_extent e = detail::with_blocks(extent);
-    const auto pieces = [](std::size_t n, std::size_t block) { return (n + block - 1) / block; };
-    const std::size_t nx = pieces(e.x, e.block_x), ny = pieces(e.y, e.block_y);
-    const std::size_t nz = pieces(e.z, e.block_z);
-    const auto part = [](std::size_t i, std::size_t block, std::size_t n) {
-        return index_range{i * block, std::min((i + 1) * block, n)};
+    const detail::even_pieces x(e.x, e.block_x), y(e.y, e.block_y), z(e.z, e.block_z);
+    const std::size_t nx = x.count(), ny = y.count();
+    const auto part = [](const detail::even_pieces& edge, std::size_t i) {
+        return edge.range(i, i + 1);
     };
     parallel_for(
-        place, nx * ny * nz,
+        place, nx * ny * z.count(),
         [&](std::size_t i, fork_context c) {
-            const block_range block{.x = part(i % nx, e.block_x, e.x),
-                                    .y = part(i / nx % ny, e.block_y, e.y),
-                                    .z = part(i / nx / ny, e.block_z, e.z)};
+            const block_range block{
+                .x = part(x, i % nx), .y = part(y, i / nx % ny), .z = part(z, i / nx / ny)};
             if constexpr (std::is_invocable_v<Body&, block_range, fork_context>) {
                 body(block, c);
             } else {

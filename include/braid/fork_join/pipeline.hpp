@@ -19,7 +19,8 @@
 BRAID_NAMESPACE_BEGIN
 
 struct pipeline_options {
-    /// The most items in flight: what bounds memory, and how many stages run at once.
+    /// The most items in flight: what bounds memory, and how many stages run at once. 1 to 2^20;
+    /// what lies outside counts as the nearest of these.
     std::size_t tokens = 16;
     /// Of the tasks that other threads work in, and of one that a thread outside tasks enters with.
     const char* name = "pipeline";

@@ -13,23 +13,21 @@ BRAID_NAMESPACE_BEGIN
 
 struct reduce_options {
     /// Elements that are combined one after the other, from the left. 0: so that there are at most
-    /// 1,024 such pieces, of at least 64 elements. Part of what decides the result of floats.
+    /// 1,024 such pieces, of at least 64 elements. Any number: more than there are elements is one
+    /// piece, and a scan takes larger ones where there would be more than 256. Part of what decides
+    /// the result of floats.
     std::size_t grain = 0;
     const char* name = "reduce";
 };
 
 namespace detail {
 
-/// Pieces of `grain` elements, the last one perhaps shorter.
-struct fixed_pieces {
-    std::size_t count, grain;
+/// Pieces of `wanted` elements; 0: at most `most` pieces.
+struct fixed_pieces : even_pieces {
     fixed_pieces(std::size_t n, std::size_t wanted, std::size_t most)
-        : grain(wanted != 0 ? wanted : std::max<std::size_t>(64, (n + most - 1) / most)) {
-        count = (n + grain - 1) / grain;
-    }
-    index_range piece(std::size_t i, std::size_t n) const {
-        return {i * grain, std::min((i + 1) * grain, n)};
-    }
+        : even_pieces(
+              n, wanted != 0 ? wanted : std::max<std::size_t>(64, even_pieces(n, most).count())) {}
+    index_range piece(std::size_t i) const { return range(i, i + 1); }
 };
 
 /// The pieces [first, last) as a tree whose shape depends on their number alone.
@@ -60,13 +58,13 @@ T reduce_indices(Place&& place, std::size_t count, T identity, Map&& map, Combin
     if (count == 0) return identity;
     const detail::fixed_pieces pieces(count, options.grain, 1024);
     auto piece = [&](std::size_t i) {
-        const index_range r = pieces.piece(i, count);
+        const index_range r = pieces.piece(i);
         T sum = map(r.begin);
         for (std::size_t k = r.begin + 1; k != r.end; ++k) sum = combine(std::move(sum), map(k));
         return sum;
     };
     return detail::at_place(place, options.name, [&](fork_context c) {
-        return detail::reduce_tree<T>(c, 0, pieces.count, piece, combine);
+        return detail::reduce_tree<T>(c, 0, pieces.count(), piece, combine);
     });
 }
 
@@ -97,7 +95,7 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
     using out_step = std::iter_difference_t<Out>;
     const auto n = static_cast<std::size_t>(std::ranges::distance(in));
     const auto at = [&](std::size_t i) -> decltype(auto) { return first[static_cast<step>(i)]; };
-    const std::size_t grain = std::max(o.grain, (n + most - 1) / most);
+    const std::size_t grain = std::max(o.grain, even_pieces(n, most).count());
     const fixed_pieces pieces(n, o.grain != 0 ? grain : 0, most);
     // One element; `before` is what comes before it, and before the next one afterwards.
     const auto scan_one = [&](std::size_t k, T& before) {
@@ -106,13 +104,13 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
         before = std::move(with);
     };
     const auto sum_of_piece = [&](std::size_t i) {
-        const index_range r = pieces.piece(i, n);
+        const index_range r = pieces.piece(i);
         T sum = at(r.begin);
         for (std::size_t k = r.begin + 1; k != r.end; ++k) sum = combine(std::move(sum), at(k));
         return sum;
     };
     const auto scan_and_sum = [&](std::size_t i, T before) {
-        const index_range r = pieces.piece(i, n);
+        const index_range r = pieces.piece(i);
         T sum = at(r.begin);
         scan_one(r.begin, before);
         for (std::size_t k = r.begin + 1; k != r.end; ++k) {
@@ -134,14 +132,14 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
                 sums[some.begin + i].emplace(sum_of_piece(some.begin + i));
             });
         };
-        from_both_ends(c, {0, pieces.count}, front, back);
+        from_both_ends(c, {0, pieces.count()}, front, back);
         if (c.cancelled()) return;  // without exceptions
-        for (std::size_t i = scanned; i != pieces.count; ++i) {
+        for (std::size_t i = scanned; i != pieces.count(); ++i) {
             T before = std::exchange(start, combine(start, *sums[i]));
             sums[i].emplace(std::move(before));
         }
-        parallel_for(c, pieces.count - scanned, [&](std::size_t i) {
-            const index_range r = pieces.piece(scanned + i, n);
+        parallel_for(c, pieces.count() - scanned, [&](std::size_t i) {
+            const index_range r = pieces.piece(scanned + i);
             for (std::size_t k = r.begin; k != r.end; ++k) scan_one(k, *sums[scanned + i]);
         });
     });

@@ -10,7 +10,7 @@
 BRAID_NAMESPACE_BEGIN
 
 struct sort_options {
-    /// The most elements that std::sort gets in one piece.
+    /// The most elements that std::sort gets in one piece. Any number; fewer than 16 count as 15.
     std::size_t grain = 4096;
     const char* name = "sort";
 };

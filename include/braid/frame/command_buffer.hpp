@@ -171,14 +171,15 @@ public:
         for (std::size_t i = 0; i < all.size(); ++i) f(all[i]);
     }
     /// f(part, command_list) for each `grain` commands in their order, in parallel: to fill a list
-    /// of the device for each part, say. Parts depend on the number of commands and on `grain`.
+    /// of the device for each part, say. Parts depend on the number of commands and on `grain`,
+    /// which may be any number; 0 counts as 1.
     template <fork_place Place, class F>
     void play_parts(Place&& place, std::size_t grain, F&& f) const {
         const command_list<Command> all = sorted();
-        grain = grain == 0 ? 1 : grain;
-        parallel_for(place, (all.size() + grain - 1) / grain, [&](std::size_t part) {
-            const std::size_t begin = part * grain;
-            f(part, command_list<Command>(sorted_ + begin, std::min(grain, all.size() - begin)));
+        const detail::even_pieces parts(all.size(), grain);
+        parallel_for(place, parts.count(), [&](std::size_t part) {
+            const index_range r = parts.range(part, part + 1);
+            f(part, command_list<Command>(sorted_ + r.begin, r.size()));
         });
     }
 

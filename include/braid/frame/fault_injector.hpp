@@ -32,14 +32,15 @@ public:
     fault_injector(const fault_injector&) = delete;
     fault_injector& operator=(const fault_injector&) = delete;
 
-    /// The stage computes that much longer in these frames, on one thread, before its bodies run.
-    /// `stage`: its name, which outlives the injector. False: there are 16 faults already.
+    /// The stage computes that much longer (nothing, if `by` is 0 or below) in these frames, on one
+    /// thread, before its bodies run. `stage`: its name, which outlives the injector. False: there
+    /// are 16 faults already.
     BRAID_API bool slow(const char* stage, nanoseconds by, fault_frames in = {});
     /// The stage throws injected_fault in these frames, before its bodies run. Without exceptions
     /// it only takes no time.
     BRAID_API bool fail(const char* stage, fault_frames in);
-    /// That share of bodies give up their core before they begin; which, is drawn from the seed,
-    /// the frame and the body, and is the same in every run.
+    /// That share of bodies, 0 to 100 (more counts as 100), give up their core before they begin;
+    /// which, is drawn from the seed, the frame and the body, and is the same in every run.
     BRAID_API void yields(unsigned percent, std::uint64_t seed = 1);
     BRAID_API void clear();
 

@@ -13,11 +13,12 @@
 BRAID_NAMESPACE_BEGIN
 
 struct fixed_step_options {
-    nanoseconds step{16'666'667};  // > 0
+    nanoseconds step{16'666'667};  // at least 1 ns; less counts as 1
     /// The most steps in one frame. Time beyond it is dropped: a game that cannot keep up becomes
-    /// slow, instead of computing ever more steps in ever longer frames.
+    /// slow, instead of computing ever more steps in ever longer frames. 0 counts as 1.
     unsigned most_steps = 4;
-    /// Of real time; 0.5 is slow motion, 0 a pause. Not negative.
+    /// Of real time; 0.5 is slow motion, 0 a pause. 0 to a million: below it, and for what is no
+    /// number, 0; above it a million.
     double time_scale = 1.0;
 };
 
@@ -26,8 +27,8 @@ class fixed_step {
 public:
     BRAID_API explicit fixed_step(const fixed_step_options& options = {});
 
-    /// Real time that has gone by since the last call; below 0 counts as 0. Returns how many steps
-    /// are due. O(1), also after a stall of hours.
+    /// Real time that has gone by since the last call; below 0 counts as 0, and more
+    /// than a year as a year. Returns how many steps are due. O(1), also after a stall of hours.
     BRAID_API unsigned advance(nanoseconds elapsed);
 
     /// How far the time is between the last step and the next, in [0, 1): what to draw.

@@ -15,10 +15,15 @@
 BRAID_NAMESPACE_BEGIN
 
 struct frame_arena_options {
+    static constexpr std::size_t least_block_bytes = 4096;
+    static constexpr std::size_t most_block_bytes = std::size_t{1} << 40;
+
     const char* name = "frame arena";  // for messages; outlives the arena
-    /// What is taken from the scheduler's memory at a time, first when something is allocated.
+    /// What is taken from the scheduler's memory at a time, first when something is allocated:
+    /// least_block_bytes..most_block_bytes, or what the limit still allows. What lies outside
+    /// counts as the nearest of these, and the log is told.
     std::size_t block_bytes = std::size_t{1} << 20;
-    /// No more than this in all. 0: the scheduler's budget is the limit.
+    /// No more than this in all, any number. 0: the scheduler's budget is the limit.
     std::size_t limit_bytes = 0;
 };
 
@@ -31,7 +36,7 @@ struct frame_arena_statistics {
     std::uint64_t refused = 0;   // allocations that got nothing
 };
 
-/// Each thread takes chunks of 4 KB with one atomic addition, and allocates from its own without
+/// Each thread takes chunks of 4 KB with one atomic operation, and allocates from its own without
 /// any. Objects are not destroyed: they must not need it.
 class frame_arena {
 public:
@@ -40,9 +45,10 @@ public:
     frame_arena(const frame_arena&) = delete;
     frame_arena& operator=(const frame_arena&) = delete;
 
-    /// Any thread; about 10 ns on threads of the scheduler, an atomic addition on others and from
-    /// 1 KB on. `alignment`: a power of two. Null: the limit is reached, which is logged once a
-    /// frame, or no memory, which its handler knows. A block that is added is logged, too.
+    /// Any thread; about 10 ns on threads of the scheduler, an atomic operation on others and from
+    /// 1 KB on. `bytes`: any number; 0 counts as 1. `alignment`: a power of two. Null: the limit is
+    /// reached, which is logged once a frame, or no memory, which its handler knows; a smaller
+    /// allocation may still find room. A block that is added is logged, too.
     BRAID_API void* allocate(std::size_t bytes, std::size_t alignment = 16);
 
     /// Null as allocate(), without calling the constructor.

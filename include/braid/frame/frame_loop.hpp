@@ -30,9 +30,10 @@ struct frame_loop_options {
     static constexpr unsigned most_depth = 3;
 
     const char* name = "frame";  // outlives the loop
-    /// How many frames may begin before this one is over: 0 (one after the other) to 3.
+    /// How many frames may begin before this one is over: 0 (one after the other) to 3; more is
+    /// reported and counts as 3.
     unsigned depth = 1;
-    /// A frame whose latency is above it is marked in its record; 0: none.
+    /// A frame whose latency is above it is marked in its record; 0 and below: none.
     nanoseconds budget{0};
     /// Of each of the arenas, of which there is one for each frame in flight.
     frame_arena_options arena = {.name = "frame arena"};

@@ -50,7 +50,7 @@ concept frame_body =
 
 struct stage_options {
     const char* name = "stage";  // outlives the stage; fault injectors know it by this
-    nanoseconds budget{0};       // a run above it is marked in the record; 0: none
+    nanoseconds budget{0};       // a run above it is marked in the record; 0 and below: none
     bool serial = false;
 };
 

@@ -27,7 +27,9 @@ public:
         return sum;
     }
     /// What that share was not later than, at most an eighth too much; 0 when there is nothing yet.
+    /// `share`: 0 to 1. What is no number, or below, counts as 0, and more as 1.
     nanoseconds quantile(double share) const {
+        share = share > 0 ? std::min(share, 1.0) : 0;
         const auto wanted = static_cast<std::uint64_t>(static_cast<double>(count()) * share);
         std::uint64_t sum = 0;
         for (std::size_t i = 0; i < bucket_count; ++i) {

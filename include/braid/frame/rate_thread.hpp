@@ -22,9 +22,9 @@ BRAID_NAMESPACE_BEGIN
 
 struct rate_options {
     const char* name = "rate";             // outlives the thread; 15 characters are visible
-    nanoseconds period = milliseconds(4);  // 250 a second
-    int nice = 0;                          // -20..19; needs the privilege for negative values
-    std::size_t stack_bytes = 0;           // 0: the system's default
+    nanoseconds period = milliseconds(4);  // 250 a second; 1 ns at least, less counts as 1
+    int nice = 0;                          // as thread_options::nice
+    std::size_t stack_bytes = 0;           // as thread_options::stack_bytes
 };
 
 /// Times are active_policy::now().

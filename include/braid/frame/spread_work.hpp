@@ -19,7 +19,8 @@
 BRAID_NAMESPACE_BEGIN
 
 struct spread_options {
-    nanoseconds budget = milliseconds(1);  // of one frame, for all jobs together
+    nanoseconds budget = milliseconds(1);  // of one frame, for all jobs together;
+                                           // 0 and below: one chunk in each frame
 };
 
 struct spread_job {

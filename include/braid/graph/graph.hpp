@@ -76,7 +76,9 @@ public:
     BRAID_API bool set_serial(graph_node group, bool serial);
 
     /// In each run calls `f(i)`, or `f(first, last)`, for all of 0 <= i < count(), in pieces of at
-    /// least `grain`, by all threads; 0: a few pieces for each thread. Over when all are. Of the
+    /// least `grain`, by all threads; any number, 0: a few pieces for each thread. Over when all
+    /// are.
+    /// `count()`: below 0 counts as 0. Of the
     /// options `on`, `workers`, `uses` and the priority are those of `count()`, not of the pieces.
     template <std::invocable Count, detail::range_body F>
     graph_node add_range(const node_options& options, Count&& count, F&& f, std::size_t grain = 0);

@@ -53,8 +53,8 @@ struct run_options {
     scope* within = nullptr;
     const task_environment* environment = nullptr;
     /// Of run_and_wait(): idempotent nodes whose thread has stood still for that long are run again
-    /// by whoever is free. 0: never. The waiting thread looks as often as that; not with a chooser,
-    /// and not into graphs within the graph.
+    /// by whoever is free. 0 and below: never. The waiting thread looks as often as that; not with
+    /// a chooser, and not into graphs within the graph.
     nanoseconds rerun_after = nanoseconds{0};
 };
 

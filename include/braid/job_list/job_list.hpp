@@ -38,7 +38,7 @@ struct job_list_options {
     /// nothing more there. Others leave it after each job as soon as something higher is ready.
     priority_level priority = priority_level::normal;
     std::uint32_t max_jobs = 1024;  // 1..2^30; 16 bytes each
-    std::uint32_t max_syncs = 16;   // pairs of signal() and synchronize() in one submission
+    std::uint32_t max_syncs = 16;   // 0..2^30 pairs of signal() and synchronize() in one submission
     bool may_be_long = false;       // no long-task warning for its jobs
 };
 
@@ -52,7 +52,8 @@ struct job_submission {
     /// Starts when what was submitted of these lists is over, however it ended. A list that was
     /// collected since holds nobody back; one that is filled and was not submitted is refused.
     std::initializer_list<const job_list*> after = {};
-    /// How many threads may run jobs of this submission at a time: one of the above, or a number.
+    /// How many threads may run jobs of this submission at a time: one of the above, or a number;
+    /// less than those is refused and reported, more than 256 counts as 256.
     int parallelism = automatic;
 };
 
@@ -134,7 +135,9 @@ public:
     /// it the list is empty and can be filled again. Without a submission it returns at once, and
     /// reports if there are jobs that nobody submitted.
     BRAID_API void wait();
-    /// False: not over. True: as wait(), which has then been done.
+    /// False: not over. True: as wait(), which has then been done. Never sleeps. In a task, and
+    /// anywhere when there are no workers, it first runs jobs of the submission, or what they wait
+    /// for, for 50 µs or until one of them returns, whichever is later: polling alone is enough.
     BRAID_API bool try_wait();
     /// From submit() until it is waited for.
     bool is_submitted() const { return submission().value != 0; }

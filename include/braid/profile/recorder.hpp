@@ -23,10 +23,16 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 
 struct recorder_options {
-    /// Of each thread, 32 bytes each, rounded up to a power of two. One that is full drops and
-    /// counts what comes, until it is emptied.
+    static constexpr std::size_t least_ring_records = 16;
+    static constexpr std::size_t most_ring_records = std::size_t{1} << 22;
+
+    /// Of each thread, 32 bytes each, least_ring_records..most_ring_records (what lies outside
+    /// counts as the nearest), rounded up to a power of two. One that is full drops and counts what
+    /// comes, until it is emptied.
     std::size_t ring_records = std::size_t{1} << 16;
-    /// How often the rings are emptied, by a thread of the recorder.
+    static constexpr nanoseconds least_flush_every{100'000};
+    /// How often the rings are emptied, by a thread of the recorder; less than least_flush_every
+    /// counts as that.
     nanoseconds flush_every{5'000'000};
     /// The exact times at which the system switches threads, where it allows to see them. Costs
     /// about 1 µs a switch.

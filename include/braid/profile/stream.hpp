@@ -17,11 +17,15 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 
 struct live_options {
+    static constexpr std::chrono::milliseconds longest_time{24 * 3'600'000};
+
     std::uint16_t port = 0;  // 0: the system chooses
-    /// What waits for one browser at most. What does not fit is left out, and the browser is told.
+    /// What waits for one browser at most; any number. What does not fit is left out, and the
+    /// browser is told.
     std::size_t queue_bytes = std::size_t{16} << 20;
-    std::size_t most_clients = 4;
-    /// How long a client may take to show the token.
+    std::size_t most_clients = 4;  // any number; 0: nobody may look
+    /// How long a client may take to show the token. This and `linger` are 0 to longest_time; what
+    /// lies outside counts as the nearest.
     std::chrono::milliseconds token_within{5000};
     /// How long stop() waits at most for clients to take what is left.
     std::chrono::milliseconds linger{1000};

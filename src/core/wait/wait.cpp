@@ -69,7 +69,7 @@ private:
     static std::int64_t deadline_of(const runtime& rt, nanoseconds timeout) {
         if (timeout == forever) return INT64_MAX;
         // With a chooser time passes when it says so.
-        return rt.turn != nullptr ? 0 : active_policy::now() + timeout.value;
+        return rt.turn != nullptr ? 0 : deadline_after(active_policy::now(), timeout);
     }
     [[gnu::noinline]] void begin();
     bool wait_out();

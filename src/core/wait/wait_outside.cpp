@@ -64,8 +64,7 @@ bool runtime::wait_here(const wait_target& target, nanoseconds timeout, help pol
     guest_lease guest{*this, try_lease_guest()};
     if (guest.seat != nullptr) return wait(*guest.seat, target, timeout, policy, received);
 
-    const std::int64_t deadline =
-        timeout == forever ? INT64_MAX : active_policy::now() + timeout.value;
+    const std::int64_t deadline = deadline_after(active_policy::now(), timeout);
     outside how = outside::again;
     while (how == outside::again) {
         how = sleep_without_seat(*this, target, deadline, guest.seat, received);

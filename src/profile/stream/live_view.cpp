@@ -5,6 +5,8 @@
 #include "profile/stream/hub.hpp"
 #include "profile/stream/server.hpp"
 
+#include <algorithm>
+
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
@@ -14,8 +16,12 @@ struct live_view::state {
           own({{.path = "/", .type = "text/html; charset=utf-8", .bytes = page}}, &waiting, token,
               {.port = options.port,
                .most_clients = options.most_clients,
-               .token_within = options.token_within,
-               .linger = options.linger}) {}
+               .token_within = within_limits(options.token_within),
+               .linger = within_limits(options.linger)}) {}
+
+    static std::chrono::milliseconds within_limits(std::chrono::milliseconds time) {
+        return std::clamp(time, std::chrono::milliseconds(0), live_options::longest_time);
+    }
 
     const std::string token = make_token();
     hub waiting;

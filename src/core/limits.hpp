@@ -1,0 +1,49 @@
+#pragma once
+// The one place where numbers of the public face are brought into their ranges. The ranges stand in
+// the headers; what lies outside counts as the nearest number inside, and the log is told.
+
+#include "braid/core/queue.hpp"
+#include "braid/core/scheduler_options.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// For one struct of options, whose name stands in the messages.
+class limiter {
+public:
+    /// `scheduler` has the log, and outlives this.
+    limiter(const scheduler_options& scheduler, const char* options)
+        : scheduler_(scheduler), options_(options) {}
+
+    template <std::integral Number>
+    void keep(Number& value, Number least, Number most, const char* name) const {
+        const Number inside = value < least ? least : value > most ? most : value;
+        if (inside == value) return;
+        if constexpr (std::signed_integral<Number>) {
+            tell(name, std::int64_t{value}, std::int64_t{inside});
+        } else {
+            tell(name, std::uint64_t{value}, std::uint64_t{inside});
+        }
+        value = inside;
+    }
+    /// As thread_options says.
+    void keep_thread(int& nice, std::size_t& stack_bytes) const;
+
+private:
+    void tell(const char* name, std::int64_t was, std::int64_t is) const;
+    void tell(const char* name, std::uint64_t was, std::uint64_t is) const;
+    void tell_text(const char* name, const char* was, const char* is) const;
+
+    const scheduler_options& scheduler_;
+    const char* options_;
+};
+
+scheduler_options within_limits(scheduler_options o);
+queue_options within_limits(queue_options o, const scheduler_options& scheduler);
+
+}  // namespace detail
+BRAID_NAMESPACE_END
