@@ -39,7 +39,12 @@ struct candidate {
     bool all_waited = true;           // of a straggler: most others had nothing to do meanwhile
     std::vector<change> changes = {};
 
+    bool with_others = false;  // the same happened to tasks of other types
+
     bool is_same(const candidate& o) const {
+        // What the machine did to one task and to another is one cause; what a task did is its own.
+        const bool machine = why == cause::preemption || why == cause::late_wake;
+        if (why == o.why && machine && usual == 0 && o.usual == 0) return true;
         return why == o.why && type == o.type && outside == o.outside;
     }
 };

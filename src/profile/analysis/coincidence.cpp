@@ -10,8 +10,8 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 namespace {
 
-constexpr std::size_t most_tried = 3;    // combinations of each kind that are looked at closely
-constexpr unsigned most_paths = 32;      // that show the same cause, one after the other
+constexpr std::size_t most_tried = 2;    // combinations of each kind that are looked at closely
+constexpr unsigned most_paths = 8;       // that show the same cause, one after the other
 constexpr double usual_slack = 1.1;      // times the usual frame: explained
 constexpr std::uint64_t fine_left = 10;  // one tenth of the scheduler's work is left
 
@@ -45,8 +45,10 @@ bool merge(candidate& to, const candidate& more) {
     for (const change& what : more.changes) {
         if (!known.contains(key(what))) to.changes.push_back(what);
     }
-    // Beside each other, not after each other.
-    to.time = std::max(to.time, more.time);
+    // Steps beside each other lost the same time; only the time of its own type is told.
+    const bool same_type = to.type == more.type && to.outside == more.outside;
+    if (same_type) to.time = std::max(to.time, more.time);
+    to.with_others = to.with_others || !same_type;
     to.most = std::max(to.most, more.most);
     to.all_waited = to.all_waited && more.all_waited;
     return to.changes.size() != before;

@@ -16,6 +16,8 @@ constexpr std::size_t enough_tasks = 8;       // to speak of what is usual
 constexpr std::size_t enough_frames = 8;      //
 constexpr std::size_t frames_looked_at = 32;  // for what is usual on the critical path
 
+constexpr const char* others = ", and others as well";
+
 struct finding {
     std::string fact, advice;
 };
@@ -26,7 +28,8 @@ finding about_waits(const scene& s, const candidate& c, const char* name, const 
             return {text_of("%s waited %s for its thread while others were idle", name, time),
                     "let any worker run it"};
         case cause::late_wake:
-            return {text_of("%s could have gone on %s before a sleeping thread woke", name, time),
+            return {text_of("%s could have gone on %s before a sleeping thread woke%s", name, time,
+                            c.with_others ? others : ""),
                     "keep threads awake while a frame runs"};
         case cause::background:
             return {text_of("%s, which this frame does not need, had the core for %s that %s "
@@ -50,8 +53,11 @@ finding about_machine(const candidate& c, const char* name, const char* time) {
                 "look for other programs, or for what else the host of a virtual machine runs"};
     }
     const char* const advice = "use fewer workers, or leave fewer other programs running";
-    if (c.usual == 0)
-        return {text_of("the system took %s off its core for %s", name, time), advice};
+    if (c.usual == 0) {
+        return {text_of("the system took %s off its core for %s%s", name, time,
+                        c.with_others ? others : ""),
+                advice};
+    }
     return {text_of("%s took %s once, %s is usual, and the system had it off its core meanwhile",
                     name, time, in_ms(c.usual).c_str()),
             advice};

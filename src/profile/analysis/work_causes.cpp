@@ -90,13 +90,16 @@ class usual_times {
 public:
     explicit usual_times(const scene& s) : s_(s), times_(times_by_type(s)) {}
     std::uint64_t of(std::uint32_t type) {
+        const auto [at, is_new] = usual_.try_emplace(type, s_.usual[type]);
         std::vector<std::uint64_t>& siblings = times_[type];
-        return siblings.size() >= enough_siblings ? percentile(siblings, 0.5) : s_.usual[type];
+        if (is_new && siblings.size() >= enough_siblings) at->second = percentile(siblings, 0.5);
+        return at->second;
     }
 
 private:
     const scene& s_;
     std::map<std::uint32_t, std::vector<std::uint64_t>> times_;
+    std::map<std::uint32_t, std::uint64_t> usual_;
 };
 
 /// A body that took several times what is usual, as a candidate without changes.
