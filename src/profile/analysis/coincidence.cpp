@@ -11,7 +11,8 @@ namespace profile {
 namespace {
 
 constexpr std::size_t most_tried = 2;    // combinations of each kind that are looked at closely
-constexpr unsigned most_paths = 8;       // that show the same cause, one after the other
+constexpr unsigned most_paths = 32;      // that show the same cause, one after the other
+constexpr unsigned few_paths = 8;        // where the frame is not longer than usual
 constexpr double usual_slack = 1.1;      // times the usual frame: explained
 constexpr std::uint64_t fine_left = 10;  // one tenth of the scheduler's work is left
 
@@ -172,7 +173,8 @@ void coincidence_search::drop_useless(combination& c) {
 /// Longer by another cause: pushes what that makes.
 void coincidence_search::extend(combination from, std::vector<combination>& to) {
     const std::unordered_set<std::uint32_t> critical = s_.critical;
-    for (unsigned paths = 0; paths < most_paths; ++paths) {
+    const unsigned most = is_long() ? most_paths : few_paths;
+    for (unsigned paths = 0; paths < most; ++paths) {
         const retimed now = retime(s_.graph, changes_of(from.parts));
         const std::vector<path_step> path = critical_path(s_.graph, now.latest);
         bool goes_on = false;
