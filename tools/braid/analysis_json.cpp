@@ -18,9 +18,13 @@ std::string id_of(const profile::history& t, std::uint32_t task) {
 json diagnosis_of(const profile::history& t, const std::optional<profile::diagnosis>& what) {
     if (!what) return nullptr;
     const profile::record_type& type = t.from->types[what->type];
-    return {{"cause", name_of(what->why)}, {"sentence", what->sentence}, {"task", type.name},
-            {"type", what->type},          {"file", type.file},          {"line", type.line},
-            {"save_ns", what->save}};
+    json causes = json::array();
+    for (const profile::named_cause& one : what->all) {
+        causes.push_back({{"cause", name_of(one.why)}, {"task", t.from->types[one.type].name}});
+    }
+    return {{"cause", name_of(what->why)}, {"causes", causes},     {"sentence", what->sentence},
+            {"task", type.name},           {"type", what->type},   {"file", type.file},
+            {"line", type.line},           {"save_ns", what->save}};
 }
 
 json frame_of(const profile::history& t, const profile::frame_report& report) {
@@ -39,9 +43,13 @@ json frame_of(const profile::history& t, const profile::frame_report& report) {
     for (const profile::task_slack& s : report.slack) {
         slack.push_back({id_of(t, s.task), s.slack});
     }
-    return {{"number", frame.number}, {"begin", frame.begin},
-            {"end", frame.end},       {"diagnosis", diagnosis_of(t, report.what)},
-            {"critical_path", path},  {"slack", slack}};
+    return {{"number", frame.number},
+            {"begin", frame.begin},
+            {"end", frame.end},
+            {"diagnosis", diagnosis_of(t, report.what)},
+            {"sentence", report.sentence},
+            {"critical_path", path},
+            {"slack", slack}};
 }
 
 json types_of(const profile::history& t) {

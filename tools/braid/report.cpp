@@ -51,12 +51,7 @@ void print_path(const profile::history& t, const profile::frame_report& report) 
 void print_report(const profile::history& t, std::size_t chosen) {
     const profile::frame_row& frame = t.frames[chosen];
     const profile::frame_report report = profile::reporter(t).frame(chosen, false);
-    if (report.what) {
-        fmt::print("{}\n\n", report.what->sentence);
-    } else {
-        fmt::print("Frame {} took {}, and no single change would shorten it much.\n\n",
-                   frame.number, profile::in_ms(frame.length()));
-    }
+    fmt::print("{}\n\n", report.sentence);
     const profile::frame_times times = frame_statistics(t);
     fmt::print("{} frames: p50 {:.3f} ms, p95 {:.3f} ms, worst {:.3f} ms (frame {})\n\n",
                t.frames.size(), ms(times.p50), ms(times.p95), ms(times.worst),

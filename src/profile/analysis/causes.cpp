@@ -168,6 +168,31 @@ void find_background_before(const scene& s, const path_step& step, by_type& foun
 
 }  // namespace
 
+namespace {
+
+/// Not only the path waits for background work: what would begin earlier is the whole rest of the
+/// frame. Adds at most that to each, which is_foreign() and what the model gains limit.
+void add_all_that_waits(const scene& s, candidate& c) {
+    spans_by_type rivals;
+    for (const lane_row& lane : s.t.lanes) {
+        if (!is_worker(lane.kind)) continue;
+        add_foreign(s, lane, {s.graph.frame.begin, s.graph.frame.end}, record::no_core, rivals);
+    }
+    span_set all;
+    for (auto& [type, spans] : rivals) all.insert(all.end(), spans.begin(), spans.end());
+    all = joined(std::move(all));
+    std::unordered_set<std::uint32_t> known;
+    for (const change& what : c.changes) known.insert(what.node);
+    for (std::uint32_t i = 0; !all.empty() && i < s.graph.nodes.size(); ++i) {
+        const graph_node& n = s.graph.nodes[i];
+        if (!n.first || n.ready >= n.begin || known.contains(i)) continue;
+        const std::uint64_t lost = length_of(common(all, {{n.ready, n.begin}}));
+        if (lost != 0) c.changes.push_back({i, lost, 0});
+    }
+}
+
+}  // namespace
+
 void find_background(const scene& s, candidates& to) {
     by_type found(cause::background);
     for (const path_step& step : s.path) {
@@ -184,38 +209,58 @@ void find_background(const scene& s, candidates& to) {
     }
     candidates all;
     found.hand_over(all);
-    if (all.empty()) return;
-    // Not only the path waited: what would begin earlier is the whole rest of the frame.
-    frame_model without = make_frame_model(s.t, s.graph.frame);
-    for (std::size_t i = 0; i < without.takes_part.size(); ++i) {
-        const std::uint32_t body = s.graph.nodes[i].body;
-        if (body != none && s.is_foreign(body)) without.takes_part[i] = false;
-    }
-    machine same;
-    same.recorded_order = true;
-    const std::uint64_t then = simulate(without, same);
-    const std::uint64_t now = s.graph.frame.length();
     for (candidate& c : all) {
-        c.saves = std::min(c.time, now > then ? now - then : 0);
+        c.most = c.time;
+        if (c.time >= s.least) add_all_that_waits(s, c);
         to.push_back(std::move(c));
     }
 }
 
+namespace {
+
+/// What of that absence was not the program's own background work, which is told as that.
+std::uint64_t lost_to_others(const scene& s, const absence& gone, time_span out) {
+    span_set known;
+    for (const auto& [type, spans] : rivals_of(s, gone, out)) {
+        known.insert(known.end(), spans.begin(), spans.end());
+    }
+    return out.length() - length_of(joined(std::move(known)));
+}
+
+void add_absence(const scene& s, by_type& found, const absence& gone, std::uint64_t lost,
+                 change what) {
+    if (lost == 0) return;
+    const body_row& body = s.t.bodies[gone.body];
+    candidate& c = found.of(body.type);
+    c.time += lost;
+    c.outside = body.task == none;
+    c.changes.push_back(what);
+}
+
+/// The step was ready, and the thread that ran it later was off its core in something before it.
+void find_absence_before(const scene& s, const path_step& step, by_type& found) {
+    const time_span window{step.ready, step.begin};
+    if (window.length() == 0 || !s.graph.nodes[step.first].first) return;
+    const std::vector<absence>& all = s.t.lanes[s.t.bodies[step.body].lane].absences;
+    auto at = std::lower_bound(all.begin(), all.end(), window.begin,
+                               [](const absence& a, auto time) { return a.when.end <= time; });
+    for (; at != all.end() && at->when.begin < window.end; ++at) {
+        const time_span out{std::max(at->when.begin, window.begin),
+                            std::min(at->when.end, window.end)};
+        const std::uint64_t lost = lost_to_others(s, *at, out);
+        add_absence(s, found, *at, lost, {step.first, lost, 0});
+    }
+}
+
+}  // namespace
+
 void find_preemption(const scene& s, candidates& to) {
     by_type found(cause::preemption);
     for (const path_step& step : s.path) {
+        find_absence_before(s, step, found);
         for_each_absence(s, step, [&](std::uint32_t node, const absence& gone, time_span out) {
-            // What was pushed out by the program's own background work is told as that.
-            span_set known;
-            for (const auto& [type, spans] : rivals_of(s, gone, out)) {
-                known.insert(known.end(), spans.begin(), spans.end());
-            }
-            const std::uint64_t lost = out.length() - length_of(joined(std::move(known)));
-            if (lost == 0) return;
-            candidate& c = found.of(type_of(s, step));
-            c.time += lost;
-            c.outside = step.task == none;
-            c.changes.push_back({node, 0, lost});
+            const std::uint64_t lost = lost_to_others(s, gone, out);
+            add_absence(s, found, gone, lost, {node, 0, lost});
         });
     }
     found.hand_over(to);
@@ -252,23 +297,7 @@ void find_priority(const scene& s, candidates& to) {
         if (step.waits.queue == 0 || step.task == none) continue;
         add_gap(found.of(type_of(s, step)), step, step.begin - first_taken_before(s, step));
     }
-    candidates all;
-    found.hand_over(all);
-    std::erase_if(all, [&](const candidate& c) { return saving(s.graph, c.changes) < s.least; });
-    if (all.empty()) return;
-    // Others must run too: what counts is how much sooner the frame ends when this type goes first
-    // and they come later for it.
-    const frame_model model = make_frame_model(s.t, s.graph.frame);
-    machine same;
-    same.recorded_order = true;
-    const std::uint64_t now = simulate(model, same);
-    for (candidate& c : all) {
-        machine other = same;
-        other.favoured_type = c.type;
-        const std::uint64_t then = simulate(model, other);
-        c.most = now > then ? now - then : 0;
-        to.push_back(std::move(c));
-    }
+    found.hand_over(to);
 }
 
 bool scene::is_foreign(std::uint32_t body) const {

@@ -1,5 +1,6 @@
 #pragma once
-// Looks for one cause each along the critical path of a frame.
+// Looks for one cause each along a path through a frame: the critical one, or the one that would be
+// critical without the causes that were found before.
 
 #include "profile/analysis/diagnosis.hpp"
 
@@ -16,7 +17,7 @@ struct scene {
     std::span<const path_step> path;
     std::span<const std::uint64_t> usual;  // of a type in the whole capture
     std::uint64_t least = 0;               // what would save less does not count
-    std::unordered_set<std::uint32_t> needed = {}, critical = {};  // bodies
+    std::unordered_set<std::uint32_t> needed = {}, critical = {};  // bodies; of all paths so far
 
     /// Work that the frame does not depend on and that does not belong to one: spawned as
     /// background work, on a thread for that, or going on after the frame without it having been
@@ -33,12 +34,25 @@ struct candidate {
     std::uint64_t time = 0;           // that it took in all
     std::uint64_t usual = 0;          // that it should have taken; or of one task on average
     std::uint64_t count = 0;          // of tasks
-    std::uint64_t most = UINT64_MAX;  // it cannot save more
-    std::vector<change> changes;
-    std::optional<std::uint64_t> saves = {};  // where it is known otherwise than by the changes
+    std::uint64_t most = UINT64_MAX;  // it cannot make its path shorter than by that
+    std::uint64_t since = 0;          // of a standstill: when the first began, in the frame
+    bool all_waited = true;           // of a straggler: most others had nothing to do meanwhile
+    std::vector<change> changes = {};
+
+    bool with_others = false;  // the same happened to tasks of other types
+
+    bool is_same(const candidate& o) const {
+        // What the machine did to one task and to another is one cause; what a task did is its own.
+        const bool machine = why == cause::preemption || why == cause::late_wake;
+        if (why == o.why && machine && usual == 0 && o.usual == 0) return true;
+        return why == o.why && type == o.type && outside == o.outside;
+    }
 };
 using candidates = std::vector<candidate>;
 
+/// Moments in which all threads of the program stopped at once; of the whole frame, not of the
+/// path.
+void find_standstill(const scene& s, candidates& to);
 void find_affinity(const scene& s, candidates& to);
 void find_late_wake(const scene& s, candidates& to);
 void find_background(const scene& s, candidates& to);

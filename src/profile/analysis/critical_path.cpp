@@ -25,9 +25,17 @@ void explain_gap(const frame_graph& graph, path_step& step) {
 }  // namespace
 
 std::vector<path_step> critical_path(const frame_graph& graph) {
+    std::vector<std::uint32_t> latest;
+    latest.reserve(graph.nodes.size());
+    for (const graph_node& n : graph.nodes) latest.push_back(n.latest);
+    return critical_path(graph, latest);
+}
+
+std::vector<path_step> critical_path(const frame_graph& graph,
+                                     std::span<const std::uint32_t> latest) {
     std::vector<path_step> path;
     // The order has no circles, so each node comes once at most; nodes of a circle have no latest.
-    for (std::uint32_t i = graph.last; i != none; i = graph.nodes[i].latest) {
+    for (std::uint32_t i = graph.last; i != none; i = latest[i]) {
         const graph_node& n = graph.nodes[i];
         if (n.body == none) continue;
         const bool goes_on = !path.empty() && path.back().body == n.body &&

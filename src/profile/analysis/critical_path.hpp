@@ -33,6 +33,10 @@ struct path_step {
 
 /// In order of time.
 std::vector<path_step> critical_path(const frame_graph& graph);
+/// The same with another choice of what each node waited for last: retimed::latest. Times stay
+/// those that were recorded, so that lanes can be asked what they did.
+std::vector<path_step> critical_path(const frame_graph& graph,
+                                     std::span<const std::uint32_t> latest);
 
 struct task_slack {
     std::uint32_t task = none;

@@ -370,8 +370,7 @@ frame_graph make_frame_graph(const history& from, const frame_row& frame) {
     return graph_builder(from, frame).build();
 }
 
-std::uint64_t saving(const frame_graph& graph, std::span<const change> changes) {
-    if (graph.last == none) return 0;
+retimed retime(const frame_graph& graph, std::span<const change> changes) {
     std::unordered_map<std::uint32_t, change> of;
     for (const change& c : changes) {
         change& sum = of[c.node];
@@ -380,26 +379,35 @@ std::uint64_t saving(const frame_graph& graph, std::span<const change> changes) 
     }
     const auto base = graph.frame.begin;
     const auto since = [&](std::uint64_t t) { return static_cast<std::int64_t>(t - base); };
-    std::vector<std::int64_t> ends(graph.nodes.size());
-    for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = since(graph.nodes[i].end);
+    retimed to;
+    to.ends.resize(graph.nodes.size());
+    to.latest.assign(graph.nodes.size(), none);
+    for (std::size_t i = 0; i < to.ends.size(); ++i) to.ends[i] = since(graph.nodes[i].end);
     for (const std::uint32_t i : graph.order) {
         const graph_node& n = graph.nodes[i];
         std::int64_t begin = since(n.begin);
-        if (n.needs != 0) {
-            begin = INT64_MIN;
-            for (const std::uint32_t other : graph.needs_of(n))
-                begin = std::max(begin, ends[other]);
-            begin += n.gap;
+        for (const std::uint32_t other : graph.needs_of(n)) {
+            std::uint32_t& latest = to.latest[i];
+            if (latest == none || to.ends[other] >= to.ends[latest]) latest = other;
         }
+        if (to.latest[i] != none) begin = to.ends[to.latest[i]] + n.gap;
         std::int64_t length = static_cast<std::int64_t>(n.end - n.begin);
         if (const auto found = of.find(i); found != of.end()) {
-            begin -= static_cast<std::int64_t>(found->second.less_gap);
+            // Two causes may have filled the same gap: there is no more of it than it has.
+            begin -= std::min(static_cast<std::int64_t>(found->second.less_gap),
+                              std::max<std::int64_t>(n.gap, 0));
             length -= std::min(length, static_cast<std::int64_t>(found->second.less_time));
         }
-        ends[i] = begin + length;
+        to.ends[i] = begin + length;
     }
-    const std::int64_t saved = since(graph.nodes[graph.last].end) - ends[graph.last];
-    return saved > 0 ? static_cast<std::uint64_t>(saved) : 0;
+    if (graph.last == none) return to;
+    const std::int64_t saved = since(graph.nodes[graph.last].end) - to.ends[graph.last];
+    to.saved = saved > 0 ? static_cast<std::uint64_t>(saved) : 0;
+    return to;
+}
+
+std::uint64_t saving(const frame_graph& graph, std::span<const change> changes) {
+    return retime(graph, changes).saved;
 }
 
 }  // namespace profile

@@ -50,8 +50,16 @@ struct change {
     std::uint64_t less_time = 0;  // it takes that much less
 };
 
-/// How much sooner the frame would have ended, when each piece still begins as long after what it
-/// waits for as it did, and takes as long: what other pieces make of the freed core does not count.
+/// The frame with these changes, when each piece still begins as long after what it waits for as it
+/// did, and takes as long: what other pieces make of the freed core does not count.
+struct retimed {
+    std::vector<std::int64_t> ends;     // of each node, since the frame's begin
+    std::vector<std::uint32_t> latest;  // of what each node needs, the one that is over last now
+    std::uint64_t saved = 0;            // how much sooner the frame ends
+};
+retimed retime(const frame_graph& graph, std::span<const change> changes);
+
+/// How much sooner the frame would have ended: retimed::saved.
 std::uint64_t saving(const frame_graph& graph, std::span<const change> changes);
 
 }  // namespace profile

@@ -12,6 +12,7 @@ frame_report reporter::frame(std::size_t index, bool with_slack) const {
     const frame_graph graph = make_frame_graph(t_, t_.frames[index]);
     report.path = critical_path(graph);
     report.what = doctor_.examine(graph, report.path);
+    report.sentence = report.what ? report.what->sentence : doctor_.nothing_found(t_.frames[index]);
     if (with_slack) report.slack = slack_of(graph);
     return report;
 }

@@ -9,6 +9,7 @@ namespace profile {
 struct frame_report {
     std::size_t frame = 0;  // index
     std::optional<diagnosis> what;
+    std::string sentence;  // of the diagnosis, or that there is nothing to say
     std::vector<path_step> path;
     std::vector<task_slack> slack;  // where it was asked for
 };

@@ -21,7 +21,7 @@ public:
     double run();
 
 private:
-    enum class what : std::uint8_t { core_free, arrival };
+    enum class what : std::uint8_t { core_free, arrival, over_early };
     struct event {
         double time;
         std::uint32_t node;
@@ -51,6 +51,7 @@ private:
     void release_users(std::uint32_t node);
     unsigned rank_of(const graph_node& n) const;
     void dispatch();
+    void end_piece(const event& e);
     void start(std::uint32_t node, unsigned core);
     double length(const graph_node& n, unsigned core) const;
     std::uint32_t lane_of(const graph_node& n) const { return graph_.from->bodies[n.body].lane; }
@@ -61,10 +62,11 @@ private:
     std::vector<std::uint32_t> open_, first_user_, users_;
     first_out<event> events_;
     first_out<waiting> queue_;
-    std::vector<first_out<waiting>> pinned_;  // of a core
-    std::set<unsigned> idle_;                 // fast ones have the low numbers
-    std::vector<std::uint32_t> over_;         // whose users are not told yet
-    std::uint32_t continues_ = none;          // the piece after the one that is over, on its core
+    std::vector<first_out<waiting>> pinned_;                  // of a core
+    std::unordered_set<std::uint32_t> over_early_, gone_on_;  // pieces with frame_model::less
+    std::set<unsigned> idle_;                                 // fast ones have the low numbers
+    std::vector<std::uint32_t> over_;                         // whose users are not told yet
+    std::uint32_t continues_ = none;  // the piece after the one that is over, on its core
     std::uint64_t arrivals_ = 0;
     double now_ = 0, end_ = 0;
 };
@@ -98,13 +100,20 @@ double simulation::length(const graph_node& n, unsigned core) const {
 
 void simulation::start(std::uint32_t node, unsigned core) {
     idle_.erase(core);
-    events_.push({now_ + length(graph_.nodes[node], core), node, core, what::core_free});
+    const double time = length(graph_.nodes[node], core);
+    events_.push({now_ + time, node, core, what::core_free});
+    if (model_.less.empty()) return;
+    if (const auto less = model_.less.find(node); less != model_.less.end()) {
+        const double early = std::max(0.0, time - static_cast<double>(less->second));
+        events_.push({now_ + early, node, core, what::over_early});
+    }
 }
 
 /// Who comes back from a wait has its core at once: it never left it.
 unsigned simulation::rank_of(const graph_node& n) const {
     if (!n.first || n.task == none) return 0;
-    if (graph_.type_of(n) == on_.favoured_type) return 0;
+    const auto& first = on_.favoured_types;
+    if (std::find(first.begin(), first.end(), graph_.type_of(n)) != first.end()) return 0;
     if (on_.recorded_order) return 1;
     return 3 - std::min(graph_.from->tasks[n.task].priority(), 2U);
 }
@@ -113,7 +122,8 @@ void simulation::enqueue(std::uint32_t node) {
     const graph_node& n = graph_.nodes[node];
     if (n.body == none) return over_.push_back(node);
     const waiting entry{rank_of(n), on_.recorded_order ? n.begin : arrivals_++, node};
-    const bool restricted = n.task != none && graph_.from->tasks[n.task].has(spawn_restricted);
+    const bool restricted = n.task != none && graph_.from->tasks[n.task].has(spawn_restricted) &&
+                            !model_.anywhere.contains(node);
     if (restricted) {
         pinned_[lane_of(n) % on_.cores].push(entry);
     } else {
@@ -180,6 +190,21 @@ void simulation::begin() {
     }
 }
 
+/// What is over early leaves its core as late as ever, unless its own body goes on there.
+void simulation::end_piece(const event& e) {
+    if (e.kind == what::core_free && gone_on_.contains(e.node)) return;
+    const bool early = e.kind == what::over_early;
+    const bool known = !early && over_early_.contains(e.node);
+    if (!early) idle_.insert(e.core);
+    if (known) return;
+    continues_ = none;
+    if (early) over_early_.insert(e.node);
+    over(e.node);
+    if (continues_ == none) return;
+    if (early) gone_on_.insert(e.node);
+    start(continues_, e.core);
+}
+
 double simulation::run() {
     begin();
     while (!events_.empty()) {
@@ -195,10 +220,7 @@ double simulation::run() {
                 }
                 continue;
             }
-            continues_ = none;
-            idle_.insert(e.core);
-            over(e.node);
-            if (continues_ != none) start(continues_, e.core);
+            end_piece(e);
         }
         dispatch();
     }

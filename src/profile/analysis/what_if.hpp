@@ -4,6 +4,8 @@
 #include "profile/analysis/statistics.hpp"
 
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -16,9 +18,9 @@ struct machine {
     std::uint32_t faster_type = none;
     double times = 1.0;  // that type takes so many times less
     // For questions about order: ready bodies start in the order in which they did, but for those
-    // of one type, which come first.
+    // of these types, which come first.
     bool recorded_order = false;
-    std::uint32_t favoured_type = none;
+    std::vector<std::uint32_t> favoured_types = {};
 };
 
 /// What the numbers leave out, in one sentence; it is shown beside them.
@@ -32,6 +34,10 @@ struct frame_model {
     std::vector<bool> takes_part;  // of its nodes
     std::uint64_t overhead = 0;    // of the scheduler, per body, as it was in this frame
     unsigned recorded_cores = 1;   // lanes on which the frame's tasks may have run
+    // Of nodes, for questions about causes; a node that is not there is as it was.
+    std::unordered_map<std::uint32_t, std::uint64_t> less;  // over that much sooner; its core
+                                                            // is not free sooner for that
+    std::unordered_set<std::uint32_t> anywhere;             // is not restricted
 };
 frame_model make_frame_model(const history& from, const frame_row& frame);
 

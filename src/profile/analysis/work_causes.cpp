@@ -83,31 +83,82 @@ void shorten(candidate& c, const scene& s, const path_step& step, std::uint64_t 
 
 }  // namespace
 
+namespace {
+
+/// What is usual for a body, among those of this frame where they are enough; 0: too few to say.
+class usual_times {
+public:
+    explicit usual_times(const scene& s) : s_(s), times_(times_by_type(s)) {}
+    std::uint64_t of(std::uint32_t type) {
+        const auto [at, is_new] = usual_.try_emplace(type, s_.usual[type]);
+        std::vector<std::uint64_t>& siblings = times_[type];
+        if (is_new && siblings.size() >= enough_siblings) at->second = percentile(siblings, 0.5);
+        return at->second;
+    }
+
+private:
+    const scene& s_;
+    std::map<std::uint32_t, std::vector<std::uint64_t>> times_;
+    std::map<std::uint32_t, std::uint64_t> usual_;
+};
+
+/// A body that took several times what is usual, as a candidate without changes.
+std::optional<candidate> as_straggler(const scene& s, usual_times& usual, std::uint32_t number) {
+    const body_row& body = s.t.bodies[number];
+    if (body.kind != body_kind::task || body.open) return std::nullopt;
+    const std::uint64_t median = usual.of(body.type);
+    if (median == 0 || body.running < straggler_times * median) return std::nullopt;
+    // Where the times of switches are not known, one bit says that there were some; then it is
+    // not the task that has more to do.
+    const lane& on = s.t.from->lanes[body.lane];
+    const bool switched = switches_of(*s.t.from, on) != switch_level::exact &&
+                          (s.t.tasks[body.task].end_flags & end_switched) != 0;
+    candidate c;
+    c.why = switched ? cause::preemption : cause::straggler;
+    c.type = body.type;
+    c.time = body.running;
+    c.usual = median;
+    return c;
+}
+
+/// A step was ready, and its thread still had a straggler before it.
+void find_straggler_before(const scene& s, const path_step& step, usual_times& usual,
+                           candidates& to) {
+    const time_span window{step.ready, step.begin};
+    if (window.length() == 0 || !s.graph.nodes[step.first].first) return;
+    const lane_row& lane = s.t.lanes[s.t.bodies[step.body].lane];
+    std::unordered_set<std::uint32_t> seen;
+    for (std::size_t i = lane.span_at(window.begin); i < lane.spans.size(); ++i) {
+        const lane_span& span = lane.spans[i];
+        if (span.begin >= window.end) break;
+        if (span.state != lane_state::run || s.is_foreign(span.body)) continue;
+        if (!seen.insert(span.body).second) continue;
+        std::optional<candidate> c = as_straggler(s, usual, span.body);
+        if (!c) continue;
+        const body_row& body = s.t.bodies[span.body];
+        const time_span both{std::max(body.begin, window.begin), std::min(body.end, window.end)};
+        const std::uint64_t late = std::min(body.running - c->usual, both.length());
+        if (late == 0) continue;
+        c->all_waited = false;
+        c->changes.push_back({step.first, late, 0});
+        to.push_back(std::move(*c));
+    }
+}
+
+}  // namespace
+
 void find_straggler(const scene& s, candidates& to) {
-    std::map<std::uint32_t, std::vector<std::uint64_t>> times = times_by_type(s);
+    usual_times usual(s);
     for (const path_step& step : s.path) {
+        find_straggler_before(s, step, usual, to);
+        std::optional<candidate> c = as_straggler(s, usual, step.body);
+        if (!c) continue;
         const body_row& body = s.t.bodies[step.body];
-        if (body.kind != body_kind::task) continue;
-        std::vector<std::uint64_t>& siblings = times[body.type];
-        const std::uint64_t usual =
-            siblings.size() >= enough_siblings ? percentile(siblings, 0.5) : s.usual[body.type];
-        if (usual == 0 || body.running < straggler_times * usual) continue;
-        const std::uint64_t excess = std::min(body.running - usual, step.length());
-        // Everybody waits for it, one way or the other: while it takes longer than usual, most
-        // others have nothing to do.
-        if (idle_share(s, {step.end - excess, step.end}, body.lane) < 0.5) continue;
-        candidate c;
-        // Where the times of switches are not known, one bit says that there were some; then it is
-        // not the task that has more to do.
-        const lane& on = s.t.from->lanes[body.lane];
-        const bool switched = switches_of(*s.t.from, on) != switch_level::exact &&
-                              (s.t.tasks[body.task].end_flags & end_switched) != 0;
-        c.why = switched ? cause::preemption : cause::straggler;
-        c.type = body.type;
-        c.time = body.running;
-        c.usual = usual;
-        shorten(c, s, step, excess);
-        to.push_back(std::move(c));
+        const std::uint64_t excess = std::min(body.running - c->usual, step.length());
+        // Else the others had to do as well, and their work would have been shared.
+        c->all_waited = idle_share(s, {step.end - excess, step.end}, body.lane) >= 0.5;
+        shorten(*c, s, step, excess);
+        to.push_back(std::move(*c));
     }
 }
 
@@ -165,13 +216,16 @@ void find_too_fine(const scene& s, candidates& to) {
         c.usual = mean;
         c.count = list.size();
         // Ten in one leave a tenth of the scheduler's work, which the threads share; and no more
-        // than the path waits in all.
+        // than they wait for it.
         c.most = (overhead * list.size() / lanes + spawned[type]) * 9 / 10;
         for (std::size_t i = 0; i < s.path.size(); ++i) {
-            const path_step& step = s.path[i];
-            const std::uint64_t wait = step.begin - step.before;
-            if (wait != 0) c.changes.push_back({step.first, wait, 0});
-            shorten(c, s, step, spawned_in[i][type]);
+            shorten(c, s, s.path[i], spawned_in[i][type]);
+        }
+        // All of them, since each waits for those before it; one alone would win little.
+        for (std::uint32_t i = 0; i < s.graph.nodes.size(); ++i) {
+            const graph_node& n = s.graph.nodes[i];
+            const bool waits = n.first && n.gap > 0 && s.graph.type_of(n) == type;
+            if (waits) c.changes.push_back({i, static_cast<std::uint64_t>(n.gap), 0});
         }
         c.outside = false;
         to.push_back(std::move(c));

@@ -1,6 +1,6 @@
-// planted CAUSE FILE: a program of one frame in which something is wrong that has a name, recorded.
-// For planted_test.py. Two threads do the work: with one worker the main thread is the other one,
-// with two it only waits.
+// planted CAUSE FILE: a program of one frame in which something is wrong that has a name, or two
+// things at one moment (CAUSE+CAUSE), recorded. For planted_test.py. Two threads do the work: with
+// one worker the main thread is the other one, with two it only waits.
 #include <braid/braid.hpp>
 #include <braid/profile/recorder.hpp>
 
@@ -149,15 +149,60 @@ void preemption(braid::scheduler& s) {
     other.end();
 }
 
+/// Halves of pairs: each holds up a chain of its own, on a worker of its own, for about 20 ms.
+namespace half {
+
+using ends = std::vector<braid::task_id>;
+
+void affinity(braid::scheduler& s, unsigned worker, ends& to) {
+    const braid::thread_ref on = s.worker_thread(worker);
+    s.spawn({.name = "stream", .on = on}, [] { work(10); });
+    to.push_back(s.spawn({.name = "upload", .on = on}, [] { work(10); }));
+}
+void serial_chain(braid::scheduler& s, unsigned worker, ends& to) {
+    const braid::thread_ref on = s.worker_thread(worker);
+    braid::task_id last;
+    for (int i = 0; i < 20; ++i) {
+        last = s.spawn({.name = "link", .after = {last}, .on = on}, [] { work(1); });
+    }
+    to.push_back(last);
+}
+void straggler(braid::scheduler& s, unsigned worker, ends& to) {
+    const braid::thread_ref on = s.worker_thread(worker);
+    for (int i = 0; i < 8; ++i) {
+        to.push_back(s.spawn({.name = "tile", .on = on}, [i] { work(i == 7 ? 19.5 : 0.07); }));
+    }
+}
+
+}  // namespace half
+
+template <auto A, auto B>
+void pair(braid::scheduler& s) {
+    half::ends all;
+    A(s, 0, all);
+    B(s, 1, all);
+    for (const braid::task_id id : all) s.wait(id, braid::help::none);
+}
+
 struct planted {
     std::function<void(braid::scheduler&)> frame;
     int workers = 1;
 };
 
 const std::map<std::string, planted> causes = {
-    {"none", {&healthy}},          {"affinity", {&affinity, 2}}, {"serial_chain", {&serial_chain}},
-    {"too_fine", {&too_fine}},     {"priority", {&priority}},    {"straggler", {&straggler}},
-    {"background", {&background}}, {"late_wake", {&late_wake}},  {"preemption", {&preemption}},
+    {"none", {&healthy}},
+    {"affinity", {&affinity, 2}},
+    {"serial_chain", {&serial_chain}},
+    {"too_fine", {&too_fine}},
+    {"priority", {&priority}},
+    {"straggler", {&straggler}},
+    {"background", {&background}},
+    {"late_wake", {&late_wake}},
+    {"preemption", {&preemption}},
+    // The fourth and fifth thread of these have nothing to do.
+    {"affinity+straggler", {&pair<half::affinity, half::straggler>, 4}},
+    {"serial_chain+straggler", {&pair<half::serial_chain, half::straggler>, 4}},
+    {"affinity+serial_chain", {&pair<half::affinity, half::serial_chain>, 4}},
 };
 
 }  // namespace

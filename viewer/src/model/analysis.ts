@@ -26,6 +26,8 @@ export interface FrameAnalysis {
     begin: number;
     end: number;
     diagnosis: Diagnosis | null;
+    /** What `braid report` says first, also of a frame without a diagnosis. */
+    sentence: string;
     path: PathStep[];
     slack: Map<number, number>;
 }
@@ -95,6 +97,7 @@ function readFrame(frame: Json, ids: TaskIds): FrameAnalysis {
         begin: number(frame.begin),
         end: number(frame.end),
         diagnosis: isObject(frame.diagnosis) ? readDiagnosis(frame.diagnosis) : null,
+        sentence: text(frame.sentence),
         path: objects(frame.critical_path).map((step) => {
             const waits = isObject(step.waits) ? step.waits : {};
             return {

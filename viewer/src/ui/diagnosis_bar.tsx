@@ -10,7 +10,8 @@ export function DiagnosisBar() {
     if (model === null) return null;
     const { frames } = model;
     const length = frames.end[frame]! - frames.begin[frame]!;
-    const diagnosis = frameAnalysis(analysis, model.frames, frame)?.diagnosis ?? null;
+    const said = frameAnalysis(analysis, model.frames, frame);
+    const diagnosis = said?.diagnosis ?? null;
     const isOver = frames.marked && length > budget;
     const quiet =
         analysisNote !== ""
@@ -19,9 +20,7 @@ export function DiagnosisBar() {
               ? "Seen while it runs. Frames of a capture are explained when braid view opens it."
             : analysis === null
               ? "Open the capture with braid view to have its frames explained."
-              : isOver
-                ? "Over the budget, and nothing stands out: the work itself is too much."
-                : "Nothing is wrong with this frame.";
+              : said?.sentence || "The analysis does not know this frame.";
     return (
         <section class="diagnosis">
             <button title="Previous frame (←)" onClick={() => session.selectFrame(frame - 1)}>

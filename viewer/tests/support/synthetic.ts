@@ -252,6 +252,7 @@ export function makeScene(options: SceneOptions): Scene {
             number: frame,
             begin,
             end: end + 400,
+            sentence: `Frame ${frame} took as long as is usual here.`,
             diagnosis:
                 !heavy && !preempted
                     ? null

@@ -152,7 +152,9 @@ describe("the analysis", () => {
         expect(frame.path.length).toBeGreaterThan(4);
         expect(frame.path.every((step) => step.task >= 0)).toBe(true);
         expect(frame.slack.size).toBeGreaterThan(50);
-        expect(frameAnalysis(analysis, model.frames, 22)!.diagnosis).toBe(null);
+        const quiet = frameAnalysis(analysis, model.frames, 22)!;
+        expect(quiet.diagnosis).toBe(null);
+        expect(quiet.sentence).toBe("Frame 22 took as long as is usual here.");
         expect(analysis.whatIf.cores[0]!.cores).toBe(1);
     });
 
