@@ -244,9 +244,9 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         }
         const link edge = link_edge(*this, w, index, predecessor, any_outcome);
         linked = edge != link::no_memory;
-        if (edge != link::made) return;
-        if (observed()) tell(w, event_kind::edge, id, predecessor);
-        boost(w, predecessor, level_of(s));
+        // Also to a task that is complete: what it wrote comes before this one.
+        if (linked && observed()) tell(w, event_kind::edge, id, predecessor);
+        if (edge == link::made) boost(w, predecessor, level_of(s));
     };
     for (const task_id p : o.after) depend(p, false);
     for (std::size_t i = 0; i < o.after_all.size; ++i) depend(o.after_all.data[i], false);
@@ -359,10 +359,9 @@ bool runtime::add_dependency(worker& w, task_id id, task_id predecessor) {
                       "the predecessor waits for this task already: that would be a cycle")) {
         return false;
     }
-    if (link_edge(*this, w, index, predecessor, false) == link::made) {
-        if (observed()) tell(w, event_kind::edge, id, predecessor);
-        boost(w, predecessor, level_of(slots[index]));
-    }
+    const link edge = link_edge(*this, w, index, predecessor, false);
+    if (edge != link::no_memory && observed()) tell(w, event_kind::edge, id, predecessor);
+    if (edge == link::made) boost(w, predecessor, level_of(slots[index]));
     return true;
 }
 

@@ -20,6 +20,16 @@ void runtime::tell_resource(worker& w, event_kind kind, task_id task, const reso
         {.kind = kind, .seat = w.index, .task = task, .name = r.name_, .object = &r});
 }
 
+/// By any thread, with a seat or without.
+void runtime::tell_event(event_kind kind, const event& e) const {
+    const worker* const w = bound();
+    const bool in_task = w != nullptr && w->top != nullptr;
+    options.observer->on_event({.kind = kind,
+                                .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
+                                .task = in_task ? id_of(w->top->slot) : task_id{},
+                                .object = &e});
+}
+
 void runtime::tell_seated(worker& w) {
     options.observer->on_event(
         {.kind = event_kind::seated, .holder = w.kind, .seat = w.index, .name = w.name});

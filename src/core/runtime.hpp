@@ -261,9 +261,9 @@ public:
     void tell_seated(worker& w);
     void tell_spawned(observer& to, const worker& w, const slot& s, task_id id, task_id parent,
                       const std::source_location& where, bool same_moment, bool ready_now) const;
-    void tell(worker& w, event_kind kind, task_id task, task_id other = {},
-              const char* name = nullptr);
+    void tell(worker& w, event_kind kind, task_id task, task_id other = {}, const char* n = {});
     void tell_resource(worker& w, event_kind kind, task_id task, const resource& r);
+    void tell_event(event_kind kind, const event& e) const;
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
     void note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
@@ -387,7 +387,7 @@ private:
     bool enough_stack(worker& w) const;
     void publish_joins(worker& w, std::uint32_t count);
     bool claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted);
-    void run_job(worker& w, const worker& victim, fork_slot& job);
+    void run_job(worker& w, const worker& victim, fork_slot& job, std::uint32_t by);
     void wait_for_job(worker& w, fork_slot& job);
     void count_background_waiter(int change);
 };

@@ -265,7 +265,12 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     const turn_for_call turn_here(*this, w);
     if (target.job == nullptr) publish_joins(w);
     std::uint32_t record = no_index;
-    if (!enter_wait(w, target, record)) return true;
+    if (!enter_wait(w, target, record)) {
+        if (target.signal != nullptr && observed()) {
+            tell_event(event_kind::event_taken, *target.signal);
+        }
+        return true;
+    }
 
     const std::int64_t deadline = timeout == forever || turn ? (timeout == forever ? INT64_MAX : 0)
                                                              : active_policy::now() + timeout.value;
@@ -393,6 +398,9 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     if (received != nullptr) *received = result;
     if (shows) w.frames[w.depth - 1].awaited.store(0, relaxed);
     if (observed()) {
+        if (in_time && target.signal != nullptr) {
+            tell_event(event_kind::event_taken, *target.signal);
+        }
         tell(w, event_kind::wait_end, w.top != nullptr ? id_of(w.top->slot) : task_id{},
              target.task);
     }
@@ -476,6 +484,8 @@ event::event(scheduler& s, reset mode) : rt_(s.internals()), mode_(mode) {}
 void event::set() {
     detail::runtime& rt = rt_;
     const unsigned how_many = mode_ == reset::automatic ? 1 : UINT32_MAX;
+    // First, or who takes it could be reported before.
+    if (rt.observed()) rt.tell_event(event_kind::event_set, *this);
     // acq_rel: release pairs with the acquire in try_take(). Last touch of *this: a waiter may
     // have destroyed it by the time the address is woken.
     if ((state_.fetch_or(set_bit, acq_rel) & waited_bit) == 0) return;

@@ -316,7 +316,9 @@ std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintp
     const std::uint64_t other = e.object != nullptr ? number_of(e.object) : e.other.value;
     const bool goes_on = kind == record_kind::cancelled || kind == record_kind::released ||
                          kind == record_kind::stolen;
-    write(t, kind, e.task.value, other, aux, 0, goes_on ? pace::scheduler : pace::program);
+    const bool stayed = kind == record_kind::joined && e.seat_from == UINT16_MAX;
+    const std::uint8_t flags = stayed ? join_kept : 0;
+    write(t, kind, e.task.value, other, aux, flags, goes_on ? pace::scheduler : pace::program);
 }
 
 [[gnu::noinline]] void record_event(recorded_thread& t, const task_event& e) {

@@ -14,7 +14,7 @@ struct scheduler_options;
 
 enum class event_kind : std::uint8_t {
     spawned,     // task, other = parent (or empty), name, facts
-    edge,        // task waits for other
+    edge,        // task waits for other, or would if that were not complete already
     ready,       // task; other = the task whose end released it (or empty)
     started,     // task runs on seat
     ended,       // its own work returned (also when it threw)
@@ -23,18 +23,18 @@ enum class event_kind : std::uint8_t {
     failed,      // its own work threw; `ended` follows
     wait_begin,  // task (or empty: a thread outside tasks) waits; other = awaited (or empty)
     wait_end,
-    helped,     // other runs on top of the wait of task
+    helped,     // other runs on top of the wait of task; what it makes ready may follow there
     stolen,     // seat took task from seat_from
     seated,     // the calling thread has the seat from now on; name, holder
     searching,  // the seat's thread found nothing to run and looks on
     parked,     // the seat's thread sleeps
     unparked,
-    event_set,  // object = the event
-    event_taken,
-    acquired,  // task holds object, a resource
+    event_set,    // object = the event, before others can see it; task, seat: where there are any
+    event_taken,  // a wait for object ends with it, or found it set; `wait_end` follows if it began
+    acquired,     // task holds object, a resource
     released,
     forked,       // task puts the second part of a join, object, where others can take it
-    joined,       // both parts of that join are over
+    joined,       // both parts of that join are over; seat_from = who ran the second, if not seat
     job_started,  // seat runs that part, which it took from seat_from
     job_ended,
     frame_begin,  // of a frame_loop: other = its number, name

@@ -19,6 +19,9 @@ namespace profile {
 
 /// What happened. Numbers are those in the file: never changed, only added to. `task` and `other`
 /// are values of task ids (0: none); what `other`, `aux` and `flags` hold beside is said here.
+/// Three kinds of event have no record, because others say the same: `failed` is end_failed of the
+/// task's `ended`; what was `helped` is what starts on a lane between a wait_begin and its
+/// wait_end; `seated` is the lane's seat and kind, where a guest's are those of its last call.
 enum class record_kind : std::uint8_t {
     spawned = 1,  // other = parent, aux = type, flags = spawn_flags
     edge,         // task waits for other
@@ -33,12 +36,12 @@ enum class record_kind : std::uint8_t {
     searching,    // the lane found nothing to run and looks on
     parked,       // the lane's thread sleeps
     unparked,     //
-    event_set,    // other = the event
-    event_taken,  // other = the event
+    event_set,    // other = the event; task = who set it, 0: code outside of tasks
+    event_taken,  // other = the event; before the wait_end of the wait that took it
     acquired,     // other = the resource, aux = type
     released,     // other = the resource, aux = type
     forked,       // task offers the second part of a join, other
-    joined,       // both parts of the join other are over
+    joined,  // both parts of the join other are over; flags = join_flags, aux = whose seat ran it
     job_started,  // the part other of task's join runs here, aux = seat it was taken from
     job_ended,
     frame_begin = 32,  // other = number, aux = type
@@ -59,6 +62,9 @@ enum spawn_flags : std::uint8_t {
 enum end_flags : std::uint8_t {
     end_failed = 1,
     end_switched = 2,  // the thread was off its core at least once meanwhile
+};
+enum join_flags : std::uint8_t {
+    join_kept = 1,  // nobody took the second part; it ran on this lane, or not at all
 };
 enum switch_flags : std::uint8_t {
     switch_preempted = 1,  // it wanted to go on
