@@ -12,33 +12,62 @@ BRAID_NAMESPACE_BEGIN
 
 struct scheduler_options;
 
+/// What happens. Numbers are those of the records in captures, where there is one.
 enum class event_kind : std::uint8_t {
-    spawned,     // task, other = parent (or empty), name, facts
-    edge,        // task waits for other, or would if that were not complete already
-    ready,       // task; other = the task whose end released it (or empty)
-    started,     // task runs on seat
-    ended,       // its own work returned (also when it threw)
-    completed,   // own work and all children are over
-    cancelled,   // will not run; `completed` follows
-    failed,      // its own work threw; `ended` follows
-    wait_begin,  // task (or empty: a thread outside tasks) waits; other = awaited (or empty)
-    wait_end,
-    helped,     // other runs on top of the wait of task; what it makes ready may follow there
-    stolen,     // seat took task from seat_from
-    seated,     // the calling thread has the seat from now on; name, holder
-    searching,  // the seat's thread found nothing to run and looks on
-    parked,     // the seat's thread sleeps
-    unparked,
-    event_set,    // object = the event, before others can see it; task, seat: where there are any
-    event_taken,  // a wait for object ends with it, or found it set; `wait_end` follows if it began
-    acquired,     // task holds object, a resource
-    released,
-    forked,       // task puts the second part of a join, object, where others can take it
-    joined,       // both parts of that join are over; seat_from = who ran the second, if not seat
-    job_started,  // seat runs that part, which it took from seat_from
-    job_ended,
-    frame_begin,  // of a frame_loop: other = its number, name
-    frame_end,
+    // ---- scripts/kinds.py writes this
+    // Task, other = parent (or empty), name, facts.
+    spawned = 1,
+    // Task waits for other, or would if that were not complete already.
+    edge = 2,
+    // Task; other = the task whose end released it (or empty).
+    ready = 3,
+    // Task runs on seat.
+    started = 4,
+    // Its own work returned (also when it threw).
+    ended = 5,
+    // Own work and all children are over.
+    completed = 6,
+    // Will not run; `completed` follows.
+    cancelled = 7,
+    // Task (or empty: a thread outside tasks) waits; other = awaited (or empty).
+    wait_begin = 8,
+    // That wait is over.
+    wait_end = 9,
+    // Seat took task from seat_from.
+    stolen = 10,
+    // The seat's thread found nothing to run and goes on searching.
+    searching = 11,
+    // The seat's thread sleeps.
+    parked = 12,
+    // The seat's thread is awake again.
+    unparked = 13,
+    // Object = the event, before others can see it; task, seat: where there are any.
+    event_set = 14,
+    // A wait for object ends with it, or found it set; `wait_end` follows if it began.
+    event_taken = 15,
+    // Task holds object, a resource.
+    acquired = 16,
+    // Task holds object no more.
+    released = 17,
+    // Task puts the second part of a join, object, where others can take it.
+    forked = 18,
+    // Both parts of that join are over; seat_from = who ran the second, if not seat.
+    joined = 19,
+    // Seat runs that part, which it took from seat_from.
+    job_started = 20,
+    // That part is over.
+    job_ended = 21,
+    // Its own work threw; `ended` follows.
+    failed = 22,
+    // Other runs on top of the wait of task; what it makes ready may follow there.
+    helped = 23,
+    // The calling thread has the seat from now on; name, holder.
+    seated = 24,
+    // Of a frame_loop: other = its number, name.
+    frame_begin = 32,
+    // Of a frame_loop: other = its number, name.
+    frame_end = 33,
+    // ---- as far as here
 };
 
 /// Whose seat it is. Guests are threads that are no part of the scheduler, while they are inside.
