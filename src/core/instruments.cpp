@@ -42,7 +42,8 @@ void runtime::tell_spawned(observer& to, const worker& w, const slot& s, task_id
                             .level = level_of(s),
                             .restricted = s.has(flag_direct),
                             .background = s.has(flag_background),
-                            .same_moment = same_moment};
+                            .same_moment = same_moment,
+                            .stable_id = identities != nullptr ? identity(id).id : 0};
     to.on_spawn({.kind = event_kind::spawned,
                  .seat = w.index,
                  .task = id,
@@ -161,7 +162,7 @@ scheduler_statistics runtime::totals() const {
 
 alternative runtime::identity(task_id id) const {
     const detail_block* d = detail_of(slots[index_of(id.value)]);
-    return d == nullptr ? alternative{} : alternative{d->creator, d->creation};
+    return {d != nullptr ? d->stable_id : 0};
 }
 
 /// Of the ready tasks that the seat may run and that are `wanted`, the chooser's pick among those

@@ -265,8 +265,7 @@ public:
     void tell_resource(worker& w, event_kind kind, task_id task, const resource& r);
     void tell_event(event_kind kind, const event& e) const;
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
-    void note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
-                       unsigned count = 1);
+    void note_duration(worker& w, const char* name, bool quiet, std::int64_t from, unsigned n = 1);
     void note_durations(worker& w, const char* name, bool quiet, unsigned count);
     std::int64_t task_clock() const;  // that tasks are timed with
     void note_type(worker& w, const char* name, std::int64_t ns);
@@ -302,9 +301,10 @@ public:
     parking_lot lot;
     sleepers asleep;
     gate* turn = nullptr;                                 // with a chooser only
+    class stable_ids* identities = nullptr;               // with a chooser, or if an observer asks
     const std::atomic<std::uint32_t>* listens = nullptr;  // observer::listening(); 0: none
     const std::atomic<std::uint32_t>* watches = nullptr;  // the same; 1 without plain_ways
-    bool plain_ways = true;                               // no chooser, no statistics
+    bool plain_ways = true;                               // no statistics, no `identities`
 
     // Read-mostly line.
     alignas(64) atomic<std::uint32_t> seat_count{0};
@@ -318,8 +318,7 @@ public:
     atomic<std::uint8_t> priority_table[256]{};
     std::uint64_t serial = 0;  // tells schedulers at one address apart
     std::uint64_t float_control = 0;
-    std::uint32_t ring = 0;
-    std::uint32_t process = 0;
+    std::uint32_t ring = 0, process = 0;
     unsigned max_workers = 0;
     unsigned cores = 1;
 

@@ -75,11 +75,12 @@ enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background }
 
 /// What is told beside the name when a task is spawned.
 struct spawn_facts {
-    std::source_location where;  // empty: not known
-    std::uint8_t level = 0;      // priority
-    bool restricted = false;     // certain threads only may run it
-    bool background = false;     // background threads run it
-    bool same_moment = false;    // no time has passed since the thread's event before
+    std::source_location where;   // empty: not known
+    std::uint8_t level = 0;       // priority
+    bool restricted = false;      // certain threads only may run it
+    bool background = false;      // background threads run it
+    bool same_moment = false;     // no time has passed since the thread's event before
+    std::uint64_t stable_id = 0;  // see alternative in decision.hpp; 0: the observer asked for none
 };
 
 /// Ids tell tasks apart. What a graph's node leaves to others depends on whether its body asked for
@@ -159,15 +160,21 @@ public:
     }
     /// Its word for that: 0, or a number that is new at each listen(true).
     const std::atomic<std::uint32_t>& listening() const noexcept { return listens_; }
+    /// Tasks have stable ids (spawn_facts). Each takes the way of a task with options then, with a
+    /// chooser also without this.
+    bool wants_stable_ids() const noexcept { return stable_ids_; }
 
 protected:
     observer() = default;
+    enum class identity : bool { none, stable };
+    explicit observer(identity wanted) : stable_ids_(wanted == identity::stable) {}
     ~observer() = default;
     /// An observer listens from its construction on.
     BRAID_API void listen(bool on) noexcept;
 
 private:
     std::atomic<std::uint32_t> listens_{1};
+    const bool stable_ids_ = false;
 };
 
 /// Asked for an observer by each scheduler that is made without one; may answer null. Set before
