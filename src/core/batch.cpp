@@ -65,7 +65,7 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
     const std::uint32_t batch = w.top->slot;
     const slot& p = slots[batch];
     // A chooser decides about each body, an observer sees each, and inboxes hold them one by one.
-    if (turn || observed() || p.has(flag_background | flag_direct)) {
+    if (identities || observed() || p.has(flag_background | flag_direct)) {
         std::size_t i = 0;
         for (; i < all.count; ++i) {
             const draft d = open(w, member_options(batch), draft_kind::posted);

@@ -3,6 +3,7 @@
 #include "core/permissions.hpp"
 #include "core/scope_counts.hpp"
 #include "core/seat_lease.hpp"
+#include "core/stable_ids.hpp"
 
 #include <algorithm>
 
@@ -109,7 +110,8 @@ detail_block* runtime::make_detail(worker& w, slot& s) {
     d.workers = 0;
     d.result = nullptr;
     d.result_ordinal = 0;
-    d.creator = d.creation = 0;
+    d.stable_id = 0;
+    d.creations.store(0, relaxed);
     s.detail.store(index, release);  // pairs with detail_of()
     return &d;
 }
@@ -126,8 +128,7 @@ bool runtime::fill_detail(worker& w, slot& s, const task_options& o, draft_kind 
         resource** end = d->resources + d->resource_count;
         if (std::find(d->resources, end, r) == end) d->resources[d->resource_count++] = r;
     }
-    d->creator = w.top != nullptr ? id_of(w.top->slot).value : w.index;
-    d->creation = w.top != nullptr ? next_birth(*this, w.top->slot) : ++w.root_births;
+    if (identities != nullptr) d->stable_id = identities->next(*this, w);
     return true;
 }
 
@@ -195,7 +196,8 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.waits_for.store(1, relaxed);  // the builder's, until publish()
     open_words(s.open, s.permissions, generation, kind == draft_kind::built ? 2 : 1);
     // What may fail comes first, the parent's count last: it is not given back.
-    const bool needs_detail = (flags & (flag_held | flag_direct | flag_resources)) != 0 || turn;
+    const bool needs_detail =
+        (flags & (flag_held | flag_direct | flag_resources)) != 0 || identities;
     bool ok = !needs_detail || fill_detail(w, s, o, kind);
     if (ok && o.parent) {
         const std::uint32_t parent = index_of(o.parent.value);
@@ -245,9 +247,9 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         }
         const link edge = link_edge(*this, w, index, predecessor, any_outcome);
         linked = edge != link::no_memory;
-        if (edge != link::made) return;
-        if (observed()) tell(w, event_kind::edge, id, predecessor);
-        boost(w, predecessor, level_of(s));
+        // Also to a task that is complete: what it wrote comes before this one.
+        if (linked && observed()) tell(w, event_kind::edge, id, predecessor);
+        if (edge == link::made) boost(w, predecessor, level_of(s));
     };
     for (const task_id p : o.after) depend(p, false);
     for (std::size_t i = 0; i < o.after_all.size; ++i) depend(o.after_all.data[i], false);
@@ -360,10 +362,10 @@ bool runtime::add_dependency(worker& w, task_id id, task_id predecessor) {
                       "the predecessor waits for this task already: that would be a cycle")) {
         return false;
     }
-    if (link_edge(*this, w, index, predecessor, false) == link::made) {
-        if (observed()) tell(w, event_kind::edge, id, predecessor);
-        boost(w, predecessor, level_of(slots[index]));
-    }
+    const link edge = link_edge(*this, w, index, predecessor, false);
+    if (edge == link::no_memory) return false;
+    if (observed()) tell(w, event_kind::edge, id, predecessor);
+    if (edge == link::made) boost(w, predecessor, level_of(slots[index]));
     return true;
 }
 

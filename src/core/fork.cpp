@@ -4,6 +4,7 @@
 #include "core/victims.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -88,13 +89,19 @@ bool runtime::join_popped(worker& w, fork_slot* slot) {
         stack.window.forget(height);
     }
     stack.pop_limit = slot;
-    if (observed()) {
-        tell_job(w, event_kind::joined, id_of(w.top->slot), *slot);
-    }
     // The next join is the outermost: it is public from the start, so that a thread that is free
     // need not ask.
     if (height == 0) stack.push_limit.store(nullptr, relaxed);
-    return !stolen;
+    if (!observed()) return !stolen;
+    if (stolen) {
+        const auto thief = static_cast<std::uint16_t>(
+            slot->state.load(relaxed) >> fork_slot::seat_shift & fork_slot::seat_mask);
+        tell_job(w, event_kind::joined, id_of(w.top->slot), *slot, thief);
+    } else {
+        // relaxed: the slot is this thread's alone again.
+        slot->state.store(fork_slot::kept, relaxed);
+    }
+    return false;
 }
 
 void runtime::wait_for_job(worker& w, fork_slot& job) {
@@ -133,16 +140,17 @@ bool runtime::claim_job(worker& w, worker& victim, std::uint32_t from, id_test w
     const task_id task = id_of(job.task.load(relaxed));
     if (!wanted(task.value) || !stack.window.claim(seen)) return false;
     const std::uint32_t height = w.joins != nullptr ? height_of(*w.joins, w.joins->top) : 0;
-    const std::uint32_t by =
-        std::uint32_t{w.index} << fork_slot::seat_shift | height << fork_slot::height_shift;
+    const std::uint32_t by = fork_slot::taken | std::uint32_t{w.index} << fork_slot::seat_shift |
+                             height << fork_slot::height_shift;
     // relaxed: a hint for the owner, whom to help.
-    job.state.fetch_or(fork_slot::taken | by, relaxed);
+    job.state.fetch_or(by, relaxed);
     leave_search(w);
-    run_job(w, victim, job);
+    run_job(w, victim, job, by);
     return true;
 }
 
-void runtime::run_job(worker& w, const worker& victim, fork_slot& job) {
+/// `by`: this thread and its height, as the slot shows them.
+void runtime::run_job(worker& w, const worker& victim, fork_slot& job, std::uint32_t by) {
     const std::uint32_t index = job.task.load(relaxed);
     const task_id id = id_of(index);
     running_task body{
@@ -162,8 +170,8 @@ void runtime::run_job(worker& w, const worker& victim, fork_slot& job) {
     seat_counters::add(w.counters.jobs_stolen);
     // acq_rel: release pairs with the owner's acquire, its slot may be in other use right after;
     // acquire: pairs with enter_wait().
-    const std::uint32_t was = job.state.exchange(
-        threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished, acq_rel);
+    const std::uint32_t end = threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished;
+    const std::uint32_t was = job.state.exchange(by | end, acq_rel);
     if ((was & fork_slot::awaited) == 0) return;
     lot.wake(
         address_key(&job), 1, [](wait_record&) { return true; },
@@ -181,9 +189,8 @@ bool runtime::steal_needed_job(worker& w, const wait_target& target) {
         // Only what its thief has made of it: whatever else that thread has lies below.
         const std::uint32_t seen = target.job->state.load(relaxed);
         if ((seen & fork_slot::taken) == 0 || (seen & fork_slot::finished) != 0) return false;
-        constexpr std::uint32_t mask = 0xfff;
-        worker* thief = seats[seen >> fork_slot::seat_shift & mask].load(acquire);
-        const std::uint32_t from = seen >> fork_slot::height_shift & mask;
+        worker* thief = seats[seen >> fork_slot::seat_shift & fork_slot::seat_mask].load(acquire);
+        const std::uint32_t from = seen >> fork_slot::height_shift & fork_slot::height_mask;
         return claim_job(w, *thief, from, [](std::uint64_t) { return true; });
     }
     if (w.kind == seat_kind::background) return false;
@@ -238,6 +245,21 @@ bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count) {
 }
 bool fork_popped(fork_stack& stack, fork_slot* slot) {
     return stack.owner->rt.join_popped(*stack.owner, slot);
+}
+void fork_run_kept(fork_slot& slot, fork_slot& result) {
+    // The slot itself is for the joins of the part.
+    result.run = slot.run;
+    result.stack = slot.stack;
+    std::memcpy(result.payload, slot.payload, sizeof result.payload);
+    const bool threw = result.run(result, fork_access::at(&slot));
+    result.state.store(threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished,
+                       relaxed);
+    fork_drop_kept(slot);
+}
+void fork_drop_kept(fork_slot& slot) {
+    worker& w = *slot.stack->owner;
+    if (!w.rt.observed()) return;
+    w.rt.tell_job(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);
 }
 void fork_lost(fork_stack& stack, std::exception_ptr error) {
     runtime& rt = stack.owner->rt;

@@ -64,7 +64,7 @@ void gate::preempt(unsigned seat) {
         if (running_ != seat) return;
         bool others = false;
         for (unsigned i = 0; i < capacity; ++i) others |= state_[i] == state::runnable;
-        constexpr alternative stay_or_go[2] = {{0, 0}, {1, 0}};
+        constexpr alternative stay_or_go[2] = {{0}, {1}};
         if (!others || choose(decision_kind::preempt, stay_or_go, 2) == 0) return;
         state_[seat] = state::runnable;
         pass_turn();
@@ -76,9 +76,9 @@ std::size_t gate::pick(decision_kind kind, state wanted, unsigned& seat) {
     alternative list[capacity];
     std::size_t count = 0;
     for (unsigned i = 0; i < capacity; ++i) {
-        if (state_[i] == wanted) list[count++] = {i, 0};
+        if (state_[i] == wanted) list[count++] = {i};
     }
-    if (count != 0) seat = static_cast<unsigned>(list[choose(kind, list, count)].creator);
+    if (count != 0) seat = static_cast<unsigned>(list[choose(kind, list, count)].id);
     return count;
 }
 

@@ -20,6 +20,22 @@ void runtime::tell_resource(worker& w, event_kind kind, task_id task, const reso
         {.kind = kind, .seat = w.index, .task = task, .name = r.name_, .object = &r});
 }
 
+/// By any thread, with a seat or without.
+void runtime::tell_event(event_kind kind, const event& e) const {
+    const worker* const w = bound();
+    const bool in_task = w != nullptr && w->top != nullptr;
+    options.observer->on_event({.kind = kind,
+                                .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
+                                .task = in_task ? id_of(w->top->slot) : task_id{},
+                                .object = &e});
+}
+
+void runtime::tell_taken(const wait_target& target) const {
+    if (target.signal != nullptr && observed()) {
+        tell_event(event_kind::event_taken, *target.signal);
+    }
+}
+
 void runtime::tell_seated(worker& w) {
     options.observer->on_event(
         {.kind = event_kind::seated, .holder = w.kind, .seat = w.index, .name = w.name});
@@ -32,7 +48,8 @@ void runtime::tell_spawned(observer& to, const worker& w, const slot& s, task_id
                             .level = level_of(s),
                             .restricted = s.has(flag_direct),
                             .background = s.has(flag_background),
-                            .same_moment = same_moment};
+                            .same_moment = same_moment,
+                            .stable_id = identities != nullptr ? identity(id).id : 0};
     to.on_spawn({.kind = event_kind::spawned,
                  .seat = w.index,
                  .task = id,
@@ -151,7 +168,7 @@ scheduler_statistics runtime::totals() const {
 
 alternative runtime::identity(task_id id) const {
     const detail_block* d = detail_of(slots[index_of(id.value)]);
-    return d == nullptr ? alternative{} : alternative{d->creator, d->creation};
+    return {d != nullptr ? d->stable_id : 0};
 }
 
 /// Of the ready tasks that the seat may run and that are `wanted`, the chooser's pick among those

@@ -2,6 +2,7 @@
 #include "core/helper_floats.hpp"
 #include "core/limits.hpp"
 #include "core/seat_lease.hpp"
+#include "core/stable_ids.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -140,7 +141,13 @@ runtime* runtime::create(const scheduler_options& given) {
 
     static constexpr std::atomic<std::uint32_t> never{0}, always{1};
     rt->listens = o.observer != nullptr ? &o.observer->listening() : &never;
-    rt->plain_ways = rt->turn == nullptr && !o.statistics;
+    if (rt->turn != nullptr || (o.observer != nullptr && o.observer->wants_stable_ids())) {
+        void* place =
+            rt->memory.allocate(sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
+        if (place == nullptr) std::terminate();  // as above
+        rt->identities = ::new (place) stable_ids;
+    }
+    rt->plain_ways = rt->identities == nullptr && !o.statistics;
     rt->watches = rt->plain_ways ? rt->listens : &always;
     // The quota takes 20 µs to read; a program that says how many workers it wants has chosen.
     rt->cores = o.workers >= 0 ? platform::mask_cores() : platform::usable_cores(o.system_root);
@@ -583,6 +590,10 @@ runtime::~runtime() {
     if (turn != nullptr) {
         turn->~gate();
         memory.release(turn, sizeof(gate), alignof(gate), memory_tag::runtime);
+    }
+    if (identities != nullptr) {
+        identities->~stable_ids();
+        memory.release(identities, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
     }
     for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
         worker* w = seats[i].load(relaxed);

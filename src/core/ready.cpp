@@ -290,11 +290,11 @@ unsigned runtime::choose_sleeper(bool waiters_too) {
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
         if (asleep.asleep(i, searcher::idle) ||
             (waiters_too && asleep.asleep(i, searcher::waiter))) {
-            list[found++] = {i, 0};
+            list[found++] = {i};
         }
     }
     if (found == 0) return sleepers::capacity;
-    return static_cast<unsigned>(list[turn->choose(decision_kind::wake, list, found)].creator);
+    return static_cast<unsigned>(list[turn->choose(decision_kind::wake, list, found)].id);
 }
 
 bool runtime::wake_one(bool waiters_too) {

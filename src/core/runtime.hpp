@@ -283,15 +283,15 @@ public:
     bool unwatched() const { return watches->load(relaxed) == 0; }
     void tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,
                   std::uint16_t from = UINT16_MAX);
+    void tell_taken(const wait_target& target) const;
     void tell_seated(worker& w);
     void tell_spawned(observer& to, const worker& w, const slot& s, task_id id, task_id parent,
                       const std::source_location& where, bool same_moment, bool ready_now) const;
-    void tell(worker& w, event_kind kind, task_id task, task_id other = {},
-              const char* name = nullptr);
+    void tell(worker& w, event_kind kind, task_id task, task_id other = {}, const char* n = {});
     void tell_resource(worker& w, event_kind kind, task_id task, const resource& r);
+    void tell_event(event_kind kind, const event& e) const;
     void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
-    void note_duration(worker& w, const char* name, bool quiet, std::int64_t started,
-                       unsigned count = 1);
+    void note_duration(worker& w, const char* name, bool quiet, std::int64_t from, unsigned n = 1);
     void note_durations(worker& w, const char* name, bool quiet, unsigned count);
     std::int64_t task_clock() const;  // that tasks are timed with
     void note_type(worker& w, const char* name, std::int64_t ns);
@@ -327,9 +327,10 @@ public:
     parking_lot lot;
     sleepers asleep;
     gate* turn = nullptr;                                 // with a chooser only
+    class stable_ids* identities = nullptr;               // with a chooser, or if an observer asks
     const std::atomic<std::uint32_t>* listens = nullptr;  // observer::listening(); 0: none
     const std::atomic<std::uint32_t>* watches = nullptr;  // the same; 1 without plain_ways
-    bool plain_ways = true;                               // no chooser, no statistics
+    bool plain_ways = true;                               // no statistics, no `identities`
 
     // Read-mostly line.
     alignas(64) atomic<std::uint32_t> seat_count{0};
@@ -343,8 +344,7 @@ public:
     atomic<std::uint8_t> priority_table[256]{};
     std::uint64_t serial = 0;  // tells schedulers at one address apart
     std::uint64_t float_control = 0;
-    std::uint32_t ring = 0;
-    std::uint32_t process = 0;
+    std::uint32_t ring = 0, process = 0;
     unsigned max_workers = 0;
     unsigned cores = 1;
 
@@ -421,7 +421,7 @@ private:
     const running_task* needed_frame(const worker& w, task_id id) const;
     void publish_joins(worker& w, std::uint32_t count);
     bool claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted);
-    void run_job(worker& w, const worker& victim, fork_slot& job);
+    void run_job(worker& w, const worker& victim, fork_slot& job, std::uint32_t by);
     void wait_for_job(worker& w, fork_slot& job);
 };
 

@@ -145,7 +145,9 @@ struct detail_block {
     resource* resources[max_resources] = {};
     detail::outcome* result = nullptr;  // guarded by the runtime's failure lock
     std::uint32_t result_ordinal = 0;
-    std::uint64_t creator = 0, creation = 0;
+    std::uint64_t stable_id = 0;  // 0: nobody asks for it
+    // relaxed: two parts of a join may create at once, and the number alone is wanted.
+    atomic<std::uint64_t> creations{0};
 };
 
 }  // namespace detail

@@ -98,8 +98,7 @@ struct alignas(64) worker {
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
     std::uint64_t unclaimed = 0;  // the oldest task of somebody, while this thread does not steal
     std::int64_t unclaimed_again = 0;
-    fork_stack* joins = nullptr;  // its own; for others:
-    std::uint32_t root_births = 0;
+    fork_stack* joins = nullptr;    // its own; for others:
     std::int64_t stamp = 0;         // clock at the end of the last task or sleep
     unsigned time_each = 1;         // plain tasks; see note_durations()
     std::int64_t woke = INT64_MAX;  // INT64_MAX: long ago, or on any core; see go_anywhere()

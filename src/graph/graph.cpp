@@ -76,7 +76,7 @@ void* graph::open_node(const node_options& o) {
     s.module = 0;
     const std::uint16_t flags = detail::runtime::flags_of(as_task);
     const bool detailed = (flags & (detail::flag_direct | detail::flag_resources)) != 0;
-    const bool ok = (!detailed && rt_.turn == nullptr) ||
+    const bool ok = (!detailed && rt_.identities == nullptr) ||
                     rt_.fill_detail(*seat, s, as_task, detail::draft_kind::spawned);
     const auto own = static_cast<std::uint16_t>(flags | detail::flag_own_way);
     if (!ok || !state_->records.push({.call = nullptr,

@@ -3,6 +3,7 @@
 #include "core/attention.hpp"
 #include "core/permissions.hpp"
 #include "core/scope_counts.hpp"
+#include "core/stable_ids.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/part_task.hpp"
 
@@ -84,10 +85,26 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
         s.flags.store(static_cast<std::uint16_t>(record.flags & ~without), relaxed);
         s.level.store(by_rank ? normal : record.level, relaxed);
     }
+    if (rt.identities != nullptr) identify(own);
     if (g.measured) start_clock();
     if (g.ranked) graph->rank();
     ++graph->runs_of_plan;
     if (!as_before) graph->number_plan();
+}
+
+/// By the run, the graph's name and the node's number, whoever runs it.
+void graph_run::identify(const slot& run) const {
+    const graph_state& g = *graph;
+    const detail_block* const own = g.rt.detail_of(run);
+    const std::uint64_t base =
+        stable_ids::join(own != nullptr ? own->stable_id : 0, stable_ids::of_name(g.name));
+    for (std::uint32_t i = 0; i < g.plan.size(); ++i) {
+        if (g.records[i].erased) continue;
+        detail_block* const d = g.rt.detail_of(*g.plan[i].slot);
+        if (d == nullptr) continue;
+        d->stable_id = stable_ids::join(base, i + 1);
+        d->creations.store(0, relaxed);
+    }
 }
 
 namespace {

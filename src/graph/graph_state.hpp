@@ -195,6 +195,7 @@ private:
     const graph_plan* next_node(worker& w, task_id run) const;
     const graph_plan* by_rank(worker& w, const graph_plan* ticket, bool any) const;
     void cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const;
+    void identify(const slot& run) const;
     void tell_start(worker& w, task_id id, const char* name, task_id released_by) const;
     bool call(worker& w, running_task& body, const graph_plan& plan) const;
     void end_node(worker& w, const graph_plan& plan, task_id id, bool closed, bool told,

@@ -46,36 +46,12 @@ thread_local kept_threads kept;
 
 atomic<std::uint64_t> next_serial{1};
 
-/// By event_kind. 0: not recorded.
-constexpr record_kind kind_of[] = {
-    record_kind::spawned,
-    record_kind::edge,
-    record_kind::ready,
-    record_kind::started,
-    record_kind::ended,
-    record_kind::completed,
-    record_kind::cancelled,
-    record_kind{},
-    record_kind::wait_begin,
-    record_kind::wait_end,
-    record_kind{},
-    record_kind::stolen,
-    record_kind{},
-    record_kind::searching,
-    record_kind::parked,
-    record_kind::unparked,
-    record_kind::event_set,
-    record_kind::event_taken,
-    record_kind::acquired,
-    record_kind::released,
-    record_kind::forked,
-    record_kind::joined,
-    record_kind::job_started,
-    record_kind::job_ended,
-    record_kind::frame_begin,
-    record_kind::frame_end,
-};
-static_assert(std::size(kind_of) == static_cast<std::size_t>(event_kind::frame_end) + 1);
+/// None: not recorded, see record_kind.
+constexpr record_kind kind_of(event_kind kind) {
+    const bool recorded =
+        kind != event_kind::failed && kind != event_kind::helped && kind != event_kind::seated;
+    return recorded ? static_cast<record_kind>(kind) : record_kind{};
+}
 
 constexpr std::uint32_t timed_start = 8;
 
@@ -308,7 +284,7 @@ std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintp
 
 [[gnu::noinline]] void write_rare(recorded_thread& t, const task_event& e) {
     if (e.kind == event_kind::failed) t.failed = true;
-    const record_kind kind = kind_of[static_cast<std::size_t>(e.kind)];
+    const record_kind kind = kind_of(e.kind);
     if (kind == record_kind{}) return;
     std::uint32_t aux = e.seat_from != UINT16_MAX ? e.seat_from : 0;
     if (kind == record_kind::parked) count_switches(t);
@@ -318,7 +294,9 @@ std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintp
     const std::uint64_t other = e.object != nullptr ? number_of(e.object) : e.other.value;
     const bool goes_on = kind == record_kind::cancelled || kind == record_kind::released ||
                          kind == record_kind::stolen;
-    write(t, kind, e.task.value, other, aux, 0, goes_on ? pace::scheduler : pace::program);
+    const bool stayed = kind == record_kind::joined && e.seat_from == UINT16_MAX;
+    const std::uint8_t flags = stayed ? join_kept : 0;
+    write(t, kind, e.task.value, other, aux, flags, goes_on ? pace::scheduler : pace::program);
 }
 
 [[gnu::noinline]] void record_event(recorded_thread& t, const task_event& e) {

@@ -4,10 +4,14 @@
 #include <braid/core/observer.hpp>
 #include <braid/fork_join.hpp>
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -212,6 +216,136 @@ TEST_P(Listening, AParentDoesNotCompleteBeforeItsChildren) {
     }
     EXPECT_FALSE(log.completed_at_once(parent));
     EXPECT_TRUE(log.all_completed_once());
+}
+
+/// What becomes of joins, and what their second parts say themselves, in one order.
+class join_log final : public braid::observer {
+public:
+    enum class what : std::uint8_t { forked, begun, done, joined };
+    struct entry {
+        what happened;
+        const void* join;
+        std::uint16_t seat_from;
+    };
+    void on_event(const braid::task_event& e) override {
+        if (e.kind == event_kind::forked) add({what::forked, e.object, e.seat_from});
+        if (e.kind == event_kind::joined) add({what::joined, e.object, e.seat_from});
+        if (e.kind != event_kind::job_started) return;
+        const std::lock_guard lock(mutex_);
+        ++stolen;
+    }
+    void add(entry one) {
+        const std::lock_guard lock(mutex_);
+        entries.push_back(one);
+    }
+    std::size_t place_of(what happened) const {
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (entries[i].happened == happened) return i;
+        }
+        return entries.size();
+    }
+    std::vector<entry> entries;
+    int stolen = 0;
+
+private:
+    std::mutex mutex_;
+};
+
+class ObserverTellsOfJoins : public Listening {
+protected:
+    void observe_join(const std::function<void(braid::fork_context)>& body) {
+        braid::scheduler s(observed(log_));
+        try {
+            braid::fork_join(s, "joins", [&](braid::fork_context c) { body(c); });
+        } catch (const std::runtime_error&) {
+            threw_ = true;
+        }
+    }
+    void say(join_log::what happened) { log_.add({happened, nullptr, 0}); }
+
+    join_log log_;
+    bool threw_ = false;
+};
+INSTANTIATE_TEST_SUITE_P(Workers, ObserverTellsOfJoins,
+                         testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& row) { return std::to_string(row.param); });
+
+TEST_P(ObserverTellsOfJoins, WhenTheSecondPartIsOverAndWhoRanIt) {
+    using what = join_log::what;
+    observe_join([&](braid::fork_context c) {
+        braid::join(
+            c, [] {},
+            [&] {
+                say(what::begun);
+                say(what::done);
+            });
+    });
+    ASSERT_EQ(log_.entries.size(), 4U);
+    EXPECT_EQ(log_.place_of(what::forked), 0U);
+    EXPECT_EQ(log_.place_of(what::joined), 3U) << "both parts are over";
+    EXPECT_EQ(log_.entries[3].join, log_.entries[0].join);
+    EXPECT_EQ(log_.entries[3].seat_from != UINT16_MAX, log_.stolen == 1);
+}
+
+TEST_P(ObserverTellsOfJoins, WhenTheSecondPartHasThrown) {
+    using what = join_log::what;
+    observe_join([&](braid::fork_context c) {
+        braid::join(
+            c, [] {},
+            [&] {
+                say(what::done);
+                throw std::runtime_error("on purpose");
+            });
+    });
+    EXPECT_TRUE(threw_);
+    ASSERT_EQ(log_.entries.size(), 3U);
+    EXPECT_EQ(log_.place_of(what::joined), 2U);
+}
+
+TEST_P(ObserverTellsOfJoins, WhoseSecondPartWillNotRun) {
+    using what = join_log::what;
+    observe_join([&](braid::fork_context c) {
+        braid::join(c, [] { throw std::runtime_error("on purpose"); }, [&] { say(what::done); });
+    });
+    EXPECT_TRUE(threw_);
+    EXPECT_EQ(log_.place_of(what::joined), log_.entries.size() - 1);
+    EXPECT_EQ(log_.place_of(what::done) != log_.entries.size(), log_.stolen == 1)
+        << "nobody had begun it";
+}
+
+/// Joins within second parts use the slot of the join around them; results of many sorts.
+std::string numbers(braid::fork_context c, unsigned from, unsigned to) {
+    if (to - from == 1) return std::to_string(from) + ",";
+    const unsigned middle = from + (to - from) / 2;
+    const auto [left, right] = braid::join(
+        c, [=](braid::fork_context inner) { return numbers(inner, from, middle); },
+        [=](braid::fork_context inner) { return numbers(inner, middle, to); });
+    return left + right;
+}
+
+TEST_P(ObserverTellsOfJoins, AndChangesNoResultOfNestedOnes) {
+    std::string wanted, got;
+    for (unsigned i = 0; i < 200; ++i) wanted += std::to_string(i) + ",";
+    std::size_t moved = 0;
+    observe_join([&](braid::fork_context c) {
+        got = numbers(c, 0, 200);
+        // A part that cannot be copied stays in the frame of its join.
+        auto owned = std::make_unique<std::size_t>(7);
+        moved = braid::join(c, [] {}, [p = std::move(owned)] { return *p; }).second;
+    });
+    EXPECT_EQ(got, wanted);
+    EXPECT_EQ(moved, 7U);
+    // What began last at a place ends first there.
+    std::map<const void*, int> open;
+    int joins = 0;
+    for (const join_log::entry& e : log_.entries) {
+        if (e.happened == join_log::what::forked) ++open[e.join];
+        if (e.happened != join_log::what::joined) continue;
+        EXPECT_GE(--open[e.join], 0);
+        ++joins;
+    }
+    for (const auto& [join, count] : open) EXPECT_EQ(count, 0);
+    EXPECT_EQ(joins, 200);
 }
 
 }  // namespace

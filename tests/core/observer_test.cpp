@@ -24,6 +24,12 @@ public:
     }
     /// At rest.
     const std::vector<braid::task_event>& events() const { return events_; }
+    /// Any time.
+    bool has_seen(event_kind kind) {
+        const std::lock_guard lock(mutex_);
+        return std::any_of(events_.begin(), events_.end(),
+                           [&](const braid::task_event& e) { return e.kind == kind; });
+    }
 
     static constexpr std::size_t never = SIZE_MAX;
     std::size_t at(event_kind kind, task_id task) const {
@@ -313,6 +319,107 @@ TEST_P(Observer, PostedTasksAreSeenToo) {
     int started = 0;
     for (const braid::task_event& e : log_.events()) started += e.kind == event_kind::started;
     EXPECT_EQ(started, posts);
+}
+
+// ---- what happens beside tasks -----------------------------------------------------------------
+
+class ObserverTells : public Observer {
+protected:
+    std::vector<const braid::task_event*> of_object(const void* object) const {
+        std::vector<const braid::task_event*> all;
+        for (const braid::task_event& e : log_.events()) {
+            if (e.object == object) all.push_back(&e);
+        }
+        return all;
+    }
+    std::size_t place_of(event_kind kind) const {
+        const auto& all = log_.events();
+        const auto found = std::find_if(all.begin(), all.end(),
+                                        [&](const braid::task_event& e) { return e.kind == kind; });
+        return found != all.end() ? static_cast<std::size_t>(found - all.begin())
+                                  : event_log::never;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Workers, ObserverTells, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& row) { return std::to_string(row.param); });
+
+TEST_P(ObserverTells, AnEventThatAForeignThreadSetsBeforeTheWaitThatTakesItEnds) {
+    const void* address = nullptr;
+    observe([&](braid::scheduler& s) {
+        braid::event done(s);
+        address = &done;
+        std::thread setter([&] {
+            while (!log_.has_seen(event_kind::wait_begin)) std::this_thread::yield();
+            done.set();
+        });
+        EXPECT_TRUE(s.do_work_while_waiting_for(done));
+        setter.join();
+    });
+    const auto seen = of_object(address);
+    ASSERT_EQ(seen.size(), 2U);
+    EXPECT_EQ(seen[0]->kind, event_kind::event_set);
+    EXPECT_EQ(seen[0]->seat, UINT16_MAX) << "no part of the scheduler";
+    EXPECT_FALSE(seen[0]->task);
+    EXPECT_EQ(seen[1]->kind, event_kind::event_taken);
+    EXPECT_LT(place_of(event_kind::wait_begin), place_of(event_kind::event_set));
+    EXPECT_LT(place_of(event_kind::event_set), place_of(event_kind::event_taken));
+    EXPECT_EQ(place_of(event_kind::event_taken) + 1, place_of(event_kind::wait_end));
+}
+
+TEST_P(ObserverTells, AnEventThatAWaitFindsSetAndTheTaskThatSetIt) {
+    const void* address = nullptr;
+    task_id setter;
+    observe([&](braid::scheduler& s) {
+        braid::event done(s);
+        address = &done;
+        setter = s.spawn([&] { done.set(); });
+        s.wait(setter);
+        EXPECT_TRUE(s.do_work_while_waiting_for(done));
+        EXPECT_FALSE(s.do_work_while_waiting_for(done, braid::nanoseconds{1000})) << "taken";
+    });
+    const auto seen = of_object(address);
+    ASSERT_EQ(seen.size(), 2U) << "a wait that runs out of time takes nothing";
+    EXPECT_EQ(seen[0]->kind, event_kind::event_set);
+    EXPECT_EQ(seen[0]->task, setter);
+    EXPECT_EQ(seen[1]->kind, event_kind::event_taken);
+    EXPECT_FALSE(seen[1]->task);
+}
+
+TEST_P(ObserverTells, EachWaitThatAManualEventLetsThrough) {
+    const void* address = nullptr;
+    observe([&](braid::scheduler& s) {
+        braid::event open(s, braid::reset::manual);
+        address = &open;
+        open.set();
+        for (int i = 0; i < 3; ++i) s.work_until(open);
+    });
+    const auto seen = of_object(address);
+    ASSERT_EQ(seen.size(), 4U);
+    for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(seen[i]->kind, event_kind::event_taken);
+}
+
+TEST_P(ObserverTells, AnEdgeToATaskThatIsCompleteBeforeTheSuccessorIsReady) {
+    task_id over, spawned, built;
+    observe([&](braid::scheduler& s) {
+        over = s.spawn([] {});
+        s.wait(over);
+        spawned = s.spawn({.after = {over}}, [] {});
+        braid::task_builder join = s.begin({}, braid::empty);
+        built = join.id();
+        EXPECT_TRUE(join.add_dependency(over));
+        join.finish();
+        s.wait(spawned);
+        s.wait(built);
+    });
+    expect_whole_lives();
+    for (const task_id successor : {spawned, built}) {
+        ASSERT_EQ(log_.count(event_kind::edge, successor), 1U);
+        const std::size_t edge = log_.at(event_kind::edge, successor);
+        EXPECT_EQ(log_.events()[edge].other, over);
+        EXPECT_LT(log_.at(event_kind::completed, over), edge);
+        EXPECT_LT(log_.at(event_kind::spawned, successor), edge);
+        EXPECT_LT(edge, log_.at(event_kind::ready, successor));
+    }
 }
 
 }  // namespace

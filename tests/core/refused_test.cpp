@@ -207,6 +207,30 @@ TEST_P(Refused, MemoryLosesNoBodyOfABatch) {
     }
 }
 
+TEST_P(Refused, MemoryLosesNoDependencyWithoutAWord) {
+    // add_dependency() said "yes" and made no edge: the join was over before its predecessors.
+    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+        constexpr int count = 600;
+        auto gate = s.begin({}, braid::empty);
+        std::vector<braid::task_id> ids;
+        std::atomic<int> ran{0};
+        for (int i = 0; i < count; ++i) {
+            ids.push_back(s.spawn({.after = {gate.id()}}, [&] { ++ran; }));
+        }
+        auto join = s.begin({}, braid::empty);
+        memory.refuse_after(k);
+        int linked = 0;
+        for (const braid::task_id id : ids) linked += join.add_dependency(id);
+        memory.give_back();
+        const braid::task_id all = join.finish();
+        EXPECT_EQ(s.done(all), linked == 0);
+        gate.finish();
+        s.wait(all);
+        EXPECT_GE(ran, linked);
+        EXPECT_TRUE(linked == count || memory.refused() > 0);
+    });
+}
+
 TEST_P(Refused, MemoryForSeatsBlocksNoForeignCall) {
     braid::scheduler_options o = options();
     o.guests = 0;  // the first foreign call wants a seat

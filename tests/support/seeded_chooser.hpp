@@ -18,9 +18,7 @@ public:
         const std::size_t choice = static_cast<std::size_t>(next() % count);
         ++asked_[static_cast<std::size_t>(kind)];
         log_.push_back(static_cast<std::uint64_t>(kind) << 56 | count << 32 | choice);
-        for (std::size_t i = 0; i < count; ++i) {
-            log_.push_back(list[i].creator << 20 ^ list[i].ordinal);
-        }
+        for (std::size_t i = 0; i < count; ++i) log_.push_back(list[i].id);
         return choice;
     }
 

@@ -18,11 +18,14 @@ enum class decision_kind : std::uint8_t {
     time_out,     // which of several waits runs out of time
 };
 
-/// What an alternative is about: a task by (creator, creator's n-th creation), a thread by its
-/// seat. The same in every run; never an address, a thread id or a time.
+/// What an alternative is about: a task by its stable id, a thread by its seat. Never an address, a
+/// thread id or a time. A stable id is a hash of the creator's and of how many tasks that one had
+/// created before; without a creator, of the thread's name and how many tasks threads of that name
+/// had created; for a node of a graph, of its run's, the graph's name and the node's number. It is
+/// the same in every run of a program that creates the same tasks, whatever the schedule.
+/// Observers get it when they ask for it (observer::wants_stable_ids()).
 struct alternative {
-    std::uint64_t creator = 0;
-    std::uint64_t ordinal = 0;
+    std::uint64_t id = 0;
 };
 
 /// Called by one thread at a time. Must not call into the scheduler.

@@ -109,7 +109,10 @@ struct alignas(64) fork_slot {
         awaited = 4,  // its owner sleeps, or is about to
         taken = 8,    // by a seat (the next 12 bits), from a height of its stack on (12 more)
         seat_shift = 4,
+        seat_mask = 0xfff,
         height_shift = 16,
+        height_mask = 0xfff,
+        kept = 1U << 28,  // nobody took it, and an observer is told of its end: fork_run_kept()
     };
 
     /// By a thief: moves the closure out of the payload, runs it, leaves its result or exception
@@ -150,9 +153,14 @@ static_assert(fork_stack::depth <= fork_window::capacity);
 /// Jobs were put into `count` slots, the last at or above push_limit. False: there is no room for
 /// them.
 BRAID_API bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count);
-/// The job is public. True: it is the caller's again. False: a thief has run it; the result lies
-/// in the slot.
+/// The job is public. True: it is the caller's again. False: a thief has run it and the result lies
+/// in the slot, or the slot is marked as kept.
 BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);
+/// Runs a kept job on the owner's thread, and reports the end of its join; `result` receives what
+/// the slot of a stolen one would.
+BRAID_API void fork_run_kept(fork_slot& slot, fork_slot& result);
+/// A kept job will not run: the join ends without it.
+BRAID_API void fork_drop_kept(fork_slot& slot);
 /// Both parts of a join threw: nobody waits for the second exception, the handler gets it.
 BRAID_API void fork_lost(fork_stack& stack, std::exception_ptr error);
 #if defined(_WIN32)

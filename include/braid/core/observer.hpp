@@ -12,33 +12,62 @@ BRAID_NAMESPACE_BEGIN
 
 struct scheduler_options;
 
+/// What happens. Numbers are those of the records in captures, where there is one.
 enum class event_kind : std::uint8_t {
-    spawned,     // task, other = parent (or empty), name, facts
-    edge,        // task waits for other
-    ready,       // task; other = the task whose end released it (or empty)
-    started,     // task runs on seat
-    ended,       // its own work returned (also when it threw)
-    completed,   // own work and all children are over
-    cancelled,   // will not run; `completed` follows
-    failed,      // its own work threw; `ended` follows
-    wait_begin,  // task (or empty: a thread outside tasks) waits; other = awaited (or empty)
-    wait_end,
-    helped,     // other runs on top of the wait of task
-    stolen,     // seat took task from seat_from
-    seated,     // the calling thread has the seat from now on; name, holder
-    searching,  // the seat's thread found nothing to run and looks on
-    parked,     // the seat's thread sleeps
-    unparked,
-    event_set,  // object = the event
-    event_taken,
-    acquired,  // task holds object, a resource
-    released,
-    forked,       // task puts the second part of a join, object, where others can take it
-    joined,       // both parts of that join are over
-    job_started,  // seat runs that part, which it took from seat_from
-    job_ended,
-    frame_begin,  // of a frame_loop: other = its number, name
-    frame_end,
+    // ---- scripts/kinds.py writes this
+    // Task, other = parent (or empty), name, facts.
+    spawned = 1,
+    // Task waits for other, or would if that were not complete already.
+    edge = 2,
+    // Task; other = the task whose end released it (or empty).
+    ready = 3,
+    // Task runs on seat.
+    started = 4,
+    // Its own work returned (also when it threw).
+    ended = 5,
+    // Own work and all children are over.
+    completed = 6,
+    // Will not run; `completed` follows.
+    cancelled = 7,
+    // Task (or empty: a thread outside tasks) waits; other = awaited (or empty).
+    wait_begin = 8,
+    // That wait is over.
+    wait_end = 9,
+    // Seat took task from seat_from.
+    stolen = 10,
+    // The seat's thread found nothing to run and goes on searching.
+    searching = 11,
+    // The seat's thread sleeps.
+    parked = 12,
+    // The seat's thread is awake again.
+    unparked = 13,
+    // Object = the event, before others can see it; task, seat: where there are any.
+    event_set = 14,
+    // A wait for object ends with it, or found it set; `wait_end` follows if it began.
+    event_taken = 15,
+    // Task holds object, a resource.
+    acquired = 16,
+    // Task holds object no more.
+    released = 17,
+    // Task puts the second part of a join, object, where others can take it.
+    forked = 18,
+    // Both parts of that join are over; seat_from = who ran the second, if not seat.
+    joined = 19,
+    // Seat runs that part, which it took from seat_from.
+    job_started = 20,
+    // That part is over.
+    job_ended = 21,
+    // Its own work threw; `ended` follows.
+    failed = 22,
+    // Other runs on top of the wait of task; what it makes ready may follow there.
+    helped = 23,
+    // The calling thread has the seat from now on; name, holder.
+    seated = 24,
+    // Of a frame_loop: other = its number, name.
+    frame_begin = 32,
+    // Of a frame_loop: other = its number, name.
+    frame_end = 33,
+    // ---- as far as here
 };
 
 /// Whose seat it is. Guests are threads that are no part of the scheduler, while they are inside.
@@ -46,11 +75,12 @@ enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background }
 
 /// What is told beside the name when a task is spawned.
 struct spawn_facts {
-    std::source_location where;  // empty: not known
-    std::uint8_t level = 0;      // priority
-    bool restricted = false;     // certain threads only may run it
-    bool background = false;     // background threads run it
-    bool same_moment = false;    // no time has passed since the thread's event before
+    std::source_location where;   // empty: not known
+    std::uint8_t level = 0;       // priority
+    bool restricted = false;      // certain threads only may run it
+    bool background = false;      // background threads run it
+    bool same_moment = false;     // no time has passed since the thread's event before
+    std::uint64_t stable_id = 0;  // see alternative in decision.hpp; 0: the observer asked for none
 };
 
 /// Ids tell tasks apart. What a graph's node leaves to others depends on whether its body asked for
@@ -130,15 +160,21 @@ public:
     }
     /// Its word for that: 0, or a number that is new at each listen(true).
     const std::atomic<std::uint32_t>& listening() const noexcept { return listens_; }
+    /// Tasks have stable ids (spawn_facts). Each takes the way of a task with options then, with a
+    /// chooser also without this.
+    bool wants_stable_ids() const noexcept { return stable_ids_; }
 
 protected:
     observer() = default;
+    enum class identity : bool { none, stable };
+    explicit observer(identity wanted) : stable_ids_(wanted == identity::stable) {}
     ~observer() = default;
     /// An observer listens from its construction on.
     BRAID_API void listen(bool on) noexcept;
 
 private:
     std::atomic<std::uint32_t> listens_{1};
+    const bool stable_ids_ = false;
 };
 
 /// Asked for an observer by each scheduler that is made without one; may answer null. Set before

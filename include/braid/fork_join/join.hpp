@@ -269,10 +269,20 @@ private:
             auto&& g = part<K>::get(here);
             return value_of_part(g, fork_access::at(&here));
         }
-        return part<K>::take(here);
+        return take<K>(here);
     }
-    /// Takes the part back, or waits for its thief. True: it is still to run. The stack is asked
-    /// for again: that costs less than a register that is saved over the calls.
+    template <std::size_t K>
+    [[gnu::noinline, gnu::cold]] static typename part<K>::value take(fork_slot& here) {
+        if (!is_kept(here)) return part<K>::take(here);
+        fork_slot result;
+        fork_run_kept(here, result);
+        return part<K>::take(result);
+    }
+    static bool is_kept(const fork_slot& here) {
+        return (here.state.load(relaxed) & fork_slot::kept) != 0;
+    }
+    /// Takes the part back, or waits for its thief. True: it is still to run; false: take(). The
+    /// stack is asked for again: that costs less than a register that is saved over the calls.
     [[gnu::always_inline]] static bool pop(fork_slot& here) {
         fork_stack& stack = *here.stack;
         stack.top = &here;
@@ -285,6 +295,7 @@ private:
         const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
             fork_slot& here = slot<I>(base);
             if (I < first || pop(here)) return;
+            if (is_kept(here)) return fork_drop_kept(here);
             if (std::exception_ptr lost = part<I>::discard(here)) {
                 fork_lost(*here.stack, std::move(lost));
             }

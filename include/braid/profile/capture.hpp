@@ -19,36 +19,70 @@ namespace profile {
 
 /// What happened. Numbers are those in the file: never changed, only added to. `task` and `other`
 /// are values of task ids (0: none); what `other`, `aux` and `flags` hold beside is said here.
+/// Three kinds of event have no record, because others say the same: `failed` is end_failed of the
+/// task's `ended`; what was `helped` is what starts on a lane between a wait_begin and its
+/// wait_end; `seated` is the lane's seat and kind, where a guest's are those of its last call.
 enum class record_kind : std::uint8_t {
-    spawned = 1,  // other = parent, aux = type, flags = spawn_flags
-    edge,         // task waits for other
-    ready,        // other = the task whose end released it
-    started,      // on this lane, aux = type
-    ended,        // its own work; flags = end_flags
-    completed,    // own work and all children
-    cancelled,    // will not run; completed follows
-    wait_begin,   // task (0: outside of tasks) waits, other = awaited (0: something else)
-    wait_end,
-    stolen,       // task, aux = seat it was taken from
-    searching,    // the lane found nothing to run and looks on
-    parked,       // the lane's thread sleeps
-    unparked,     //
-    event_set,    // other = the event
-    event_taken,  // other = the event
-    acquired,     // other = the resource, aux = type
-    released,     // other = the resource, aux = type
-    forked,       // task offers the second part of a join, other
-    joined,       // both parts of the join other are over
-    job_started,  // the part other of task's join runs here, aux = seat it was taken from
-    job_ended,
-    frame_begin = 32,  // other = number, aux = type
-    frame_end,         // other = number, aux = type
-    scope_begin,       // aux = type; scopes of a lane nest
-    scope_end,         // aux = type
-    counter,           // aux = type, other = the bits of a double
-    switched_out,      // the system took the thread off its core; flags = switch_flags
-    switched_in,       //
-    switches,          // since the last one on this lane: other = voluntary, aux = involuntary
+    // ---- scripts/kinds.py writes this
+    // Other = parent, aux = type, flags = spawn_flags.
+    spawned = 1,
+    // Task waits for other, or would if that were not complete already.
+    edge = 2,
+    // Other = the task whose end released it.
+    ready = 3,
+    // On this lane, aux = type.
+    started = 4,
+    // Its own work; flags = end_flags.
+    ended = 5,
+    // Own work and all children.
+    completed = 6,
+    // Will not run; completed follows.
+    cancelled = 7,
+    // Task (0: outside of tasks) waits, other = awaited (0: something else).
+    wait_begin = 8,
+    // That wait is over.
+    wait_end = 9,
+    // Task, aux = seat it was taken from.
+    stolen = 10,
+    // The lane found nothing to run and goes on searching.
+    searching = 11,
+    // The lane's thread sleeps.
+    parked = 12,
+    // The lane's thread is awake again.
+    unparked = 13,
+    // Other = the event; task = who set it, 0: code outside of tasks.
+    event_set = 14,
+    // Other = the event; before the wait_end of the wait that took it.
+    event_taken = 15,
+    // Other = the resource, aux = type.
+    acquired = 16,
+    // Other = the resource, aux = type.
+    released = 17,
+    // Task offers the second part of a join, other.
+    forked = 18,
+    // Both parts of the join other are over; flags = join_flags, aux = whose seat ran it.
+    joined = 19,
+    // The part other of task's join runs here, aux = seat it was taken from.
+    job_started = 20,
+    // That part is over.
+    job_ended = 21,
+    // Other = number, aux = type.
+    frame_begin = 32,
+    // Other = number, aux = type.
+    frame_end = 33,
+    // Aux = type; scopes of a lane nest.
+    scope_begin = 34,
+    // Aux = type.
+    scope_end = 35,
+    // Aux = type, other = the bits of a double.
+    counter = 36,
+    // The system took the thread off its core; flags = switch_flags.
+    switched_out = 37,
+    // The thread is on a core again.
+    switched_in = 38,
+    // Since the last one on this lane: other = voluntary, aux = involuntary.
+    switches = 39,
+    // ---- as far as here
 };
 
 enum spawn_flags : std::uint8_t {
@@ -59,6 +93,9 @@ enum spawn_flags : std::uint8_t {
 enum end_flags : std::uint8_t {
     end_failed = 1,
     end_switched = 2,  // the thread was off its core at least once meanwhile
+};
+enum join_flags : std::uint8_t {
+    join_kept = 1,  // nobody took the second part; it ran on this lane, or not at all
 };
 enum switch_flags : std::uint8_t {
     switch_preempted = 1,  // it wanted to go on

@@ -150,6 +150,7 @@ bool wait_loop::run(outcome** received) {
     if (w_.depth != 0 && w_.depth <= worker::shown_depth) {
         w_.frames[w_.depth - 1].awaited.store(0, relaxed);
     }
+    if (over) rt_.tell_taken(target_);
     observe(event_kind::wait_end);
     return over;
 }
@@ -322,7 +323,9 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
     const turn_for_call turn_here(*this, w);
     if (target.job == nullptr) publish_joins(w);
     wait_loop loop(*this, w, target, timeout, policy);
-    return !loop.enter() || loop.run(received);
+    if (loop.enter()) return loop.run(received);
+    tell_taken(target);
+    return true;
 }
 
 bool runtime::sleep(worker& w, std::int64_t deadline) {

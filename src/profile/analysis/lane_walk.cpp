@@ -31,6 +31,7 @@ private:
     struct open_body {
         std::uint32_t body;
         bool waits = false;
+        std::uint64_t taken = 0;  // the event that the wait has taken
     };
     void begin_lane(const std::vector<record>& records);
     void account(std::uint64_t until);
@@ -232,11 +233,11 @@ void lane_walk::take_life(const record& r, std::uint32_t task) {
     }
 }
 
-/// A wait whose reason is said right after its end: the join, or the event.
+/// A wait for a second part that was stolen: the end of the join comes right after the wait's.
 void lane_walk::answer(const record& r) {
-    if (last_wait_end_ == none || to_.marks[last_wait_end_].task != none) return;
-    const bool join = r.kind == record_kind::joined;
-    with_.questions.push_back({last_wait_end_, join ? 0 : r.other, join ? r.other : 0});
+    const bool waited = (r.flags & join_kept) == 0 && last_wait_end_ != none &&
+                        to_.marks[last_wait_end_].task == none;
+    if (waited) with_.questions.push_back({last_wait_end_, 0, r.other});
     last_wait_end_ = none;
 }
 
@@ -246,6 +247,7 @@ void lane_walk::take_wait(const record& r) {
             if (top().waits) break;
             add_mark(mark_kind::wait_begin, none);
             top().waits = true;
+            top().taken = 0;
             idle_ = lane_state::search;
             break;
         case record_kind::wait_end:
@@ -253,6 +255,13 @@ void lane_walk::take_wait(const record& r) {
             top().waits = false;
             last_wait_end_ =
                 add_mark(mark_kind::wait_end, r.other != 0 ? to_.find(r.other, r.time) : none);
+            if (top().taken != 0) {
+                with_.questions.push_back({last_wait_end_, top().taken, 0});
+                last_wait_end_ = none;
+            }
+            break;
+        case record_kind::event_taken:
+            if (top().waits) top().taken = r.other;
             break;
         case record_kind::event_set:
             with_.events.push_back({r.other, now_, top().body});
@@ -263,7 +272,6 @@ void lane_walk::take_wait(const record& r) {
             add_mark(mark_kind::forked, none);
             break;
         case record_kind::joined:
-        case record_kind::event_taken:
             answer(r);
             break;
         default:

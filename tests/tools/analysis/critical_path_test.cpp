@@ -136,8 +136,8 @@ TEST(CriticalPath, AnEventLeadsToWhoSetItAndAJoinToItsSecondPart) {
     b.say(1, 100, record_kind::wait_begin, 1).say(1, 1010, record_kind::wait_end, 1);
     b.say(1, 1011, record_kind::joined, 1, join);
     b.say(2, 30, record_kind::job_started, 1, join).say(2, 1000, record_kind::job_ended, 1, join);
-    b.say(1, 1100, record_kind::wait_begin, 1).say(1, 2010, record_kind::wait_end, 1);
-    b.say(1, 2011, record_kind::event_taken, 1, event);
+    b.say(1, 1100, record_kind::wait_begin, 1).say(1, 2009, record_kind::event_taken, 1, event);
+    b.say(1, 2010, record_kind::wait_end, 1);
     b.spawn(0, 5, 2, b.other);
     b.say(3, 1050, record_kind::started, 2, 0, b.other);
     b.say(3, 2000, record_kind::event_set, 2, event);

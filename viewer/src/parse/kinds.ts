@@ -1,5 +1,6 @@
 // The numbers of the file, as include/braid/profile/capture.hpp has them.
 
+// ---- scripts/kinds.py writes this
 export const RecordKind = {
     spawned: 1,
     edge: 2,
@@ -31,6 +32,7 @@ export const RecordKind = {
     switchedIn: 38,
     switches: 39,
 } as const;
+// ---- as far as here
 
 export const SpawnFlag = { priority: 3, restricted: 4, background: 8 } as const;
 export const EndFlag = { failed: 1, switched: 2 } as const;

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The kinds of what happens, in one table: writes them into the headers for observers and captures
+and into the viewer's sources, between the marks there.
+
+    scripts/kinds.py           writes
+    scripts/kinds.py --check   fails when a file does not hold what the table says
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+# (number, name, what an observer's event says, what a record of a capture says). Empty: there is no
+# such event, or no such record. Numbers stand in files: never change one, take the next free one.
+KINDS = (
+    (1, "spawned", "task, other = parent (or empty), name, facts",
+     "other = parent, aux = type, flags = spawn_flags"),
+    (2, "edge", "task waits for other, or would if that were not complete already",
+     "task waits for other, or would if that were not complete already"),
+    (3, "ready", "task; other = the task whose end released it (or empty)",
+     "other = the task whose end released it"),
+    (4, "started", "task runs on seat", "on this lane, aux = type"),
+    (5, "ended", "its own work returned (also when it threw)", "its own work; flags = end_flags"),
+    (6, "completed", "own work and all children are over", "own work and all children"),
+    (7, "cancelled", "will not run; `completed` follows", "will not run; completed follows"),
+    (8, "wait_begin", "task (or empty: a thread outside tasks) waits; other = awaited (or empty)",
+     "task (0: outside of tasks) waits, other = awaited (0: something else)"),
+    (9, "wait_end", "that wait is over", "that wait is over"),
+    (10, "stolen", "seat took task from seat_from", "task, aux = seat it was taken from"),
+    (11, "searching", "the seat's thread found nothing to run and goes on searching",
+     "the lane found nothing to run and goes on searching"),
+    (12, "parked", "the seat's thread sleeps", "the lane's thread sleeps"),
+    (13, "unparked", "the seat's thread is awake again", "the lane's thread is awake again"),
+    (14, "event_set",
+     "object = the event, before others can see it; task, seat: where there are any",
+     "other = the event; task = who set it, 0: code outside of tasks"),
+    (15, "event_taken",
+     "a wait for object ends with it, or found it set; `wait_end` follows if it began",
+     "other = the event; before the wait_end of the wait that took it"),
+    (16, "acquired", "task holds object, a resource", "other = the resource, aux = type"),
+    (17, "released", "task holds object no more", "other = the resource, aux = type"),
+    (18, "forked", "task puts the second part of a join, object, where others can take it",
+     "task offers the second part of a join, other"),
+    (19, "joined", "both parts of that join are over; seat_from = who ran the second, if not seat",
+     "both parts of the join other are over; flags = join_flags, aux = whose seat ran it"),
+    (20, "job_started", "seat runs that part, which it took from seat_from",
+     "the part other of task's join runs here, aux = seat it was taken from"),
+    (21, "job_ended", "that part is over", "that part is over"),
+    (22, "failed", "its own work threw; `ended` follows", ""),
+    (23, "helped", "other runs on top of the wait of task; what it makes ready may follow there",
+     ""),
+    (24, "seated", "the calling thread has the seat from now on; name, holder", ""),
+    (32, "frame_begin", "of a frame_loop: other = its number, name",
+     "other = number, aux = type"),
+    (33, "frame_end", "of a frame_loop: other = its number, name", "other = number, aux = type"),
+    (34, "scope_begin", "", "aux = type; scopes of a lane nest"),
+    (35, "scope_end", "", "aux = type"),
+    (36, "counter", "", "aux = type, other = the bits of a double"),
+    (37, "switched_out", "", "the system took the thread off its core; flags = switch_flags"),
+    (38, "switched_in", "", "the thread is on a core again"),
+    (39, "switches", "", "since the last one on this lane: other = voluntary, aux = involuntary"),
+)
+BEGIN = "// ---- scripts/kinds.py writes this"
+END = "// ---- as far as here"
+
+
+def enumerators(column):
+    for row in KINDS:
+        if row[column]:
+            yield f"    // {row[column][0].upper()}{row[column][1:]}."
+            yield f"    {row[1]} = {row[0]},"
+
+
+def camel(name):
+    return re.sub(r"_(.)", lambda m: m.group(1).upper(), name)
+
+
+def lines_for_the_viewer():
+    yield "export const RecordKind = {"
+    yield from (f"    {camel(row[1])}: {row[0]}," for row in KINDS if row[3])
+    yield "} as const;"
+
+
+FILES = {
+    "include/braid/core/observer.hpp": lambda: enumerators(2),
+    "include/braid/profile/capture.hpp": lambda: enumerators(3),
+    "viewer/src/parse/kinds.ts": lines_for_the_viewer,
+}
+
+
+def written(text, lines):
+    pattern = rf"(?P<begin>^ *{re.escape(BEGIN)}.*\n)(?:.*\n)*?(?P<end>^ *{re.escape(END)}.*\n)"
+    body = "".join(line + "\n" for line in lines)
+    found = re.search(pattern, text, re.MULTILINE)
+    return found and text[: found.end("begin")] + body + text[found.start("end") :]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The kinds of what happens, from one table.")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    arguments = parser.parse_args()
+    numbers = [row[0] for row in KINDS]
+    if numbers != sorted(set(numbers)) or len({row[1] for row in KINDS}) != len(KINDS):
+        print("scripts/kinds.py: a number or a name stands there twice, or out of order.")
+        return 1
+    problems = 0
+    for name, lines in FILES.items():
+        path = arguments.root / name
+        text = path.read_text(encoding="utf-8")
+        wanted = written(text, lines())
+        if wanted is None:
+            print(f"{name}: the marks of scripts/kinds.py are not there.")
+            problems += 1
+        elif wanted != text and arguments.check:
+            print(f"{name}: not what the table says; run scripts/kinds.py.")
+            problems += 1
+        elif wanted != text:
+            path.write_text(wanted, encoding="utf-8")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

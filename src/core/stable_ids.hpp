@@ -1,0 +1,46 @@
+#pragma once
+// Which task is which, in every run of a program: by who created it and how many that one had
+// created before, never by slot, seat or time. See decision.hpp and docs/design/seams.md.
+
+#include "core/runtime.hpp"
+
+#include <mutex>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class stable_ids {
+public:
+    /// For the task that the seat's thread is about to create.
+    std::uint64_t next(const runtime& rt, const worker& w);
+
+    /// The mixing step of splitmix64 (Steele, Lea, Flood 2014). Never 0.
+    static constexpr std::uint64_t join(std::uint64_t creator, std::uint64_t n) {
+        std::uint64_t z = creator + (n + 1) * 0x9e37'79b9'7f4a'7c15U;
+        z = (z ^ z >> 30) * 0xbf58'476d'1ce4'e5b9U;
+        z = (z ^ z >> 27) * 0x94d0'49bb'1331'11ebU;
+        return (z ^ z >> 31) | 1;
+    }
+    static constexpr std::uint64_t of_name(const char* name) {
+        std::uint64_t hash = 1;
+        for (; name != nullptr && *name != 0; ++name) {
+            hash = join(hash, static_cast<unsigned char>(*name));
+        }
+        return hash;
+    }
+
+private:
+    /// Threads of one name count together, so that no two of their tasks are the same. Those of
+    /// names for which there is no room count together, too.
+    static constexpr unsigned names = 64;
+    struct creations_by_name {
+        std::uint64_t name = 0, count = 0;
+    };
+    std::uint64_t next_root(std::uint64_t name);
+
+    std::mutex mutex_;
+    creations_by_name roots_[names];  // guarded by mutex_; the last one is for all others
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END
