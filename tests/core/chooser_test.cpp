@@ -47,11 +47,7 @@ protected:
 
 TEST_P(Chooser, HearsThatNobodyCanGoOn) {
     // The program hung without a word: the turn went to nobody.
-    struct told : seeded_chooser {
-        using seeded_chooser::seeded_chooser;
-        void nobody_can_go_on() override { ++times; }
-        std::atomic<int> times{0};
-    } chooser(1);
+    seeded_chooser chooser(1);
     braid::scheduler_options o = options();
     o.chooser = &chooser;
     braid::scheduler s(o);
@@ -60,7 +56,7 @@ TEST_P(Chooser, HearsThatNobodyCanGoOn) {
     const task_id id = s.spawn({.after = {gate.id()}}, [&] { ran = true; });
     // Only a thread that takes no part can end it.
     std::thread outside([&] {
-        braid_test::until([&] { return chooser.times > 0; });
+        braid_test::until([&] { return chooser.standstills() > 0; });
         gate.finish();
     });
     s.wait(id);

@@ -3,13 +3,14 @@
 
 #include <braid/core/decision.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace braid_test {
 
-class seeded_chooser : public braid::chooser {
+class seeded_chooser final : public braid::chooser {
 public:
     explicit seeded_chooser(std::uint64_t seed) : state_(seed * 2 + 1) {}
 
@@ -22,6 +23,10 @@ public:
         return choice;
     }
 
+    void nobody_can_go_on() override { ++standstills_; }
+
+    /// How often nobody could go on. Any thread.
+    int standstills() const { return standstills_; }
     /// Every decision with its alternatives: two runs are the same when these are.
     const std::vector<std::uint64_t>& log() const { return log_; }
     std::size_t asked(braid::decision_kind kind) const {
@@ -38,6 +43,7 @@ private:
     }
 
     std::uint64_t state_;
+    std::atomic<int> standstills_{0};
     std::vector<std::uint64_t> log_;
     std::size_t asked_[5] = {};
 };
