@@ -100,6 +100,23 @@ TEST_P(Background, AWaitInsideForBackgroundWorkGetsOnWithOneThread) {
     EXPECT_EQ(ran, 3);
 }
 
+TEST_P(Background, AWaitInsideStartsNoOtherThreadWhileNothingIsQueued) {
+    braid::scheduler_options o = options();
+    o.background_threads = 1;
+    braid::scheduler s(o);
+    std::atomic<bool> waits{false};
+    door go;
+    const auto waiter = s.spawn(in_background, [&](braid::task_context& task) {
+        const auto frame = task.spawn([&] { go.pass(); });
+        waits = true;
+        task.wait(frame, braid::help::none);
+    });
+    braid_test::until([&] { return waits && proc_threads("background").at(0).state == 'S'; });
+    go.open();
+    s.wait(waiter);
+    EXPECT_EQ(proc_threads("background").size(), 1U);
+}
+
 TEST_P(Background, AWaitInsideForFrameWorkGetsOnWithoutWorkers) {
     braid::scheduler s(options());
     std::atomic<int> ran{0};
