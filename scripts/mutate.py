@@ -6,6 +6,7 @@ in a copy in out/mutate. Ends with 1 if more than a tenth survives, and if tests
 """
 
 import argparse
+import fcntl
 import os
 import random
 import re
@@ -130,11 +131,10 @@ class workshop:
 
     def copy(self):
         """What is the same already keeps its time, so that it is not built again."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         wanted = set()
         for part in COPIED:
-            below = (self.root / part).rglob("*") if (self.root / part).is_dir() else [self.root / part]
-            for file in below:
+            top = self.root / part
+            for file in top.rglob("*") if top.is_dir() else [top]:
                 if not file.is_file() or "__pycache__" in file.parts:
                     continue
                 copy = self.tree / file.relative_to(self.root)
@@ -189,6 +189,12 @@ class workshop:
         return ", ".join(sorted({a or b for a, b in failed})) or "a crash"
 
     def prepare(self, modules):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.lock = open(self.folder / "lock", "w")  # until this program ends
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise stopped(f"another one works in {self.folder}; wait for it") from None
         self.copy()
         if not (self.build / "build.ninja").exists():
             self.configure()
@@ -281,7 +287,8 @@ def campaign(shop, drawn, count, only, results):
 def main():
     arguments = read_arguments()
     shop, results = workshop(arguments.root.resolve()), []
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for how in (signal.SIGINT, signal.SIGTERM):  # also where the shell ignores the first
+        signal.signal(how, signal.default_int_handler)
     try:
         drawn = draw(shop.root, arguments.seed)
         if arguments.list:
