@@ -17,6 +17,7 @@ struct ledger {
         memory_tag tag;
     };
     std::map<void*, block> live;
+    int releases = 0;
     bool empty_handed = false;
 
     braid::memory_hooks hooks() {
@@ -32,6 +33,7 @@ struct ledger {
             .release =
                 [](void* user, void* p, std::size_t bytes, std::size_t alignment, memory_tag tag) {
                     auto& self = *static_cast<ledger*>(user);
+                    ++self.releases;
                     ASSERT_EQ(self.live.count(p), 1U);
                     const block b = self.live[p];
                     EXPECT_EQ(b.bytes, bytes);
@@ -103,11 +105,17 @@ TEST(AccountedMemory, AnEmptyHandedHookIsReportedAndCostsNoBudget) {
     memory.release(p, 100, 16, memory_tag::detail);
 }
 
-TEST(AccountedMemory, ReleasingNothingIsNothing) {
+TEST(AccountedMemory, ReleasingNothingCallsNoHookAndGivesNoBudgetBack) {
     ledger user;
-    accounted_memory memory(user.hooks(), 0, {});
-    memory.release(nullptr, 10, 8, memory_tag::slot);
-    EXPECT_EQ(memory.bytes(memory_tag::slot), 0U);
+    accounted_memory memory(user.hooks(), 64, {});
+    void* p = memory.allocate(64, 16, memory_tag::slot);
+    ASSERT_NE(p, nullptr);
+    memory.release(nullptr, 64, 8, memory_tag::slot);
+    EXPECT_EQ(user.releases, 0);
+    EXPECT_EQ(memory.bytes(memory_tag::slot), 64U);
+    EXPECT_EQ(memory.allocate(1, 1, memory_tag::slot), nullptr) << "the budget is spent";
+    memory.release(p, 64, 16, memory_tag::slot);
+    EXPECT_EQ(user.releases, 1);
 }
 
 }  // namespace

@@ -169,4 +169,24 @@ TEST_P(Event, PingPongBetweenTwoThreadsLosesNoWakeUp) {
     other.join();
 }
 
+/// Each leaves the list of those that wait for this event from wherever it stands there.
+TEST_P(Event, WaitersWhoseTimeIsUpLeaveInAnyOrder) {
+    braid::scheduler s(options());
+    constexpr int waiters = 6;
+    braid::event never(s);
+    std::atomic<int> woken{0};
+    for (int round = 0; round < 10; ++round) {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < waiters; ++i) {
+            threads.emplace_back([&, i] {
+                // The first to enter is the first to leave in one round, the last in the next.
+                const int turn = round % 2 == 0 ? i : waiters - i;
+                woken += s.do_work_while_waiting_for(never, braid::milliseconds(2 + turn));
+            });
+        }
+        for (std::thread& t : threads) t.join();
+    }
+    EXPECT_EQ(woken, 0);
+}
+
 }  // namespace

@@ -1,7 +1,9 @@
 // C14, C15: named queues; each policy when full is observable and nothing is lost.
+#include "proc_threads.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <unistd.h>
 #include <memory>
 
 namespace {
@@ -108,13 +110,18 @@ TEST_P(Queue, FullWithBlockSleepsUntilThereIsRoom) {
     held h(s, braid::when_full::block);
     std::atomic<int> pushed{0};
     std::atomic<int> ran{0};
+    std::atomic<long> pusher_number{0};
     std::thread pusher([&] {
+        pusher_number = gettid();
         for (int i = 0; i < 10; ++i) {
             EXPECT_TRUE(h.q.push([&ran] { ++ran; }));
             ++pushed;
         }
     });
     braid_test::until([&] { return h.q.statistics().blocked != 0; });
+    const auto asleep = [&] { return braid_test::proc_thread_of(pusher_number).state == 'S'; };
+    braid_test::until([&] { return asleep() || h.q.statistics().blocked > 1; });
+    EXPECT_EQ(h.q.statistics().blocked, 1U) << "it looks again and again instead of sleeping";
     EXPECT_EQ(pushed, 2);
     EXPECT_EQ(ran, 0);
     h.go.open();

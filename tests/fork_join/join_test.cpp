@@ -414,10 +414,21 @@ TEST_P(Join, AnObserverHearsOfEachPartThatMoves) {
         o.observer = &seen;
         braid::scheduler s(o);
         EXPECT_EQ(fork_join(s, "fib", [](fork_context c) { return fib(c, 10); }), 55);
+        EXPECT_EQ(seen.forked, 88);  // each join of fib(10)
+        EXPECT_EQ(seen.joined, 88);
+        const int before = seen.started;
+        fork_join(s, "moves", [&](fork_context c) {
+            std::atomic<bool> taken{false};
+            const auto first = [&] {  // returns when somebody else runs the second part
+                braid_test::until([&] { return GetParam() == 0 || taken.load(); });
+            };
+            join(c, first, [&] { taken = true; });
+        });
+        EXPECT_EQ(seen.started, before + (GetParam() == 0 ? 0 : 1));
         EXPECT_EQ(s.statistics().jobs_stolen, static_cast<std::uint64_t>(seen.started));
     }
-    EXPECT_EQ(seen.forked, 88);  // each join of fib(10)
-    EXPECT_EQ(seen.joined, 88);
+    EXPECT_EQ(seen.forked, 89);
+    EXPECT_EQ(seen.joined, 89);
     EXPECT_EQ(seen.started, seen.ended);
 }
 

@@ -233,6 +233,7 @@ TEST_P(FrameArena, EachFrameInFlightHasItsOwn) {
     EXPECT_EQ(wrong, 0);
     EXPECT_GE(loop.memory().high_water, 4000U);
     EXPECT_EQ(loop.memory().growths, 0U);
+    EXPECT_GE(loop.memory().reserved, 2 * 8192U) << "of both";
 }
 
 }  // namespace

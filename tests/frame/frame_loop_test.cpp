@@ -530,6 +530,13 @@ TEST_P(FrameLoop, AFrameWhoseStagesWereDiscardedFails) {
     }
 }
 
+TEST_P(FrameLoop, DeeperThanThreeIsReportedAndThreeDeep) {
+    braid::scheduler s(options());
+    braid::frame_loop loop(s, {.depth = 4});
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "0 to 3 frames deep"), 1U);
+    EXPECT_EQ(loop.depth(), 3U);
+}
+
 TEST_P(FrameLoop, ThatEndsBeforeItsStagesIsReportedAndLosesNothing) {
     braid::scheduler s(options());
     std::unique_ptr<braid::frame_stage> one, two;

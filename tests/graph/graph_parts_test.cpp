@@ -411,6 +411,26 @@ TEST_P(GraphParts, AConditionChoosesNodesAndWholeGroupsAnewInEachRun) {
     EXPECT_EQ(s.statistics().failed, 0U);
 }
 
+TEST_P(GraphParts, AConditionAndItsBranchesMayBeErased) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    unsigned value = 0;
+    std::string ran;
+    const auto mode = g.add_condition({.name = "mode"}, [&value] { return value; });
+    const auto zero = g.add([&ran] { ran += '0'; });
+    const auto one = g.add([&ran] { ran += '1'; });
+    g.precede_if(mode, 0, zero);
+    g.precede_if(mode, 1, one);
+    g.run_and_wait();
+    EXPECT_EQ(ran, "0");
+    EXPECT_TRUE(g.erase(zero));
+    for (value = 0; value < 2; ++value) g.run_and_wait();
+    EXPECT_EQ(ran, "01") << "nothing, then the other";
+    EXPECT_TRUE(g.erase(mode));
+    g.run_and_wait();
+    EXPECT_EQ(ran, "011") << "no condition is left";
+}
+
 TEST_P(GraphParts, TwoConditionsMustBothChooseANode) {
     braid::scheduler s(options());
     braid::graph g(s);

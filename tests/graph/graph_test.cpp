@@ -69,7 +69,7 @@ TEST_P(Graph, ARunAllocatesNothingOnceItHasRun) {
     EXPECT_EQ(ran, 40 * 160);
 }
 
-TEST_P(Graph, RunsQueueBehindEachOtherAndOtherGraphsRunBeside) {
+TEST_P(Graph, RunsQueueBehindEachOtherWhileAnotherGraphsRunsDoToo) {
     braid::scheduler s(options());
     braid::graph one(s, "one"), two(s, "two");
     int in_one = 0, in_two = 0;  // plain: runs of one graph never overlap
@@ -87,6 +87,25 @@ TEST_P(Graph, RunsQueueBehindEachOtherAndOtherGraphsRunBeside) {
     for (const braid::task_id id : ids) s.wait(id);
     EXPECT_EQ(in_one, 100);
     EXPECT_EQ(in_two, 100);
+}
+
+/// Each of two runs goes on only when the other has begun.
+TEST_P(Graph, TwoGraphsRunAtTheSameTime) {
+    braid::scheduler s(options());
+    std::atomic<int> begun{0}, ran{0};
+    const auto run_one = [&](const char* name) {
+        braid::graph g(s, name);
+        const auto meets = g.add([&] {
+            ++begun;
+            braid_test::until([&] { return begun == 2; });
+        });
+        g.precede(meets, g.add([&] { ++ran; }));
+        g.run_and_wait();
+    };
+    std::thread other([&] { run_one("two"); });
+    run_one("one");
+    other.join();
+    EXPECT_EQ(ran, 2);
 }
 
 TEST_P(Graph, AnEmptyOneAndEmptyNodesJoin) {
@@ -512,7 +531,27 @@ TEST_P(Graph, RunsAsAPartOfOtherTasksAndScopes) {
     EXPECT_EQ(ran, 6);
 }
 
-TEST_P(Graph, NodesKeepTheirThreadTheirPriorityAndTheirResources) {
+/// One thread, so that the order is the one of the priorities.
+TEST_P(Graph, NodesStartInTheOrderOfTheirPriorities) {
+    braid::scheduler_options o = options();
+    o.workers = 0;
+    braid::scheduler s(o);
+    braid::graph g(s);
+    std::string order;
+    const auto root = g.add([] {});
+    const auto add = [&](braid::priority_level level, char name) {
+        g.precede(root, g.add({.priority = level}, [&order, name] { order += name; }));
+    };
+    for (int i = 0; i < 3; ++i) {
+        add(braid::priority_level::low, 'l');
+        add(braid::priority_level::high, 'h');
+        add(braid::priority_level::normal, 'n');
+    }
+    for (int i = 0; i < 3; ++i) g.run_and_wait();
+    EXPECT_EQ(order, "hhhnnnlllhhhnnnlllhhhnnnlll");
+}
+
+TEST_P(Graph, NodesKeepTheirThreadAndTheirResources) {
     braid::scheduler s(options());
     const auto here = s.this_thread();
     braid::resource one(s, "one", 1);

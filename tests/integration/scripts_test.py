@@ -34,6 +34,7 @@ class scripts(unittest.TestCase):
         self.expect_refusal(run("scripts/nightly.sh", "0"), "whole number")
         self.expect_refusal(run("scripts/fuzz.sh", "soon"), "whole number")
         self.expect_refusal(run("scripts/check_format.sh", "--all"), "--all")
+        self.expect_refusal(run("scripts/mutate.sh", "1", "none"), "whole number")
 
     def test_a_compiler_that_is_too_old_is_named_with_the_least_version(self):
         def check(name, version):

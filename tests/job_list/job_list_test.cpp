@@ -145,6 +145,28 @@ TEST_P(JobList, WhenFullRefusesAndNamesTheFunctionsThatFillIt) {
     }
 }
 
+template <std::size_t N>
+void one_of_many(void*) {}
+
+TEST_P(JobList, WhenFullNamesAtMostEightFunctions) {
+    engine e(strict());
+    [&]<std::size_t... N>(std::index_sequence<N...>) {
+        braid::job_list* l = e.lists.allocate({.name = "many", .max_jobs = sizeof...(N)});
+        (e.lists.register_job(&one_of_many<N>, "one of many"), ...);
+        told_ = {};
+        EXPECT_TRUE((l->add(&one_of_many<N>, nullptr) && ...));
+        EXPECT_FALSE(l->add(&do_nothing, nullptr));
+        std::size_t named = 0;
+        for (std::size_t at = 0; (at = told_.text.find("1 one of many", at)) != std::string::npos;
+             ++at) {
+            ++named;
+        }
+        EXPECT_EQ(named, 8U) << told_.text;
+        l->submit();
+        l->wait();
+    }(std::make_index_sequence<12>());
+}
+
 TEST_P(JobList, MoreSyncPointsThanItHasRoomForAreRefusedAndSoIsTheSubmission) {
     engine e(strict());
     braid::job_list* l = e.lists.allocate({.name = "back end", .max_syncs = 2});

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -69,7 +70,8 @@ inline std::size_t thread_count() {
     return count;
 }
 
-/// Counts every byte that a scheduler takes and gives back.
+/// Counts every byte that a scheduler takes and gives back. What it hands out is no zeros, or who
+/// forgets to write there would go unseen.
 struct counting_memory {
     std::atomic<std::int64_t> live{0};
     std::atomic<std::uint64_t> calls{0};
@@ -80,7 +82,9 @@ struct counting_memory {
                         auto& self = *static_cast<counting_memory*>(user);
                         self.live += static_cast<std::int64_t>(bytes);
                         ++self.calls;
-                        return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+                        void* p = ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+                        if (p != nullptr) std::memset(p, 0xa5, bytes);
+                        return p;
                     },
                 .release =
                     [](void* user, void* p, std::size_t bytes, std::size_t alignment,

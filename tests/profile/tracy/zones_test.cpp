@@ -150,6 +150,7 @@ TEST_P(TracyZones, OfGraphsAndJobListsAreThereInEachRun) {
 
 TEST_P(TracyZones, OfPartsOfJoinsAreOnTheThreadThatTookThem) {
     constexpr int rounds = 20;
+    std::vector<unsigned> took;  // the threads that ran a second part of another's join
     const told all = watch([&](braid::scheduler& s) {
         for (int i = 0; i < rounds; ++i) {
             s.wait(s.spawn({.name = "joins"}, [&](task_context& t) {
@@ -157,7 +158,12 @@ TEST_P(TracyZones, OfPartsOfJoinsAreOnTheThreadThatTookThem) {
                 const auto first = [&] {
                     while (GetParam() > 1 && !taken) std::this_thread::yield();
                 };
-                braid::join(t, first, [&] { taken = true; });
+                const unsigned owner = stand_in::thread_number();
+                braid::join(t, first, [&, owner] {
+                    const unsigned here = stand_in::thread_number();
+                    if (here != owner) took.push_back(here);
+                    taken = true;
+                });
             }));
         }
     });
@@ -167,11 +173,14 @@ TEST_P(TracyZones, OfPartsOfJoinsAreOnTheThreadThatTookThem) {
     }
     EXPECT_EQ(all.count("joins"), std::size_t{rounds});
     EXPECT_EQ(all.count("joins, part"), parts);
+    std::vector<unsigned> zones_on;  // rounds are one after the other, and so are their zones
     for (const told_zone& z : all.zones) {
         if (z.name == "joins, part") {
             EXPECT_TRUE(is_this_file(z)) << z.file;
+            zones_on.push_back(z.thread);
         }
     }
+    EXPECT_EQ(zones_on, took);
 }
 
 TEST_P(TracyZones, OfDeepJoinsNest) {

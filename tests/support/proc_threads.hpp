@@ -15,8 +15,8 @@ struct proc_thread {
     char state = 0;  // 'R' runs, 'S' sleeps
     int nice = 0;
     int policy = -1;
-    std::uint64_t ticks = 0;  // processor time, user and system
-    std::string cpus;         // list of allowed processors
+    std::uint64_t switches = 0;  // how often it gave up or lost its processor
+    std::string cpus;            // list of allowed processors
 };
 
 inline proc_thread read_thread(const std::filesystem::path& folder) {
@@ -29,7 +29,6 @@ inline proc_thread read_thread(const std::filesystem::path& folder) {
     std::string field;
     for (int number = 3; fields >> field; ++number) {
         if (number == 3) t.state = field[0];
-        if (number == 14 || number == 15) t.ticks += std::stoull(field);
         if (number == 19) t.nice = std::stoi(field);
         if (number == 41) t.policy = std::stoi(field);
     }
@@ -37,11 +36,18 @@ inline proc_thread read_thread(const std::filesystem::path& folder) {
     for (std::string line; std::getline(status, line);) {
         const std::string key = "Cpus_allowed_list:\t";
         if (line.starts_with(key)) t.cpus = line.substr(key.size());
+        if (const auto at = line.find("_ctxt_switches:"); at != std::string::npos) {
+            t.switches += std::stoull(line.substr(line.find(':') + 1));
+        }
     }
     return t;
 }
 
 inline proc_thread this_proc_thread() { return read_thread("/proc/thread-self"); }
+/// By the number that the system gives it, see gettid().
+inline proc_thread proc_thread_of(long number) {
+    return read_thread("/proc/self/task/" + std::to_string(number));
+}
 
 /// Threads whose name begins with `prefix`.
 inline std::vector<proc_thread> proc_threads(const std::string& prefix) {

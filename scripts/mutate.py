@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+"""Changes one thing at a time and runs the tests that ought to notice: scripts/mutate.sh SEED N
+
+N mutants, drawn by SEED, of src/{core,graph,job_list,frame} and include/braid/fork_join, tried
+in a copy in out/mutate. Ends with 1 if more than a tenth survives, and if tests fail unchanged.
+"""
+
+import argparse
+import fcntl
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import mutants  # noqa: E402  (beside this file)
+
+MODULES = {
+    "core": "src/core",
+    "graph": "src/graph",
+    "job_list": "src/job_list",
+    "frame": "src/frame",
+    "fork_join": "include/braid/fork_join",
+}
+# The core's part of joins is told by joins only.
+ALSO = {"src/core/fork.cpp": "fork_join"}
+COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "scripts")
+# What no mutant is in, and gdb, which takes longer than all the rest.
+OPTIONS = ("-DBRAID_BUILD_SAMPLES=OFF", "-DBRAID_BUILD_DEMO=OFF", "-DBRAID_BUILD_TOOLS=OFF",
+           "-DBRAID_BUILD_BENCH=OFF", "-DBRAID_WITH_STREAM=OFF", "-DBRAID_WITH_TRACY=OFF",
+           "-DCMAKE_CXX_FLAGS_DEBUG=-O1")  # fmt: skip
+FILTER = "--gtest_filter=-Gdb.*"
+BUILD_SECONDS = 900
+MEMORY = 8 << 30  # a mutant that never stops allocating
+MOST_SURVIVORS = 0.1
+
+
+class stopped(Exception):
+    """What was begun cannot go on; the text says why."""
+
+
+def draw(root, seed):
+    """All mutants of a tree, in the order in which `seed` tries them."""
+    found = []
+    for folder in MODULES.values():
+        for file in sorted((root / folder).glob("*")):
+            if file.suffix in (".hpp", ".cpp"):
+                name = file.relative_to(root).as_posix()
+                try:
+                    found += mutants.source(name, file.read_text("utf-8")).mutants
+                except mutants.unreadable as error:
+                    raise stopped(str(error)) from error
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def module_of(file):
+    return next(m for m, folder in MODULES.items() if file.startswith(folder + "/"))
+
+
+class processes:
+    """Starts each in a session of its own, and leaves none behind."""
+
+    def __init__(self):
+        self.running = []
+
+    def start(self, command, **how):
+        process = subprocess.Popen(command, start_new_session=True, **how)
+        self.running.append(process)
+        return process
+
+    def end_all(self):
+        """First asks: ninja's compilers are in groups of their own, which only ninja ends."""
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            for process in self.running:
+                try:
+                    os.killpg(process.pid, how)
+                except ProcessLookupError:
+                    pass
+            for process in self.running:
+                try:
+                    process.wait(5 if how == signal.SIGTERM else None)
+                except subprocess.TimeoutExpired:
+                    pass
+        self.running = []
+
+    def run(self, commands, seconds, **how):
+        """All at once, until all are done or one fails: 0, that exit status, or None: no time."""
+        end = time.monotonic() + seconds
+        waiting = [self.start(c, **{**how, **extra}) for c, extra in commands]
+        try:
+            while waiting:
+                for process in list(waiting):
+                    status = process.poll()
+                    if status is not None:
+                        waiting.remove(process)
+                    if status:
+                        return status
+                if time.monotonic() > end:
+                    return None
+                time.sleep(0.02)
+            return 0
+        finally:
+            self.end_all()
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+class workshop:
+    """A copy of the project with its build."""
+
+    def __init__(self, root):
+        self.root = root
+        self.folder = root / "out/mutate"
+        self.tree, self.build = self.folder / "tree", self.folder / "build"
+        self.log = self.folder / "log"  # of the build
+        self.logs = self.folder / "logs"  # of the tests
+        self.jobs = len(os.sched_getaffinity(0))
+        self.children = processes()
+        self.seconds = {}  # of a module's tests, unchanged
+
+    def copy(self):
+        """What is the same already keeps its time, so that it is not built again."""
+        wanted = set()
+        for part in COPIED:
+            top = self.root / part
+            for file in top.rglob("*") if top.is_dir() else [top]:
+                if not file.is_file() or "__pycache__" in file.parts:
+                    continue
+                copy = self.tree / file.relative_to(self.root)
+                wanted.add(copy)
+                if not copy.exists() or copy.read_bytes() != file.read_bytes():
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(file, copy)
+        for file in [f for f in self.tree.rglob("*") if f.is_file()]:
+            if file not in wanted:
+                file.unlink()
+
+    def configure(self):
+        command = ["cmake", "--preset", "dev", "-B", str(self.build), *OPTIONS]
+        if self.quietly(command) != 0:
+            raise stopped(f"the copy cannot be configured; see {self.log}")
+
+    def quietly(self, command):
+        with open(self.log, "wb") as log:
+            return self.children.run(
+                [(command, {})], BUILD_SECONDS, cwd=self.tree, stdout=log, stderr=log
+            )
+
+    def make(self, modules):
+        return self.quietly(["ninja", "-C", str(self.build), *(m + "_tests" for m in modules)]) == 0
+
+    def test(self, module, seconds):
+        """0, an exit status, or None for a time limit."""
+        shards = 2 * self.jobs  # many tests sleep most of the time
+        program = [str(self.build / f"bin/{module}_tests"), FILTER, "--gtest_brief=1"]
+        shutil.rmtree(self.logs, ignore_errors=True)
+        self.logs.mkdir()
+        commands = []
+        for shard in range(shards):
+            environment = {
+                **os.environ,
+                "BRAID_TEST_WORKERS": "0,2",
+                "GTEST_FAIL_FAST": "1",
+                "GTEST_TOTAL_SHARDS": str(shards),
+                "GTEST_SHARD_INDEX": str(shard),
+            }
+            log = open(self.logs / str(shard), "wb")
+            commands.append((program, {"env": environment, "stdout": log, "stderr": log}))
+        try:
+            return self.children.run(commands, seconds, cwd=self.build, preexec_fn=limits)
+        finally:
+            for _, how in commands:
+                how["stdout"].close()
+
+    def failed_tests(self):
+        said = "\n".join(f.read_text("utf-8", "replace") for f in self.logs.iterdir())
+        failed = re.findall(r"^\[  FAILED  \] ([^ ,]+)|deadline passed in (\S+)", said, re.M)
+        return ", ".join(sorted({a or b for a, b in failed})) or "a crash"
+
+    def prepare(self, modules):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.lock = open(self.folder / "lock", "w")  # until this program ends
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise stopped(f"another one works in {self.folder}; wait for it") from None
+        self.copy()
+        if not (self.build / "build.ninja").exists():
+            self.configure()
+        if not self.make(modules):
+            raise stopped(f"the copy does not build; see {self.log}")
+        for module in modules:
+            start = time.monotonic()
+            if self.test(module, BUILD_SECONDS) != 0:
+                raise stopped(f"{module}_tests fails without any change: {self.failed_tests()}")
+            self.seconds[module] = time.monotonic() - start
+
+    def judge(self, change):
+        """killed, survived, timed out, or "no mutant" if it does not compile; and by which test."""
+        file = self.tree / change.file
+        text = file.read_text("utf-8")
+        modules = [module_of(change.file)]
+        if change.file in ALSO:
+            modules.append(ALSO[change.file])
+        try:
+            file.write_text(change.apply(text), "utf-8")
+            if not self.make(modules):
+                return "no mutant", ""
+            for module in modules:
+                status = self.test(module, 20 + 5 * self.seconds[module])
+                if status is None:
+                    return "timed out", ""
+                if status != 0:
+                    return "killed", self.failed_tests()
+            return "survived", ""
+        finally:
+            file.write_text(text, "utf-8")
+
+
+def number(text):
+    value = int(text) if text.isascii() and text.isdigit() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"give whole numbers from 1, not '{text}'")
+    return value
+
+
+class one_sentence(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"mutate.sh: {message}.\n")
+
+
+def read_arguments():
+    parser = one_sentence(prog="mutate.sh", description=__doc__.splitlines()[0])
+    parser.add_argument("seed", type=number, metavar="SEED")
+    parser.add_argument("count", type=number, metavar="N")
+    parser.add_argument("--list", action="store_true", help="say what would be tried first")
+    parser.add_argument("--only", help="of these only the ones with such numbers, as 3,17")
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    arguments = parser.parse_args()
+    if arguments.only is not None:
+        try:
+            arguments.only = {number(n) for n in arguments.only.split(",")}
+        except argparse.ArgumentTypeError as error:
+            parser.error(f"argument --only: {error}")
+    return arguments
+
+
+def report(results, wanted):
+    table, modules = Counter(), Counter()
+    for outcome, change in results:
+        table[outcome] += 1
+        modules[module_of(change.file), outcome] += 1
+    columns = ("killed", "survived", "timed out")
+    print(f"\n{'':10}" + "".join(f"{c:>11}" for c in columns))
+    for module in MODULES:
+        print(f"{module:10}" + "".join(f"{modules[module, c]:11}" for c in columns))
+    print(f"{'all':10}" + "".join(f"{table[c]:11}" for c in columns))
+    if len(results) < wanted:
+        print(f"Only {len(results)} of {wanted} were tried.")
+    return 1 if table["survived"] > MOST_SURVIVORS * len(results) else 0
+
+
+def campaign(shop, drawn, count, only, results):
+    """Adds (outcome, mutant) of the first `count` that compile; prints them as they come."""
+    for at, change in enumerate(drawn, 1):
+        if len(results) == count:
+            break
+        if only is not None and at not in only:
+            continue
+        outcome, by = shop.judge(change)
+        if outcome != "no mutant":
+            results.append((outcome, change))
+        print(f"{at:4} {outcome:10} {change}" + (f" [{by}]" if by else ""), flush=True)
+
+
+def main():
+    arguments = read_arguments()
+    shop, results = workshop(arguments.root.resolve()), []
+    for how in (signal.SIGINT, signal.SIGTERM):  # also where the shell ignores the first
+        signal.signal(how, signal.default_int_handler)
+    try:
+        drawn = draw(shop.root, arguments.seed)
+        if arguments.list:
+            for at, change in enumerate(drawn[: arguments.count], 1):
+                print(f"{at:4} {change}")
+            return 0
+        shop.prepare(MODULES)
+        campaign(shop, drawn, arguments.count, arguments.only, results)
+    except stopped as error:
+        print(f"mutate.sh: {error}.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        report(results, arguments.count)
+        return 130
+    finally:
+        shop.children.end_all()
+    return report(results, len(arguments.only or ()) or arguments.count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
