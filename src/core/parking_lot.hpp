@@ -40,7 +40,8 @@ inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
 
-template <class Policy>
+/// A power of two of buckets, up to 64.
+template <class Policy, unsigned Buckets = 64>
 class basic_parking_lot {
 public:
     using record = basic_wait_record<Policy>;
@@ -104,14 +105,16 @@ private:
         record* first BRAID_GUARDED_BY(mutex) = nullptr;
     };
 
-    bucket& bucket_of(std::uint64_t key) { return buckets_[(key * 0x9e37'79b9'7f4a'7c15U) >> 58]; }
+    bucket& bucket_of(std::uint64_t key) {
+        return buckets_[(key * 0x9e37'79b9'7f4a'7c15U) >> 58 & (Buckets - 1)];
+    }
     static void unlink(bucket& b, record& r) BRAID_REQUIRES(b.mutex) {
         record** link = &b.first;
         while (*link != &r) link = &(*link)->next;
         *link = r.next;
     }
 
-    bucket buckets_[64];
+    bucket buckets_[Buckets];
 };
 
 using wait_record = basic_wait_record<active_policy>;

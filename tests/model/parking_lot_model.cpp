@@ -19,25 +19,22 @@ namespace {
 using namespace braid_model;
 using namespace braid::detail;
 
-using lot = basic_parking_lot<policy>;
+using lot = basic_parking_lot<policy, 1>;
 using record = basic_wait_record<policy>;
 
-/// Waiters 0 … Waiters − 1 are patient; one more runs out of time when it likes. Each set() must
-/// let one through, so as many are made as there are patient ones, and one more whenever the hasty
-/// one has taken one.
-template <unsigned Patient>
-struct hasty_and_patient : rl::test_suite<hasty_and_patient<Patient>, Patient + 2> {
+/// Thread 0 is patient, thread 1 runs out of time when it likes, thread 2 sets the event once. The
+/// hasty one sets it again when it has taken it, so the patient one comes through in any case.
+struct hasty_and_patient : rl::test_suite<hasty_and_patient, 3> {
     static constexpr std::uint64_t key = 7;
 
     lot parked;
     policy::atomic<std::uint32_t> word{0};
-    braid::basic_parker<policy> parker[Patient + 1];
-    policy::atomic<unsigned> through{0};
-    policy::atomic<bool> hasty_over{false};
+    braid::basic_parker<policy> parker[2];
+    policy::atomic<bool> patient_through{false};
     plain<int> written;
 
     void after() {
-        require(through.load(std::memory_order_relaxed) >= Patient, "the patient came through");
+        require(patient_through.load(std::memory_order_relaxed), "the patient came through");
     }
 
     void set() {
@@ -62,24 +59,15 @@ struct hasty_and_patient : rl::test_suite<hasty_and_patient<Patient>, Patient + 
     }
 
     void thread(unsigned index) {
-        if (index < Patient) {
-            wait(index, false);
+        if (index == 0) {
+            wait(0, false);
             require(written == 1, "what was written before the set() is seen");
-            through.fetch_add(1, std::memory_order_relaxed);
-        } else if (index == Patient) {
-            if (wait(Patient, true)) {
-                through.fetch_add(1, std::memory_order_relaxed);
-                set();  // it was meant for a patient one
-            }
+            patient_through.store(true, std::memory_order_relaxed);
+        } else if (index == 1) {
+            if (wait(1, true)) set();
         } else {
             written = 1;
-            for (unsigned n = 0; n < Patient; ++n) {
-                set();
-                // The next one would be the same set() while nobody has taken this one.
-                while (n + 1 < Patient && (word.load(std::memory_order_acquire) & 1) != 0) {
-                    policy::relax();
-                }
-            }
+            set();
         }
     }
 };
@@ -87,10 +75,9 @@ struct hasty_and_patient : rl::test_suite<hasty_and_patient<Patient>, Patient + 
 }  // namespace
 
 int main() {
-    using one = hasty_and_patient<1>;
-    bool good = explore_bounded<one>("parking lot: one with a deadline, one without", 2);
-    good = good && explore_randomly<one>("parking lot: one with a deadline, one without", 100'000);
-    good = good &&
-           explore_randomly<hasty_and_patient<2>>("parking lot: one with, two without", 50'000);
-    return good ? 0 : 1;
+    // The fair searches do not come to an end here: a thread may wake for nothing for ever.
+    return explore_randomly<hasty_and_patient>("parking lot: one with a deadline, one without",
+                                               1'000'000)
+               ? 0
+               : 1;
 }
