@@ -60,7 +60,7 @@ TEST_P(Chooser, HearsThatNobodyCanGoOn) {
         gate.finish();
     });
     s.wait(id);
-    outside.join();
+    s.blocking([&] { outside.join(); });  // it wants the turn once more
     EXPECT_TRUE(ran);
     EXPECT_GE(notes_.count(&braid_test::recorder::log, "nobody can go on"), 1U);
 }
