@@ -245,7 +245,7 @@ class Waits(gdb.Command):
         address = ~key & 0xFFFFFFFFFFFFFFFF
         if (key >> 32) < 0xFFFF0000:
             what = f"task {runtime.title(key)}"
-        elif address == int(runtime.value["frozen"].address):
+        elif address == int(runtime.value["frozen"]["frozen_"].address):
             what = "resume()"
         elif address == int(runtime.value["state"].address):
             what = "the end of all tasks (shut_down)"

@@ -11,9 +11,9 @@ namespace detail {
 void runtime::enqueue_background(std::uint32_t index) {
     worker* sleeper = nullptr;
     {
-        const std::lock_guard lock(background_mutex);
-        append(background[level_of(slots[index])], index, index);
-        if (background_idle_count != 0) sleeper = background_idle[--background_idle_count];
+        const std::lock_guard lock(background.mutex);
+        append(background.ready[level_of(slots[index])], index, index);
+        if (background.idle_count != 0) sleeper = background.idle[--background.idle_count];
     }
     if (sleeper != nullptr) {
         notify(sleeper->index);
@@ -27,16 +27,16 @@ void runtime::enqueue_background(std::uint32_t index) {
 void runtime::start_background() {
     unsigned number = 0;
     {
-        const std::lock_guard lock(background_mutex);
+        const std::lock_guard lock(background.mutex);
         const unsigned allowed =
-            static_cast<unsigned>(std::max(1, options.background_threads)) + background_waiting;
-        if (background_threads >= allowed) return;
-        number = background_threads++;
+            static_cast<unsigned>(std::max(1, options.background_threads)) + background.waiting;
+        if (background.threads >= allowed) return;
+        number = background.threads++;
     }
     worker* w = add_seat(seat_kind::background, number, "background");
     if (w != nullptr && start(*w)) return;
-    const std::lock_guard lock(background_mutex);
-    --background_threads;
+    const std::lock_guard lock(background.mutex);
+    --background.threads;
 }
 
 void runtime::background_main(worker& w) {
@@ -46,11 +46,11 @@ void runtime::background_main(worker& w) {
         if (state.load(acquire) == life::closed) break;
         task_id id;
         {
-            const std::lock_guard lock(background_mutex);
+            const std::lock_guard lock(background.mutex);
             id = take_background([](auto) { return true; });
             // Nobody hands over work to a thread that is not in this list, so a notification
             // that comes before sleep() is for it.
-            if (!id) background_idle[background_idle_count++] = &w;
+            if (!id) background.idle[background.idle_count++] = &w;
         }
         if (id) {
             w.stamp = active_policy::coarse_now();
@@ -58,10 +58,10 @@ void runtime::background_main(worker& w) {
             continue;
         }
         sleep(w, INT64_MAX);
-        const std::lock_guard lock(background_mutex);
-        worker** end = background_idle + background_idle_count;
-        background_idle_count =
-            static_cast<unsigned>(std::remove(background_idle, end, &w) - background_idle);
+        const std::lock_guard lock(background.mutex);
+        worker** end = background.idle + background.idle_count;
+        background.idle_count =
+            static_cast<unsigned>(std::remove(background.idle, end, &w) - background.idle);
     }
     leave_thread(w);
 }

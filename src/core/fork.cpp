@@ -2,6 +2,7 @@
 // joins take, is in braid/fork_join/join.hpp. See docs/design/fork-join.md.
 #include "core/seat_lease.hpp"
 #include "core/victims.hpp"
+#include "core/wait/search.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -109,7 +110,7 @@ void runtime::wait_for_job(worker& w, fork_slot& job) {
     for (unsigned n = 0; !turn && n < looks; ++n) {
         // acquire: pairs with run_job().
         if ((job.state.load(acquire) & fork_slot::finished) != 0) return;
-        if (enough_stack(w) && steal_needed_job(w, {.job = &job})) {
+        if (enough_stack(*this, w) && steal_needed_job(w, {.job = &job})) {
             n = 0;
             continue;
         }
@@ -196,7 +197,8 @@ bool runtime::steal_needed_job(worker& w, const wait_target& target) {
     if (w.kind == seat_kind::background) return false;
     if (target.run_everything) return steal_job(w);
     if (target.signal != nullptr) return false;
-    const auto wanted = [&](std::uint64_t entry) { return is_needed(w, target, entry); };
+    const work_search search(*this, w, target, help::needed);
+    const auto wanted = [&](std::uint64_t entry) { return search.is_needed(entry); };
     const unsigned count = seat_count.load(acquire);
     for (unsigned n = 1; n < count; ++n) {
         worker* victim = seats[(w.index + n) % count].load(acquire);

@@ -12,32 +12,17 @@ bool is_own(const worker& w) {
 
 }  // namespace
 
-/// True: this thread has frozen the scheduler, now or before. False: another one has.
-bool runtime::take_freeze(const worker* self) {
-    const std::lock_guard lock(freeze_mutex);
-    const std::uint32_t here = platform::current_thread_number();
-    if (freezes != 0 && frozen_by_thread != here) return false;
-    ++freezes;
-    frozen_by_thread = here;
-    frozen_by.store(self != nullptr ? self->index : UINT16_MAX, relaxed);
-    frozen.store(true, seq_cst);
-    return true;
-}
-
 void runtime::freeze() {
     worker* const self = bound();
     const bool gives_turn = turn != nullptr && self != nullptr;
-    while (!take_freeze(self)) {
+    while (!frozen.take(self != nullptr ? self->index : no_seat)) {
         // Two at once would wait for each other to rest: the later one rests until resume().
         if (self != nullptr && is_own(*self)) {
             rest_if_frozen(*self);
             continue;
         }
         if (gives_turn) turn->leave(self->index);
-        {
-            std::unique_lock lock(freeze_mutex);
-            thawed.wait(lock, [this] { return freezes == 0; });
-        }
+        frozen.wait_until_over();
         if (gives_turn) turn->enter(self->index);
     }
     if (gives_turn) turn->leave(self->index);  // or the others would never come to rest
@@ -52,14 +37,9 @@ void runtime::freeze() {
 }
 
 void runtime::resume() {
-    {
-        const std::lock_guard lock(freeze_mutex);
-        if (freezes == 0 || --freezes != 0) return;
-        frozen.store(false, seq_cst);
-        thawed.notify_all();
-    }
+    if (!frozen.release()) return;
     lot.wake(
-        address_key(&frozen), UINT32_MAX, [](wait_record&) { return true; },
+        frozen.key(), UINT32_MAX, [](wait_record&) { return true; },
         [this](unsigned seat) { notify(seat); });
 }
 

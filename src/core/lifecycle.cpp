@@ -160,10 +160,11 @@ runtime* runtime::create(const scheduler_options& given) {
     if (o.worker_threads.pin) rt->creators_cores = platform::own_cores();
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
-    rt->kept_seat = rt->place_seat(seat_kind::guest, 0, rt->kept_bytes, rt->kept_cells, kept_ring,
-                                   kept_ring, "guest");
+    rt->guests.kept =
+        rt->place_seat(seat_kind::guest, 0, rt->guests.kept_bytes, rt->guests.kept_cells,
+                       guest_seats::kept_ring, guest_seats::kept_ring, "guest");
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
-    rt->post_seat = rt->add_seat(seat_kind::guest, 0, "post");
+    rt->guests.post = rt->add_seat(seat_kind::guest, 0, "post");
     rt->slots.reserve(128 + 64 * static_cast<std::uint32_t>(workers));
     rt->set_worker_count(static_cast<unsigned>(workers));
     return rt;
@@ -354,19 +355,20 @@ void runtime::enter_turn(worker& w) {
 // ---- foreign threads ---------------------------------------------------------------------------
 
 worker* runtime::take_guest(bool kept_too) {
-    unsigned guests = 0;
+    unsigned count = 0;
     unsigned inside = 0;  // those that only wait do not count: others must get on
     worker* found = nullptr;
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
         worker* w = seats[i].load(acquire);
-        if (w->kind != seat_kind::guest || w == post_seat || w == kept_seat) continue;
-        ++guests;
+        if (w->kind != seat_kind::guest || w == guests.post || w == guests.kept) continue;
+        ++count;
         if (!w->leased && found == nullptr) found = w;
         if (w->leased && !w->waits) ++inside;
     }
     const bool allowed = inside < static_cast<unsigned>(std::max(1, options.guests));
-    if (allowed && found == nullptr) found = add_seat(seat_kind::guest, guests, "guest");
-    if (!allowed || found == nullptr) found = kept_too && !kept_seat->leased ? kept_seat : nullptr;
+    if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
+    if (!allowed || found == nullptr)
+        found = kept_too && !guests.kept->leased ? guests.kept : nullptr;
     if (found == nullptr) return nullptr;
     found->leased = true;
     found->stack_low = 0;
@@ -374,10 +376,10 @@ worker* runtime::take_guest(bool kept_too) {
 }
 
 worker* runtime::lease_guest() {
-    std::unique_lock lock(guest_mutex);
+    std::unique_lock lock(guests.mutex);
     worker* w = nullptr;
     // Whoever has the kept seat does not wait, so it comes back.
-    while ((w = take_guest(true)) == nullptr) guest_returned.wait(lock);
+    while ((w = take_guest(true)) == nullptr) guests.returned.wait(lock);
     lock.unlock();
     seat_guest(*w);
     return w;
@@ -391,7 +393,7 @@ void runtime::seat_guest(worker& w) {
 worker* runtime::try_lease_guest() {
     worker* w = nullptr;
     {
-        const std::lock_guard lock(guest_mutex);
+        const std::lock_guard lock(guests.mutex);
         w = take_guest(false);
     }
     if (w != nullptr) seat_guest(*w);
@@ -403,24 +405,24 @@ void runtime::return_guest(worker& w) {
     if (turn) turn->leave(w.index);
     unbind_seat(w);
     // Told under the lock: a thread that ends the scheduler waits for that.
-    const std::lock_guard lock(guest_mutex);
+    const std::lock_guard lock(guests.mutex);
     w.leased = false;
     w.at_rest.store(true, relaxed);
-    guest_returned.notify_all();
+    guests.returned.notify_all();
 }
 
 worker* runtime::enter_post_seat() {
     // acquire, release: each thread finds the seat as the one before it has left it.
-    if (post_seat == nullptr || post_seat_taken.exchange(true, acquire)) return nullptr;
-    return post_seat;
+    if (guests.post == nullptr || guests.post_taken.exchange(true, acquire)) return nullptr;
+    return guests.post;
 }
 
-void runtime::leave_post_seat() { post_seat_taken.store(false, release); }
+void runtime::leave_post_seat() { guests.post_taken.store(false, release); }
 
 void runtime::note_guest_waits(worker& w, bool waits) {
-    const std::lock_guard lock(guest_mutex);
+    const std::lock_guard lock(guests.mutex);
     w.waits = waits;
-    if (waits) guest_returned.notify_all();
+    if (waits) guests.returned.notify_all();
 }
 
 // ---- reserves ----------------------------------------------------------------------------------
@@ -500,7 +502,7 @@ void runtime::shut_down(shutdown how) {
     }
     const worker* self = bound();
     if (self != nullptr && self->top != nullptr) return;  // begun; the destructor ends it
-    while (frozen.load(seq_cst)) resume();
+    while (frozen.on()) resume();
 
     const seat_lease seat(*this, nullptr);
     const std::uint64_t key = address_key(&state);
@@ -535,7 +537,7 @@ void runtime::shut_down(shutdown how) {
 
 /// Threads of the program in a call that runs tasks or waits.
 bool runtime::anybody_inside() {
-    const std::lock_guard lock(guest_mutex);
+    const std::lock_guard lock(guests.mutex);
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
         const worker* w = seats[i].load(acquire);
         if (w->leased || w->inside.load(acquire)) return true;
@@ -605,7 +607,7 @@ runtime::~runtime() {
         ready_queue::cell* const cells = w->cells;
         const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
         w->~worker();
-        if (w == kept_seat) continue;
+        if (w == guests.kept) continue;
         memory.release(cells, cell_bytes, 64, memory_tag::worker);
         memory.release(w, sizeof(worker), alignof(worker), memory_tag::worker);
     }

@@ -30,7 +30,7 @@ std::uint32_t runtime::take_first(inbox& list, Fits&& fits) {
 template <class Wanted>
 task_id runtime::take_background(Wanted&& wanted) {
     for (unsigned level = level_count; level-- != 0;) {
-        const std::uint32_t i = take_first(background[level], wanted);
+        const std::uint32_t i = take_first(background.ready[level], wanted);
         if (i != no_index) return id_of(i);
     }
     return {};

@@ -395,7 +395,7 @@ bool runtime::take_out(task_id id, unsigned level) {
         return take_first(list, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index;
     };
     if (slots[index_of(id.value)].has(flag_background)) {
-        return out_of(background[level], background_mutex);
+        return out_of(background.ready[level], background.mutex);
     }
     for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
         worker* owner = seats[i].load(acquire);
@@ -436,7 +436,7 @@ void runtime::requeue_by_table(worker& w) {
     }
     for (unsigned level = 0; level < level_count; ++level) {
         move_out_of(spilled[level], spilled[level].mutex, level);
-        move_out_of(background[level], background_mutex, level);
+        move_out_of(background.ready[level], background.mutex, level);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "core/helper_floats.hpp"
 #include "core/permissions.hpp"
 #include "core/seat_lease.hpp"
+#include "core/wait/search.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -76,17 +77,17 @@ void runtime::thread_main(worker& w) {
 }
 
 void runtime::rest_if_frozen(worker& w) {
-    if (!frozen.load(seq_cst)) return;
+    if (!frozen.on()) return;
     // Threads of the program are not the scheduler's to stop, nor is the task that froze the rest.
     const bool own = w.kind == seat_kind::worker || w.kind == seat_kind::reserve ||
                      w.kind == seat_kind::background;
-    if (!own || frozen_by.load(relaxed) == w.index) return;
+    if (!own || frozen.is_by(w.index)) return;
     leave_search(w);
     tell_scope(w);
-    const std::uint64_t key = address_key(&frozen);
+    const std::uint64_t key = frozen.key();
     if (observed()) tell(w, event_kind::parked, {});
     wait_record record;
-    while (lot.enter(record, key, w.index, [&] { return frozen.load(seq_cst); })) {
+    while (lot.enter(record, key, w.index, [&] { return frozen.on(); })) {
         w.at_rest.store(true, seq_cst);
         while (!record.done.load(acquire)) {
             turn ? turn->block(w.index, false, false) : w.park.park();
@@ -230,7 +231,8 @@ bool runtime::yield_to_higher(worker& w) {
 }
 
 bool runtime::help_once(worker& w, task_id needed) {
-    const task_id id = find_work(w, {.task = needed}, help::needed);
+    const wait_target target{.task = needed};
+    const task_id id = work_search(*this, w, target, help::needed).find();
     if (!id) return false;
     leave_search(w);
     seat_counters::add(w.counters.helped);

@@ -2,11 +2,11 @@
 // The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
 //   build.cpp     open, edges, publish          ready.cpp     queues, inboxes, stealing, waking
 //   plain.cpp     the short way of plain tasks      affinity.cpp  tasks for certain threads
-//   batch.cpp     many bodies in one task
+//   batch.cpp     many bodies in one task       fork.cpp      joins that become public
 //   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
-//   idle.cpp      looking on, sleeping          fork.cpp      joins that become public
-//   wait.cpp      helping, parking, reserves    failure.cpp   outcomes and who receives them
-//   lifecycle.cpp threads, seats, shutdown      background.cpp, resource.cpp, instruments.cpp
+//   idle.cpp      looking on, sleeping          failure.cpp   outcomes and who receives them
+//   wait/         helping, parking, permits     lifecycle.cpp, freeze.cpp, background.cpp,
+//                                               resource.cpp, instruments.cpp
 
 #include "base/accounted_memory.hpp"
 #include "base/topology.hpp"
@@ -14,14 +14,15 @@
 #include "braid/core/observer.hpp"
 #include "braid/core/resource.hpp"
 #include "braid/core/scheduler.hpp"
+#include "core/freezer.hpp"
 #include "core/gate.hpp"
 #include "core/id_test.hpp"
 #include "core/parking_lot.hpp"
 #include "core/sleepers.hpp"
+#include "core/thread_groups.hpp"
 #include "core/wait_target.hpp"
 #include "core/worker.hpp"
 
-#include <condition_variable>
 #include <mutex>
 #include <new>
 
@@ -169,25 +170,18 @@ public:
     void give_slot(worker& w, std::uint32_t index);
     static bool scope_done(const scope& s);
 
-    // ---- wait.cpp
+    // ---- wait/
     /// True: over; false: out of time, or it could never end, which was reported. `received` gets
     /// the awaited task's outcome.
     bool wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
               outcome** received);
     /// The same for any thread, also for one that finds no seat: then it runs nothing meanwhile.
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
-    const running_task* frame_of(const worker& w, task_id id, unsigned* steps = nullptr) const;
-    bool waits_for_itself(worker& w, const wait_target& target);
-    task_id find_work(worker& w, const wait_target& target, help policy);
-    task_id search_everything(worker& w, const wait_target& target, help policy);
-    task_id oldest_ready(worker& w);
-    bool is_needed(worker& w, const wait_target& target, std::uint64_t entry) const;
-    bool is_node(task_id id, const wait_target& target) const;
-    bool enough_stack(worker& w) const;
     void count_background_waiter(int change);
     static bool take(event& e);
     static bool take_or_mark(event& e);
     static bool mark_waited(scope& all);
+    static const task_environment* environment_of(const scope& all);
     /// False: no thread could be had to stand in.
     bool hand_over(worker& w);
     void take_back(worker& w);
@@ -245,10 +239,9 @@ public:
     worker* lease_guest();
     /// For a wait. Null: all are taken, and none can be had.
     worker* try_lease_guest();
-    /// Under guest_mutex. Null: none is free.
+    /// Under guests.mutex. Null: none is free.
     worker* take_guest(bool kept_too);
     void seat_guest(worker& w);
-    static constexpr std::uint16_t no_seat = UINT16_MAX;  // of a thread that waits without one
     bool sleep_outside(std::unique_lock<std::mutex>& lock, std::int64_t deadline);
     void return_guest(worker& w);
     /// For try_post() from outside: waits for nothing. Null: another thread is there.
@@ -263,14 +256,13 @@ public:
     stand_in start_reserve();
     bool retire_reserve(worker& w);
     void freeze();
-    bool take_freeze(const worker* self);
     void resume();
 
     // ---- background.cpp
     void enqueue_background(std::uint32_t index);
     void start_background();
     void background_main(worker& w);
-    /// Under background_mutex: the oldest of the highest level that is wanted.
+    /// Under background.mutex: the oldest of the highest level that is wanted.
     template <class Wanted>
     task_id take_background(Wanted&& wanted);  // lists.hpp
 
@@ -338,15 +330,12 @@ public:
     atomic<const topology*> places{nullptr};
     atomic<unsigned> active_workers{0};
     atomic<life> state{life::running};
-    atomic<bool> frozen{false};
+    freezer frozen;
     atomic<std::int64_t> expected_at{0};  // when the program has said that work comes; 0: never
-    atomic<std::uint16_t> frozen_by{UINT16_MAX};
     atomic<std::uint8_t> priority_table[256]{};
-    std::uint64_t serial = 0;  // tells schedulers at one address apart
-    std::uint64_t float_control = 0;
+    std::uint64_t serial = 0, float_control = 0;  // serial: tells schedulers at one address apart
     std::uint32_t ring = 0, process = 0;
-    unsigned max_workers = 0;
-    unsigned cores = 1;
+    unsigned max_workers = 0, cores = 1;
 
     // Tasks of the high level that lie in queues: others look for them before their own.
     alignas(64) atomic<std::int32_t> high_ready{0};
@@ -363,27 +352,8 @@ public:
     std::uint32_t idle_reserve_count = 0;            // guarded by reserve_mutex
     atomic<std::uint64_t> reserves_started{0}, reserves_refused{0};
 
-    std::mutex background_mutex;
-    inbox background[level_count];                     // guarded by background_mutex
-    unsigned background_threads = 0;                   // guarded by background_mutex
-    unsigned background_waiting = 0;                   // guarded by background_mutex
-    worker* background_idle[sleepers::capacity] = {};  // guarded by background_mutex
-    unsigned background_idle_count = 0;                // guarded by background_mutex
-
-    std::mutex guest_mutex;
-    std::condition_variable guest_returned;
-    // For calls that do not wait, when no other is free. Needs no memory but this.
-    worker* kept_seat = nullptr;
-    static constexpr std::uint32_t kept_ring = 8;
-    alignas(worker) std::byte kept_bytes[sizeof(worker)];
-    ready_queue::cell kept_cells[level_count * kept_ring];
-    worker* post_seat = nullptr;  // leased to nobody
-    atomic<bool> post_seat_taken{false};
-
-    std::mutex freeze_mutex;
-    std::condition_variable thawed;
-    unsigned freezes = 0;                // guarded by freeze_mutex: of one thread, nested
-    std::uint32_t frozen_by_thread = 0;  // guarded by freeze_mutex
+    background_class background;
+    guest_seats guests;
 
     std::mutex failure_mutex;
     std::mutex seat_mutex;                                // adding a seat
@@ -416,9 +386,6 @@ private:
     void recycle(worker& w, std::uint32_t index);
     bool waits_for_transitively(task_id id, task_id wanted) const;
     void pass_on(worker& w, slot& s, outcome* result, std::uint32_t parent);
-    task_id claim_needed(worker& w, const wait_target& target, help policy, std::size_t look_at);
-    task_id claim_public(worker& w, id_test wanted, std::size_t look_at, bool newest);
-    const running_task* needed_frame(const worker& w, task_id id) const;
     void publish_joins(worker& w, std::uint32_t count);
     bool claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted);
     void run_job(worker& w, const worker& victim, fork_slot& job, std::uint32_t by);

@@ -21,6 +21,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr unsigned level_count = 3;
+inline constexpr std::uint16_t no_seat = UINT16_MAX;  // of a thread that waits without one
 
 /// A task on the stack of the thread that runs it.
 struct running_task {

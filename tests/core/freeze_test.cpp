@@ -72,7 +72,7 @@ TEST_P(Freeze, ReturnsAfterTheBodiesThatRun) {
             all.post([&] {
                 ++inside;
                 ++began;
-                braid_test::until([&] { return frozen.load() || returned; });
+                braid_test::until([&] { return frozen.on() || returned; });
                 // Injected: the pause in which one that does not wait for this body returns.
                 for (int n = 0; n < 1000 && !returned; ++n) std::this_thread::yield();
                 --inside;
@@ -203,7 +203,7 @@ TEST_P(Freeze, ThreadsThatAreSwitchedOffWhileTheyRestStillEndWithTheScheduler) {
             s.freeze();
             s.resume();
         });
-        braid_test::until([&] { return s.internals().frozen.load() || GetParam() == 0; });
+        braid_test::until([&] { return s.internals().frozen.on() || GetParam() == 0; });
         s.set_worker_count(0);
         release = true;
         helper.join();

@@ -115,8 +115,8 @@ TEST_P(TryPost, WaitsForNoLock) {
     std::atomic<int> results{0};
     auto& rt = s.internals();
     {
-        const std::scoped_lock held(rt.guest_mutex, rt.seat_mutex, rt.thread_mutex,
-                                    rt.reserve_mutex, rt.background_mutex, rt.failure_mutex);
+        const std::scoped_lock held(rt.guests.mutex, rt.seat_mutex, rt.thread_mutex,
+                                    rt.reserve_mutex, rt.background.mutex, rt.failure_mutex);
         // On a thread of its own: one that blocks here would never return.
         std::thread([&] {
             for (int i = 0; i < 10; ++i) results += s.try_post(&count, &ran);

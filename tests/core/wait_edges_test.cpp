@@ -5,7 +5,7 @@
 
 #include <braid/graph/graph.hpp>
 
-#include "core/runtime.hpp"
+#include "core/wait/search.hpp"
 
 #include <array>
 #include <functional>
@@ -210,7 +210,7 @@ TEST_P(WaitEdge, LooksAtNoFrameOfADeepStackForATaskThatNobodyHasStarted) {
             const braid::task_options as{.parent = children ? task.id() : braid::task_id{}};
             const auto next =
                 s.spawn(as, [&, left](braid::task_context& inner) { nest(inner, left - 1); });
-            static_cast<void>(rt.frame_of(*rt.bound(), next, &steps));
+            static_cast<void>(braid::detail::frame_of(rt, *rt.bound(), next, &steps));
             deepest = std::max(deepest, static_cast<int>(rt.bound()->depth));
             task.wait(next);
         };

@@ -1,80 +1,84 @@
 // A wait that can never end, because what it waits for needs this very thread to go on. Asked once,
 // when the thread is about to sleep.
 #include "braid/core/scope.hpp"
-#include "core/runtime.hpp"
+#include "core/wait/search.hpp"
 
 #include <algorithm>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The frame on this thread's stack that must return before the task can complete: the task's own
-/// body, or that of a task below it. Null: there is none. `steps`: how many frames were looked at.
-/// Two looks say so in most cases: a task that nobody has started, and that is no join, has neither
-/// a body on a stack nor children that run.
-const running_task* runtime::frame_of(const worker& w, task_id id, unsigned* steps) const {
+/// Two looks say "none" in most cases: a task that nobody has started, and that is no join, has
+/// neither a body on a stack nor children that run.
+const running_task* frame_of(const runtime& rt, const worker& w, task_id id, unsigned* steps) {
     const std::uint32_t index = index_of(id.value);
-    const slot& s = slots[index];
+    const slot& s = rt.slots[index];
     const bool is_join = s.has(flag_empty | flag_built | flag_own_way);
     const bool has_children = index_of(s.open.load(relaxed)) > 1;
     if (s.runner.load(relaxed) == UINT16_MAX && !is_join && !has_children) return nullptr;
-    if (!is_open(id)) return nullptr;
+    if (!rt.is_open(id)) return nullptr;
     const unsigned depth = s.depth.load(relaxed);
     for (const running_task* t = w.top; t != nullptr; t = t->below) {
         if (steps != nullptr) ++*steps;
         if (t->slot == index) return t;
         // Only what is deeper can be below it.
-        if (slots[t->slot].depth.load(relaxed) > depth && descends(t->slot, id)) return t;
+        if (rt.slots[t->slot].depth.load(relaxed) > depth && rt.descends(t->slot, id)) return t;
     }
     return nullptr;
 }
 
+namespace {
+
 /// A task that `id` waits for, directly or not, and that needs this thread's stack. Looks at 64
 /// tasks at most: a help to whoever made a cycle by mistake, not a promise.
-const running_task* runtime::needed_frame(const worker& w, task_id id) const {
+const running_task* needed_frame(const runtime& rt, const worker& w, task_id id) {
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
     unsigned count = 1;
     for (unsigned i = 0; i < count; ++i) {
-        if (const running_task* t = frame_of(w, list[i])) return t;
-        const slot& s = slots[index_of(list[i].value)];
+        if (const running_task* t = frame_of(rt, w, list[i])) return t;
+        const slot& s = rt.slots[index_of(list[i].value)];
         for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge && count < limit;) {
-            const task_id from{edges[e].from.load(relaxed)};
-            e = edges[e].next_predecessor.load(relaxed);
+            const task_id from{rt.edges[e].from.load(relaxed)};
+            e = rt.edges[e].next_predecessor.load(relaxed);
             // The edge was still in the list when it was read: then it says the truth.
-            if (s.waits_for.load(acquire) == 0 || !is_open(list[i])) break;
+            if (s.waits_for.load(acquire) == 0 || !rt.is_open(list[i])) break;
             if (std::find(list, list + count, from) == list + count) list[count++] = from;
         }
     }
     return nullptr;
 }
 
-bool runtime::waits_for_itself(worker& w, const wait_target& target) {
+}  // namespace
+
+bool waits_for_itself(runtime& rt, const worker& w, const wait_target& target) {
     const running_task* frame = nullptr;
     if (target.task) {
-        frame = needed_frame(w, target.task);
+        frame = needed_frame(rt, w, target.task);
     } else if (target.all_of != nullptr) {
         for (const running_task* t = w.top; t != nullptr && frame == nullptr; t = t->below) {
-            const task_environment* e = slots[t->slot].environment.load(relaxed);
+            const task_environment* e = rt.slots[t->slot].environment.load(relaxed);
             if (e != nullptr && e->within == target.all_of) frame = t;
         }
     }
     if (frame == nullptr) return false;
-    const char* const waits = slots[w.top->slot].name;
-    const char* const needed = slots[frame->slot].name;
+    const char* const waits = rt.slots[w.top->slot].name;
+    const char* const needed = rt.slots[frame->slot].name;
     unsigned depth = 0;
     for (const running_task* t = frame; t != nullptr; t = t->below) ++depth;
     if (depth <= w.unneeded_from) {
         // Not the program's mistake. It goes on waiting: to return would say that it is over.
-        log(log_level::error,
+        rt.log(
+            log_level::error,
             "%s: task '%s' waits for what needs task '%s', which lies below it on the same stack "
             "because no thread could stand in; raise max_reserves",
-            options.name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
+            rt.options.name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
         return false;
     }
-    log(log_level::error, "%s: task '%s' waits for what needs task '%s', on top of which it waits",
-        options.name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
-    return !BRAID_EXPECT(options.assertion, false,
+    rt.log(log_level::error,
+           "%s: task '%s' waits for what needs task '%s', on top of which it waits",
+           rt.options.name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
+    return !BRAID_EXPECT(rt.options.assertion, false,
                          "a task cannot wait for itself, its parent, its own scope or graph, or "
                          "one that its wait is buried under");
 }

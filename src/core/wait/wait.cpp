@@ -6,6 +6,7 @@
 #include "core/helper_floats.hpp"
 #include "core/permissions.hpp"
 #include "core/seat_lease.hpp"
+#include "core/wait/search.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,6 +28,7 @@ bool wait_target::arm(runtime& rt) const {
 
 bool wait_target::take() const { return signal == nullptr || runtime::take(*signal); }
 
+const task_environment* runtime::environment_of(const scope& all) { return &all.environment_; }
 bool runtime::mark_waited(scope& all) {
     for (scope::shard& shard : all.shard_) {
         // A read-modify-write of the word that count_end() counts in: it sees the bit, or the sums
@@ -56,7 +58,12 @@ std::int64_t end_of_watch(const runtime& rt) {
 class wait_loop {
 public:
     wait_loop(runtime& rt, worker& w, const wait_target& target, nanoseconds timeout, help policy)
-        : rt_(rt), w_(w), target_(target), deadline_(deadline_of(rt, timeout)), policy_(policy) {}
+        : rt_(rt),
+          w_(w),
+          target_(target),
+          deadline_(deadline_of(rt, timeout)),
+          policy_(policy),
+          search_(rt, w, target, policy) {}
 
     /// False: it is over already.
     bool enter() {
@@ -92,6 +99,7 @@ private:
     const wait_target& target_;
     const std::int64_t deadline_;
     const help policy_;
+    work_search search_;
     bool entered_ = true;     // the record is in the parking lot, or was woken there
     bool timed_out_ = false;  // the last sleep
     bool asked_ = false;      // others know that this thread is about to sleep
@@ -186,7 +194,7 @@ bool wait_loop::out_of_time() const {
 }
 
 bool wait_loop::run_needed() {
-    const task_id id = rt_.find_work(w_, target_, policy_);
+    const task_id id = search_.find();
     if (id) run_on_top(id);
     return static_cast<bool>(id);
 }
@@ -201,14 +209,14 @@ void wait_loop::run_on_top(task_id id) {
     floats_.use(w_, rt_.float_control);
     // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
     const auto more = [&](std::uint64_t entry) {
-        return target_.all_of != nullptr || target_.run_everything || rt_.is_node({entry}, target_);
+        return target_.all_of != nullptr || target_.run_everything || search_.is_node({entry});
     };
     rt_.run(w_, id, more(id.value));
-    rt_.run_kept(w_, [&](std::uint64_t entry) { return rt_.is_needed(w_, target_, entry); }, more);
+    rt_.run_kept(w_, [&](std::uint64_t entry) { return search_.is_needed(entry); }, more);
 }
 
 bool wait_loop::steal_branch() {
-    if (policy_ == help::none || !rt_.enough_stack(w_)) return false;
+    if (policy_ == help::none || !enough_stack(rt_, w_)) return false;
     floats_.use(w_, rt_.float_control);
     return rt_.steal_needed_job(w_, target_);
 }
@@ -225,7 +233,7 @@ bool wait_loop::watch() {
 bool wait_loop::may_sleep() {
     asked_ = true;
     if (w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, true);
-    if (rt_.waits_for_itself(w_, target_)) return false;
+    if (waits_for_itself(rt_, w_, target_)) return false;
     rt_.ask_pinned_threads(w_);
     if (rt_.options.warn_when_wait_parks && w_.kind == seat_kind::worker &&
         !rt_.warned_of_parking.exchange(true, relaxed)) {
@@ -282,8 +290,8 @@ void wait_loop::poll() {
             return;
         }
     }
-    if (policy_ != help::none && rt_.enough_stack(w_)) {
-        if (const task_id id = rt_.search_everything(w_, target_, policy_)) return run_on_top(id);
+    if (policy_ != help::none && enough_stack(rt_, w_)) {
+        if (const task_id id = search_.find_anywhere()) return run_on_top(id);
     }
     constexpr std::uint8_t with_tasks = 3;
     if (rt_.turn == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
@@ -308,8 +316,8 @@ bool wait_loop::nobody_else_runs() {
 }
 
 void wait_loop::run_unneeded() {
-    if (!rt_.enough_stack(w_)) return;
-    const task_id id = rt_.oldest_ready(w_);
+    if (!enough_stack(rt_, w_)) return;
+    const task_id id = search_.oldest_ready();
     if (!id) return;
     const unsigned outer = std::exchange(w_.unneeded_from, w_.depth);
     run_on_top(id);
@@ -359,8 +367,8 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
 
 void runtime::notify(unsigned seat) {
     if (seat == no_seat) {
-        const std::lock_guard lock(guest_mutex);
-        guest_returned.notify_all();
+        const std::lock_guard lock(guests.mutex);
+        guests.returned.notify_all();
         return;
     }
     worker& w = *seats[seat].load(acquire);
@@ -374,9 +382,9 @@ void runtime::notify(unsigned seat) {
 void runtime::count_background_waiter(int change) {
     bool queued = false;
     {
-        const std::lock_guard lock(background_mutex);
-        background_waiting += static_cast<unsigned>(change);
-        for (const inbox& list : background) queued = queued || list.first != no_index;
+        const std::lock_guard lock(background.mutex);
+        background.waiting += static_cast<unsigned>(change);
+        for (const inbox& list : background.ready) queued = queued || list.first != no_index;
     }
     if (queued && change > 0) start_background();
 }

@@ -28,8 +28,8 @@ bool runtime::sleep_outside(std::unique_lock<std::mutex>& lock, std::int64_t dea
     constexpr std::int64_t look_again_ns = 2'000'000;
     const std::int64_t now = active_policy::now();
     if (now >= deadline) return false;
-    guest_returned.wait_for(lock,
-                            std::chrono::nanoseconds(std::min(look_again_ns, deadline - now)));
+    guests.returned.wait_for(lock,
+                             std::chrono::nanoseconds(std::min(look_again_ns, deadline - now)));
     return true;
 }
 
@@ -39,10 +39,10 @@ outside sleep_without_seat(runtime& rt, const wait_target& target, std::int64_t 
                            worker*& seat, outcome** received) {
     wait_record record;
     const auto arm = [&] { return target.arm(rt); };
-    if (!rt.lot.enter(record, target.key(), runtime::no_seat, arm)) return outside::over;
+    if (!rt.lot.enter(record, target.key(), no_seat, arm)) return outside::over;
     bool in_time = true;
     {
-        std::unique_lock lock(rt.guest_mutex);
+        std::unique_lock lock(rt.guests.mutex);
         // acquire: pairs with the release in parking_lot::wake().
         while (in_time && !record.done.load(acquire) && seat == nullptr) {
             seat = rt.take_guest(false);

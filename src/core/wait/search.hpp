@@ -1,0 +1,50 @@
+#pragma once
+// What a waiting thread may run on top of its wait: work that the wait needs, and nothing else
+// (I6).
+
+#include "core/runtime.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// There is room for another task on this thread's stack.
+bool enough_stack(const runtime& rt, worker& w);
+
+/// The search of one wait. What it finds is claimed: the caller runs it.
+class work_search {
+public:
+    work_search(runtime& rt, worker& w, const wait_target& target, help policy)
+        : rt_(rt), w_(w), target_(target), policy_(policy) {}
+
+    /// Looks at the first entries of each queue: what lies deeper is run by whoever stands in.
+    task_id find();
+    /// As find(), however much lies there.
+    task_id find_anywhere();
+    /// Whatever this thread may run: first what promised never to wait, then what is oldest, which
+    /// most likely waits for nothing that came before it.
+    task_id oldest_ready();
+
+    /// By what find() found for this target lately.
+    bool is_needed(std::uint64_t entry) const;
+    /// A node of the graph whose run is awaited.
+    bool is_node(task_id id) const;
+
+private:
+    task_id claim_needed(std::size_t look_at);
+    task_id claim_public(id_test wanted, std::size_t look_at, bool newest);
+
+    runtime& rt_;
+    worker& w_;
+    const wait_target& target_;
+    const help policy_;
+};
+
+/// The frame on this thread's stack that must return before the task can complete: the task's own
+/// body, or that of a task below it. Null: there is none. `steps`: how many frames were looked at.
+const running_task* frame_of(const runtime& rt, const worker& w, task_id id,
+                             unsigned* steps = nullptr);
+/// True, and reported: the wait can never end, because what it is for needs this very thread.
+bool waits_for_itself(runtime& rt, const worker& w, const wait_target& target);
+
+}  // namespace detail
+BRAID_NAMESPACE_END
