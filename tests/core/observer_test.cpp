@@ -363,7 +363,7 @@ TEST_P(ObserverTells, AnEventThatAForeignThreadSetsBeforeTheWaitThatTakesItEnds)
     EXPECT_EQ(seen[1]->kind, event_kind::event_taken);
     EXPECT_LT(place_of(event_kind::wait_begin), place_of(event_kind::event_set));
     EXPECT_LT(place_of(event_kind::event_set), place_of(event_kind::event_taken));
-    EXPECT_EQ(place_of(event_kind::event_taken) + 1, place_of(event_kind::wait_end));
+    EXPECT_LT(place_of(event_kind::event_taken), place_of(event_kind::wait_end));
 }
 
 TEST_P(ObserverTells, AnEventThatAWaitFindsSetAndTheTaskThatSetIt) {

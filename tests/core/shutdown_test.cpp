@@ -2,6 +2,8 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include "core/runtime.hpp"
+
 #include <memory>
 
 namespace {
@@ -187,6 +189,28 @@ TEST_P(Shutdown, DestructionFromATaskOfItsOwnEndsEverything) {
             [&] { return memory_.live == 0 && braid_test::thread_count() == threads; });
     }
     EXPECT_EQ(ran, rounds * 10);
+}
+
+TEST_P(Shutdown, DestructionFromAWorkersTaskLetsTheOwnerOutOfItsWaitFirst) {
+    // The memory went while the owner's thread was on the last steps of the wait that it ended.
+    if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
+    const std::size_t threads = braid_test::thread_count();
+    const int rounds = GetParam() > 8 ? 5 : 60;
+    for (int round = 0; round < rounds; ++round) {
+        auto* s = new braid::scheduler(options());
+        const braid::detail::runtime& rt = s->internals();
+        door spawned;
+        const auto end = s->spawn([s, &rt, &spawned] {
+            spawned.pass();
+            const auto& owner = *rt.seats[0].load(std::memory_order_acquire);
+            braid_test::until([&] { return owner.inside.load(std::memory_order_acquire); });
+            delete s;
+        });
+        spawned.open();
+        s->wait(end, braid::help::none);
+        braid_test::until(
+            [&] { return memory_.live == 0 && braid_test::thread_count() == threads; });
+    }
 }
 
 TEST_P(Shutdown, WaitsOfTasksEndBeforeIt) {

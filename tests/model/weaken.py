@@ -22,9 +22,21 @@ FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 RANKS = "src/graph/ready_ranks.hpp"
 FEED = "src/job_list/job_feed.hpp"
 RING = "src/profile/record_ring.hpp"
+LOT, EVENT = "src/core/parking_lot.hpp", "src/core/event_word.hpp"
 
 # name: (file, text, replacement, model, survives)
 WEAKENED = {
+    "lot.leave looks again under the lock": (
+        LOT, "        if (r.done.load(relaxed)) return true;  // the lock orders it\n", "",
+        "parking_lot", None),
+    "lot.leave says whether it was woken": (
+        LOT, "if (r.done.load(acquire)) return true;\n        bucket",
+        "if (r.done.load(acquire)) return false;\n        bucket", "parking_lot", None),
+    "event.set release": (
+        EVENT, "fetch_or(event_set, acq_rel)", "fetch_or(event_set, relaxed)", "parking_lot", None),
+    "event.take_or_mark acquire": (
+        EVENT, "wanted, acquire, acquire)) return take;", "wanted, relaxed, relaxed)) return take;",
+        "parking_lot", None),
     "ring.end_push release": (
         RING, "head_.load(relaxed) + 1, release)", "head_.load(relaxed) + 1, relaxed)",
         "record_ring", None),
