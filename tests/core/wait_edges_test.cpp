@@ -35,6 +35,7 @@ TEST_P(WaitEdge, WithoutTimeLooksOnceAndReturns) {
         shortest_event = std::min(shortest_event, braid::active_policy::now() - between);
     }
     open.finish();
+    if (braid_test::sanitized) return;  // a claim about time
     EXPECT_LT(shortest_task, 20'000);
     EXPECT_LT(shortest_event, 20'000);
 }
