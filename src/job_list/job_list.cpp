@@ -255,13 +255,16 @@ task_id job_list_state::submit_task(const predecessors& after) {
 
 void job_list_state::help_poll(task_id id) {
     constexpr nanoseconds enough = microseconds(50);
-    const seat_lease seat(rt, nullptr);
-    const bool outside = seat->kind == seat_kind::main || seat->kind == seat_kind::guest;
+    worker* const own = rt.bound();
+    const bool outside =
+        own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
     if (outside && rt.active_workers.load(relaxed) != 0) return;  // they do it
-    if (!rt.may_wait_for(*seat, id)) return;
-    seat->leave_list_at = deadline_after(active_policy::now(), enough);
-    rt.help_once(*seat, id);
-    seat->leave_list_at = INT64_MAX;
+    worker* const w = own != nullptr ? own : rt.try_lease_guest();
+    if (w == nullptr) return;
+    w->leave_list_at = deadline_after(active_policy::now(), enough);
+    rt.help_once(*w, id);
+    w->leave_list_at = INT64_MAX;
+    if (own == nullptr) rt.return_guest(*w);
 }
 
 bool job_list_state::collect(job_list& list, outcome** failure) {
