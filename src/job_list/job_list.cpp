@@ -256,9 +256,11 @@ task_id job_list_state::submit_task(const predecessors& after) {
 void job_list_state::help_poll(task_id id) {
     constexpr nanoseconds enough = microseconds(50);
     worker* const own = rt.bound();
+    // In a task nobody else may come for it: others that wait see this thread run.
+    const bool in_task = own != nullptr && own->top != nullptr;
     const bool outside =
         own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
-    if (outside && rt.active_workers.load(relaxed) != 0) return;  // they do it
+    if (outside && !in_task && rt.active_workers.load(relaxed) != 0) return;  // they do it
     worker* const w = own != nullptr ? own : rt.try_lease_guest();
     if (w == nullptr) return;
     w->leave_list_at = deadline_after(active_policy::now(), enough);

@@ -298,4 +298,41 @@ TEST_P(WaitEdge, WithoutReservesAWaiterLeavesUnneededWorkToWhoeverIsBusyNow) {
     EXPECT_FALSE(buried);
 }
 
+TEST_P(WaitEdge, WithoutReservesAWaiterThatLeavesPassesOnTheWorkThatWasLeftToIt) {
+    // Who publishes wakes one waiter. That one found no reserve and polled, and as its own wait
+    // ended it told nobody: the waiter that needs the work slept on.
+    if (GetParam() != 0) GTEST_SKIP() << "workers run it";
+    braid::scheduler_options o = options();
+    o.max_reserves = 0;
+    braid::scheduler s(o);
+    door busy_may_end;
+    std::atomic<bool> busy{false};
+    // While somebody runs a task, who polls leaves unneeded work alone.
+    std::thread runner([&] {
+        s.wait(s.spawn([&] {
+            busy = true;
+            busy_may_end.pass();
+        }));
+    });
+    until([&] { return busy.load(); });
+    braid::event leave(s, braid::reset::manual);
+    auto gate = s.begin({}, braid::empty);
+    std::atomic<bool> ran{false};
+    const auto needed = s.spawn({.after = {gate.id()}}, [&] { ran = true; });
+    const auto parks = s.statistics().parks;
+    std::thread waiter([&] { s.wait(needed); });
+    std::thread director([&] {
+        until([&] { return s.statistics().parks >= parks + 2; });  // both of them
+        gate.finish();
+        until([&] { return s.statistics().reserves_refused >= 1; });
+        leave.set();
+    });
+    EXPECT_TRUE(s.do_work_while_waiting_for(leave));
+    director.join();
+    waiter.join();
+    EXPECT_TRUE(ran);
+    busy_may_end.open();
+    runner.join();
+}
+
 }  // namespace

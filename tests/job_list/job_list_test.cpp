@@ -311,6 +311,30 @@ TEST_P(JobList, PollingInATaskOnTheOnlyThreadGetsToAnEnd) {
     }
 }
 
+TEST_P(JobList, PollingInATaskOfTheMainThreadNeedsNoWorker) {
+    // It left the jobs to the workers, which may all wait until this task is over.
+    if (GetParam() != 1) GTEST_SKIP() << "the one worker is held";
+    engine e(options());
+    braid::job_list* l = e.lists.allocate();
+    std::atomic<int> ran{0};
+    std::atomic<bool> busy{false};
+    door go;
+    const auto held = e.s.spawn([&] {
+        busy = true;
+        go.pass();
+    });
+    braid_test::until([&] { return busy.load(); });
+    e.s.wait(e.s.spawn({.on = e.s.this_thread()}, [&] {
+        l->add(&add_one, &ran);
+        l->submit();
+        while (!l->try_wait()) {
+        }
+    }));
+    go.open();
+    e.s.wait(held);
+    EXPECT_EQ(ran, 1);
+}
+
 TEST_P(JobList, WithoutJobsOrdersOthersAllTheSame) {
     if (GetParam() == 0) GTEST_SKIP() << "who waits would run the job that is held";
     engine e(options());

@@ -104,6 +104,7 @@ private:
     bool timed_out_ = false;  // the last sleep
     bool asked_ = false;      // others know that this thread is about to sleep
     bool alone_ = false;      // no thread can stand in: it polls
+    bool was_alone_ = false;  // at any time of this wait
     bool lent_ = false;       // the permit was given away before this wait
     std::uint8_t polls_ = 0;  // in a row that saw nobody else run anything
     unsigned outer_loop_ = 0;
@@ -145,6 +146,8 @@ void wait_loop::end() {
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
     rt_.leave_search(w_);
+    // Publishers left work to this thread, and no other one was asked: now another one is.
+    if (was_alone_ && rt_.work_visible()) rt_.wake_one();
     rt_.tell_scope(w_);
 }
 
@@ -255,6 +258,7 @@ void wait_loop::rest() {
         w_.search = searcher::none;
         if (rt_.asleep.end_search(searcher::waiter) && rt_.work_visible() && !rt_.wake_one(false)) {
             alone_ = !rt_.hand_over(w_);
+            was_alone_ = was_alone_ || alone_;
             if (alone_) ended_ = rt_.totals().ended();
             return;
         }
