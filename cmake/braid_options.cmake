@@ -4,6 +4,7 @@
 add_library(braid_warnings INTERFACE)
 target_compile_options(braid_warnings INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
+    $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>  # the rules of base/mutex.hpp
     $<$<BOOL:${BRAID_WERROR}>:-Werror>)
 
 # Sanitizers change the ABI of everything that they touch, so they are not a property of one target.
