@@ -584,8 +584,9 @@ TEST_P(Attack, FindsEveryAccountExactAndNoWaitOverTooEarly) {
         return;
     }
     const char* const given = std::getenv("BRAID_ATTACK_ROUNDS");
-    const std::size_t rounds =
-        given != nullptr ? std::strtoull(given, nullptr, 10) : braid_test::stress_scaled(10);
+    const std::size_t rounds = given != nullptr
+                                   ? std::strtoull(given, nullptr, 10)
+                                   : braid_test::stress_scaled(braid_test::sanitized ? 100 : 10);
     for (std::uint64_t seed = 1; seed <= rounds; ++seed) {
         if (!round(GetParam(), seed)) break;
     }
