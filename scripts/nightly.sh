@@ -14,6 +14,8 @@ fi
 source scripts/build.sh
 scripts/setup.sh build test demo bench lint
 export BRAID_STRESS_SCALE=$scale BRAID_MODEL_SCALE=$scale
+# A round takes some milliseconds, so that at the usual scale each mode has 1,000.
+export BRAID_ATTACK_ROUNDS=$((scale * 50))
 
 for preset in ci asan tsan; do
     build_preset "$preset"

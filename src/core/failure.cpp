@@ -77,17 +77,16 @@ outcome* runtime::take_outcome(const slot& s) {
 }
 
 outcome* runtime::share_outcome(const slot& s) {
-    const std::lock_guard lock(failure_mutex);
-    const detail_block* d = detail_of(s);
-    if (d == nullptr || d->result == nullptr) return nullptr;
-    ++d->result->references;
-    return d->result;
+    outcome* const result = outcome_of(s);
+    return result != nullptr ? keep(result) : nullptr;
 }
 
 outcome* runtime::outcome_of(const slot& s) {
     const std::lock_guard lock(failure_mutex);
     const detail_block* d = detail_of(s);
-    return d == nullptr ? nullptr : d->result;
+    if (d != nullptr && d->result != nullptr) return d->result;
+    // It failed, and there was no memory to say how: as if it were cancelled.
+    return s.has(flag_failed) ? &unrecorded : nullptr;
 }
 
 void runtime::record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
@@ -98,8 +97,12 @@ void runtime::record_failure(worker& w, std::uint32_t index, std::exception_ptr 
         environment->within->policy_ == on_failure::cancel) {
         environment->within->cancel();
     }
-    outcome* result = new_outcome(std::move(error), by != nullptr ? by : s.name);
-    if (result != nullptr) adopt(w, index, result, ordinal);
+    if (by == nullptr) by = s.name;
+    if (outcome* result = new_outcome(error, by)) return adopt(w, index, result, ordinal);
+    // No memory: successors are cancelled and waits throw all the same, and the handler has it. An
+    // empty task is one that was refused for want of memory itself: its parent has not failed.
+    if (!s.has(flag_empty)) slots[index].flags.fetch_or(flag_failed, relaxed);
+    if (error != nullptr) report_unobserved(by != nullptr ? by : "", std::move(error));
 }
 
 /// Takes over one reference. The failure of the earliest creation wins, an error before a mere
@@ -119,8 +122,9 @@ void runtime::adopt(worker& w, std::uint32_t index, outcome* result, std::uint32
             loser = d->result;
             d->result = result;
             d->result_ordinal = ordinal;
-            s.flags.fetch_or(flag_failed, relaxed);
         }
+        // Also without memory for a place to keep it: then the handler hears of it by drop().
+        s.flags.fetch_or(flag_failed, relaxed);
     }
     drop(loser);
 }

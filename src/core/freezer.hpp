@@ -36,7 +36,9 @@ public:
     /// True: it was the last resume(), and those that rest are to be woken.
     bool release() {
         const std::lock_guard lock(mutex_);
-        if (times_ == 0 || --times_ != 0) return false;
+        if (times_ == 0) return false;
+        --times_;
+        if (times_ != 0) return false;
         frozen_.store(false, seq_cst);
         over_.notify_all();
         return true;

@@ -355,10 +355,10 @@ public:
     background_class background;
     guest_seats guests;
 
-    std::mutex failure_mutex;
-    std::mutex seat_mutex;                                // adding a seat
-    std::mutex thread_mutex;                              // starting, stopping and counting workers
-    unsigned started_workers = 0;                         // guarded by thread_mutex
+    outcome unrecorded;                    // of all failures for which there was no memory
+    std::mutex failure_mutex, seat_mutex;  // seat_mutex: adding a seat
+    std::mutex thread_mutex;               // starting, stopping and counting workers
+    unsigned started_workers = 0;          // guarded by thread_mutex
     std::uint16_t worker_seats[sleepers::capacity] = {};  // guarded by thread_mutex
     platform::core_set creators_cores;                    // to pin to
     platform::thread_request last_request{};

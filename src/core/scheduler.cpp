@@ -318,8 +318,9 @@ void* take_value(runtime& rt, task_id id) {
     }
     if (s.has(flag_value)) return s.storage;
 #if BRAID_HAS_EXCEPTIONS
-    // Not over: a task asked for its own value, which was reported.
-    if (s.has(flag_cancel) || rt.is_open(id)) throw broken_promise{};
+    // It was cancelled; or it failed, and there was no memory to say how; or it is not over: a task
+    // asked for its own value, which was reported.
+    if (s.has(flag_cancel | flag_failed) || rt.is_open(id)) throw broken_promise{};
 #endif
     return nullptr;
 }

@@ -207,6 +207,32 @@ TEST_P(Refused, MemoryLosesNoBodyOfABatch) {
     }
 }
 
+TEST_P(Refused, MemoryMakesNoFailureASuccess) {
+    // Without memory for its record a failure was forgotten: no wait threw, and successors ran.
+    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+        braid::scope all(s);
+        std::atomic<bool> successor_ran{false};
+        auto gate = s.begin({}, braid::empty);
+        const auto failing = all.spawn({.name = "failing", .after = {gate.id()}},
+                                       [] { throw std::runtime_error("planned"); });
+        auto later = s.async({.after = {failing}, .within = &all}, [&] { successor_ran = true; });
+        auto value = s.async({.after = {gate.id()}}, [] { throw std::runtime_error("value"); });
+        ASSERT_TRUE(failing && later.valid() && value.valid());
+        memory.refuse_after(k);
+        std::thread opener([&] { gate.finish(); });
+        EXPECT_ANY_THROW(later.get());
+        EXPECT_ANY_THROW(value.get());
+        opener.join();
+        memory.give_back();
+        try {
+            all.wait();
+        } catch (const std::exception&) {
+        }
+        EXPECT_FALSE(successor_ran);
+        EXPECT_EQ(all.account().executed, 0U);
+    });
+}
+
 TEST_P(Refused, MemoryLosesNoDependencyWithoutAWord) {
     // add_dependency() said "yes" and made no edge: the join was over before its predecessors.
     sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto high = static_cast<unsigned>(priority_level::high);
 /// Entries of a ring at which a search looks: what lies deeper is run by whoever stands in.
-constexpr std::size_t look_at = 64;
+constexpr std::size_t first_entries = 64;
 
 }  // namespace
 
@@ -26,8 +26,8 @@ bool enough_stack(const runtime& rt, worker& w) {
 task_id work_search::find() {
     if (policy_ == help::none || !enough_stack(rt_, w_)) return {};
     if (target_.run_everything) return rt_.next_task(w_);
-    if (target_.job != nullptr) return {};            // steal_needed_job()
-    if (!target_.task) return claim_needed(look_at);  // does not look at needs
+    if (target_.job != nullptr) return {};                  // steal_needed_job()
+    if (!target_.task) return claim_needed(first_entries);  // does not look at needs
     if (!rt_.turn && w_.kind != seat_kind::background) {
         // Most often the awaited task itself is the newest that this thread has made.
         const unsigned level = rt_.level_of(rt_.slots[index_of(target_.task.value)]);
@@ -38,11 +38,11 @@ task_id work_search::find() {
         }
     }
     if (w_.needed_for == target_.task) {
-        if (const task_id id = claim_needed(look_at)) return id;
+        if (const task_id id = claim_needed(first_entries)) return id;
     }
     needed_work(rt_, w_).find(target_.task);
     w_.needed_for = target_.task;
-    return claim_needed(look_at);
+    return claim_needed(first_entries);
 }
 
 bool work_search::is_needed(std::uint64_t entry) const {
