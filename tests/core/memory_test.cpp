@@ -1,4 +1,5 @@
 // C30: every byte through the user's functions, counted by tag, within a budget.
+#include "refusing_memory.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -103,41 +104,19 @@ TEST_P(Memory, ASpentBudgetIsReportedAndTheTaskRefused) {
     EXPECT_LE(static_cast<std::size_t>(memory_.live), o.memory_budget_bytes);
 }
 
-/// Hands out `left` more blocks, then none.
-struct failing {
-    braid::memory_hooks inner;
-    std::atomic<int> left{INT32_MAX};
-
-    braid::memory_hooks hooks() {
-        return {.allocate = [](void* user, std::size_t bytes, std::size_t alignment,
-                               braid::memory_tag tag) -> void* {
-                    auto& self = *static_cast<failing*>(user);
-                    if (--self.left < 0) return nullptr;
-                    return self.inner.allocate(self.inner.user, bytes, alignment, tag);
-                },
-                .release =
-                    [](void* user, void* p, std::size_t bytes, std::size_t alignment,
-                       braid::memory_tag tag) {
-                        const auto& self = *static_cast<failing*>(user);
-                        self.inner.release(self.inner.user, p, bytes, alignment, tag);
-                    },
-                .user = this};
-    }
-};
-
 // The hooks fail at the n-th call, for every n: refused or done, never half done or stuck.
 TEST_P(Memory, AFailureAtAnyAllocationLeavesNothingHalfDone) {
     braid::scheduler_options o = options();
     o.workers = std::min(GetParam(), 2);
-    failing f{o.memory};
-    o.memory = f.hooks();
+    braid_test::refusing_memory memory(o.memory);
+    o.memory = memory.hooks();
     for (int n = 0; n < 12; ++n) {
-        f.left = INT32_MAX;
+        memory.give_back();
         braid::scheduler s(o);
         braid::resource r(s);
         std::atomic<int> ran{0};
         int accepted = 0;
-        f.left = n;
+        memory.refuse_after(n);
         {
             std::array<char, 100> large{};
             auto parent = s.begin({}, braid::empty);
@@ -150,7 +129,7 @@ TEST_P(Memory, AFailureAtAnyAllocationLeavesNothingHalfDone) {
             accepted += static_cast<bool>(
                 s.spawn({.after = {value.id()}, .parent = parent.id()}, [&] { ++ran; }));
             const braid::task_id id = parent.finish();
-            f.left = INT32_MAX;
+            memory.give_back();
             s.wait(id);
             value.wait();
         }

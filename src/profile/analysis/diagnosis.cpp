@@ -47,9 +47,8 @@ finding about_waits(const scene& s, const candidate& c, const char* name, const 
 
 finding about_machine(const candidate& c, const char* name, const char* time) {
     if (c.why == cause::standstill) {
-        return {text_of("no thread of the program had a core for %s, %s into the frame: the "
-                        "machine stood still",
-                        time, in_ms(c.since).c_str()),
+        return {text_of("no thread of the program had a core for %s, %s into the frame", time,
+                        in_ms(c.since).c_str()),
                 "look for other programs, or for what else the host of a virtual machine runs"};
     }
     const char* const advice = "use fewer workers, or leave fewer other programs running";
