@@ -72,13 +72,16 @@ struct scheduler_options {
     int main_threads = 1;
     /// Register the constructing thread under this name. Null: it stays a foreign thread.
     const char* main_thread = "main";
-    /// Threads that stand in for waiting ones, created when first needed: 0..most_seats.
+    /// Threads that stand in for waiting ones, created when first needed: 0..most_seats. When they
+    /// are used up a wait polls, and runs work that it does not need only while nobody else runs
+    /// any.
     int max_reserves = 64;
     /// Threads of the background class, created when first needed: 0..most_background_threads; 0
     /// counts as 1.
     int background_threads = 1;
     /// Foreign threads that may be inside a call at the same moment, those not counted that only
-    /// wait there; a further one blocks until one returns. 0..most_seats; 0 counts as 1.
+    /// wait there: 0..most_seats; 0 counts as 1. Further calls that do not wait take turns on one
+    /// seat that is kept for them; a further wait runs nothing until a seat is free.
     int guests = 16;
 
     parking idle = parking::balanced;
