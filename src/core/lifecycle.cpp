@@ -121,12 +121,23 @@ runtime::runtime(const scheduler_options& o)
       edges(memory, memory_tag::edge),
       details(memory, memory_tag::detail) {}
 
+namespace {
+
+/// For a part without which there is no scheduler. The handler was told; there is nothing to
+/// return.
+template <class Part>
+void* room_for(accounted_memory& memory) {
+    void* bytes = memory.allocate(sizeof(Part), alignof(Part), memory_tag::runtime);
+    if (bytes == nullptr) std::terminate();
+    return bytes;
+}
+
+}  // namespace
+
 runtime* runtime::create(const scheduler_options& given) {
     const scheduler_options o = within_limits(with_observer(given));
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
-    void* bytes = door.allocate(sizeof(runtime), alignof(runtime), memory_tag::runtime);
-    if (bytes == nullptr) std::terminate();  // the handler was told; there is nothing to return
-    auto* rt = ::new (bytes) runtime(o);
+    auto* rt = ::new (room_for<runtime>(door)) runtime(o);
     rt->memory.take_over(door);
     rt->serial = next_serial.fetch_add(1, relaxed);
     rt->process = platform::process_id();
@@ -134,18 +145,13 @@ runtime* runtime::create(const scheduler_options& given) {
     rt->ring = std::bit_ceil(o.ring);
     if (o.assertion.function == nullptr) rt->options.assertion = {&log_misuse, &rt->options.log};
     if (o.chooser != nullptr) {
-        void* gate_bytes = rt->memory.allocate(sizeof(gate), alignof(gate), memory_tag::runtime);
-        if (gate_bytes == nullptr) std::terminate();  // as above
-        rt->turn = ::new (gate_bytes) gate(*o.chooser, rt->options.log, o.name);
+        rt->turn = ::new (room_for<gate>(rt->memory)) gate(*o.chooser, rt->options.log, o.name);
     }
 
     static constexpr std::atomic<std::uint32_t> never{0}, always{1};
     rt->listens = o.observer != nullptr ? &o.observer->listening() : &never;
     if (rt->turn != nullptr || (o.observer != nullptr && o.observer->wants_stable_ids())) {
-        void* place =
-            rt->memory.allocate(sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
-        if (place == nullptr) std::terminate();  // as above
-        rt->identities = ::new (place) stable_ids;
+        rt->identities = ::new (room_for<stable_ids>(rt->memory)) stable_ids;
     }
     rt->plain_ways = rt->identities == nullptr && !o.statistics;
     rt->watches = rt->plain_ways ? rt->listens : &always;
