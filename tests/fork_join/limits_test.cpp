@@ -97,7 +97,7 @@ TEST(BlockLimits, ThereAreNeverMoreBlocksThanNumbers) {
 
 TEST_P(LoopLimits, ReductionsAndScansAreRightWithAnyGrain) {
     braid::scheduler s(options());
-    for (const std::size_t n : {0, 1, 2, 1'000}) {
+    for (const std::size_t n : {0U, 1U, 2U, 1'000U}) {
         std::vector<std::uint64_t> in(n), expected(n), out(n);
         std::iota(in.begin(), in.end(), 7);
         std::inclusive_scan(in.begin(), in.end(), expected.begin());

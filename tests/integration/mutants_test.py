@@ -5,6 +5,7 @@ import io
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from planted_tree import ROOT, planted_tree
@@ -235,6 +236,10 @@ class children(unittest.TestCase):
         self.assertIsNone(status)
         sleeper = int(started[0].stdout.readline())
         started[0].stdout.close()
+        # It was ended, but who ended it is not its parent: the system takes it away in a moment.
+        limit = time.monotonic() + 10
+        while not self.is_gone(sleeper) and time.monotonic() < limit:
+            time.sleep(0.01)
         self.assertTrue(self.is_gone(sleeper))
 
     def is_gone(self, number):
