@@ -3,6 +3,7 @@
 #include "profile/analysis/coincidence.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -202,8 +203,16 @@ bool coincidence_search::is_worth(const combination& more, const combination& be
            more.saved - best.saved >= best.saved / 2;
 }
 
+/// By insertion: they are few, and std::stable_sort() of this library wants a deprecated function.
+template <class Iterator, class Before>
+void sort_stably(Iterator first, Iterator last, Before before) {
+    for (Iterator i = first; i != last; ++i) {
+        std::rotate(std::upper_bound(first, i, *i, before), i, std::next(i));
+    }
+}
+
 void sort(std::vector<combination>& all) {
-    std::stable_sort(all.begin(), all.end(), [](const combination& a, const combination& b) {
+    sort_stably(all.begin(), all.end(), [](const combination& a, const combination& b) {
         return a.saved != b.saved ? a.saved > b.saved : potential(a) > potential(b);
     });
 }
@@ -211,7 +220,7 @@ void sort(std::vector<combination>& all) {
 /// Those that save most, and those that would save most if nothing else coincided with them.
 void keep_promising(std::vector<combination>& sorted) {
     if (sorted.size() <= 2 * most_tried) return;
-    std::stable_sort(
+    sort_stably(
         sorted.begin() + most_tried, sorted.end(),
         [](const combination& a, const combination& b) { return potential(a) > potential(b); });
     sorted.resize(2 * most_tried);
