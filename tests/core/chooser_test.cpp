@@ -41,7 +41,8 @@ protected:
     }
     /// Each seed is a scheduler with all its threads: fewer where starting them is what costs.
     std::uint64_t seeds(std::uint64_t usual) const {
-        return GetParam() > 8 || braid_test::emulated ? usual / 20 : usual;
+        if (GetParam() > 8 || braid_test::emulated) return usual / 20;
+        return braid_test::sanitized ? usual / 10 : usual;
     }
 };
 
