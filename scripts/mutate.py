@@ -30,7 +30,7 @@ MODULES = {
     "fork_join": "include/braid/fork_join",
 }
 # The core's part of joins is told by joins only.
-ALSO = {"src/core/fork.cpp": "fork_join"}
+ALSO = {"src/core/run/branch.cpp": "fork_join"}
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "scripts")
 # What no mutant is in, and gdb, which takes longer than all the rest.
 OPTIONS = ("-DBRAID_BUILD_SAMPLES=OFF", "-DBRAID_BUILD_DEMO=OFF", "-DBRAID_BUILD_TOOLS=OFF",

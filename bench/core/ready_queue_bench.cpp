@@ -1,5 +1,5 @@
 // The queue of ready tasks by itself.
-#include "core/ready_queue.hpp"
+#include "core/ready/ready_queue.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -8,10 +8,10 @@
 #include "braid/core/observer.hpp"
 #include "braid/core/statistics.hpp"
 #include "braid/core/task_context.hpp"
-#include "core/index_pool.hpp"
-#include "core/ready_queue.hpp"
-#include "core/sleepers.hpp"
-#include "core/slot.hpp"
+#include "core/ready/ready_queue.hpp"
+#include "core/seats/sleepers.hpp"
+#include "core/task/index_pool.hpp"
+#include "core/task/slot.hpp"
 
 #include <cstdint>
 #include <exception>

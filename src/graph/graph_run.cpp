@@ -1,9 +1,9 @@
 // A run of a graph: the task that begins it, and the nodes, which release each other.
 #include "braid/core/scope.hpp"
-#include "core/attention.hpp"
-#include "core/permissions.hpp"
-#include "core/scope_counts.hpp"
-#include "core/stable_ids.hpp"
+#include "core/life/scope_counts.hpp"
+#include "core/ready/attention.hpp"
+#include "core/task/stable_ids.hpp"
+#include "core/task/words.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/part_task.hpp"
 

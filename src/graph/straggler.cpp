@@ -2,8 +2,8 @@
 #include "base/platform/platform.hpp"
 #include "braid/core/scope.hpp"
 #include "braid/graph/graph.hpp"
-#include "core/permissions.hpp"
 #include "core/seat_lease.hpp"
+#include "core/task/words.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/part_task.hpp"
 

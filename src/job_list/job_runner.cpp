@@ -1,6 +1,6 @@
 // The threads' side of a job list: the task of a submission, and those that join in.
-#include "core/attention.hpp"
-#include "core/helper_floats.hpp"
+#include "core/ready/attention.hpp"
+#include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
 #include "job_list/job_list_state.hpp"
 

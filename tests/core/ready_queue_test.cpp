@@ -1,5 +1,5 @@
 // The ring of ready tasks: owner, thieves, and claims from the middle.
-#include "core/ready_queue.hpp"
+#include "core/ready/ready_queue.hpp"
 
 #include "scale.hpp"
 

@@ -1,5 +1,5 @@
 // Whom a thief robs first.
-#include "core/victims.hpp"
+#include "core/ready/victims.hpp"
 
 #include "braid/braid.hpp"
 

@@ -2,7 +2,7 @@
 // no thief sleeps beside a public job.
 #include "base/parker.hpp"
 #include "braid/core/fork_stack.hpp"
-#include "core/sleepers.hpp"
+#include "core/seats/sleepers.hpp"
 
 #include "relacy_policy.hpp"
 

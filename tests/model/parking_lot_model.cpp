@@ -3,7 +3,7 @@
 // set is a deadlock to Relacy.
 #include "base/parker.hpp"
 #include "core/event_word.hpp"
-#include "core/parking_lot.hpp"
+#include "core/seats/parking_lot.hpp"
 
 #include "relacy_policy.hpp"
 

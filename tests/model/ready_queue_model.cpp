@@ -1,5 +1,5 @@
 // Every pushed task is taken exactly once, by whoever, and its claimer sees it whole (I1, I2).
-#include "core/ready_queue.hpp"
+#include "core/ready/ready_queue.hpp"
 
 #include "relacy_policy.hpp"
 

@@ -1,8 +1,8 @@
 // No thread sleeps while a task is visible and nobody searches (I5). Publishers never run what they
 // publish, as if a long body held them: what they publish must find another thread by itself.
 #include "base/parker.hpp"
-#include "core/ready_queue.hpp"
-#include "core/sleepers.hpp"
+#include "core/ready/ready_queue.hpp"
+#include "core/seats/sleepers.hpp"
 
 #include "relacy_policy.hpp"
 

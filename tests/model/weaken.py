@@ -13,8 +13,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PARKER, READY = "src/base/parker.hpp", "src/core/ready_queue.hpp"
-SLEEPERS, WORDS = "src/core/sleepers.hpp", "src/core/permissions.hpp"
+PARKER, READY = "src/base/parker.hpp", "src/core/ready/ready_queue.hpp"
+SLEEPERS, WORDS = "src/core/seats/sleepers.hpp", "src/core/task/words.hpp"
 FORK = "include/braid/core/fork_stack.hpp"
 BOUNDED = "include/braid/core/bounded_queue.hpp"
 FLOW = "include/braid/fork_join/pipeline_flow.hpp"
@@ -22,7 +22,7 @@ FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 RANKS = "src/graph/ready_ranks.hpp"
 FEED = "src/job_list/job_feed.hpp"
 RING = "src/profile/record_ring.hpp"
-LOT, EVENT = "src/core/parking_lot.hpp", "src/core/event_word.hpp"
+LOT, EVENT = "src/core/seats/parking_lot.hpp", "src/core/event_word.hpp"
 
 # name: (file, text, replacement, model, survives)
 WEAKENED = {

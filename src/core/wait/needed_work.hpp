@@ -1,8 +1,8 @@
 #pragma once
 // Which tasks an awaited task needs. See "How needed work is found" in docs/design/wait.md.
 
-#include "core/permissions.hpp"
 #include "core/runtime.hpp"
+#include "core/task/words.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 #include "core/wait/search.hpp"
 
 #include "braid/core/scope.hpp"
-#include "core/lists.hpp"
+#include "core/ready/lists.hpp"
 #include "core/wait/needed_work.hpp"
 
 #include <algorithm>

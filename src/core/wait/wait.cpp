@@ -2,10 +2,10 @@
 // top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
-#include "core/attention.hpp"
-#include "core/helper_floats.hpp"
-#include "core/permissions.hpp"
+#include "core/ready/attention.hpp"
+#include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
+#include "core/task/words.hpp"
 #include "core/wait/search.hpp"
 
 #include <algorithm>

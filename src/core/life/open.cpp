@@ -1,9 +1,9 @@
 // A task comes to be: a slot, its predecessors, its parent, and the moment it may start.
 #include "braid/core/scope.hpp"
-#include "core/permissions.hpp"
-#include "core/scope_counts.hpp"
+#include "core/life/scope_counts.hpp"
 #include "core/seat_lease.hpp"
-#include "core/stable_ids.hpp"
+#include "core/task/stable_ids.hpp"
+#include "core/task/words.hpp"
 
 #include <algorithm>
 

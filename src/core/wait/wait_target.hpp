@@ -2,7 +2,7 @@
 
 #include "braid/core/fork_stack.hpp"
 #include "braid/core/task.hpp"
-#include "core/parking_lot.hpp"
+#include "core/seats/parking_lot.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // Tasks that not every thread may run: for one thread (`on`) in its inbox, for a set of workers
 // (`workers`) in one list that its members look into.
-#include "core/lists.hpp"
+#include "core/ready/lists.hpp"
 #include "core/runtime.hpp"
 
 #include <algorithm>

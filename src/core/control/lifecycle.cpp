@@ -1,8 +1,8 @@
 // Seats and threads: how they come, whom they belong to, and how everything ends.
-#include "core/helper_floats.hpp"
 #include "core/limits.hpp"
+#include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
-#include "core/stable_ids.hpp"
+#include "core/task/stable_ids.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,9 @@
 // The loop of a thread, and the body of a task.
 #include "braid/core/scope.hpp"
-#include "core/attention.hpp"
-#include "core/helper_floats.hpp"
-#include "core/permissions.hpp"
+#include "core/ready/attention.hpp"
+#include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
+#include "core/task/words.hpp"
 #include "core/wait/search.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Joins that become public: asked for, stolen, taken back, waited for. The private way, which most
 // joins take, is in braid/fork_join/join.hpp. See docs/design/fork-join.md.
+#include "core/ready/victims.hpp"
 #include "core/seat_lease.hpp"
-#include "core/victims.hpp"
 #include "core/wait/search.hpp"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 //     successor's count; or it is not, and then the builder is told "over". Never both.
 // Free functions over the words, so that a model checker compiles exactly these.
 
-#include "core/slot.hpp"
+#include "core/task/slot.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {

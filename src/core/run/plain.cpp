@@ -2,11 +2,11 @@
 // of its work, without the branches that others need. What it may skip, it never was; whatever
 // turns out different (a failure, children, successors, waiters) goes on as in complete.cpp.
 #include "braid/core/scope.hpp"
-#include "core/attention.hpp"
-#include "core/helper_floats.hpp"
-#include "core/permissions.hpp"
-#include "core/scope_counts.hpp"
+#include "core/life/scope_counts.hpp"
+#include "core/ready/attention.hpp"
+#include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
+#include "core/task/words.hpp"
 
 #include <algorithm>
 #include <new>

@@ -3,7 +3,7 @@
 
 #include "base/platform/platform.hpp"
 #include "braid/base/policy.hpp"
-#include "core/parking_lot.hpp"
+#include "core/seats/parking_lot.hpp"
 
 #include <condition_variable>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "core/stable_ids.hpp"
+#include "core/task/stable_ids.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {

@@ -1,6 +1,6 @@
 // The background class: threads of its own that run only when nothing else wants the core, so it
 // never delays frame work. Long and blocking by nature, so one lock serves it well.
-#include "core/lists.hpp"
+#include "core/ready/lists.hpp"
 #include "core/runtime.hpp"
 
 #include <algorithm>

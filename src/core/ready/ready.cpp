@@ -1,7 +1,7 @@
 // A task may start: where it goes, who finds it, who is woken.
-#include "core/attention.hpp"
-#include "core/lists.hpp"
-#include "core/victims.hpp"
+#include "core/ready/attention.hpp"
+#include "core/ready/lists.hpp"
+#include "core/ready/victims.hpp"
 
 #include <algorithm>
 #include <utility>

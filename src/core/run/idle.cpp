@@ -1,6 +1,6 @@
 // A thread that finds nothing to do: it looks on for a while, announces itself, looks again,
 // sleeps.
-#include "core/attention.hpp"
+#include "core/ready/attention.hpp"
 
 #include <algorithm>
 #include <utility>

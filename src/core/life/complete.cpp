@@ -1,7 +1,7 @@
 // A task is over: its permissions are walked, its parent counts down, its slot goes back.
 #include "braid/core/scope.hpp"
-#include "core/permissions.hpp"
 #include "core/runtime.hpp"
+#include "core/task/words.hpp"
 
 #include <utility>
 

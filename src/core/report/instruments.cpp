@@ -1,5 +1,5 @@
 // What the scheduler says about itself: events, log, durations, counts; and the chooser's choice.
-#include "core/lists.hpp"
+#include "core/ready/lists.hpp"
 #include "core/runtime.hpp"
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 // the next one takes the upper half of what is left. See docs/design/batch.md.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
-#include "core/attention.hpp"
-#include "core/permissions.hpp"
+#include "core/life/scope_counts.hpp"
+#include "core/ready/attention.hpp"
 #include "core/runtime.hpp"
-#include "core/scope_counts.hpp"
+#include "core/task/words.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "core/gate.hpp"
+#include "core/seats/gate.hpp"
 
 #include <cstdio>
 
