@@ -114,8 +114,9 @@ protected:
             o.observer = &log;
             o.chooser = &chooser;
             o.main_thread = "main";
+            random_program tasks(program);  // lives until the scheduler has run all of them
             braid::scheduler s(o);
-            random_program(program).run(s);
+            tasks.run(s);
         }
         EXPECT_EQ(log.different_ids(), log.seen().size()) << "no two tasks have one id";
         return log.seen();
@@ -143,8 +144,9 @@ TEST_P(StableIds, AreTheSameWithoutAChooser) {
             braid::scheduler_options o = options();
             o.observer = &log;
             o.main_thread = "main";
+            random_program tasks(1);
             braid::scheduler s(o);
-            random_program(1).run(s);
+            tasks.run(s);
         }
         ASSERT_EQ(log.seen(), wanted);
     }
