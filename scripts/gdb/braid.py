@@ -67,13 +67,13 @@ class Pool:
 class Runtime:
     def __init__(self, value):
         self.value = value
-        self.name = text(value["options"]["name"])
-        self.slots = Pool(value["slots"])
-        self.edges = Pool(value["edges"])
+        self.name = text(value["options_"]["name"])
+        self.slots = Pool(value["slots_"])
+        self.edges = Pool(value["edges_"])
 
     def seats(self):
-        for i in range(number(self.value["seat_count"])):
-            yield pointer(self.value["seats"][i]).dereference()
+        for i in range(number(self.value["seat_count_"])):
+            yield pointer(self.value["seats_"][i]).dereference()["whole"].referenced_value()
 
     def seat(self, index):
         for w in self.seats():
@@ -227,7 +227,7 @@ class Waits(gdb.Command):
         for runtime in runtimes():
             print(f"scheduler '{runtime.name}'")
             for b in range(64):
-                record = runtime.value["lot"]["buckets_"][b]["first"]
+                record = runtime.value["lot_"]["buckets_"][b]["first"]
                 while int(record) != 0:
                     self.show(runtime, record.dereference())
                     record = record["next"]
@@ -245,9 +245,9 @@ class Waits(gdb.Command):
         address = ~key & 0xFFFFFFFFFFFFFFFF
         if (key >> 32) < 0xFFFF0000:
             what = f"task {runtime.title(key)}"
-        elif address == int(runtime.value["frozen"]["frozen_"].address):
+        elif address == int(runtime.value["frozen_"]["frozen_"].address):
             what = "resume()"
-        elif address == int(runtime.value["state"].address):
+        elif address == int(runtime.value["phase_"].address):
             what = "the end of all tasks (shut_down)"
         elif address & 1:
             what = f"scope {address & ~1:#x}"

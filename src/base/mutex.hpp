@@ -5,6 +5,9 @@
 
 #include "braid/base/policy.hpp"
 
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
 #if defined(__clang__)
@@ -30,6 +33,7 @@ public:
     basic_mutex(const basic_mutex&) = delete;
     basic_mutex& operator=(const basic_mutex&) = delete;
     void lock() BRAID_LOCK_RULE(acquire_capability()) { mutex_.lock(); }
+    bool try_lock() BRAID_LOCK_RULE(try_acquire_capability(true)) { return mutex_.try_lock(); }
     void unlock() BRAID_LOCK_RULE(release_capability()) { mutex_.unlock(); }
 
 private:
@@ -50,6 +54,21 @@ public:
 
 private:
     basic_mutex<Policy>& mutex_;
+};
+
+/// Sleeps until notified, for the rare places where a thread without a seat waits. The caller holds
+/// `mutex` and looks at its condition again each time, as with std::condition_variable.
+template <class Policy>
+class basic_condition {
+public:
+    void wait(basic_mutex<Policy>& mutex) BRAID_REQUIRES(mutex) { condition_.wait(mutex); }
+    void wait_for(basic_mutex<Policy>& mutex, std::int64_t ns) BRAID_REQUIRES(mutex) {
+        condition_.wait_for(mutex, std::chrono::nanoseconds(ns));
+    }
+    void notify_all() { condition_.notify_all(); }
+
+private:
+    std::condition_variable_any condition_;
 };
 
 BRAID_NAMESPACE_END

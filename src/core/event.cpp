@@ -13,7 +13,7 @@ void event::set() {
     // First, or who takes it could be reported before.
     if (rt.observed()) rt.tell_event(event_kind::event_set, *this);
     if (!detail::set_event(state_)) return;
-    rt.lot.wake(
+    rt.lot().wake(
         detail::address_key(this), how_many, [](detail::wait_record&) { return true; },
         [&](unsigned seat) { rt.notify(seat); });
 }

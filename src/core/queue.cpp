@@ -66,7 +66,7 @@ struct queue::state {
     static std::size_t handle_bytes(const queue_options& o) {
         return sizeof(platform::thread_handle) * std::max(o.threads, 1U);
     }
-    detail::accounted_memory& memory() const { return rt.memory; }
+    detail::accounted_memory& memory() const { return rt.memory(); }
 
     bool try_push(item& it);
     bool try_pop(item& it);
@@ -178,7 +178,7 @@ bool queue::state::run_oldest(atomic<std::uint64_t>& count) {
 
 void queue::state::thread_main() {
     platform::set_float_control(rt.float_control);
-    const thread_callbacks& callbacks = rt.options.threads;
+    const thread_callbacks& callbacks = rt.options().threads;
     if (callbacks.started != nullptr) callbacks.started(callbacks.user, options.name);
     item it;
     while (true) {
@@ -197,7 +197,7 @@ void queue::state::thread_main() {
 }
 
 queue::state* queue::make_state(queue& q, const queue_options& options) {
-    detail::accounted_memory& memory = q.rt_.memory;
+    detail::accounted_memory& memory = q.rt_.memory();
     const std::size_t count = state::cell_count(options);
     const std::size_t cell_bytes = sizeof(state::ring::cell) * count;
     const std::size_t handle_bytes = state::handle_bytes(options);
@@ -219,7 +219,7 @@ queue::state* queue::make_state(queue& q, const queue_options& options) {
 }
 
 queue::queue(scheduler& s, const queue_options& options)
-    : rt_(s.internals()), state_(make_state(*this, detail::within_limits(options, rt_.options))) {
+    : rt_(s.internals()), state_(make_state(*this, detail::within_limits(options, rt_.options()))) {
     if (state_ == nullptr) return;
     const queue_options& given = state_->options;
     state_->request = {.name = given.name,
@@ -233,7 +233,7 @@ queue::queue(scheduler& s, const queue_options& options)
         if (state_->threads[i] == 0) {
             state_->rt.log(log_level::error,
                            "%s: the system refused a thread for queue '%s'; going on without it",
-                           state_->rt.options.name, given.name);
+                           state_->rt.options().name, given.name);
         }
     }
 }
@@ -252,7 +252,7 @@ queue::~queue() {
         if (state_->threads[i] != 0) platform::join_thread(state_->threads[i]);
     }
     state_->~state();
-    rt_.memory.release(state_, sizeof(state), alignof(state), memory_tag::queue);
+    rt_.memory().release(state_, sizeof(state), alignof(state), memory_tag::queue);
 }
 
 bool queue::push_item(item& work) {
@@ -289,7 +289,7 @@ bool queue::push_item(item& work) {
 void queue::drain() {
     if (state_ == nullptr) return;
     state& q = *state_;
-    if (!BRAID_EXPECT(q.rt.options.assertion, !serves(*this),
+    if (!BRAID_EXPECT(q.rt.options().assertion, !serves(*this),
                       "a piece of work cannot drain its own queue: it would wait for itself")) {
         return;
     }

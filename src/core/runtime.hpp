@@ -14,10 +14,6 @@
 #include "braid/core/observer.hpp"
 #include "braid/core/resource.hpp"
 #include "braid/core/scheduler.hpp"
-#include "core/seats/freezer.hpp"
-#include "core/seats/gate.hpp"
-#include "core/seats/parking_lot.hpp"
-#include "core/seats/sleepers.hpp"
 #include "core/seats/thread_groups.hpp"
 #include "core/task/id_test.hpp"
 #include "core/wait/wait_target.hpp"
@@ -34,9 +30,7 @@ namespace detail {
 struct batch_bodies;
 struct ticket;
 
-enum class life : std::uint8_t { running, draining, discarding, closed };
-
-class runtime {
+class runtime : public seats_room {
 public:
     static runtime* create(const scheduler_options& options);
     /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
@@ -46,6 +40,7 @@ public:
     draft open(worker& w, const task_options& options, draft_kind kind);
     /// What options say about where and how a task runs.
     static std::uint16_t flags_of(const task_options& options);
+    using task_room::level_of;
     static std::uint8_t level_of(const task_options& options);
     /// A mistake in them is reported; false.
     bool good_options(const task_options& options) const;
@@ -53,15 +48,8 @@ public:
     void abandon(worker& w, draft d, std::uint16_t as);
     void finish_building(worker& w, task_id id, bool cancel);
     bool add_dependency(worker& w, task_id id, task_id predecessor);
-    /// Is the task `ancestor`, or a child of it, or a child of one of those …?
-    bool descends(std::uint32_t index, task_id ancestor) const;
-    void link_parent(slot& child, std::uint32_t parent) const;
     static void count_creation(worker& w, const task_environment* environment,
                                std::uint64_t count = 1);
-    task_state state_of(task_id id) const;
-    task_id id_of(std::uint32_t index) const {
-        return {join_word(slots[index].generation(), index)};
-    }
 
     // ---- plain.cpp
     draft open_plain(worker& w, scope* within, const char* name, draft_kind kind);
@@ -80,7 +68,7 @@ public:
     // ---- ready.cpp
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
     void queue_ready(worker& w, std::uint32_t index);  // which has been told
-    bool keep(worker& w, std::uint32_t index, unsigned depth);
+    bool set_run_next(worker& w, std::uint32_t index, unsigned depth);
     void enqueue(worker& w, std::uint32_t index);
     /// Into the thread's own queue, for everybody.
     void push_ready(worker& w, task_id id, unsigned level);
@@ -93,25 +81,13 @@ public:
     /// Calls f(worker&) for the other seats, nearest first, until it says true (victims.hpp).
     template <class F>
     bool any_victim(const worker& w, std::uint32_t& last, F&& f) const;
-    /// For thieves. relaxed: they find it a little later, too.
-    void note_core(worker& w) const;
     task_id next_task(worker& w);
     /// For this thread alone, its own, stolen, or from the shared list.
     task_id ready_at(worker& w, unsigned level, bool may_steal);
     bool work_visible() const;
-    /// False: nobody sleeps.
-    bool wake_one(bool waiters_too = true);
-    unsigned choose_sleeper(bool waiters_too);
-    static constexpr std::int64_t settled_ns = 1'000'000;
-    void keep_apart(worker& sleeper);
-    void note_cores(worker& w);
-    static void go_anywhere(worker& w);
-    bool may_be_moved(const worker& w) const;
-    void wake_seat(unsigned seat);
-    void boost(worker& w, task_id id, std::uint8_t level);
+    void inherit_priority(worker& w, task_id id, std::uint8_t level);
     bool take_out(task_id id, unsigned level);
     void requeue_by_table(worker& w);
-    std::uint8_t level_of(const slot& s) const;
     /// Both under the list's lock; take_first: the oldest that fits, or no_index.
     void append(inbox& list, std::uint32_t first, std::uint32_t last, std::uint32_t count = 1);
     template <class Fits>
@@ -139,8 +115,8 @@ public:
     /// `more`: may go on with other tasks of the same environment, if they are the newest.
     void run(worker& w, task_id id, bool more = false);
     void run_any(worker& w, task_id id);
-    void run_kept(worker& w);  // whatever it is
-    void run_kept(worker& w, id_test wanted, id_test more);
+    void run_chain(worker& w);  // whatever it is
+    void run_chain(worker& w, id_test wanted, id_test more);
     /// Around a body: what the thread runs, for itself and for searchers. Returns the outer task.
     running_task* begin_body(worker& w, running_task& body, task_id shown_as);
     /// The thread goes on with another task in the same frame.
@@ -166,8 +142,6 @@ public:
     enum class end_of_task : std::uint8_t { executed, failed, cancelled };
     void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);
     bool tell_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
-    /// A slot in its last generation is retired instead (I3).
-    void give_slot(worker& w, std::uint32_t index);
     static bool scope_done(const scope& s);
 
     // ---- wait/
@@ -186,7 +160,6 @@ public:
     bool hand_over(worker& w);
     void take_back(worker& w);
     bool sleep(worker& w, std::int64_t deadline);
-    void notify(unsigned seat);
 
     // ---- fork.cpp
     fork_context context_of(worker& w);
@@ -209,28 +182,14 @@ public:
     /// `by`: who threw, if not the task of that index.
     void record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
                         std::uint32_t ordinal, const char* by = nullptr);
-    void adopt(worker& w, std::uint32_t index, outcome* result, std::uint32_t ordinal);
-    outcome* new_outcome(std::exception_ptr error, const char* task);
-    outcome* keep(outcome* result);
-    void drop(outcome* result);
-    void report_unobserved(const char* task, std::exception_ptr error);
-    outcome* outcome_of(const slot& s);
-    /// The task has none from here on; and: one more reference. Null: it has none.
-    outcome* take_outcome(const slot& s);
-    outcome* share_outcome(const slot& s);
-    /// The owner of the value will hear of it.
-    void forget(outcome* result);
-    /// Rethrows what a wait received; drops it.
-    void raise(outcome* result);
     bool scope_cancelled(const slot& s) const;
 
     // ---- lifecycle.cpp
-    void find_places(const topology* machine);
-    int core_to_pin_to(const worker& w) const;
     worker* add_seat(seat_kind kind, unsigned number, const char* name);
     worker* place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
                        std::uint32_t most, std::uint32_t others, const char* name);
-    bool start(worker& w);
+    static void run_thread(void* worker);
+    static void run_background_thread(void* worker);
     worker* bound() const;
     worker* add_main(const char* name);
     void remove_main(worker& w);
@@ -239,10 +198,10 @@ public:
     worker* lease_guest();
     /// For a wait. Null: all are taken, and none can be had.
     worker* try_lease_guest();
-    /// Under guests.mutex. Null: none is free.
+    /// Under the lock of without_seat(). Null: none is free.
     worker* take_guest(bool kept_too);
     void seat_guest(worker& w);
-    bool sleep_outside(std::unique_lock<std::mutex>& lock, std::int64_t deadline);
+    bool sleep_outside(unseated& here, std::int64_t deadline) BRAID_REQUIRES(here.lock);
     void return_guest(worker& w);
     /// For try_post() from outside: waits for nothing. Null: another thread is there.
     worker* enter_post_seat();
@@ -271,71 +230,29 @@ public:
     void release_resources(worker& w, std::uint32_t index);
 
     // ---- instruments.cpp
-    bool observed() const { return listens->load(relaxed) != 0; }
-    bool unwatched() const { return watches->load(relaxed) == 0; }
-    void tell_job(worker& w, event_kind kind, task_id task, const fork_slot& job,
-                  std::uint16_t from = UINT16_MAX);
     void tell_taken(const wait_target& target) const;
-    void tell_seated(worker& w);
-    void tell_spawned(observer& to, const worker& w, const slot& s, task_id id, task_id parent,
-                      const std::source_location& where, bool same_moment, bool ready_now) const;
-    void tell(worker& w, event_kind kind, task_id task, task_id other = {}, const char* n = {});
-    void tell_resource(worker& w, event_kind kind, task_id task, const resource& r);
     void tell_event(event_kind kind, const event& e) const;
-    void log(log_level level, const char* format, ...) __attribute__((format(printf, 3, 4)));
-    void note_duration(worker& w, const char* name, bool quiet, std::int64_t from, unsigned n = 1);
-    void note_durations(worker& w, const char* name, bool quiet, unsigned count);
-    std::int64_t task_clock() const;  // that tasks are timed with
-    void note_type(worker& w, const char* name, std::int64_t ns);
-    scheduler_statistics totals() const;
+    scheduler_statistics statistics() const;
+    worker& seat_at(unsigned index) const {
+        return static_cast<worker&>(seats_room::seat_at(index));
+    }
     task_id choose_ready(worker& w, id_test wanted);
     void take_out(task_id id);
-    alternative identity(task_id id) const;
     static runtime& of(task_context& context) { return context.rt_; }
     static worker& worker_of(task_context& context) { return *context.worker_; }
     static void fail(task_context& context, std::exception_ptr error) {
         context.worker_->top->error = std::move(error);
     }
 
-    detail_block* detail_of(const slot& s) const {
-        const std::uint32_t d = s.detail.load(acquire);
-        return d == no_index ? nullptr : &details[d];
-    }
-    detail_block* make_detail(worker& w, slot& s);
     bool fill_detail(worker& w, slot& s, const task_options& o, draft_kind kind);
-    bool is_present(thread_ref thread) const;
     static bool may_be_named(const worker& w);
-    bool is_open(task_id id) const { return state_of(id) == task_state::open; }
-    bool is_below(const slot& s, task_id parent) const {
-        const std::uint32_t index = index_of(parent.value);
-        return s.parent.load(relaxed) == index && id_of(index) == parent;
-    }
-
-    scheduler_options options;
-    accounted_memory memory;
-    index_pool<slot> slots;
-    index_pool<edge> edges;
-    index_pool<detail_block> details;
-    parking_lot lot;
-    sleepers asleep;
-    gate* turn = nullptr;                                 // with a chooser only
-    class stable_ids* identities = nullptr;               // with a chooser, or if an observer asks
-    const std::atomic<std::uint32_t>* listens = nullptr;  // observer::listening(); 0: none
-    const std::atomic<std::uint32_t>* watches = nullptr;  // the same; 1 without plain_ways
-    bool plain_ways = true;                               // no statistics, no `identities`
 
     // Read-mostly line.
-    alignas(64) atomic<std::uint32_t> seat_count{0};
-    atomic<worker*> seats[sleepers::capacity]{};
-    atomic<const topology*> places{nullptr};
-    atomic<unsigned> active_workers{0};
-    atomic<life> state{life::running};
-    freezer frozen;
     atomic<std::int64_t> expected_at{0};  // when the program has said that work comes; 0: never
-    atomic<std::uint8_t> priority_table[256]{};
-    std::uint64_t serial = 0, float_control = 0;  // serial: tells schedulers at one address apart
+    std::uint64_t serial_number = 0,
+                  float_control = 0;  // serial_number: tells schedulers at one address apart
     std::uint32_t ring = 0, process = 0;
-    unsigned max_workers = 0, cores = 1;
+    unsigned max_workers = 0;
 
     // Tasks of the high level that lie in queues: others look for them before their own.
     alignas(64) atomic<std::int32_t> high_ready{0};
@@ -344,7 +261,7 @@ public:
     atomic<std::uint64_t> masked_for{0};  // some of them may be for these
 
     // Waiters that gave up their seat, and reserves that stand in for them.
-    alignas(64) atomic<std::uint32_t> handed_over{0};
+    alignas(64) atomic<std::uint32_t> released_permits{0};
     atomic<std::uint32_t> reserves{0};
     std::mutex reserve_mutex;
     std::uint32_t reserve_threads = 0;               // guarded by reserve_mutex
@@ -355,20 +272,18 @@ public:
     background_class background;
     guest_seats guests;
 
-    outcome unrecorded;                    // of all failures for which there was no memory
-    std::mutex failure_mutex, seat_mutex;  // seat_mutex: adding a seat
-    std::mutex thread_mutex;               // starting, stopping and counting workers
-    unsigned started_workers = 0;          // guarded by thread_mutex
+    std::mutex seat_mutex;                                // seat_mutex: adding a seat
+    std::mutex thread_mutex;                              // starting, stopping and counting workers
+    unsigned started_workers = 0;                         // guarded by thread_mutex
     std::uint16_t worker_seats[sleepers::capacity] = {};  // guarded by thread_mutex
-    platform::core_set creators_cores;                    // to pin to
     platform::thread_request last_request{};
     worker* ended_by = nullptr;  // the seat whose task destroyed the scheduler; see destroy()
-    atomic<std::uint64_t> refused{0}, unobserved{0}, wakes{0};
+    atomic<std::uint64_t> refused{0};
     atomic<std::uint32_t> next_resource{0};
     atomic<bool> warned_of_reserves{false}, warned_of_parking{false};
 
 private:
-    explicit runtime(const scheduler_options& o);
+    using seats_room::seats_room;
     ~runtime();
     task_options member_options(std::uint32_t parent) const;
     std::uint32_t open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch);
@@ -382,10 +297,9 @@ private:
     void complete_one(worker& w, std::uint32_t index, bool told);
     void end_here(worker& w, std::uint32_t index);
     void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
+    void pass_on(worker& w, const slot& s, outcome& result, std::uint32_t parent);
     static end_of_task how_it_ended(const slot& s);
     void recycle(worker& w, std::uint32_t index);
-    bool waits_for_transitively(task_id id, task_id wanted) const;
-    void pass_on(worker& w, slot& s, outcome* result, std::uint32_t parent);
     void publish_joins(worker& w, std::uint32_t count);
     bool claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted);
     void run_job(worker& w, const worker& victim, fork_slot& job, std::uint32_t by);

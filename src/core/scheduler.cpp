@@ -51,7 +51,7 @@ void scheduler::wait(task_id id, help policy) { wait_for(id, forever, policy); }
 
 bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
     if (!id) return true;
-    if (!BRAID_EXPECT(rt_->options.assertion, rt_->state_of(id) != task_state::unknown,
+    if (!BRAID_EXPECT(rt_->options().assertion, rt_->state_of(id) != task_state::unknown,
                       "wait only for ids that this scheduler has issued")) {
         return true;
     }
@@ -77,30 +77,30 @@ void scheduler::work_until(event& stop) {
 
 bool scheduler::begin_blocking(detail::runtime& rt) {
     worker* w = rt.bound();
-    if (w == nullptr || w->handed_over || w->kind == seat_kind::background) return false;
+    if (w == nullptr || w->permit_released || w->kind == seat_kind::background) return false;
     rt.tell_scope(*w);
     rt.publish_joins(*w);
     w->blocking_since = rt.task_clock();
     w->elsewhere_before = w->elsewhere;
     const bool gave = rt.hand_over(*w);
     w->blocks.store(true, relaxed);
-    if (gave && rt.turn) {
-        w->without_turn = true;
-        rt.turn->leave(w->index);
+    if (gave && rt.serial()) {
+        w->outside_gate = true;
+        rt.serial()->leave(w->index);
     }
     return gave;
 }
 void scheduler::end_blocking(detail::runtime& rt, bool gave) {
     if (!gave) {
         worker* const own = rt.bound();
-        if (own != nullptr && !own->handed_over) own->blocks.store(false, relaxed);
+        if (own != nullptr && !own->permit_released) own->blocks.store(false, relaxed);
         return;
     }
     worker& w = *rt.bound();
     w.blocks.store(false, relaxed);
-    if (rt.turn) {
-        rt.turn->enter(w.index);
-        w.without_turn = false;
+    if (rt.serial()) {
+        rt.serial()->enter(w.index);
+        w.outside_gate = false;
     }
     w.elsewhere = w.elsewhere_before + (rt.task_clock() - w.blocking_since);
     rt.take_back(w);
@@ -108,12 +108,12 @@ void scheduler::end_blocking(detail::runtime& rt, bool gave) {
 
 // ---- threads -----------------------------------------------------------------------------------
 
-unsigned scheduler::worker_count() const { return rt_->active_workers.load(acquire); }
+unsigned scheduler::worker_count() const { return rt_->active_workers(acquire); }
 void scheduler::set_worker_count(unsigned count) { rt_->set_worker_count(count); }
 
 thread_ref scheduler::worker_thread(unsigned index) const {
     const std::lock_guard lock(rt_->thread_mutex);
-    if (!BRAID_EXPECT(rt_->options.assertion, index < rt_->started_workers,
+    if (!BRAID_EXPECT(rt_->options().assertion, index < rt_->started_workers,
                       "worker_thread(i) needs i < worker_count()")) {
         return {};
     }
@@ -131,9 +131,9 @@ void scheduler::freeze() { rt_->freeze(); }
 void scheduler::resume() { rt_->resume(); }
 
 void scheduler::set_priority_table(const priority_level* levels, std::size_t count) {
-    const assertion_handler& misuse = rt_->options.assertion;
+    const assertion_handler& misuse = rt_->options().assertion;
     const auto is_none = [](priority_level level) { return level > priority_level::high; };
-    if (!BRAID_EXPECT(misuse, count <= std::size(rt_->priority_table),
+    if (!BRAID_EXPECT(misuse, count <= detail::task_room::categories,
                       "a priority table has at most 256 entries") ||
         !BRAID_EXPECT(misuse, count == 0 || levels != nullptr,
                       "give set_priority_table() the levels that it counts") ||
@@ -142,7 +142,7 @@ void scheduler::set_priority_table(const priority_level* levels, std::size_t cou
         return;
     }
     for (std::size_t i = 0; i < count; ++i) {
-        rt_->priority_table[i].store(static_cast<std::uint8_t>(levels[i]), relaxed);
+        rt_->set_level(static_cast<std::uint8_t>(i), levels[i]);
     }
     const seat_lease seat(*rt_, nullptr);
     rt_->requeue_by_table(*seat);
@@ -155,17 +155,17 @@ main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
     if (w != nullptr) ref_ = {w->index, w->visit.load(relaxed)};
 }
 main_thread::~main_thread() {
-    if (ref_) rt_.remove_main(*rt_.seats[ref_.seat].load(acquire));
+    if (ref_) rt_.remove_main(rt_.seat_at(ref_.seat));
 }
 
 // ---- seeing ------------------------------------------------------------------------------------
 
-scheduler_statistics scheduler::statistics() const { return rt_->totals(); }
+scheduler_statistics scheduler::statistics() const { return rt_->statistics(); }
 
 seat_statistics scheduler::statistics(unsigned seat) const {
     seat_statistics row;
-    if (seat >= rt_->seat_count.load(acquire)) return row;
-    const worker& w = *rt_->seats[seat].load(acquire);
+    if (seat >= rt_->seat_count()) return row;
+    const worker& w = rt_->seat_at(seat);
     row.name = w.name;
     row.executed = w.counters.executed.load(acquire);
     row.stolen = w.counters.stolen.load(relaxed);
@@ -177,9 +177,9 @@ seat_statistics scheduler::statistics(unsigned seat) const {
 
 std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capacity) const {
     std::size_t types = 0;
-    for (unsigned i = 0; i < rt_->seat_count.load(acquire); ++i) {
-        worker& w = *rt_->seats[i].load(acquire);
-        const std::lock_guard lock(w.types_mutex);
+    for (unsigned i = 0; i < rt_->seat_count(); ++i) {
+        worker& w = rt_->seat_at(i);
+        const detail::locked lock(w.types_mutex);
         for (unsigned r = 0; w.types != nullptr && r < detail::type_rows; ++r) {
             const detail::type_row& from = w.types[r];
             if (from.name == nullptr) continue;
@@ -199,27 +199,27 @@ std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capaci
     return types;
 }
 
-std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory.bytes(tag); }
-std::uint64_t scheduler::allocations() const { return rt_->memory.allocations(); }
+std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory().bytes(tag); }
+std::uint64_t scheduler::allocations() const { return rt_->memory().allocations(); }
 
 // ---- inside a task -----------------------------------------------------------------------------
 
 const char* task_context::name() const {
-    const char* text = rt_.slots[worker_->top->slot].name;
+    const char* text = rt_.slot_at(worker_->top->slot).name;
     return text != nullptr ? text : "";
 }
 task_environment task_context::environment() const {
-    const task_environment* e = rt_.slots[worker_->top->slot].environment.load(relaxed);
+    const task_environment* e = rt_.slot_at(worker_->top->slot).environment.load(relaxed);
     return e != nullptr ? *e : task_environment{};
 }
 unsigned task_context::seat() const { return worker_->index; }
 bool task_context::cancelled() const {
-    return rt_.state.load(relaxed) == detail::life::discarding ||
-           rt_.scope_cancelled(rt_.slots[worker_->top->slot]);
+    return rt_.phase(relaxed) == detail::life::discarding ||
+           rt_.scope_cancelled(rt_.slot_at(worker_->top->slot));
 }
 void task_context::wait(task_id id, help policy) {
     if (!id) return;
-    if (!BRAID_EXPECT(rt_.options.assertion, rt_.state_of(id) != task_state::unknown,
+    if (!BRAID_EXPECT(rt_.options().assertion, rt_.state_of(id) != task_state::unknown,
                       "wait only for ids that this scheduler has issued")) {
         return;
     }
@@ -290,14 +290,14 @@ void spawn_members(task_context& context, const batch_bodies& all) {
 }
 
 bool good_batch(const runtime& rt, std::size_t count) {
-    return BRAID_EXPECT(rt.options.assertion, count <= scheduler::most_bodies,
+    return BRAID_EXPECT(rt.options().assertion, count <= scheduler::most_bodies,
                         "a batch has at most 2^40 bodies; let each deal with several");
 }
 
 runtime& runtime_of(task_context& context) { return runtime::of(context); }
 
 void keep_value(task_context& context, closure_fn destroy) {
-    slot& s = runtime::of(context).slots[runtime::worker_of(context).top->slot];
+    slot& s = runtime::of(context).slot_at(runtime::worker_of(context).top->slot);
     s.invoke = destroy;
     s.flags.fetch_or(flag_value, relaxed);
 }
@@ -310,7 +310,7 @@ void wait_value(runtime& rt, task_id id) {
 }
 
 void* take_value(runtime& rt, task_id id) {
-    slot& s = rt.slots[index_of(id.value)];
+    slot& s = rt.slot_at(index_of(id.value));
     // First: a task whose child failed has a value too, and it counts as failed.
     if (s.has(flag_failed)) {
         outcome* result = rt.outcome_of(s);

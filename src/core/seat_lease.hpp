@@ -8,23 +8,23 @@ namespace detail {
 
 /// Whether a thread may make tasks now: any while the scheduler runs, tasks also while it drains.
 inline bool accepts_from(const runtime& rt, const worker& w) {
-    const life now = rt.state.load(acquire);
+    const life now = rt.phase(acquire);
     return now == life::running || (now == life::draining && w.top != nullptr);
 }
 
-/// With a chooser a thread in a blocking region has no turn: it takes one for each operation.
+/// With a chooser a thread in a blocking region has no serial(): it takes one for each operation.
 class turn_for_call {
 public:
     turn_for_call(runtime& rt, worker& w) {
-        if (!w.without_turn) return;
-        gate_ = rt.turn;
+        if (!w.outside_gate) return;
+        gate_ = rt.serial();
         worker_ = &w;
         gate_->enter(w.index);
-        w.without_turn = false;
+        w.outside_gate = false;
     }
     ~turn_for_call() {
         if (gate_ == nullptr) return;
-        worker_->without_turn = true;
+        worker_->outside_gate = true;
         gate_->leave(worker_->index);
     }
     turn_for_call(const turn_for_call&) = delete;

@@ -14,8 +14,8 @@ struct running {
     priority_level level;
 
     explicit running(const runtime& rt, const worker& w)
-        : level(static_cast<priority_level>(rt.level_of(rt.slots[w.top->slot]))) {
-        if (!rt.slots[w.top->slot].has(flag_posted)) id = rt.id_of(w.top->slot);
+        : level(static_cast<priority_level>(rt.level_of(rt.slot_at(w.top->slot)))) {
+        if (!rt.slot_at(w.top->slot).has(flag_posted)) id = rt.id_of(w.top->slot);
     }
 };
 
@@ -30,7 +30,7 @@ crew::crew(fork_context c, const char* name, std::size_t tokens, work_fn work, v
     if (w->kind == seat_kind::background || w->top == nullptr) return;
     // One more than the caller in any case: a stage may wait for what another item does, and a
     // reserve runs it then.
-    const unsigned threads = std::max(2U, rt_->active_workers.load(relaxed) + 1);
+    const unsigned threads = std::max(2U, rt_->active_workers(relaxed) + 1);
     most_ = static_cast<unsigned>(std::min<std::size_t>(tokens, threads));
 }
 
@@ -71,10 +71,10 @@ void crew::wait() {
 }
 
 void* crew::allocate(std::size_t bytes, std::size_t alignment) {
-    return rt_ != nullptr ? rt_->memory.allocate(bytes, alignment, memory_tag::queue) : nullptr;
+    return rt_ != nullptr ? rt_->memory().allocate(bytes, alignment, memory_tag::queue) : nullptr;
 }
 void crew::release(void* p, std::size_t bytes, std::size_t alignment) {
-    rt_->memory.release(p, bytes, alignment, memory_tag::queue);
+    rt_->memory().release(p, bytes, alignment, memory_tag::queue);
 }
 
 }  // namespace detail

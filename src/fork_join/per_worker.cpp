@@ -31,7 +31,7 @@ struct block {
     void* start;
     std::size_t bytes, alignment;
     ~block() {
-        if (start != nullptr) rt.memory.release(start, bytes, alignment, memory_tag::worker);
+        if (start != nullptr) rt.memory().release(start, bytes, alignment, memory_tag::worker);
     }
 };
 
@@ -50,23 +50,23 @@ scratch_store::~scratch_store() {
         if (s == nullptr) continue;
         for (header* h = s->made; h != nullptr;) {
             header* next = h->next_made;
-            rt_.memory.release(static_cast<std::byte*>(h->object) - before_, bytes_, alignment_,
-                               memory_tag::worker);
+            rt_.memory().release(static_cast<std::byte*>(h->object) - before_, bytes_, alignment_,
+                                 memory_tag::worker);
             h = next;
         }
-        rt_.memory.release(s, sizeof(seat), alignof(seat), memory_tag::worker);
+        rt_.memory().release(s, sizeof(seat), alignof(seat), memory_tag::worker);
     }
 }
 
 void* scratch_store::take(void (*make)(void* where)) {
     const worker* w = rt_.bound();
-    if (!BRAID_EXPECT(rt_.options.assertion, w != nullptr,
+    if (!BRAID_EXPECT(rt_.options().assertion, w != nullptr,
                       "borrow scratch in a task of its scheduler, or within fork_join()")) {
         return nullptr;
     }
     seat*& mine = seats_[w->index];
     if (mine == nullptr) {
-        void* bytes = rt_.memory.allocate(sizeof(seat), alignof(seat), memory_tag::worker);
+        void* bytes = rt_.memory().allocate(sizeof(seat), alignof(seat), memory_tag::worker);
         if (bytes == nullptr) return nullptr;
         mine = ::new (bytes) seat;
     }
@@ -74,7 +74,7 @@ void* scratch_store::take(void (*make)(void* where)) {
         mine->free = h->next_free;
         return h->object;
     }
-    block b{rt_, rt_.memory.allocate(bytes_, alignment_, memory_tag::worker), bytes_, alignment_};
+    block b{rt_, rt_.memory().allocate(bytes_, alignment_, memory_tag::worker), bytes_, alignment_};
     if (b.start == nullptr) return nullptr;
     void* object = static_cast<std::byte*>(b.start) + before_;
     make(object);

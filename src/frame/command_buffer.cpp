@@ -8,24 +8,24 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 void* frame_allocate(runtime& rt, std::size_t bytes, std::size_t alignment) {
-    return rt.memory.allocate(bytes, alignment, memory_tag::frame);
+    return rt.memory().allocate(bytes, alignment, memory_tag::frame);
 }
 
 void frame_release(runtime& rt, void* p, std::size_t bytes, std::size_t alignment) {
-    rt.memory.release(p, bytes, alignment, memory_tag::frame);
+    rt.memory().release(p, bytes, alignment, memory_tag::frame);
 }
 
 void report_commands_full(runtime& rt, const char* name, std::size_t limit) {
     rt.log(log_level::error,
            "%s: '%s' holds %zu commands and takes no more in this frame; raise "
            "command_buffer_options::limit",
-           rt.options.name, name, limit);
+           rt.options().name, name, limit);
 }
 
 void report_commands_misused(runtime& rt, const char* name, const char* what) {
     char text[200];
     std::snprintf(text, sizeof text, "'%s': %s", name, what);
-    report_misuse(rt.options.assertion, "commands are recorded, sorted, played", text, __FILE__,
+    report_misuse(rt.options().assertion, "commands are recorded, sorted, played", text, __FILE__,
                   __LINE__);
 }
 

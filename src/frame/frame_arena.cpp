@@ -88,25 +88,25 @@ struct frame_arena::state {
 
 frame_arena::frame_arena(scheduler& s, const frame_arena_options& options)
     : rt_(s.internals()), state_(nullptr) {
-    void* bytes = rt_.memory.allocate(sizeof(state), alignof(state), memory_tag::frame);
+    void* bytes = rt_.memory().allocate(sizeof(state), alignof(state), memory_tag::frame);
     if (bytes == nullptr) return;
     state_ = ::new (bytes) state;
-    state_->options = within_limits(options, rt_.options);
+    state_->options = within_limits(options, rt_.options());
 }
 
 frame_arena::~frame_arena() {
     if (state_ == nullptr) return;
     for (block* b = state_->first; b != nullptr;) {
         block* const next = b->next;
-        rt_.memory.release(b, sizeof(block) + b->bytes, alignof(block), memory_tag::frame);
+        rt_.memory().release(b, sizeof(block) + b->bytes, alignof(block), memory_tag::frame);
         b = next;
     }
     state_->~state();
-    rt_.memory.release(state_, sizeof(state), alignof(state), memory_tag::frame);
+    rt_.memory().release(state_, sizeof(state), alignof(state), memory_tag::frame);
 }
 
 void* frame_arena::allocate(std::size_t bytes, std::size_t alignment) {
-    if (!BRAID_EXPECT(rt_.options.assertion, std::has_single_bit(alignment),
+    if (!BRAID_EXPECT(rt_.options().assertion, std::has_single_bit(alignment),
                       "an alignment is a power of two") ||
         state_ == nullptr) {
         return nullptr;
@@ -170,7 +170,7 @@ bool frame_arena::grow(const block* seen, std::size_t bytes) {
         room = std::min(room, left / line * line);  // `bytes` are whole lines, too
     }
     const std::size_t whole = sizeof(block) + room;
-    void* const place = rt_.memory.allocate(whole, alignof(block), memory_tag::frame);
+    void* const place = rt_.memory().allocate(whole, alignof(block), memory_tag::frame);
     if (place == nullptr) return false;
     block* const fresh = ::new (place) block{kept, room};
     (last == nullptr ? s.first : last->next) = fresh;
@@ -180,7 +180,7 @@ bool frame_arena::grow(const block* seen, std::size_t bytes) {
         rt_.log(log_level::info,
                 "%s: '%s' grew to %zu bytes in frame %llu; with block_bytes = %zu one block would "
                 "hold the frame",
-                rt_.options.name, s.options.name, s.reserved,
+                rt_.options().name, s.options.name, s.reserved,
                 static_cast<unsigned long long>(s.frame.load(relaxed)), s.reserved);
     }
     s.current.store(fresh, release);  // pairs with take()
@@ -197,7 +197,7 @@ void* frame_arena::refuse(std::size_t bytes) {
     rt_.log(log_level::error,
             "%s: '%s' has no room for %zu bytes in frame %llu; raise "
             "frame_arena_options::limit_bytes (%zu; 0 is none) or the scheduler's memory budget",
-            rt_.options.name, s.options.name, bytes,
+            rt_.options().name, s.options.name, bytes,
             static_cast<unsigned long long>(s.frame.load(relaxed)), s.options.limit_bytes);
     return nullptr;
 }
@@ -209,7 +209,7 @@ void* frame_arena::reject(std::uint64_t frame) const {
                   "a handle of frame %llu is used in frame %llu; copy what it names if it is to "
                   "outlast its frame",
                   static_cast<unsigned long long>(frame), own);
-    detail::report_misuse(rt_.options.assertion, "the handle is of this frame", text, __FILE__,
+    detail::report_misuse(rt_.options().assertion, "the handle is of this frame", text, __FILE__,
                           __LINE__);
     return nullptr;
 }

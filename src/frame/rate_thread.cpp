@@ -37,7 +37,7 @@ void rate_thread::start(const rate_options& options) {
     auto* const s = detail::make_accounted<state>(rt_, *this, options);
     if (s == nullptr) return;
     if (s->options.name == nullptr) s->options.name = "rate";
-    const detail::limiter limits(rt_.options, "rate_options");
+    const detail::limiter limits(rt_.options(), "rate_options");
     limits.keep(s->options.period.value, std::int64_t{1}, INT64_MAX, "period");
     limits.keep_thread(s->options.nice, s->options.stack_bytes);
     s->request = {.name = s->options.name,
@@ -50,7 +50,7 @@ void rate_thread::start(const rate_options& options) {
         state_ = s;
         return;
     }
-    rt_.log(log_level::error, "%s: the system refused a thread for '%s'", rt_.options.name,
+    rt_.log(log_level::error, "%s: the system refused a thread for '%s'", rt_.options().name,
             s->options.name);
     detail::destroy_accounted(rt_, s);
 }

@@ -16,7 +16,8 @@ using detail::no_index;
 using detail::node_kind;
 
 graph::graph(scheduler& s, const char* name) : scheduler_(s), rt_(s.internals()), state_(nullptr) {
-    void* bytes = rt_.memory.allocate(sizeof(graph_state), alignof(graph_state), memory_tag::graph);
+    void* bytes =
+        rt_.memory().allocate(sizeof(graph_state), alignof(graph_state), memory_tag::graph);
     if (bytes == nullptr) return;
     state_ = ::new (bytes) graph_state(rt_, name != nullptr ? name : "graph");
 }
@@ -36,13 +37,13 @@ graph::~graph() {
     static_cast<void>(state_->idempotent.reset(0));
     for (std::uint32_t i = 0; i < state_->records.size(); ++i) erase({i, this});
     state_->~graph_state();
-    rt_.memory.release(state_, sizeof(graph_state), alignof(graph_state), memory_tag::graph);
+    rt_.memory().release(state_, sizeof(graph_state), alignof(graph_state), memory_tag::graph);
 }
 
 // ---- building ----------------------------------------------------------------------------------
 
 bool graph::may_edit() const {
-    return BRAID_EXPECT(rt_.options.assertion, !rt_.is_open(state_->last),
+    return BRAID_EXPECT(rt_.options().assertion, !rt_.is_open(state_->last),
                         "a graph is edited between its runs; wait for the last one");
 }
 
@@ -62,21 +63,21 @@ void* graph::open_node(const node_options& o) {
                                .never_waits = o.never_waits,
                                .may_be_long = o.may_be_long};
     if (state_ == nullptr || !rt_.good_options(as_task) || !may_edit() ||
-        !BRAID_EXPECT(rt_.options.assertion,
+        !BRAID_EXPECT(rt_.options().assertion,
                       !o.in || (is_own(o.in) && state_->records[o.in.index].is_group()),
                       "`in` must be a group of this graph")) {
         return nullptr;
     }
     const detail::seat_lease seat(rt_, nullptr);
-    const std::uint32_t index = rt_.slots.take(seat->slots);
+    const std::uint32_t index = rt_.take_slot(*seat);
     if (index == no_index) return nullptr;
-    detail::slot& s = rt_.slots[index];
+    detail::slot& s = rt_.slot_at(index);
     s.name = o.name;
     s.way = &detail::graph_run::node;
     s.module = 0;
     const std::uint16_t flags = detail::runtime::flags_of(as_task);
     const bool detailed = (flags & (detail::flag_direct | detail::flag_resources)) != 0;
-    const bool ok = (!detailed && rt_.identities == nullptr) ||
+    const bool ok = (!detailed && !rt_.identified()) ||
                     rt_.fill_detail(*seat, s, as_task, detail::draft_kind::spawned);
     const auto own = static_cast<std::uint16_t>(flags | detail::flag_own_way);
     if (!ok || !state_->records.push({.call = nullptr,
@@ -87,9 +88,8 @@ void* graph::open_node(const node_options& o) {
                                       .kind = node_kind::work,
                                       .erased = false,
                                       .where = o.where})) {
-        const std::uint32_t d = s.detail.load(relaxed);
-        if (d != no_index) rt_.details.give(seat->details, d);
-        rt_.give_slot(*seat, index);
+        rt_.free_detail(*seat, s);
+        rt_.clean_and_give_slot(*seat, index);
         return nullptr;
     }
     ++state_->live;
@@ -135,7 +135,7 @@ graph_node graph::add_group(const group_options& o) {
 }
 
 bool graph::set_serial(graph_node group, bool serial) {
-    if (!BRAID_EXPECT(rt_.options.assertion,
+    if (!BRAID_EXPECT(rt_.options().assertion,
                       is_own(group) && state_->records[group.index].is_group(),
                       "set_serial() takes a group of this graph") ||
         !may_edit()) {
@@ -148,7 +148,7 @@ bool graph::set_serial(graph_node group, bool serial) {
 
 graph_node graph::add_graph(const node_options& options, graph& inner) {
     if (state_ == nullptr || inner.state_ == nullptr ||
-        !BRAID_EXPECT(rt_.options.assertion, !inner.state_->contains(state_),
+        !BRAID_EXPECT(rt_.options().assertion, !inner.state_->contains(state_),
                       "a graph cannot run itself, nor one that runs it")) {
         return {};
     }
@@ -188,9 +188,9 @@ graph_node graph::as_condition(graph_node node) {
 }
 
 bool graph::add_edge(graph_node earlier, graph_node later) {
-    if (!BRAID_EXPECT(rt_.options.assertion, is_own(earlier) && is_own(later),
+    if (!BRAID_EXPECT(rt_.options().assertion, is_own(earlier) && is_own(later),
                       "both nodes must be in this graph, and not erased") ||
-        !BRAID_EXPECT(rt_.options.assertion, earlier != later, "a node cannot precede itself") ||
+        !BRAID_EXPECT(rt_.options().assertion, earlier != later, "a node cannot precede itself") ||
         !may_edit()) {
         return false;
     }
@@ -202,7 +202,7 @@ bool graph::precede(graph_node earlier, graph_node later) { return add_edge(earl
 
 bool graph::precede_if(graph_node condition, unsigned value, graph_node later) {
     if (!BRAID_EXPECT(
-            rt_.options.assertion,
+            rt_.options().assertion,
             is_own(condition) && state_->records[condition.index].kind == node_kind::condition,
             "precede_if() takes a node that add_condition() made") ||
         !add_edge(condition, later)) {
@@ -242,11 +242,10 @@ bool graph::erase(graph_node node) {
     }
     graph_record& r = state_->records[node.index];
     const detail::seat_lease seat(rt_, nullptr);
-    detail::slot& s = rt_.slots[r.slot];
+    detail::slot& s = rt_.slot_at(r.slot);
     if (r.call != nullptr) r.call(s.storage, nullptr);
-    const std::uint32_t d = s.detail.load(relaxed);
-    if (d != no_index) rt_.details.give(seat->details, d);
-    rt_.give_slot(*seat, r.slot);
+    rt_.free_detail(*seat, s);
+    rt_.clean_and_give_slot(*seat, r.slot);
     r.call = nullptr;
     r.slot = no_index;
     r.erased = true;
@@ -307,14 +306,14 @@ void graph::run_and_wait(const run_options& o) {
         task_id id;
         ~hold() { rt.release_holder(*detail::seat_lease(rt, nullptr), id); }
     } held{rt_, id};
-    if (o.rerun_after.value > 0 && state_->idempotent.size() != 0 && rt_.turn == nullptr) {
+    if (o.rerun_after.value > 0 && state_->idempotent.size() != 0 && rt_.serial() == nullptr) {
         while (!scheduler_.wait_for(id, o.rerun_after)) {
             state_->rerun_stragglers(*detail::seat_lease(rt_, nullptr), id, o.rerun_after.value);
         }
     } else {
         scheduler_.wait(id);
     }
-    const detail::slot& s = rt_.slots[detail::index_of(id.value)];
+    const detail::slot& s = rt_.slot_at(detail::index_of(id.value));
     if (s.has(detail::flag_failed)) rt_.raise(rt_.keep(rt_.outcome_of(s)));
 }
 

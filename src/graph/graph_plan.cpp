@@ -22,7 +22,7 @@ void graph_state::number_plan() {
 
 bool graph_state::sort() {
     const std::size_t n = records.size();
-    hooked_array<std::uint32_t> left(rt.memory);  // predecessors that are not in the order yet
+    hooked_array<std::uint32_t> left(rt.memory());  // predecessors that are not in the order yet
     if (!collect_edges() || !plan.reset(n) || !successors.reset(all_edges.size()) ||
         !left.reset(n) || !order.reset(0) || !stamps.reset(measured ? n : 0) ||
         (ranked && !ranking.reset(n)) || !count_edges(left)) {
@@ -45,7 +45,7 @@ bool graph_state::sort() {
     if (order.size() == live) return true;
     char text[512];
     name_cycle(left, text, sizeof text);
-    report_misuse(rt.options.assertion, "the graph has no cycle", text, __FILE__, __LINE__);
+    report_misuse(rt.options().assertion, "the graph has no cycle", text, __FILE__, __LINE__);
     return false;
 }
 
@@ -64,7 +64,7 @@ bool graph_state::collect_edges() {
 bool graph_state::add_members() {
     const std::size_t n = records.size();
     // Of a group: what its end has still to wait for, or no_index.
-    hooked_array<std::uint32_t> open(rt.memory);
+    hooked_array<std::uint32_t> open(rt.memory());
     if (!open.reset(n)) return false;
     for (std::uint32_t i = 0; i < n; ++i) open[i] = i;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -124,7 +124,7 @@ bool graph_state::count_edges(hooked_array<std::uint32_t>& left) {
     for (std::size_t i = 0; i < n; ++i) {
         plan[i].call = records[i].call;
         plan[i].index = records[i].slot;
-        if (!records[i].erased) plan[i].slot = &rt.slots[records[i].slot];
+        if (!records[i].erased) plan[i].slot = &rt.slot_at(records[i].slot);
     }
     for (const graph_edge& e : all_edges) {
         ++plan[e.from].successors;

@@ -34,7 +34,7 @@ void graph_run::begin(void* storage, task_context* context) {
     // The loop that runs this body goes on with the first of them, the other roots are for
     // everybody.
     const graph_plan& first = g.plan[g.order[0]];
-    if (!self.is_at_hand(*first.slot) || !g.rt.keep(w, first.index, w.depth - 1)) {
+    if (!self.is_at_hand(*first.slot) || !g.rt.set_run_next(w, first.index, w.depth - 1)) {
         self.queue_ready(w, first);
     }
 }
@@ -50,7 +50,7 @@ bool graph_run::is_at_hand(const slot& node) const {
 void graph_run::reset(worker& w, std::uint32_t run) const {
     const graph_state& g = *graph;
     runtime& rt = g.rt;
-    slot& own = rt.slots[run];
+    slot& own = rt.slot_at(run);
     const task_environment* const environment = own.environment.load(relaxed);
     const std::uint64_t nodes = g.live;
     bool as_before = true;
@@ -85,7 +85,7 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
         s.flags.store(static_cast<std::uint16_t>(record.flags & ~without), relaxed);
         s.level.store(by_rank ? normal : record.level, relaxed);
     }
-    if (rt.identities != nullptr) identify(own);
+    if (rt.identified()) identify(own);
     if (g.measured) start_clock();
     if (g.ranked) graph->rank();
     ++graph->runs_of_plan;
@@ -124,8 +124,8 @@ struct told_graph_run final : graph_run_events {
         for (std::size_t i = 0; i < g.plan.size(); ++i) {
             const graph_plan& p = g.plan[i];
             if (p.slot == nullptr) continue;
-            rt.tell_spawned(to, w, *p.slot, id_of(p), run, g.records[i].where,
-                            std::exchange(same_moment, true), false);
+            rt.report_spawned(to, w, *p.slot, id_of(p), run, g.records[i].where,
+                              std::exchange(same_moment, true), false);
         }
         for (const graph_edge& e : g.all_edges) {
             to.on_event({.kind = event_kind::edge,
@@ -147,8 +147,8 @@ struct told_graph_run final : graph_run_events {
 void graph_run::tell_run(worker& w) const {
     runtime& rt = graph->rt;
     // Before the call: if somebody else listens by then, the names are told again.
-    graph->told_to = rt.listens->load(relaxed);
-    rt.options.observer->on_graph_run(told_graph_run(*graph, w));
+    graph->told_to = rt.listening();
+    rt.options().observer->on_graph_run(told_graph_run(*graph, w));
 }
 
 /// What a node that does not run shows.
@@ -162,16 +162,17 @@ void graph_run::start_clock() const {
 }
 
 void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step) {
-    const slot& s = rt.slots[index];
+    const slot& s = rt.slot_at(index);
     const std::uint32_t run = s.parent.load(relaxed);
-    const graph_run self = *std::launder(reinterpret_cast<const graph_run*>(rt.slots[run].storage));
+    const graph_run self =
+        *std::launder(reinterpret_cast<const graph_run*>(rt.slot_at(run).storage));
     const graph_plan& plan = self.graph->plan[s.ordinal.load(relaxed) - 1];
     if (step == own_step::ended) {
         self.end_node(w, plan, rt.id_of(index), false, false, nullptr);
     } else {
         // A background thread takes what it was asked to, and nothing of a frame.
         const bool more =
-            step == own_step::more && rt.turn == nullptr && w.kind != seat_kind::background;
+            step == own_step::more && rt.serial() == nullptr && w.kind != seat_kind::background;
         const graph_plan* const first = self.graph->ranked ? self.by_rank(w, &plan, more) : &plan;
         if (first != nullptr) self.run_nodes(w, run, first, more);
     }
@@ -181,9 +182,9 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
 [[gnu::always_inline]] inline void graph_run::tell_start(worker& w, task_id id, const char* name,
                                                          task_id released_by) const {
     const runtime& rt = graph->rt;
-    const bool named = graph->told_to == rt.listens->load(relaxed);  // as in observed()
+    const bool named = graph->told_to == rt.listening();  // as in observed()
     const unsigned facts = (named ? start_told_by_run : 0U) | (released_by ? start_ready_now : 0U);
-    rt.options.observer->on_start(w.index, id, name, facts, released_by);
+    rt.options().observer->on_start(w.index, id, name, facts, released_by);
 }
 
 /// False: it threw.
@@ -217,8 +218,8 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     runtime& rt = graph->rt;
     const task_id run_id = rt.id_of(run);
     const bool special = graph->special;
-    const bool each = rt.options.statistics;
-    const task_environment* const environment = rt.slots[run].environment.load(relaxed);
+    const bool each = rt.options().statistics;
+    const task_environment* const environment = rt.slot_at(run).environment.load(relaxed);
     const scope* const within = environment != nullptr ? environment->within : nullptr;
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = each ? active_policy::now() : w.stamp;
@@ -235,7 +236,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         const bool observed = rt.observed();
         const std::uint16_t flags = s.flags.load(relaxed);
         const bool unwanted = (flags & (flag_failed | flag_cancel)) != 0 ||
-                              rt.state.load(relaxed) == life::discarding ||
+                              rt.phase(relaxed) == life::discarding ||
                               (within != nullptr && within->cancelled());
         const bool calls = !unwanted && plan->call != nullptr && !(special && left_out(*plan));
         if (released_by && !calls) tell_ready(w, *plan, released_by);
@@ -248,7 +249,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
             // Its own, too, if it was the group's.
             s.flags.fetch_or(flag_left_out, relaxed);
             seat_counters::add(w.counters.cancelled);
-            if (rt.observed()) rt.tell(w, event_kind::cancelled, id, {}, name);
+            if (rt.observed()) rt.report(w, event_kind::cancelled, id, {}, name);
         } else if (plan->call == nullptr) {
             seat_counters::add(w.counters.executed);
         } else {
@@ -261,10 +262,10 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
             closed = at_once && !runtime::id_taken(body) &&
                      close_unknown(s.open, s.permissions, generation_of(id.value));
             if (observed) {
-                if (failed) rt.tell(w, event_kind::failed, id, {}, name);
+                if (failed) rt.report(w, event_kind::failed, id, {}, name);
                 // In one call, where nothing comes in between.
                 completes = closed || (at_once && drop_only_open_work(s.open));
-                rt.options.observer->on_end(w.index, id, name, completes);
+                rt.options().observer->on_end(w.index, id, name, completes);
             }
             if (tries != nullptr && !tries->was_won_by(attempt::first)) {
                 // Somebody else ended the node. Everybody has finished: the share of the run that
@@ -303,7 +304,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     if (left == nullptr) return;
     if (released_by) tell_ready(w, *left, released_by);
-    if (!rt.keep(w, left->index, w.depth)) rt.enqueue(w, left->index);
+    if (!rt.set_run_next(w, left->index, w.depth)) rt.enqueue(w, left->index);
 }
 
 /// The newest task of this thread, if it is a node of the run. If not, the run may be over and the
@@ -311,7 +312,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
 const graph_plan* graph_run::next_node(worker& w, task_id run) const {
     const std::uint64_t id = w.ready[normal].newest();
     if (id == 0) return nullptr;
-    const slot& s = w.rt.slots[index_of(id)];
+    const slot& s = w.rt.slot_at(index_of(id));
     const bool fits = s.has(flag_own_way) && w.rt.is_below(s, run);  // no ticket lies below a run
     if (!fits || !w.ready[normal].take_newest()) return nullptr;
     return &graph->plan[s.ordinal.load(relaxed) - 1];
@@ -351,7 +352,7 @@ void graph_run::run_ranked(worker& w, std::uint32_t run, std::uint32_t node) con
 }
 
 void graph_run::tell_ready(worker& w, const graph_plan& plan, task_id released_by) const {
-    graph->rt.tell(w, event_kind::ready, id_of(plan), released_by);
+    graph->rt.report(w, event_kind::ready, id_of(plan), released_by);
 }
 
 /// A node that has become ready, which has been told.
@@ -385,7 +386,7 @@ void graph_run::cancel(worker& w, std::uint32_t run, const graph_plan& plan, tas
     slot& s = *plan.slot;
     const bool after_failure = (s.flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
     seat_counters::add(w.counters.cancelled);
-    if (rt.observed()) rt.tell(w, event_kind::cancelled, id, {}, s.name);
+    if (rt.observed()) rt.report(w, event_kind::cancelled, id, {}, s.name);
     if (!after_failure) rt.record_failure(w, run, nullptr, s.ordinal.load(relaxed));
 }
 
@@ -409,7 +410,7 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool clo
     slot& s = *plan.slot;
     const std::uint32_t run = s.parent.load(relaxed);
     const bool failed = s.has(flag_failed);
-    if (!told && rt.observed()) rt.tell(w, event_kind::completed, id, {}, s.name);
+    if (!told && rt.observed()) rt.report(w, event_kind::completed, id, {}, s.name);
     const std::int64_t now = g.measured ? stop_clock(plan) : 0;
     const std::uint64_t head =
         closed ? join_word(0, no_edge) : close_and_take(s.permissions, generation_of(id.value));
@@ -420,7 +421,7 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool clo
         }
     }
     if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
-        outcome* const cause = failed ? rt.share_outcome(rt.slots[run]) : nullptr;
+        outcome* const cause = failed ? rt.share_outcome(rt.slot_at(run)) : nullptr;
         rt.tell_dependents(w, plan.index, head, cause);
         rt.drop(cause);
     }

@@ -87,25 +87,25 @@ struct graph_state {
     graph_state(runtime& owner, const char* n)
         : rt(owner),
           name(n),
-          records(owner.memory),
-          edges(owner.memory),
-          choices(owner.memory),
-          accesses(owner.memory),
-          inner(owner.memory),
-          idempotent(owner.memory),
-          all_edges(owner.memory),
-          plan(owner.memory),
-          successors(owner.memory),
-          order(owner.memory),
-          stamps(owner.memory),
-          ranking(owner.memory) {}
+          records(owner.memory()),
+          edges(owner.memory()),
+          choices(owner.memory()),
+          accesses(owner.memory()),
+          inner(owner.memory()),
+          idempotent(owner.memory()),
+          all_edges(owner.memory()),
+          plan(owner.memory()),
+          successors(owner.memory()),
+          order(owner.memory()),
+          stamps(owner.memory()),
+          ranking(owner.memory()) {}
 
     /// Edges leave from it; edges to a node or group arrive at itself.
     std::uint32_t end_of(std::uint32_t node) const {
         return records[node].is_group() ? node + 1 : node;
     }
     const char* name_of(std::uint32_t node) const {
-        const char* own = rt.slots[records[node].slot].name;
+        const char* own = rt.slot_at(records[node].slot).name;
         return own != nullptr ? own : "";
     }
     /// This graph, or one that it runs, is `other`.

@@ -59,17 +59,17 @@ struct second_attempt {
 
 void graph_state::rerun_stragglers(worker& w, task_id run, std::int64_t enough) {
     const std::uint32_t of = index_of(run.value);
-    if (rt.state.load(relaxed) != life::running) return;
+    if (rt.phase(relaxed) != life::running) return;
     // Held, so that the graph stays as it is meanwhile. A run that has begun is the only one: those
     // before it are over, so that what stands still belongs to it.
-    if (!add_open_work(rt.slots[of].open, generation_of(run.value))) return;
+    if (!add_open_work(rt.slot_at(of).open, generation_of(run.value))) return;
     std::unique_lock looking(beginning, std::try_to_lock);  // one thread at a time
-    const bool begun = rt.slots[of].runner.load(relaxed) != UINT16_MAX;
+    const bool begun = rt.slot_at(of).runner.load(relaxed) != UINT16_MAX;
     const std::int64_t now = active_policy::now();
     for (const graph_idempotent& i : idempotent) {
         if (!begun || !looking || !i.attempts->stands_still(now, enough)) continue;
         // Taken before the second one begins: the run lasts until the last of the two.
-        rt.slots[of].open.fetch_add(1, relaxed);
+        rt.slot_at(of).open.fetch_add(1, relaxed);
         const bool second = i.attempts->begin_second();
         const second_attempt again{this, of, i.node};
         if (second && post_part(rt, w, run, name_of(i.node), again)) {
@@ -91,10 +91,9 @@ void graph_run::run_again(worker& w, std::uint32_t run, std::uint32_t node) cons
     slot& s = *p.slot;
     running_task& task = *w.top;
     attempts& tries = *g.attempts_of(node);
-    const task_environment* const environment = rt.slots[run].environment.load(relaxed);
+    const task_environment* const environment = rt.slot_at(run).environment.load(relaxed);
     const scope* const within = environment != nullptr ? environment->within : nullptr;
-    const bool late = tries.was_won_by(attempt::first) ||
-                      rt.state.load(relaxed) == life::discarding ||
+    const bool late = tries.was_won_by(attempt::first) || rt.phase(relaxed) == life::discarding ||
                       (within != nullptr && within->cancelled());
     if (late) {
         // Nobody needs it any more. The first one may have finished and left its share to it.
@@ -121,7 +120,7 @@ void graph_run::run_again(worker& w, std::uint32_t run, std::uint32_t node) cons
 
 bool graph::may_be_idempotent(const node_options& o) const {
     return BRAID_EXPECT(
-        rt_.options.assertion,
+        rt_.options().assertion,
         !o.on && o.workers == 0 && o.uses.size() == 0 && o.runs_as == task_class::frame,
         "an idempotent node may run on any thread; give it no thread, no resource "
         "and no background class");

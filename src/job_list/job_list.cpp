@@ -20,7 +20,7 @@ bool job_list::may_add(job_function function) {
     if (s.refuse_to_change("a list takes jobs until it is submitted; wait() for it first")) {
         return false;
     }
-    if (!BRAID_EXPECT(s.rt.options.assertion, s.manager.names.name_of(function) != nullptr,
+    if (!BRAID_EXPECT(s.rt.options().assertion, s.manager.names.name_of(function) != nullptr,
                       "register_job() gives the function a name, before it is added to a list")) {
         return false;
     }
@@ -38,7 +38,7 @@ bool job_list::may_add(job_function function) {
 bool job_list::signal() {
     job_list_state& s = state_;
     if (s.refuse_to_change("a list takes sync points until it is submitted; wait() for it first") ||
-        !BRAID_EXPECT(s.rt.options.assertion, !s.signalled,
+        !BRAID_EXPECT(s.rt.options().assertion, !s.signalled,
                       "synchronize() comes before the next signal()")) {
         return false;
     }
@@ -56,7 +56,7 @@ bool job_list::signal() {
 bool job_list::synchronize() {
     job_list_state& s = state_;
     if (s.refuse_to_change("a list takes sync points until it is submitted; wait() for it first") ||
-        !BRAID_EXPECT(s.rt.options.assertion, s.signalled || s.incomplete,
+        !BRAID_EXPECT(s.rt.options().assertion, s.signalled || s.incomplete,
                       "signal() comes before synchronize(); it says what is waited for")) {
         return false;
     }
@@ -76,7 +76,7 @@ void job_list::clear() {
 
 task_id job_list::submit(const job_submission& how) {
     job_list_state& s = state_;
-    const assertion_handler& misuse = s.rt.options.assertion;
+    const assertion_handler& misuse = s.rt.options().assertion;
     if (s.refuse_to_change("wait() for the list before it is submitted again") ||
         !BRAID_EXPECT(misuse, !s.signalled,
                       "signal() without synchronize(): what is added next would not wait") ||
@@ -179,7 +179,7 @@ void job_list_state::reset() {
 
 bool job_list_state::refuse_to_change(const char* what_to_change) const {
     if (phase.load(relaxed) != list_phase::submitted) return false;
-    report_misuse(rt.options.assertion, "the list is not submitted", what_to_change, __FILE__,
+    report_misuse(rt.options().assertion, "the list is not submitted", what_to_change, __FILE__,
                   __LINE__);
     return true;
 }
@@ -202,13 +202,13 @@ void job_list_state::report_full(const job_list& list, const char* of_what, unsi
         *largest = 0;
     }
     std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "; raise %s", option);
-    report_misuse(rt.options.assertion, "the list has room", text, __FILE__, __LINE__);
+    report_misuse(rt.options().assertion, "the list has room", text, __FILE__, __LINE__);
 }
 
 /// The submissions that are waited for. False, and reported: one that cannot be.
 bool job_list_state::find_predecessors(const job_list& list, const job_submission& how,
                                        predecessors& found) const {
-    const assertion_handler& misuse = rt.options.assertion;
+    const assertion_handler& misuse = rt.options().assertion;
     if (!BRAID_EXPECT(misuse, how.after.size() <= std::size(found.ids),
                       "a list comes after 8 others at most; chain them")) {
         return false;
@@ -231,9 +231,9 @@ bool job_list_state::find_predecessors(const job_list& list, const job_submissio
 
 std::uint32_t job_list_state::threads_for(int parallelism) const {
     std::uint32_t threads = static_cast<std::uint32_t>(std::max(parallelism, 1));
-    if (parallelism == job_submission::automatic) threads = rt.active_workers.load(relaxed) + 1;
+    if (parallelism == job_submission::automatic) threads = rt.active_workers(relaxed) + 1;
     if (parallelism == job_submission::cores) threads = manager.cores;
-    if (parallelism == job_submission::threads) threads = rt.cores;
+    if (parallelism == job_submission::threads) threads = rt.cores();
     return std::min<std::uint32_t>(threads, sleepers::capacity);
 }
 
@@ -260,7 +260,7 @@ void job_list_state::help_poll(task_id id) {
     const bool in_task = own != nullptr && own->top != nullptr;
     const bool outside =
         own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
-    if (outside && !in_task && rt.active_workers.load(relaxed) != 0) return;  // they do it
+    if (outside && !in_task && rt.active_workers(relaxed) != 0) return;  // they do it
     worker* const w = own != nullptr ? own : rt.try_lease_guest();
     if (w == nullptr) return;
     w->leave_list_at = deadline_after(active_policy::now(), enough);
@@ -272,7 +272,7 @@ void job_list_state::help_poll(task_id id) {
 bool job_list_state::collect(job_list& list, outcome** failure) {
     const task_id id{submission.load(relaxed)};
     if (!id) {
-        BRAID_EXPECT(rt.options.assertion, phase.load(relaxed) == list_phase::empty,
+        BRAID_EXPECT(rt.options().assertion, phase.load(relaxed) == list_phase::empty,
                      "submit() comes before wait(); nobody runs these jobs");
         return false;
     }
@@ -280,13 +280,13 @@ bool job_list_state::collect(job_list& list, outcome** failure) {
     outcome* received = nullptr;
     if (!rt.wait_here({.task = id}, forever, help::needed, &received)) return false;
     if (received != nullptr) rt.forget(received);  // it is the list's, too
-    const slot& s = rt.slots[index_of(id.value)];
+    const slot& s = rt.slot_at(index_of(id.value));
     outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
     *failure = own != nullptr ? rt.keep(own) : nullptr;
     rt.release_holder(*seat_lease(rt, nullptr), id);
 
     job_record& done = record[writing];
-    done.units = rt.seat_count.load(acquire);
+    done.units = rt.seat_count();
     done.sum.waited_ns = active_policy::now() - began;
     for (std::uint32_t i = 0; i < done.units; ++i) {
         const job_unit_statistics unit = done.unit[i].read();

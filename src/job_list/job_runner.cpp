@@ -66,8 +66,8 @@ job_part::job_part(job_list_state& list, worker& thread, bool stays)
       body_(*thread.top),
       below_(list.manager.units[thread.index].top),
       stays_(stays),
-      timed_(list.rt.options.statistics),
-      quiet_(list.options.may_be_long || list.rt.options.long_task.value <= 0),
+      timed_(list.rt.options().statistics),
+      quiet_(list.options.may_be_long || list.rt.options().long_task.value <= 0),
       leave_at_(std::exchange(thread.leave_list_at, INT64_MAX)),  // not of what a job waits for
       began_(active_policy::now()),
       stamp_(began_) {
@@ -178,14 +178,14 @@ void job_part::failed(std::uint32_t index) {
 }
 
 bool job_part::unwanted() const {
-    return rt_.state.load(relaxed) == life::discarding ||
-           rt_.scope_cancelled(rt_.slots[index_of(list_.running().value)]);
+    return rt_.phase(relaxed) == life::discarding ||
+           rt_.scope_cancelled(rt_.slot_at(index_of(list_.running().value)));
 }
 
 /// With a chooser each job is its choice, with an observer each is seen.
 bool job_part::something_higher() const {
     const auto level = static_cast<unsigned>(list_.options.priority);
-    return wanted_elsewhere(rt_, worker_, level) || rt_.turn != nullptr || rt_.observed() ||
+    return wanted_elsewhere(rt_, worker_, level) || rt_.serial() != nullptr || rt_.observed() ||
            (list_.options.priority == priority_level::low && list_.manager.normal_waits());
 }
 
@@ -245,7 +245,7 @@ task_id job_list_state::run_inline(const predecessors& after) {
     const std::uint32_t index = index_of(d);
     const task_id id = rt.id_of(index);
     set_submission(id);
-    slot& s = rt.slots[index];
+    slot& s = rt.slot_at(index);
     s.invoke = nullptr;
     const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
     s.waits_for.store(0, relaxed);
@@ -256,14 +256,14 @@ task_id job_list_state::run_inline(const predecessors& after) {
     const std::int64_t began = w.stamp = rt.task_clock();
     running_task task{index, w.top, {}, task_context(rt, w, id)};
     running_task* const outer = rt.begin_body(w, task, id);
-    if (rt.observed()) rt.options.observer->on_start(w.index, id, options.name, facts, {});
+    if (rt.observed()) rt.options().observer->on_start(w.index, id, options.name, facts, {});
     {
         job_part all(*this, w, true);
         all.begin();
         all.run();
     }
     rt.end_body(w, task, outer);
-    if (rt.observed()) rt.options.observer->on_end(w.index, id, options.name, false);
+    if (rt.observed()) rt.options().observer->on_end(w.index, id, options.name, false);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     seat_counters::add(w.counters.executed);
     rt.own_work_done(w, index);

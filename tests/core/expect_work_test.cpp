@@ -22,7 +22,7 @@ TEST_P(ExpectWork, FindsAWorkerAwakeThatNeedsNoWake) {
     o.workers = 1;
     o.idle = braid::parking::power;
     braid::scheduler s(o);
-    const auto asleep = [&] { return s.internals().asleep.anybody_asleep(); };
+    const auto asleep = [&] { return s.internals().asleep().anybody_asleep(); };
     const auto posted_without_wake = [&](bool announced) {
         const auto at = clock_type::now() + std::chrono::milliseconds(5);
         if (announced) {

@@ -62,7 +62,7 @@ TEST_P(Freeze, NothingRunsUntilResume) {
 
 TEST_P(Freeze, ReturnsAfterTheBodiesThatRun) {
     braid::scheduler s(options());
-    const auto& frozen = s.internals().frozen;
+    const auto& frozen = s.internals().frozen();
     std::atomic<bool> returned{false};
     for (int round = 0; round < 10; ++round) {
         std::atomic<int> began{0}, inside{0};
@@ -203,7 +203,7 @@ TEST_P(Freeze, ThreadsThatAreSwitchedOffWhileTheyRestStillEndWithTheScheduler) {
             s.freeze();
             s.resume();
         });
-        braid_test::until([&] { return s.internals().frozen.on() || GetParam() == 0; });
+        braid_test::until([&] { return s.internals().frozen().on() || GetParam() == 0; });
         s.set_worker_count(0);
         release = true;
         helper.join();

@@ -263,9 +263,9 @@ TEST_F(Limits, APriorityTableWithALevelThatIsNoneIsRefusedAsAWhole) {
     std::vector<level> table(257, level::high);
     s.set_priority_table(table.data(), 256);
     EXPECT_EQ(notes_.count(&recorder::misuse), 0U);
-    const auto entry = [&](std::size_t i) { return s.internals().priority_table[i].load(); };
-    EXPECT_EQ(entry(0), 2);
-    EXPECT_EQ(entry(255), 2);
+    const auto entry = [&](std::uint8_t i) { return s.internals().level_of_category(i); };
+    EXPECT_EQ(entry(0), level::high);
+    EXPECT_EQ(entry(255), level::high);
 
     table[1] = level::low;
     s.set_priority_table(table.data(), 257);
@@ -277,13 +277,13 @@ TEST_F(Limits, APriorityTableWithALevelThatIsNoneIsRefusedAsAWhole) {
     EXPECT_EQ(notes_.count(&recorder::misuse), 4U);
     s.set_priority_table(nullptr, 1);
     EXPECT_EQ(notes_.count(&recorder::misuse), 5U);
-    EXPECT_EQ(entry(1), 2) << "nothing of a table that is refused";
+    EXPECT_EQ(entry(1), level::high) << "nothing of a table that is refused";
     s.set_priority_table(nullptr, 0);
     table.assign(1, level::low);
     s.set_priority_table(table.data(), 1);
     EXPECT_EQ(notes_.count(&recorder::misuse), 5U);
-    EXPECT_EQ(entry(0), 0);
-    EXPECT_EQ(entry(1), 2);
+    EXPECT_EQ(entry(0), level::low);
+    EXPECT_EQ(entry(1), level::high);
 
     EXPECT_FALSE(s.spawn({.priority = static_cast<level>(99)}, [] {}));
     EXPECT_EQ(notes_.count(&recorder::misuse), 6U);

@@ -202,7 +202,7 @@ TEST_P(Shutdown, DestructionFromAWorkersTaskLetsTheOwnerOutOfItsWaitFirst) {
         door spawned;
         const auto end = s->spawn([s, &rt, &spawned] {
             spawned.pass();
-            const auto& owner = *rt.seats[0].load(std::memory_order_acquire);
+            const auto& owner = rt.seat_at(0);
             braid_test::until([&] { return owner.inside.load(std::memory_order_acquire); });
             delete s;
         });

@@ -43,7 +43,7 @@ TEST_P(TryPost, OfATaskIsTakenWhileTheSchedulerDrainsAndFromOutsideRefused) {
     std::atomic<std::uint64_t> ran{0};
     std::thread outside([&] {
         braid_test::until(
-            [&] { return s.internals().state.load() == braid::detail::life::draining; });
+            [&] { return s.internals().phase() == braid::detail::life::draining; });
         EXPECT_FALSE(s.try_post(&count, &ran));
         drains.open();
     });
@@ -115,8 +115,8 @@ TEST_P(TryPost, WaitsForNoLock) {
     std::atomic<int> results{0};
     auto& rt = s.internals();
     {
-        const std::scoped_lock held(rt.guests.mutex, rt.seat_mutex, rt.thread_mutex,
-                                    rt.reserve_mutex, rt.background.mutex, rt.failure_mutex);
+        const std::scoped_lock held(rt.without_seat().lock, rt.seat_mutex, rt.thread_mutex,
+                                    rt.reserve_mutex, rt.background.mutex);
         // On a thread of its own: one that blocks here would never return.
         std::thread([&] {
             for (int i = 0; i < 10; ++i) results += s.try_post(&count, &ran);

@@ -26,7 +26,7 @@ TEST(Victims, TheNearestIsRobbedFirst) {
 
     braid::scheduler scheduler({.workers = 0});
     auto& rt = scheduler.internals();
-    rt.places.store(machine.get());
+    rt.set_places(machine.get());
     worker& self = *rt.bound();
     // The farthest first, so that the order of seats is the wrong one.
     const std::uint32_t cores[] = {here_to + 200, here_to + 50, 1};
@@ -51,7 +51,7 @@ TEST(Victims, TheNearestIsRobbedFirst) {
         rt.run(self, {self.ready[normal].pop()});
     }
     for (const braid::task_id task : tasks) EXPECT_TRUE(scheduler.done(task));
-    rt.places.store(nullptr);
+    rt.set_places(nullptr);
 }
 
 }  // namespace

@@ -49,18 +49,18 @@ namespace {
 void bind_near(worker& w) {
     for (seat_binding& b : bindings) {
         if (b.w != nullptr && b.rt != &w.rt) continue;
-        b = {&w.rt, w.rt.serial, &w};
+        b = {&w.rt, w.rt.serial_number, &w};
         return;
     }
     std::copy(bindings + 1, bindings + near_bindings, bindings);
-    bindings[near_bindings - 1] = {&w.rt, w.rt.serial, &w};
+    bindings[near_bindings - 1] = {&w.rt, w.rt.serial_number, &w};
     has_more_bindings = true;  // the oldest is found by its seat from now on
 }
 
 /// A seat that this thread has, and that has left its table.
 [[gnu::noinline]] worker* find_far(const runtime& rt) {
-    for (unsigned i = 0; i < rt.seat_count.load(acquire); ++i) {
-        worker* const w = rt.seats[i].load(acquire);
+    for (unsigned i = 0; i < rt.seat_count(); ++i) {
+        worker* const w = &rt.seat_at(i);
         // relaxed: only this thread ever wrote its own number there.
         if (w->bound_to.load(relaxed) != thread_serial) continue;
         bind_near(*w);
@@ -86,7 +86,7 @@ void unbind_seat(worker& w) {
 
 worker* runtime::bound() const {
     for (const seat_binding& b : bindings) {
-        if (b.rt == this && b.serial == serial) return b.w;
+        if (b.rt == this && b.serial == serial_number) return b.w;
     }
     return has_more_bindings ? find_far(*this) : nullptr;
 }
@@ -114,13 +114,6 @@ scheduler_options with_observer(scheduler_options o) {
 }
 }  // namespace
 
-runtime::runtime(const scheduler_options& o)
-    : options(o),
-      memory(o.memory, o.memory_budget_bytes, o.out_of_memory),
-      slots(memory, memory_tag::slot),
-      edges(memory, memory_tag::edge),
-      details(memory, memory_tag::detail) {}
-
 namespace {
 
 /// For a part without which there is no scheduler. The handler was told; there is nothing to
@@ -138,32 +131,17 @@ runtime* runtime::create(const scheduler_options& given) {
     const scheduler_options o = within_limits(with_observer(given));
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
     auto* rt = ::new (room_for<runtime>(door)) runtime(o);
-    rt->memory.take_over(door);
-    rt->serial = next_serial.fetch_add(1, relaxed);
+    rt->memory().take_over(door);
+    rt->serial_number = next_serial.fetch_add(1, relaxed);
     rt->process = platform::process_id();
     rt->float_control = platform::float_control();
     rt->ring = std::bit_ceil(o.ring);
-    if (o.assertion.function == nullptr) rt->options.assertion = {&log_misuse, &rt->options.log};
-    if (o.chooser != nullptr) {
-        rt->turn = ::new (room_for<gate>(rt->memory)) gate(*o.chooser, rt->options.log, o.name);
-    }
-
-    static constexpr std::atomic<std::uint32_t> never{0}, always{1};
-    rt->listens = o.observer != nullptr ? &o.observer->listening() : &never;
-    if (rt->turn != nullptr || (o.observer != nullptr && o.observer->wants_stable_ids())) {
-        rt->identities = ::new (room_for<stable_ids>(rt->memory)) stable_ids;
-    }
-    rt->plain_ways = rt->identities == nullptr && !o.statistics;
-    rt->watches = rt->plain_ways ? rt->listens : &always;
-    // The quota takes 20 µs to read; a program that says how many workers it wants has chosen.
-    rt->cores = o.workers >= 0 ? platform::mask_cores() : platform::usable_cores(o.system_root);
-    const int cores = static_cast<int>(rt->cores);
+    const int cores = static_cast<int>(rt->cores());
     constexpr int most = scheduler_options::most_workers;
     const int workers = std::clamp(o.workers >= 0 ? o.workers : cores - o.main_threads, 0, most);
     rt->max_workers = static_cast<unsigned>(
         std::clamp(o.max_workers >= 0 ? o.max_workers : std::max(workers, cores), workers, most));
 
-    if (o.worker_threads.pin) rt->creators_cores = platform::own_cores();
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
     rt->guests.kept =
@@ -171,33 +149,15 @@ runtime* runtime::create(const scheduler_options& given) {
                        guest_seats::kept_ring, guest_seats::kept_ring, "guest");
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
     rt->guests.post = rt->add_seat(seat_kind::guest, 0, "post");
-    rt->slots.reserve(128 + 64 * static_cast<std::uint32_t>(workers));
+    rt->reserve_slots(128 + 64 * static_cast<std::uint32_t>(workers));
     rt->set_worker_count(static_cast<unsigned>(workers));
     return rt;
-}
-
-void runtime::find_places(const topology* machine) {
-    // With two processors there is nothing to choose.
-    if (cores > 2 && machine != nullptr) places.store(machine, release);  // pairs with any_victim()
-}
-
-int runtime::core_to_pin_to(const worker& w) const {
-    const thread_options& t = options.worker_threads;
-    if (!t.pin || w.kind != seat_kind::worker) return -1;
-    if (t.first_cpu >= 0) return t.first_cpu + w.number;
-    static constexpr topology all_alike;
-    const topology* const machine = known_topology();
-    std::uint16_t order[topology::capacity];
-    const std::size_t count =
-        (machine != nullptr ? *machine : all_alike).pin_order(creators_cores, order);
-    const auto before = static_cast<unsigned>(std::max(0, options.main_threads));
-    return count != 0 ? order[(before + w.number) % count] : -1;
 }
 
 /// Under seat_mutex, or while nobody else is there; a seat is left.
 worker* runtime::place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
                             std::uint32_t most, std::uint32_t others, const char* name) {
-    const std::uint32_t index = seat_count.load(relaxed);
+    const std::uint32_t index = seat_count();
     auto* w = ::new (bytes) worker(*this, static_cast<std::uint16_t>(index), kind);
     w->number = static_cast<std::uint16_t>(number);
     if (kind == seat_kind::worker && number < 64) w->mask = std::uint64_t{1} << number;
@@ -211,29 +171,28 @@ worker* runtime::place_seat(seat_kind kind, unsigned number, void* bytes, ready_
         at += count;
     }
     std::snprintf(w->name, sizeof w->name, "%s", name);
-    seats[index].store(w, release);
-    seat_count.store(index + 1, release);
+    add_to_seats(*w);
     return w;
 }
 
 worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     const std::lock_guard lock(seat_mutex);
-    if (seat_count.load(relaxed) == sleepers::capacity) {
+    if (!has_room_for_a_seat()) {
         log(log_level::error,
             "%s: all %u seats are taken; lower max_workers, guests or "
             "max_reserves",
-            options.name, sleepers::capacity);
+            options().name, sleepers::capacity);
         return nullptr;
     }
     const std::uint32_t most = kind == seat_kind::guest ? std::min(ring, small_ring) : ring;
     const std::uint32_t others = std::min(ring, small_ring);
     const std::uint32_t cells = most + (level_count - 1) * others;
     const std::size_t cell_bytes = sizeof(ready_queue::cell) * cells;
-    void* bytes = memory.allocate(sizeof(worker), alignof(worker), memory_tag::worker);
-    void* ring_bytes = memory.allocate(cell_bytes, 64, memory_tag::worker);
+    void* bytes = memory().allocate(sizeof(worker), alignof(worker), memory_tag::worker);
+    void* ring_bytes = memory().allocate(cell_bytes, 64, memory_tag::worker);
     if (bytes == nullptr || ring_bytes == nullptr) {
-        memory.release(bytes, sizeof(worker), alignof(worker), memory_tag::worker);
-        memory.release(ring_bytes, cell_bytes, 64, memory_tag::worker);
+        memory().release(bytes, sizeof(worker), alignof(worker), memory_tag::worker);
+        memory().release(ring_bytes, cell_bytes, 64, memory_tag::worker);
         return nullptr;
     }
     char text[sizeof(worker::name)];
@@ -243,52 +202,22 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
                       others, text);
 }
 
-bool runtime::start(worker& w) {
-    const thread_options& t = options.worker_threads;
-    w.request = {.name = w.name,
-                 .stack_bytes = t.stack_bytes,
-                 .nice = t.nice,
-                 .pin_to_cpu = core_to_pin_to(w),
-                 .entry = nullptr,
-                 .argument = &w};
-    if (w.kind == seat_kind::background) {
-        w.request.scheduling = platform::thread_class::idle;
-        w.request.entry = [](void* p) {
-            auto& self = *static_cast<worker*>(p);
-            self.rt.background_main(self);
-        };
-    } else {
-        w.request.entry = [](void* p) {
-            auto& self = *static_cast<worker*>(p);
-            self.rt.thread_main(self);
-        };
-    }
-    if (turn) turn->add(w.index);
-    w.thread = platform::start_thread(w.request);
-    if (w.thread == 0) {
-        if (turn) turn->leave(w.index);
-        log(log_level::error, "%s: the system refused to start thread '%s'; going on without it",
-            options.name, w.name);
-    }
-    return w.thread != 0;
-}
-
 void runtime::set_worker_count(unsigned count) {
     const std::lock_guard lock(thread_mutex);
-    if (state.load(acquire) == life::closed) return;
+    if (phase(acquire) == life::closed) return;
     count = std::min(count, max_workers);
     unsigned ready_threads = 0;
     for (; ready_threads < count; ++ready_threads) {
         if (ready_threads < started_workers) continue;
-        worker* w = add_seat(seat_kind::worker, ready_threads, options.worker_threads.name);
+        worker* w = add_seat(seat_kind::worker, ready_threads, options().worker_threads.name);
         if (w == nullptr) break;
         worker_seats[ready_threads] = w->index;
         // Counted before the thread looks, or it would think itself surplus.
-        active_workers.store(std::max(active_workers.load(relaxed), ready_threads + 1), release);
-        if (!start(*w)) break;
+        set_active_workers(std::max(active_workers(relaxed), ready_threads + 1));
+        if (!start(*w, &run_thread)) break;
         ++started_workers;
     }
-    active_workers.store(ready_threads, release);
+    set_active_workers(ready_threads);
     for (unsigned i = 0; i < started_workers; ++i) wake_seat(worker_seats[i]);
 }
 
@@ -296,7 +225,7 @@ void runtime::set_worker_count(unsigned count) {
 // -------------------------------------------------------------------
 
 worker* runtime::add_main(const char* name) {
-    if (!BRAID_EXPECT(options.assertion, bound() == nullptr,
+    if (!BRAID_EXPECT(options().assertion, bound() == nullptr,
                       "this thread takes part in the scheduler already")) {
         return nullptr;
     }
@@ -310,8 +239,8 @@ worker* runtime::add_main(const char* name) {
 
 worker* runtime::reuse_main_seat(const char* name) {
     const std::lock_guard lock(seat_mutex);
-    for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
-        worker* w = seats[i].load(relaxed);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        worker* w = &seat_at(i);
         if (w->kind != seat_kind::main || !w->vacant) continue;
         // Spent visits are retired, so that an old thread_ref never names another thread.
         if (w->visit.load(relaxed) == UINT16_MAX) continue;
@@ -344,7 +273,7 @@ void runtime::remove_main(worker& w) {
     }
     leave_search(w);
     tell_scope(w);
-    if (turn) turn->leave(w.index);
+    if (serial()) serial()->leave(w.index);
     unbind_seat(w);
     w.at_rest.store(true, seq_cst);
     const std::lock_guard lock(seat_mutex);
@@ -353,9 +282,9 @@ void runtime::remove_main(worker& w) {
 
 void runtime::enter_turn(worker& w) {
     bind_seat(w);
-    if (options.observer != nullptr) tell_seated(w);
-    if (!turn) return;
-    turn->enter(w.index);
+    if (options().observer != nullptr) report_seated(w);
+    if (!serial()) return;
+    serial()->enter(w.index);
 }
 
 // ---- foreign threads ---------------------------------------------------------------------------
@@ -364,14 +293,14 @@ worker* runtime::take_guest(bool kept_too) {
     unsigned count = 0;
     unsigned inside = 0;  // those that only wait do not count: others must get on
     worker* found = nullptr;
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        worker* w = seats[i].load(acquire);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        worker* w = &seat_at(i);
         if (w->kind != seat_kind::guest || w == guests.post || w == guests.kept) continue;
         ++count;
         if (!w->leased && found == nullptr) found = w;
         if (w->leased && !w->waits) ++inside;
     }
-    const bool allowed = inside < static_cast<unsigned>(std::max(1, options.guests));
+    const bool allowed = inside < static_cast<unsigned>(std::max(1, options().guests));
     if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
     if (!allowed || found == nullptr)
         found = kept_too && !guests.kept->leased ? guests.kept : nullptr;
@@ -382,11 +311,14 @@ worker* runtime::take_guest(bool kept_too) {
 }
 
 worker* runtime::lease_guest() {
-    std::unique_lock lock(guests.mutex);
     worker* w = nullptr;
-    // Whoever has the kept seat does not wait, so it comes back.
-    while ((w = take_guest(true)) == nullptr) guests.returned.wait(lock);
-    lock.unlock();
+    {
+        const locked lock(without_seat().lock);
+        // Whoever has the kept seat does not wait, so it comes back.
+        while ((w = take_guest(true)) == nullptr) {
+            without_seat().returned.wait(without_seat().lock);
+        }
+    }
     seat_guest(*w);
     return w;
 }
@@ -399,7 +331,7 @@ void runtime::seat_guest(worker& w) {
 worker* runtime::try_lease_guest() {
     worker* w = nullptr;
     {
-        const std::lock_guard lock(guests.mutex);
+        const locked lock(without_seat().lock);
         w = take_guest(false);
     }
     if (w != nullptr) seat_guest(*w);
@@ -408,13 +340,13 @@ worker* runtime::try_lease_guest() {
 
 void runtime::return_guest(worker& w) {
     tell_scope(w);
-    if (turn) turn->leave(w.index);
+    if (serial()) serial()->leave(w.index);
     unbind_seat(w);
     // Told under the lock: a thread that ends the scheduler waits for that.
-    const std::lock_guard lock(guests.mutex);
+    const locked lock(without_seat().lock);
     w.leased = false;
     w.at_rest.store(true, relaxed);
-    guests.returned.notify_all();
+    without_seat().returned.notify_all();
 }
 
 worker* runtime::enter_post_seat() {
@@ -426,9 +358,9 @@ worker* runtime::enter_post_seat() {
 void runtime::leave_post_seat() { guests.post_taken.store(false, release); }
 
 void runtime::note_guest_waits(worker& w, bool waits) {
-    const std::lock_guard lock(guests.mutex);
+    const locked lock(without_seat().lock);
     w.waits = waits;
-    if (waits) guests.returned.notify_all();
+    if (waits) without_seat().returned.notify_all();
 }
 
 // ---- reserves ----------------------------------------------------------------------------------
@@ -437,15 +369,15 @@ stand_in runtime::start_reserve() {
     worker* chosen = nullptr;
     {
         const std::lock_guard lock(reserve_mutex);
-        if (reserves.load(relaxed) >= handed_over.load(seq_cst)) return stand_in::enough;
+        if (reserves.load(relaxed) >= released_permits.load(seq_cst)) return stand_in::enough;
         if (idle_reserve_count != 0) {
             chosen = idle_reserves[--idle_reserve_count];
             reserves.fetch_add(1, relaxed);
-        } else if (reserve_threads < static_cast<unsigned>(std::max(0, options.max_reserves))) {
+        } else if (reserve_threads < static_cast<unsigned>(std::max(0, options().max_reserves))) {
             chosen = add_seat(seat_kind::reserve, reserve_threads, "reserve");
             if (chosen != nullptr) {
                 reserves.fetch_add(1, relaxed);
-                if (start(*chosen)) {
+                if (start(*chosen, &run_thread)) {
                     ++reserve_threads;
                     reserves_started.fetch_add(1, relaxed);
                     return stand_in::started;
@@ -464,7 +396,7 @@ stand_in runtime::start_reserve() {
         log(log_level::warning,
             "%s: no reserve thread can stand in for a wait any more, so waits "
             "run whatever is ready; raise max_reserves",
-            options.name);
+            options().name);
     }
     return stand_in::refused;
 }
@@ -475,7 +407,7 @@ bool runtime::retire_reserve(worker& w) {
         idle_reserves + idle_reserve_count) {
         return true;  // woken for nothing while it was retired
     }
-    if (reserves.load(relaxed) <= handed_over.load(seq_cst)) return false;
+    if (reserves.load(relaxed) <= released_permits.load(seq_cst)) return false;
     reserves.fetch_sub(1, relaxed);
     idle_reserves[idle_reserve_count++] = &w;
     return true;
@@ -492,8 +424,8 @@ bool runtime::at_rest() const {
     // In this order: a thread is awake before it counts the end of a task, and asleep after it
     // has dealt with all that follows from it.
     if (!everything_ended()) return false;
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        const worker* w = seats[i].load(acquire);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const worker* w = &seat_at(i);
         const bool own = w->kind == seat_kind::worker || w->kind == seat_kind::reserve ||
                          w->kind == seat_kind::background;
         if (own && !w->at_rest.load(seq_cst)) return false;
@@ -503,18 +435,16 @@ bool runtime::at_rest() const {
 
 void runtime::shut_down(shutdown how) {
     const life wanted = how == shutdown::drain ? life::draining : life::discarding;
-    life seen = state.load(acquire);
-    while (seen < wanted && !state.compare_exchange_weak(seen, wanted, seq_cst, acquire)) {
-    }
+    advance_phase(wanted);
     const worker* self = bound();
     if (self != nullptr && self->top != nullptr) return;  // begun; the destructor ends it
-    while (frozen.on()) resume();
+    while (frozen().on()) resume();
 
     const seat_lease seat(*this, nullptr);
-    const std::uint64_t key = address_key(&state);
+    const std::uint64_t key = phase_key();
     helper_floats floats;
     // Most often the others are about to find out that there is nothing left.
-    const std::int64_t spin_until = active_policy::now() + (turn ? 0 : 50'000);
+    const std::int64_t spin_until = active_policy::now() + (serial() ? 0 : 50'000);
     while (!at_rest()) {
         if (const task_id id = next_task(*seat)) {
             floats.use(*seat, float_control);
@@ -529,23 +459,23 @@ void runtime::shut_down(shutdown how) {
             continue;
         }
         wait_record record;
-        if (!lot.enter(record, key, seat->index, [&] { return !at_rest(); })) continue;
+        if (!lot().enter(record, key, seat->index, [&] { return !at_rest(); })) continue;
         // Threads that go to sleep tell; a task that ends on a thread outside does not, hence
         // the time-out.
-        if (turn) {
-            turn->block(seat->index, true, true);
+        if (serial()) {
+            serial()->block(seat->index, true, true);
         } else {
             seat->park.park(active_policy::now() + 200'000);
         }
-        lot.leave(record);
+        lot().leave(record);
     }
 }
 
 /// Threads of the program in a call that runs tasks or waits.
 bool runtime::anybody_inside() {
-    const std::lock_guard lock(guests.mutex);
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        const worker* w = seats[i].load(acquire);
+    const locked lock(without_seat().lock);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const worker* w = &seat_at(i);
         if (w->leased || w->inside.load(acquire)) return true;
     }
     return false;
@@ -568,54 +498,46 @@ void runtime::destroy(runtime* rt) {
             rt->log(log_level::error,
                     "%s: the system refused the thread that would have ended the "
                     "scheduler; its memory stays",
-                    rt->options.name);
+                    rt->options().name);
         }
         return;
     }
     rt->shut_down(shutdown::drain);
     {
         const std::lock_guard lock(rt->thread_mutex);
-        rt->state.store(life::closed, seq_cst);
+        rt->advance_phase(life::closed);
     }
     // From a task: threads of the program may still be on their way out of the wait that it ended.
     while (rt->ended_by != nullptr && rt->anybody_inside()) {
         parker().park(active_policy::now() + 50'000);
     }
-    for (unsigned i = 0; i < rt->seat_count.load(acquire); ++i) rt->wake_seat(i);
-    if (rt->turn && self != nullptr) rt->turn->leave(self->index);
-    for (unsigned i = 0; i < rt->seat_count.load(acquire); ++i) {
-        worker* w = rt->seats[i].load(acquire);
+    for (unsigned i = 0; i < rt->seat_count(); ++i) rt->wake_seat(i);
+    if (rt->serial() && self != nullptr) rt->serial()->leave(self->index);
+    for (unsigned i = 0; i < rt->seat_count(); ++i) {
+        worker* w = &rt->seat_at(i);
         if (w->thread != 0) platform::join_thread(w->thread);
     }
     if (self != nullptr) unbind_seat(*self);
-    accounted_memory door(rt->options.memory, 0, {});
-    door.take_over(rt->memory);
+    accounted_memory door(rt->options().memory, 0, {});
+    door.take_over(rt->memory());
     rt->~runtime();
     door.release(rt, sizeof(runtime), alignof(runtime), memory_tag::runtime);
 }
 
 runtime::~runtime() {
-    if (turn != nullptr) {
-        turn->~gate();
-        memory.release(turn, sizeof(gate), alignof(gate), memory_tag::runtime);
-    }
-    if (identities != nullptr) {
-        identities->~stable_ids();
-        memory.release(identities, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
-    }
-    for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
-        worker* w = seats[i].load(relaxed);
-        memory.release(w->joins, fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        worker* w = &seat_at(i);
+        memory().release(w->joins, fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
         if (w->types != nullptr) {
-            memory.release(w->types, sizeof(type_row) * type_rows, alignof(type_row),
-                           memory_tag::worker);
+            memory().release(w->types, sizeof(type_row) * type_rows, alignof(type_row),
+                             memory_tag::worker);
         }
         ready_queue::cell* const cells = w->cells;
         const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
         w->~worker();
         if (w == guests.kept) continue;
-        memory.release(cells, cell_bytes, 64, memory_tag::worker);
-        memory.release(w, sizeof(worker), alignof(worker), memory_tag::worker);
+        memory().release(cells, cell_bytes, 64, memory_tag::worker);
+        memory().release(w, sizeof(worker), alignof(worker), memory_tag::worker);
     }
 }
 

@@ -9,7 +9,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 void runtime::own_work_done(worker& w, std::uint32_t index) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     // A posted task has no other shares: nobody knows its id.
     if (s.has(flag_posted) || drop_open_work(s.open)) complete(w, index);
 }
@@ -19,21 +19,21 @@ void runtime::own_work_done(worker& w, std::uint32_t index) {
 void runtime::complete(worker& w, std::uint32_t index, bool told) {
     // Linked through a word that nobody needs any more: a graph's node may still lie in a list as
     // the ticket of another one (graph/ready_ranks.hpp).
-    slots[index].births.store(w.to_complete, relaxed);
+    slot_at(index).births.store(w.to_complete, relaxed);
     w.to_complete = index;
     if (w.completing) return;
     w.completing = true;
     while (w.to_complete != no_index) {
         const std::uint32_t at = w.to_complete;
-        w.to_complete = slots[at].births.load(relaxed);
-        slots[at].births.store(0, relaxed);
+        w.to_complete = slot_at(at).births.load(relaxed);
+        slot_at(at).births.store(0, relaxed);
         complete_one(w, at, std::exchange(told, false));
     }
     w.completing = false;
 }
 
 void runtime::complete_one(worker& w, std::uint32_t index, bool told) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     if (s.has(flag_own_way) && s.way != nullptr) {
         return s.way(*this, w, index, own_step::ended);
     }
@@ -41,7 +41,7 @@ void runtime::complete_one(worker& w, std::uint32_t index, bool told) {
     const std::uint32_t generation = generation_of(id.value);
     if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
     outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
-    if (!told && observed()) tell(w, event_kind::completed, id, {}, s.name);
+    if (!told && observed()) report(w, event_kind::completed, id, {}, s.name);
 
     complete_closed(w, index, close_and_take(s.permissions, generation), result);
 }
@@ -51,10 +51,10 @@ bool runtime::tell_dependents(worker& w, std::uint32_t index, std::uint64_t head
     const task_id id = id_of(index);
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
         // Read before the count goes down: whoever makes the successor ready frees its edges.
-        const std::uint32_t next = edges[e].next.load(relaxed);
-        const std::uint32_t successor = index_of(edges[e].to.load(relaxed));
-        slot& to = slots[successor];
-        if (result != nullptr && !edges[e].any_outcome) {
+        const std::uint32_t next = edge_at(e).next.load(relaxed);
+        const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
+        slot& to = slot_at(successor);
+        if (result != nullptr && !edge_at(e).any_outcome) {
             to.flags.fetch_or(flag_cancel, relaxed);
             adopt(w, successor, keep(result), 0);
         }
@@ -62,7 +62,7 @@ bool runtime::tell_dependents(worker& w, std::uint32_t index, std::uint64_t head
         e = next;
     }
     if ((static_cast<std::uint32_t>(head) & waited_bit) == 0) return false;
-    const unsigned woken = lot.wake(
+    const unsigned woken = lot().wake(
         id.value, UINT32_MAX,
         [&](wait_record& r) {
             if (result != nullptr) r.result = keep(result);
@@ -73,12 +73,12 @@ bool runtime::tell_dependents(worker& w, std::uint32_t index, std::uint64_t head
 }
 
 void runtime::complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     const std::uint32_t parent = s.parent.load(relaxed);
     bool received = tell_dependents(w, index, head, result);
     // A handle that was dropped before the end receives nothing.
     received = received || (s.has(flag_held) && detail_of(s)->holders.load(acquire) > 1);
-    if (result != nullptr && !received) pass_on(w, s, result, parent);
+    if (result != nullptr && !received) pass_on(w, s, *result, parent);
     const task_environment* environment = s.environment.load(relaxed);
     const bool in_scope = environment != nullptr && environment->within != nullptr;
     const end_of_task end = how_it_ended(s);
@@ -114,7 +114,7 @@ void runtime::tell_scope(worker& w) {
     const std::uint64_t before = shard.ended.fetch_add(std::exchange(w.scope_ends, 0), acq_rel);
     if ((before & scope::waited_bit) == 0) return;
     // Looked at only while a waiter's record is in the bucket: then the scope is alive.
-    lot.wake(
+    lot().wake(
         scope_key(in), UINT32_MAX, [&](wait_record&) { return scope_done(*in); },
         [this](unsigned seat) { notify(seat); });
 }
@@ -132,26 +132,14 @@ bool runtime::scope_done(const scope& s) {
 }
 
 void runtime::recycle(worker& w, std::uint32_t index) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     // acq_rel: the last holder sees what the others did with the slot.
     if (s.has(flag_held) && detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
     if (s.has(flag_value)) s.invoke(s.storage, nullptr);
-    const std::uint32_t d = s.detail.load(relaxed);
-    if (d != no_index) {
-        if (s.has(flag_failed)) {
-            drop(details[d].result);
-            details[d].result = nullptr;
-        }
-        details.give(w.details, d);
-    }
+    if (s.has(flag_failed)) drop(take_outcome(s));
+    free_detail(w, s);
     if (s.has(flag_posted)) close_unused(s.permissions, s.generation());
-    give_slot(w, index);
-}
-
-void runtime::give_slot(worker& w, std::uint32_t index) {
-    slot& s = slots[index];
-    s.clean();
-    if (s.generation() != last_generation) slots.give(w.slots, index);
+    clean_and_give_slot(w, index);
 }
 
 void runtime::release_holder(worker& w, task_id id) { recycle(w, index_of(id.value)); }

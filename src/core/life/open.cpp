@@ -17,7 +17,7 @@ draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind 
     return d;
 }
 task_id publish_task(runtime& rt, draft d, closure_fn body) {
-    if (d.owner != nullptr && !rt.turn) return rt.publish(*d.owner, d, body);
+    if (d.owner != nullptr && !rt.serial()) return rt.publish(*d.owner, d, body);
     return rt.publish(*seat_lease(rt, d.owner), d, body);
 }
 void abandon_task(runtime& rt, draft d) {
@@ -25,95 +25,22 @@ void abandon_task(runtime& rt, draft d) {
 }
 
 void* allocate_closure(runtime& rt, std::size_t bytes, std::size_t alignment) {
-    return rt.memory.allocate(bytes, alignment, memory_tag::closure);
+    return rt.memory().allocate(bytes, alignment, memory_tag::closure);
 }
 void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignment) {
-    rt.memory.release(p, bytes, alignment, memory_tag::closure);
+    rt.memory().release(p, bytes, alignment, memory_tag::closure);
 }
 
 namespace {
 
 std::uint32_t next_birth(const runtime& rt, std::uint32_t parent) {
-    return rt.slots[parent].births.fetch_add(1, relaxed) + 1;
-}
-
-enum class link : std::uint8_t { made, not_needed, no_memory };
-
-/// Links `successor` behind `predecessor`, if that one is not complete already.
-link link_edge(runtime& rt, worker& w, std::uint32_t successor, task_id predecessor,
-               bool any_outcome) {
-    slot& to = rt.slots[successor];
-    slot& from = rt.slots[index_of(predecessor.value)];
-    const std::uint32_t generation = generation_of(predecessor.value);
-    if (state_in(from.permissions, generation) != task_state::open) return link::not_needed;
-    const std::uint32_t index = rt.edges.take(w.edges);
-    if (index == no_index) return link::no_memory;
-    edge& e = rt.edges[index];
-    e.any_outcome = any_outcome;
-    e.from.store(predecessor.value, relaxed);
-    e.to.store(rt.id_of(successor).value, relaxed);
-    if (!push_edge(from.permissions, generation, to.waits_for, index, e.next)) {
-        rt.edges.give(w.edges, index);
-        return link::not_needed;
-    }
-    e.next_predecessor.store(to.predecessors.load(relaxed), relaxed);
-    to.predecessors.store(index, release);  // pairs with the searcher's acquire
-    return link::made;
+    return rt.slot_at(parent).births.fetch_add(1, relaxed) + 1;
 }
 
 }  // namespace
 
-/// The skew-binary jump pointer of Myers (1983): O(1) to make, O(log depth) to climb.
-void runtime::link_parent(slot& child, std::uint32_t parent_index) const {
-    const slot& parent = slots[parent_index];
-    const std::uint32_t jump = parent.jump.load(relaxed);
-    std::uint32_t target = parent_index;
-    if (jump != no_index) {
-        const slot& far = slots[jump];
-        const std::uint32_t farther = far.jump.load(relaxed);
-        if (farther != no_index) {
-            const int near_step = parent.depth.load(relaxed) - far.depth.load(relaxed);
-            const int far_step = far.depth.load(relaxed) - slots[farther].depth.load(relaxed);
-            if (near_step == far_step) target = farther;
-        }
-    }
-    child.parent.store(parent_index, relaxed);
-    child.jump.store(target, relaxed);
-    child.depth.store(static_cast<std::uint16_t>(parent.depth.load(relaxed) + 1), relaxed);
-}
-
-task_state runtime::state_of(task_id id) const {
-    const std::uint32_t index = index_of(id.value);
-    const std::uint32_t generation = generation_of(id.value);
-    if (generation == 0 || !slots.contains(index)) return task_state::unknown;
-    return state_in(slots[index].permissions, generation);
-}
-
-bool runtime::is_present(thread_ref thread) const {
-    const worker& w = *seats[thread.seat].load(acquire);
-    return !w.gone.load(acquire) && w.visit.load(relaxed) == thread.visit;
-}
-
 bool runtime::may_be_named(const worker& w) {
     return w.kind != seat_kind::guest && w.kind != seat_kind::background;
-}
-
-detail_block* runtime::make_detail(worker& w, slot& s) {
-    if (detail_block* d = detail_of(s)) return d;
-    const std::uint32_t index = details.take(w.details);
-    if (index == no_index) return nullptr;
-    detail_block& d = details[index];
-    d.holders.store(0, relaxed);
-    d.seat.store(UINT16_MAX, relaxed);
-    d.visit = 0;
-    d.resource_count = d.resources_held = 0;
-    d.workers = 0;
-    d.result = nullptr;
-    d.result_ordinal = 0;
-    d.stable_id = 0;
-    d.creations.store(0, relaxed);
-    s.detail.store(index, release);  // pairs with detail_of()
-    return &d;
 }
 
 bool runtime::fill_detail(worker& w, slot& s, const task_options& o, draft_kind kind) {
@@ -128,19 +55,19 @@ bool runtime::fill_detail(worker& w, slot& s, const task_options& o, draft_kind 
         resource** end = d->resources + d->resource_count;
         if (std::find(d->resources, end, r) == end) d->resources[d->resource_count++] = r;
     }
-    if (identities != nullptr) d->stable_id = identities->next(*this, w);
+    if (identified()) d->stable_id = next_identity(w);
     return true;
 }
 
 bool runtime::good_options(const task_options& o) const {
-    const assertion_handler& misuse = options.assertion;
+    const assertion_handler& misuse = options().assertion;
     return BRAID_EXPECT(misuse, o.uses.size() <= detail_block::max_resources,
                         "a task may use at most 8 resources") &&
            BRAID_EXPECT(misuse, o.priority <= priority_level::high,
                         "the priorities of tasks are low, normal and high") &&
-           BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count.load(acquire),
+           BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count(),
                         "`on` must come from worker_thread() or a registered main_thread") &&
-           BRAID_EXPECT(misuse, !o.on || may_be_named(*seats[o.on.seat].load(acquire)),
+           BRAID_EXPECT(misuse, !o.on || may_be_named(seat_at(o.on.seat)),
                         "`on` cannot name a foreign or background thread") &&
            BRAID_EXPECT(misuse, !o.on || is_present(o.on),
                         "the thread that `on` names has left; keep its main_thread alive");
@@ -162,10 +89,10 @@ std::uint16_t runtime::flags_of(const task_options& o) {
 }
 
 draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
-    const assertion_handler& misuse = options.assertion;
+    const assertion_handler& misuse = options().assertion;
     if (!accepts_from(*this, w)) {
         refused.fetch_add(1, relaxed);
-        log(log_level::error, "%s: task '%s' refused, the scheduler is shut down", options.name,
+        log(log_level::error, "%s: task '%s' refused, the scheduler is shut down", options().name,
             o.name != nullptr ? o.name : "");
         return {};
     }
@@ -176,9 +103,9 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         return {};
     }
 
-    const std::uint32_t index = slots.take(w.slots);
+    const std::uint32_t index = take_slot(w);
     if (index == no_index) return {};
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     const std::uint32_t generation = s.generation() + 1;
     const task_id id{join_word(generation, index)};
 
@@ -197,11 +124,11 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     open_words(s.open, s.permissions, generation, kind == draft_kind::built ? 2 : 1);
     // What may fail comes first, the parent's count last: it is not given back.
     const bool needs_detail =
-        (flags & (flag_held | flag_direct | flag_resources)) != 0 || identities;
+        (flags & (flag_held | flag_direct | flag_resources)) != 0 || identified();
     bool ok = !needs_detail || fill_detail(w, s, o, kind);
     if (ok && o.parent) {
         const std::uint32_t parent = index_of(o.parent.value);
-        ok = add_open_work(slots[parent].open, generation_of(o.parent.value));
+        ok = add_open_work(slot_at(parent).open, generation_of(o.parent.value));
         BRAID_EXPECT(misuse, ok, "the parent completed before its child was added");
         if (ok) {
             s.ordinal.store(next_birth(*this, parent), relaxed);
@@ -210,18 +137,17 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     }
     if (!ok) {
         close_unused(s.permissions, generation);
-        const std::uint32_t d = s.detail.load(relaxed);
-        if (d != no_index) details.give(w.details, d);
-        give_slot(w, index);
+        free_detail(w, s);
+        clean_and_give_slot(w, index);
         return {};
     }
     const task_environment* environment = o.environment;
     if (o.within != nullptr) {
         environment = &o.within->environment_;
     } else if (environment == nullptr && o.parent) {
-        environment = slots[index_of(o.parent.value)].environment.load(relaxed);
+        environment = slot_at(index_of(o.parent.value)).environment.load(relaxed);
     } else if (environment == nullptr && w.top != nullptr) {
-        environment = slots[w.top->slot].environment.load(relaxed);
+        environment = slot_at(w.top->slot).environment.load(relaxed);
     }
     s.environment.store(environment, relaxed);
     seat_counters::add(w.counters.created);
@@ -231,7 +157,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         // What waits for nothing is ready as soon as it is published.
         const std::size_t waits = o.after.size() + o.after_all.size + o.after_any.size();
         told_ready = waits == 0 && kind != draft_kind::built;
-        tell_spawned(*options.observer, w, s, id, o.parent, o.where, false, told_ready);
+        report_spawned(watcher(), w, s, id, o.parent, o.where, false, told_ready);
     }
 
     bool linked = true;
@@ -245,11 +171,11 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
                                       "a child cannot wait for its parent, which waits for it")) {
             return;
         }
-        const link edge = link_edge(*this, w, index, predecessor, any_outcome);
+        const link edge = link_edge(w, index, predecessor, any_outcome);
         linked = edge != link::no_memory;
         // Also to a task that is complete: what it wrote comes before this one.
-        if (linked && observed()) tell(w, event_kind::edge, id, predecessor);
-        if (edge == link::made) boost(w, predecessor, level_of(s));
+        if (linked && observed()) report(w, event_kind::edge, id, predecessor);
+        if (edge == link::made) inherit_priority(w, predecessor, level_of(s));
     };
     for (const task_id p : o.after) depend(p, false);
     for (std::size_t i = 0; i < o.after_all.size; ++i) depend(o.after_all.data[i], false);
@@ -308,64 +234,30 @@ void runtime::abandon(worker& w, draft d, std::uint16_t as) {
 
 void runtime::finish_building(worker& w, task_id id, bool cancel) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     if (cancel) s.flags.fetch_or(flag_cancel, relaxed);
     const bool empty = s.has(flag_empty);
     if (empty && drop_wait(s.waits_for)) make_ready(w, index, {});
     own_work_done(w, index);  // the builder's share
 }
 
-bool runtime::descends(std::uint32_t index, task_id ancestor) const {
-    const unsigned depth = slots[index_of(ancestor.value)].depth.load(relaxed);
-    std::uint32_t at = index;
-    for (unsigned steps = 0; steps < 64; ++steps) {
-        const slot& s = slots[at];
-        if (s.depth.load(relaxed) <= depth) break;
-        const std::uint32_t jump = s.jump.load(relaxed);
-        const bool far =
-            jump != no_index && slots.contains(jump) && slots[jump].depth.load(relaxed) >= depth;
-        at = far ? jump : s.parent.load(relaxed);
-        if (at == no_index || !slots.contains(at)) return false;
-    }
-    return id_of(at) == ancestor;
-}
-
-/// Looks at 64 tasks at most: a help to whoever made a cycle by mistake, not a promise.
-bool runtime::waits_for_transitively(task_id id, task_id wanted) const {
-    constexpr unsigned limit = 64;
-    task_id list[limit] = {id};
-    unsigned count = 1;
-    for (unsigned i = 0; i < count; ++i) {
-        const slot& s = slots[index_of(list[i].value)];
-        for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge && count < limit;) {
-            const task_id from{edges[e].from.load(relaxed)};
-            e = edges[e].next_predecessor.load(relaxed);
-            // The edge was still in the list when it was read: then it says the truth.
-            if (s.waits_for.load(acquire) == 0 || !is_open(list[i])) break;
-            if (from == wanted) return true;
-            if (std::find(list, list + count, from) == list + count) list[count++] = from;
-        }
-    }
-    return false;
-}
-
 bool runtime::add_dependency(worker& w, task_id id, task_id predecessor) {
     const std::uint32_t index = index_of(id.value);
-    if (!BRAID_EXPECT(options.assertion, slots[index].has(flag_empty),
+    if (!BRAID_EXPECT(options().assertion, slot_at(index).has(flag_empty),
                       "give predecessors in begin(); only an empty task takes them later")) {
         return false;
     }
-    if (!BRAID_EXPECT(options.assertion, predecessor != id, "a task cannot wait for itself") ||
-        !BRAID_EXPECT(options.assertion, state_of(predecessor) != task_state::unknown,
+    if (!BRAID_EXPECT(options().assertion, predecessor != id, "a task cannot wait for itself") ||
+        !BRAID_EXPECT(options().assertion, state_of(predecessor) != task_state::unknown,
                       "the predecessor's id was never issued by this scheduler") ||
-        !BRAID_EXPECT(options.assertion, !waits_for_transitively(predecessor, id),
+        !BRAID_EXPECT(options().assertion, !waits_for_transitively(predecessor, id),
                       "the predecessor waits for this task already: that would be a cycle")) {
         return false;
     }
-    const link edge = link_edge(*this, w, index, predecessor, false);
+    const link edge = link_edge(w, index, predecessor, false);
     if (edge == link::no_memory) return false;
-    if (observed()) tell(w, event_kind::edge, id, predecessor);
-    if (edge == link::made) boost(w, predecessor, level_of(slots[index]));
+    if (observed()) report(w, event_kind::edge, id, predecessor);
+    if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
     return true;
 }
 

@@ -23,10 +23,10 @@ inline bool direct_work(const runtime& rt, const worker& w) {
 inline bool wanted_elsewhere(const runtime& rt, const worker& w, unsigned level) {
     constexpr auto high = static_cast<unsigned>(priority_level::high);
     return (rt.high_ready.load(relaxed) > 0 && level != high) || direct_work(rt, w) ||
-           (w.wait_over != nullptr && w.wait_over->load(relaxed)) || rt.frozen.on(relaxed) ||
-           (w.kind == seat_kind::worker && w.number >= rt.active_workers.load(relaxed)) ||
+           (w.wait_over != nullptr && w.wait_over->load(relaxed)) || rt.frozen().on(relaxed) ||
+           (w.kind == seat_kind::worker && w.number >= rt.active_workers(relaxed)) ||
            (w.kind == seat_kind::reserve &&
-            rt.reserves.load(relaxed) > rt.handed_over.load(relaxed));
+            rt.reserves.load(relaxed) > rt.released_permits.load(relaxed));
 }
 
 }  // namespace detail

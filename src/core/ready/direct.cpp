@@ -14,7 +14,7 @@ bool runtime::may_run_on(const slot& s, const worker& w) const {
 }
 
 void runtime::enqueue_direct(worker& w, std::uint32_t index) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     const detail_block& d = *detail_of(s);
     const unsigned seat = d.seat.load(relaxed);
     if (seat == UINT16_MAX ? enqueue_masked(index, d.workers) : enqueue_on(index, seat, d.visit)) {
@@ -29,10 +29,10 @@ void runtime::enqueue_direct(worker& w, std::uint32_t index) {
 }
 
 bool runtime::enqueue_on(std::uint32_t index, unsigned seat, std::uint16_t visit) {
-    worker& target = *seats[seat].load(acquire);
+    worker& target = seat_at(seat);
     {
         const std::lock_guard lock(target.box.mutex);
-        if (!BRAID_EXPECT(options.assertion,
+        if (!BRAID_EXPECT(options().assertion,
                           !target.gone.load(relaxed) && target.visit.load(relaxed) == visit,
                           "the thread that `on` names has left; keep its main_thread alive")) {
             return false;
@@ -44,7 +44,7 @@ bool runtime::enqueue_on(std::uint32_t index, unsigned seat, std::uint16_t visit
 }
 
 bool runtime::enqueue_masked(std::uint32_t index, std::uint64_t mask) {
-    if (!BRAID_EXPECT(options.assertion, (mask & members_of_masks()) != 0,
+    if (!BRAID_EXPECT(options().assertion, (mask & members_of_masks()) != 0,
                       "no worker of the mask `workers` exists")) {
         return false;
     }
@@ -60,20 +60,20 @@ bool runtime::enqueue_masked(std::uint32_t index, std::uint64_t mask) {
 
 std::uint64_t runtime::members_of_masks() const {
     std::uint64_t members = 0;
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) members |= seats[i].load(acquire)->mask;
+    for (unsigned i = 0; i < seat_count(); ++i) members |= seat_at(i).mask;
     return members;
 }
 
 /// One that is idle if there is one. Otherwise all of them: they may be waiting for the task, or
 /// be switched off; one that is busy looks by itself.
 void runtime::wake_member(std::uint64_t mask) {
-    const unsigned count = seat_count.load(acquire);
+    const unsigned count = seat_count();
     for (const bool idle : {true, false}) {
         for (unsigned i = 0; i < count; ++i) {
-            if ((mask & seats[i].load(acquire)->mask) == 0) continue;
+            if ((mask & seat_at(i).mask) == 0) continue;
             if (!idle) {
                 wake_seat(i);
-            } else if (asleep.asleep(i, searcher::idle) && asleep.take(i)) {
+            } else if (asleep().asleep(i, searcher::idle) && asleep().take(i)) {
                 notify(i);
                 return;
             }
@@ -90,16 +90,16 @@ task_id runtime::direct_task(worker& w, unsigned lowest) {
     unsigned best = lowest;
     const auto take_best = [&](inbox& list) {
         const std::uint32_t index = take_first(list, [&](std::uint32_t i) {
-            return may_run_on(slots[i], w) && level_of(slots[i]) >= best;
+            return may_run_on(slot_at(i), w) && level_of(slot_at(i)) >= best;
         });
         return index == no_index ? task_id{} : id_of(index);
     };
     const auto find_best = [&](const inbox& list) {
         bool any = false;
-        for (std::uint32_t i = list.first; i != no_index; i = slots[i].next.load(relaxed)) {
-            if (!may_run_on(slots[i], w)) continue;
+        for (std::uint32_t i = list.first; i != no_index; i = slot_at(i).next.load(relaxed)) {
+            if (!may_run_on(slot_at(i), w)) continue;
             any = true;
-            best = std::max<unsigned>(best, level_of(slots[i]));
+            best = std::max<unsigned>(best, level_of(slot_at(i)));
         }
         return any;
     };
@@ -122,7 +122,7 @@ task_id runtime::direct_task_if(worker& w, id_test wanted) {
     const auto from = [&](inbox& list) {
         const std::lock_guard lock(list.mutex);
         const std::uint32_t index = take_first(list, [&](std::uint32_t i) {
-            return may_run_on(slots[i], w) && wanted(id_of(i).value);
+            return may_run_on(slot_at(i), w) && wanted(id_of(i).value);
         });
         return index == no_index ? task_id{} : id_of(index);
     };
@@ -137,8 +137,8 @@ task_id runtime::direct_task_if(worker& w, id_test wanted) {
 /// did not need it when it came: it looks again.
 void runtime::ask_pinned_threads(const worker& w) {
     const std::uint64_t wanted = masked_for.load(seq_cst);
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        const worker* other = seats[i].load(acquire);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const worker* other = &seat_at(i);
         if (other == &w) continue;
         if (other->box.size.load(seq_cst) != 0 || (wanted & other->mask) != 0) wake_seat(i);
     }

@@ -9,16 +9,16 @@ namespace detail {
 template <class Fits>
 std::uint32_t runtime::take_first(inbox& list, Fits&& fits) {
     std::uint32_t previous = no_index;
-    for (std::uint32_t i = list.first; i != no_index; i = slots[i].next.load(relaxed)) {
+    for (std::uint32_t i = list.first; i != no_index; i = slot_at(i).next.load(relaxed)) {
         if (!fits(i)) {
             previous = i;
             continue;
         }
-        const std::uint32_t next = slots[i].next.load(relaxed);
+        const std::uint32_t next = slot_at(i).next.load(relaxed);
         if (previous == no_index) {
             list.first = next;
         } else {
-            slots[previous].next.store(next, relaxed);
+            slot_at(previous).next.store(next, relaxed);
         }
         if (list.last == i) list.last = previous;
         list.size.fetch_sub(1, relaxed);

@@ -14,22 +14,13 @@ constexpr auto high = static_cast<unsigned>(priority_level::high);
 
 }  // namespace
 
-std::uint8_t runtime::level_of(const slot& s) const {
-    // acquire: pairs with boost(). Without the flag this is the level that came with its removal.
-    const bool category = (s.flags.load(acquire) & flag_category) != 0;
-    const std::uint8_t level = s.level.load(relaxed);
-    // A boost that came too late may have taken the flag of another task of this slot.
-    return category ? priority_table[level].load(relaxed)
-                    : std::min(level, static_cast<std::uint8_t>(high));
-}
-
 /// From `first` to `last` they are linked already.
 void runtime::append(inbox& list, std::uint32_t first, std::uint32_t last, std::uint32_t count) {
-    slots[last].next.store(no_index, relaxed);
+    slot_at(last).next.store(no_index, relaxed);
     if (list.last == no_index) {
         list.first = first;
     } else {
-        slots[list.last].next.store(first, relaxed);
+        slot_at(list.last).next.store(first, relaxed);
     }
     list.last = last;
     // seq_cst: pairs with the look of a thread that has announced its sleep (I5).
@@ -37,19 +28,14 @@ void runtime::append(inbox& list, std::uint32_t first, std::uint32_t last, std::
 }
 
 void runtime::make_ready(worker& w, std::uint32_t index, task_id released_by) {
-    slot& s = slots[index];
-    for (std::uint32_t e = s.predecessors.load(relaxed); e != no_edge;) {
-        const std::uint32_t next = edges[e].next_predecessor.load(relaxed);
-        edges.give(w.edges, e);
-        e = next;
-    }
-    s.predecessors.store(no_edge, relaxed);
-    if (observed()) tell(w, event_kind::ready, id_of(index), released_by);
+    slot& s = slot_at(index);
+    free_predecessors(w, s);
+    if (observed()) report(w, event_kind::ready, id_of(index), released_by);
     queue_ready(w, index);
 }
 
 void runtime::queue_ready(worker& w, std::uint32_t index) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     if ((s.flags.load(relaxed) & (flag_empty | flag_cancel)) != 0) {
         end_without_running(w, index);
         return;
@@ -60,22 +46,22 @@ void runtime::queue_ready(worker& w, std::uint32_t index) {
         return;
     }
     if (s.has(flag_resources) && !acquire_resources(w, index)) return;
-    if (!keep(w, index, w.depth)) enqueue(w, index);
+    if (!set_run_next(w, index, w.depth)) enqueue(w, index);
 }
 
-/// For run_kept(), which follows as soon as the thread is back at that depth.
-bool runtime::keep(worker& w, std::uint32_t index, unsigned depth) {
-    const slot& s = slots[index];
+/// For run_chain(), which follows as soon as the thread is back at that depth.
+bool runtime::set_run_next(worker& w, std::uint32_t index, unsigned depth) {
+    const slot& s = slot_at(index);
     constexpr std::uint16_t elsewhere = flag_direct | flag_background;
-    const bool keeps = depth == w.loop_depth && w.kind != seat_kind::background && !w.kept &&
-                       !turn && !s.has(elsewhere) &&
-                       level_of(s) == static_cast<unsigned>(priority_level::normal);
-    if (keeps) w.kept = id_of(index);
-    return keeps;
+    const bool follows = depth == w.loop_depth && w.kind != seat_kind::background && !w.run_next &&
+                         !serial() && !s.has(elsewhere) &&
+                         level_of(s) == static_cast<unsigned>(priority_level::normal);
+    if (follows) w.run_next = id_of(index);
+    return follows;
 }
 
 void runtime::enqueue(worker& w, std::uint32_t index) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     if (s.has(flag_background)) {
         enqueue_background(index);
         return;
@@ -85,13 +71,13 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
         return;
     }
     push_ready(w, id_of(index), level_of(s));
-    if (turn) turn->preempt(w.index);
+    if (serial()) serial()->preempt(w.index);
 }
 
 void runtime::push_ready(worker& w, task_id id, unsigned level) {
     if (level == high) high_ready.fetch_add(1, relaxed);
     if (!w.ready[level].push(id.value)) return spill(w, id, level);
-    if (asleep.should_wake()) wake_one();
+    if (asleep().should_wake()) wake_one();
 }
 
 /// The thread's ring is full: its oldest tasks go to the list for all, many under one lock.
@@ -100,7 +86,7 @@ void runtime::spill(worker& w, task_id id, unsigned level) {
     std::size_t count =
         w.ready[level].take_oldest(oldest, std::min(spill_batch, w.ready[level].size() / 2));
     for (std::size_t i = 1; i < count; ++i) {
-        slots[index_of(oldest[i - 1])].next.store(index_of(oldest[i]), relaxed);
+        slot_at(index_of(oldest[i - 1])).next.store(index_of(oldest[i]), relaxed);
     }
     {
         const std::lock_guard lock(spilled[level].mutex);
@@ -115,7 +101,7 @@ void runtime::spill(worker& w, task_id id, unsigned level) {
         }
     }
     seat_counters::add(w.counters.spilled, count);
-    if (asleep.should_wake()) wake_one();
+    if (asleep().should_wake()) wake_one();
 }
 
 /// Back into the thread's empty ring, the oldest to be the first that is popped. False: no more.
@@ -128,7 +114,7 @@ bool runtime::unspill(worker& w, unsigned level) {
         inbox& list = spilled[level];
         const std::lock_guard lock(list.mutex);
         for (; count != limit && list.first != no_index; ++count) {
-            const slot& s = slots[list.first];
+            const slot& s = slot_at(list.first);
             s.prefetch();  // it lay there long
             taken[count] = id_of(list.first).value;
             list.first = s.next.load(relaxed);
@@ -139,7 +125,7 @@ bool runtime::unspill(worker& w, unsigned level) {
     if (count == 0) return false;
     w.ready[level].refill(taken, count);
     // They were out of sight for a moment.
-    if (asleep.should_wake()) wake_one();
+    if (asleep().should_wake()) wake_one();
     return true;
 }
 
@@ -154,9 +140,9 @@ bool lies_unclaimed(const runtime& rt, worker& w, std::int64_t now) {
     if (now < w.unclaimed_again) return false;
     w.unclaimed_again = now + between_ns;
     std::uint64_t oldest = 0;
-    const unsigned count = rt.seat_count.load(acquire);
+    const unsigned count = rt.seat_count();
     for (unsigned i = 0; i < count && oldest == 0; ++i) {
-        worker* const victim = rt.seats[i].load(acquire);
+        worker* const victim = &rt.seat_at(i);
         if (victim == nullptr || victim == &w) continue;
         unsigned found = 0;
         std::uint64_t first = 0;
@@ -182,7 +168,7 @@ bool runtime::steals_pay(worker& w) const {
     const std::int64_t now = active_policy::now();
     if (w.stole != 0) {
         const std::int64_t each = (now - w.stole_at - fetch_ns) / std::exchange(w.stole, 0);
-        const topology* const machine = places.load(acquire);
+        const topology* const machine = places();
         // A slow core leaves small tasks to the others for longer.
         const bool slow = machine != nullptr && machine->slow(platform::current_core());
         const std::int64_t worth_ns = slow ? 1'000 : 120;
@@ -207,10 +193,10 @@ task_id runtime::steal(worker& w, unsigned level) {
         first = {taken[0]};
         seat_counters::add(w.counters.stolen, count);
         for (std::size_t i = 0; i < count && observed(); ++i) {
-            options.observer->on_event({.kind = event_kind::stolen,
-                                        .seat = w.index,
-                                        .seat_from = victim.index,
-                                        .task = {taken[i]}});
+            options().observer->on_event({.kind = event_kind::stolen,
+                                          .seat = w.index,
+                                          .seat_from = victim.index,
+                                          .task = {taken[i]}});
         }
         if (level != high) {
             w.stole = static_cast<unsigned>(count);
@@ -218,9 +204,9 @@ task_id runtime::steal(worker& w, unsigned level) {
         }
         if (count == 1) return true;
         // All at once: each is two lines in the victim's core.
-        for (std::size_t i = 0; i < count; ++i) slots[index_of(taken[i])].prefetch();
+        for (std::size_t i = 0; i < count; ++i) slot_at(index_of(taken[i])).prefetch();
         w.ready[level].refill(taken + 1, count - 1);
-        if (asleep.should_wake()) wake_one();  // they were out of sight for a moment
+        if (asleep().should_wake()) wake_one();  // they were out of sight for a moment
         return true;
     });
     return first;
@@ -235,10 +221,6 @@ bool runtime::may_steal(worker& w) const {
     return direct_work(*this, w);
 }
 
-void runtime::note_core(worker& w) const {
-    if (places.load(relaxed) != nullptr) w.core.store(platform::current_core(), relaxed);
-}
-
 task_id runtime::ready_at(worker& w, unsigned level, bool may_steal) {
     if (const task_id id = direct_task(w, level)) return id;
     if (level == high && high_ready.load(relaxed) <= 0) return {};
@@ -250,7 +232,7 @@ task_id runtime::ready_at(worker& w, unsigned level, bool may_steal) {
 }
 
 task_id runtime::next_task(worker& w) {
-    if (turn) return choose_ready(w, [](std::uint64_t) { return true; });
+    if (serial()) return choose_ready(w, [](std::uint64_t) { return true; });
     if (high_ready.load(relaxed) <= 0 && !direct_work(*this, w)) {
         // The usual case first: nothing comes before the newest task of its own.
         constexpr auto normal = static_cast<unsigned>(priority_level::normal);
@@ -267,9 +249,9 @@ bool runtime::work_visible() const {
     for (const inbox& list : spilled) {
         if (list.size.load(seq_cst) != 0) return true;
     }
-    const unsigned count = seat_count.load(acquire);
+    const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
-        const worker* w = seats[i].load(acquire);
+        const worker* w = &seat_at(i);
         if (w == nullptr) continue;
         for (const ready_queue& queue : w->ready) {
             if (queue.maybe_work()) return true;
@@ -278,87 +260,9 @@ bool runtime::work_visible() const {
     return jobs_visible();
 }
 
-unsigned runtime::choose_sleeper(bool waiters_too) {
-    if (!turn) {
-        const unsigned idle_one = asleep.first_asleep(searcher::idle);
-        // A waiter runs only what it needs: last.
-        if (idle_one != sleepers::capacity || !waiters_too) return idle_one;
-        return asleep.first_asleep(searcher::waiter);
-    }
-    alternative list[sleepers::capacity];
-    unsigned found = 0;
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        if (asleep.asleep(i, searcher::idle) ||
-            (waiters_too && asleep.asleep(i, searcher::waiter))) {
-            list[found++] = {i};
-        }
-    }
-    if (found == 0) return sleepers::capacity;
-    return static_cast<unsigned>(list[turn->choose(decision_kind::wake, list, found)].id);
-}
-
-bool runtime::wake_one(bool waiters_too) {
-    while (true) {
-        const unsigned seat = choose_sleeper(waiters_too);
-        if (seat == sleepers::capacity) return false;
-        // It may have woken by itself, and then perhaps for something else: try the next one.
-        if (!asleep.take(seat)) continue;
-        wakes.fetch_add(1, relaxed);
-        keep_apart(*seats[seat].load(acquire));
-        notify(seat);
-        return true;
-    }
-}
-
-/// Linux wakes a thread where it slept or where its waker runs. Where cores share no cache (virtual
-/// machines), or all others run threads of the idle class, it looks no further, and the two share
-/// one core for milliseconds. So the sleeper is kept off the waker's core, until it has run for a
-/// while; one that soon sleeps again is still kept off the next time, at no cost.
-void runtime::keep_apart(worker& sleeper) {
-    if (!may_be_moved(sleeper)) return;
-    const std::uint32_t here = platform::current_core();
-    const std::lock_guard lock(sleeper.cores_mutex);
-    if (sleeper.kept_off == here) return;
-    const platform::core_set others = sleeper.cores.without(here);
-    if (!others.empty() && platform::set_cores(sleeper.thread_number, others)) {
-        sleeper.kept_off = here;
-    }
-}
-
-/// Before the thread announces its sleep. Read each time: the program may change it.
-void runtime::note_cores(worker& w) {
-    if (!may_be_moved(w)) return go_anywhere(w);
-    const std::lock_guard lock(w.cores_mutex);
-    if (w.kept_off == UINT32_MAX) w.cores = platform::own_cores();
-    // It may be taken for a sleeper, and kept off, although it sees work and does not sleep.
-    w.woke = active_policy::coarse_now();
-}
-
-void runtime::go_anywhere(worker& w) {
-    w.woke = INT64_MAX;
-    const std::lock_guard lock(w.cores_mutex);
-    const std::uint32_t core = std::exchange(w.kept_off, UINT32_MAX);
-    // Unless the program has set others since.
-    if (core != UINT32_MAX && platform::own_cores() == w.cores.without(core)) {
-        platform::set_cores(0, w.cores);
-    }
-}
-
-bool runtime::may_be_moved(const worker& w) const {
-    const bool own = w.kind == seat_kind::worker || w.kind == seat_kind::reserve;
-    return own && !turn && w.request.pin_to_cpu < 0 && active_workers.load(relaxed) < cores;
-}
-
-void runtime::wake_seat(unsigned seat) {
-    // A seat that is awake looks at its inbox before it sleeps; one that waits with its seat
-    // handed over is not in the mask, so it is notified in any case.
-    asleep.take(seat);
-    notify(seat);
-}
-
-void runtime::boost(worker& w, task_id id, std::uint8_t level) {
+void runtime::inherit_priority(worker& w, task_id id, std::uint8_t level) {
     // Mostly it has that level; and if its slot is in other use, it is over.
-    if (level_of(slots[index_of(id.value)]) >= level) return;
+    if (level_of(slot_at(index_of(id.value))) >= level) return;
     // The predecessors of a more important task inherit its level, and theirs in turn. Bounded:
     // beyond 64 tasks inheritance is a help, not a promise.
     constexpr unsigned limit = 64;
@@ -367,7 +271,7 @@ void runtime::boost(worker& w, task_id id, std::uint8_t level) {
     while (count != 0) {
         const task_id at = list[--count];
         if (!is_open(at)) continue;
-        slot& s = slots[index_of(at.value)];
+        slot& s = slot_at(index_of(at.value));
         const std::uint8_t before = level_of(s);
         if (before >= level) continue;
         // In this order: a level is a category too, a category is not a level.
@@ -379,8 +283,8 @@ void runtime::boost(worker& w, task_id id, std::uint8_t level) {
             continue;
         }
         for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge && count < limit;) {
-            const task_id from{edges[e].from.load(relaxed)};
-            e = edges[e].next_predecessor.load(relaxed);
+            const task_id from{edge_at(e).from.load(relaxed)};
+            e = edge_at(e).next_predecessor.load(relaxed);
             if (s.waits_for.load(acquire) == 0) break;  // the list is being taken apart
             list[count++] = from;
         }
@@ -389,16 +293,16 @@ void runtime::boost(worker& w, task_id id, std::uint8_t level) {
 
 /// True: the task lay in a queue for everybody of that level, and is the caller's now.
 bool runtime::take_out(task_id id, unsigned level) {
-    const auto out_of = [&](inbox& list, std::mutex& mutex) {
+    const auto out_of = [&](inbox& list, std::mutex& guard) {
         if (list.size.load(relaxed) == 0) return false;
-        const std::lock_guard lock(mutex);
+        const std::lock_guard lock(guard);
         return take_first(list, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index;
     };
-    if (slots[index_of(id.value)].has(flag_background)) {
+    if (slot_at(index_of(id.value)).has(flag_background)) {
         return out_of(background.ready[level], background.mutex);
     }
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        worker* owner = seats[i].load(acquire);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        worker* owner = &seat_at(i);
         const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
         if (owner->ready[level].claim_oldest_if(is_it, SIZE_MAX) == 0) continue;
         if (level == high) high_ready.fetch_sub(1, relaxed);
@@ -410,22 +314,22 @@ bool runtime::take_out(task_id id, unsigned level) {
 /// Everything that lies in queues for everybody; inboxes look levels up when they are served.
 void runtime::requeue_by_table(worker& w) {
     const auto moves = [&](std::uint32_t index, unsigned level) {
-        const slot& s = slots[index];
+        const slot& s = slot_at(index);
         return s.has(flag_category) && level_of(s) != level;
     };
-    const auto move_out_of = [&](inbox& list, std::mutex& mutex, unsigned level) {
+    const auto move_out_of = [&](inbox& list, std::mutex& guard, unsigned level) {
         while (list.size.load(relaxed) != 0) {
             std::uint32_t index = no_index;
             {
-                const std::lock_guard lock(mutex);
+                const std::lock_guard lock(guard);
                 index = take_first(list, [&](std::uint32_t i) { return moves(i, level); });
             }
             if (index == no_index) return;
             enqueue(w, index);
         }
     };
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        worker* owner = seats[i].load(acquire);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        worker* owner = &seat_at(i);
         for (unsigned level = 0; owner != nullptr && level < level_count; ++level) {
             const auto moved = [&](std::uint64_t entry) { return moves(index_of(entry), level); };
             while (const std::uint64_t id = owner->ready[level].claim_oldest_if(moved, SIZE_MAX)) {

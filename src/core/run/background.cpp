@@ -12,7 +12,7 @@ void runtime::enqueue_background(std::uint32_t index) {
     worker* sleeper = nullptr;
     {
         const std::lock_guard lock(background.mutex);
-        append(background.ready[level_of(slots[index])], index, index);
+        append(background.ready[level_of(slot_at(index))], index, index);
         if (background.idle_count != 0) sleeper = background.idle[--background.idle_count];
     }
     if (sleeper != nullptr) {
@@ -29,21 +29,26 @@ void runtime::start_background() {
     {
         const std::lock_guard lock(background.mutex);
         const unsigned allowed =
-            static_cast<unsigned>(std::max(1, options.background_threads)) + background.waiting;
+            static_cast<unsigned>(std::max(1, options().background_threads)) + background.waiting;
         if (background.threads >= allowed) return;
         number = background.threads++;
     }
     worker* w = add_seat(seat_kind::background, number, "background");
-    if (w != nullptr && start(*w)) return;
+    if (w != nullptr && start(*w, &run_background_thread)) return;
     const std::lock_guard lock(background.mutex);
     --background.threads;
+}
+
+void runtime::run_background_thread(void* seat) {
+    worker& w = *static_cast<worker*>(seat);
+    w.rt.background_main(w);
 }
 
 void runtime::background_main(worker& w) {
     enter_thread(w);
     while (true) {
         rest_if_frozen(w);  // first: it may take the notification of the end
-        if (state.load(acquire) == life::closed) break;
+        if (phase(acquire) == life::closed) break;
         task_id id;
         {
             const std::lock_guard lock(background.mutex);

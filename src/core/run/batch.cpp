@@ -63,9 +63,9 @@ bool take_half(ticket& from, std::uint64_t& taken) {
 
 void runtime::spawn_members(worker& w, const batch_bodies& all) {
     const std::uint32_t batch = w.top->slot;
-    const slot& p = slots[batch];
+    const slot& p = slot_at(batch);
     // A chooser decides about each body, an observer sees each, and inboxes hold them one by one.
-    if (identities || observed() || p.has(flag_background | flag_direct)) {
+    if (identified() || observed() || p.has(flag_background | flag_direct)) {
         std::size_t i = 0;
         for (; i < all.count; ++i) {
             const draft d = open(w, member_options(batch), draft_kind::posted);
@@ -82,7 +82,7 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
     for (std::size_t first = 0; first < all.count; first += range::most) {
         const std::size_t n = std::min(all.count - first, range::most);
         if (const std::uint32_t index = open_ticket(w, batch, batch); index != no_index) {
-            ::new (static_cast<void*>(slots[index].storage))
+            ::new (static_cast<void*>(slot_at(index).storage))
                 ticket{all, first, batch, true, range::make(0, n)};
             enqueue(w, index);
             continue;
@@ -95,7 +95,7 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
 void runtime::count_members(worker& w, std::uint32_t batch, std::size_t count) {
     if (count == 0) return;
     seat_counters::add(w.counters.created, count);
-    count_creation(w, slots[batch].environment.load(relaxed), count);
+    count_creation(w, slot_at(batch).environment.load(relaxed), count);
 }
 
 /// The bodies from `first` on, without any slot.
@@ -110,10 +110,10 @@ void runtime::run_alone(worker& w, std::uint32_t batch, const batch_bodies& all,
 
 /// A slot below `parent`, of which the caller holds a share.
 std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch) {
-    const std::uint32_t index = slots.take(w.slots);
+    const std::uint32_t index = take_slot(w);
     if (index == no_index) return no_index;
-    const slot& p = slots[batch];
-    slot& s = slots[index];
+    const slot& p = slot_at(batch);
+    slot& s = slot_at(index);
     s.name = p.name;
     s.way = nullptr;
     s.module = p.module;
@@ -125,29 +125,29 @@ std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_
     link_parent(s, parent);
     open_words(s.open, s.permissions, s.generation() + 1, 1);
     // relaxed: the caller's share keeps the count above 0 meanwhile.
-    slots[parent].open.fetch_add(1, relaxed);
+    slot_at(parent).open.fetch_add(1, relaxed);
     return index;
 }
 
 /// For whoever has nothing to do: a ticket by which to take from `index` and from those above it.
 bool runtime::leave_ticket(worker& w, std::uint32_t index) {
-    ticket& own = ticket_of(slots[index]);
+    ticket& own = ticket_of(slot_at(index));
     if ((own.bodies.fetch_or(range::queued, relaxed) & range::queued) != 0) return true;
     const std::uint32_t left = open_ticket(w, index, own.batch);
     if (left == no_index) {
         own.bodies.fetch_and(~range::queued, relaxed);
         return false;
     }
-    ::new (static_cast<void*>(slots[left].storage)) ticket{own.all, own.first, own.batch};
+    ::new (static_cast<void*>(slot_at(left).storage)) ticket{own.all, own.first, own.batch};
     enqueue(w, left);
     return true;
 }
 
 void runtime::run_ticket(worker& w, std::uint32_t index) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     ticket& own = ticket_of(s);
     if (!std::exchange(own.held, true)) {
-        ticket_of(slots[s.parent.load(relaxed)]).bodies.fetch_and(~range::queued, relaxed);
+        ticket_of(slot_at(s.parent.load(relaxed))).bodies.fetch_and(~range::queued, relaxed);
     }
     bool goes_on = run_members(w, index, own);
     while (goes_on && refill_ticket(w, index)) goes_on = run_members(w, index, own);
@@ -164,14 +164,14 @@ void runtime::run_ticket(worker& w, std::uint32_t index) {
 
 /// Takes half of the fullest ticket above. False: nothing is left there.
 bool runtime::refill_ticket(worker& w, std::uint32_t index) {
-    ticket& own = ticket_of(slots[index]);
+    ticket& own = ticket_of(slot_at(index));
     while (true) {
         // Those above are all open: each is the parent of the one below.
         ticket* fullest = nullptr;
         std::size_t most = 0, all = 0;
-        for (std::uint32_t at = slots[index].parent.load(relaxed); at != own.batch;
-             at = slots[at].parent.load(relaxed)) {
-            ticket& above = ticket_of(slots[at]);
+        for (std::uint32_t at = slot_at(index).parent.load(relaxed); at != own.batch;
+             at = slot_at(at).parent.load(relaxed)) {
+            ticket& above = ticket_of(slot_at(at));
             const std::size_t left = range::left(above.bodies.load(relaxed));
             all += left;
             if (left <= most) continue;
@@ -198,18 +198,18 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
     const batch_bodies& all = own.all;
     const std::uint32_t batch = own.batch;
     const std::uint32_t shown_as = index == no_index ? batch : index;
-    const slot& p = slots[batch];
+    const slot& p = slot_at(batch);
     const bool quiet = p.has(flag_quiet);
     const unsigned level = level_of(p);
     const task_environment* environment = p.environment.load(relaxed);
     running_task body{shown_as, w.top, {}, task_context(*this, w, id_of(batch))};
     const std::int64_t outer_elsewhere = w.elsewhere;
-    const std::int64_t began = options.statistics ? active_policy::now() : w.stamp;
+    const std::int64_t began = options().statistics ? active_policy::now() : w.stamp;
     std::uint64_t executed = 0, failed = 0, cancelled = 0;
     unsigned untimed = 0;
     bool left_early = false;
     w.elsewhere = 0;
-    slots[shown_as].runner.store(w.index, relaxed);
+    slot_at(shown_as).runner.store(w.index, relaxed);
     running_task* const outer = begin_body(w, body, id_of(shown_as));
     while (true) {
         const std::uint64_t seen = own.bodies.fetch_add(1, relaxed);
@@ -218,15 +218,15 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
         if (left > 1 && (seen & range::queued) == 0 && index != no_index) leave_ticket(w, index);
         const std::size_t i = own.first + range::next(seen);
         const auto ordinal = static_cast<std::uint32_t>(i + 1);
-        if (state.load(relaxed) == life::discarding || scope_cancelled(p)) {
+        if (phase(relaxed) == life::discarding || scope_cancelled(p)) {
             if (cancelled++ == 0) record_failure(w, batch, nullptr, ordinal);
             continue;
         }
-        const std::int64_t started = options.statistics ? active_policy::now() : 0;
+        const std::int64_t started = options().statistics ? active_policy::now() : 0;
         batch_member member{all.shared, i};
         all.run(&member, &body.context);
         ++untimed;
-        if (options.statistics) {
+        if (options().statistics) {
             note_duration(w, p.name, quiet, started);
             w.elsewhere = 0;
         } else if (untimed >= w.time_each) {
@@ -241,7 +241,7 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
         left_early = index != no_index && wanted_elsewhere(*this, w, level);
         if (left_early) break;
     }
-    if (!options.statistics) note_durations(w, p.name, quiet, untimed);
+    if (!options().statistics) note_durations(w, p.name, quiet, untimed);
     end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
     seat_counters::add(w.counters.executed, executed);
@@ -257,7 +257,7 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
 }
 
 task_options runtime::member_options(std::uint32_t parent) const {
-    const slot& p = slots[parent];
+    const slot& p = slot_at(parent);
     task_options o{.name = p.name, .parent = id_of(parent), .where = {}};
     const std::uint8_t level = p.level.load(relaxed);
     o.priority = static_cast<priority_level>(level_of(p));

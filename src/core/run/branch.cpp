@@ -32,7 +32,7 @@ void ask(fork_stack& stack) { ask_for_jobs(stack.push_limit, stack.asked); }
 
 fork_context runtime::context_of(worker& w) {
     if (w.joins == nullptr) {
-        void* bytes = memory.allocate(fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
+        void* bytes = memory().allocate(fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
         if (bytes == nullptr) return serial_context();
         auto* first =
             reinterpret_cast<fork_slot*>(static_cast<std::byte*>(bytes) + sizeof(fork_stack));
@@ -46,7 +46,7 @@ fork_context runtime::context_of(worker& w) {
 
 bool runtime::join_pushed(worker& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
-    const bool all_public = turn != nullptr || observed();  // each is chosen about, or told
+    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or told
     if (first + count > stack.end) return false;
     answer_for_jobs(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
@@ -64,13 +64,13 @@ void runtime::publish_joins(worker& w, std::uint32_t count) {
         slot->state.store(0, relaxed);
         slot->task.store(task->slot, relaxed);
         if (observed()) {
-            tell_job(w, event_kind::forked, id_of(task->slot), *slot);
+            report_branch(w, event_kind::forked, id_of(task->slot), *slot);
         }
     }
     stack.pop_limit += count;
     stack.window.publish(count);
-    if (asleep.should_wake()) wake_one();
-    if (turn) turn->preempt(w.index);
+    if (asleep().should_wake()) wake_one();
+    if (serial()) serial()->preempt(w.index);
 }
 
 void runtime::publish_joins(worker& w) {
@@ -97,7 +97,7 @@ bool runtime::join_popped(worker& w, fork_slot* slot) {
     if (stolen) {
         const auto thief = static_cast<std::uint16_t>(
             slot->state.load(relaxed) >> fork_slot::seat_shift & fork_slot::seat_mask);
-        tell_job(w, event_kind::joined, id_of(w.top->slot), *slot, thief);
+        report_branch(w, event_kind::joined, id_of(w.top->slot), *slot, thief);
     } else {
         // relaxed: the slot is this thread's alone again.
         slot->state.store(fork_slot::kept, relaxed);
@@ -107,7 +107,7 @@ bool runtime::join_popped(worker& w, fork_slot* slot) {
 
 void runtime::wait_for_job(worker& w, fork_slot& job) {
     constexpr unsigned looks = 512;
-    for (unsigned n = 0; !turn && n < looks; ++n) {
+    for (unsigned n = 0; !serial() && n < looks; ++n) {
         // acquire: pairs with run_job().
         if ((job.state.load(acquire) & fork_slot::finished) != 0) return;
         if (enough_stack(*this, w) && steal_needed_job(w, {.job = &job})) {
@@ -155,17 +155,17 @@ void runtime::run_job(worker& w, const worker& victim, fork_slot& job, std::uint
     const std::uint32_t index = job.task.load(relaxed);
     const task_id id = id_of(index);
     running_task body{
-        index, w.top, {}, task_context(*this, w, slots[index].has(flag_posted) ? task_id{} : id)};
+        index, w.top, {}, task_context(*this, w, slot_at(index).has(flag_posted) ? task_id{} : id)};
     const std::int64_t began = task_clock();
     const std::int64_t outer_elsewhere = w.elsewhere;
     running_task* const outer = begin_body(w, body, id);
-    if (observed()) tell_job(w, event_kind::job_started, id, job, victim.index);
+    if (observed()) report_branch(w, event_kind::job_started, id, job, victim.index);
     const bool threw = job.run(job, context_of(w));
-    if (observed()) tell_job(w, event_kind::job_ended, id, job, victim.index);
+    if (observed()) report_branch(w, event_kind::job_ended, id, job, victim.index);
     end_body(w, body, outer);
     w.stamp = task_clock();
     w.elsewhere = outer_elsewhere + (w.stamp - began);
-    if (options.statistics) {
+    if (options().statistics) {
         seat_counters::add(w.counters.busy_ns, static_cast<std::uint64_t>(w.stamp - began));
     }
     seat_counters::add(w.counters.jobs_stolen);
@@ -174,7 +174,7 @@ void runtime::run_job(worker& w, const worker& victim, fork_slot& job, std::uint
     const std::uint32_t end = threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished;
     const std::uint32_t was = job.state.exchange(by | end, acq_rel);
     if ((was & fork_slot::awaited) == 0) return;
-    lot.wake(
+    lot().wake(
         address_key(&job), 1, [](wait_record&) { return true; },
         [this](unsigned seat) { notify(seat); });
 }
@@ -190,7 +190,7 @@ bool runtime::steal_needed_job(worker& w, const wait_target& target) {
         // Only what its thief has made of it: whatever else that thread has lies below.
         const std::uint32_t seen = target.job->state.load(relaxed);
         if ((seen & fork_slot::taken) == 0 || (seen & fork_slot::finished) != 0) return false;
-        worker* thief = seats[seen >> fork_slot::seat_shift & fork_slot::seat_mask].load(acquire);
+        worker* thief = &seat_at(seen >> fork_slot::seat_shift & fork_slot::seat_mask);
         const std::uint32_t from = seen >> fork_slot::height_shift & fork_slot::height_mask;
         return claim_job(w, *thief, from, [](std::uint64_t) { return true; });
     }
@@ -199,18 +199,18 @@ bool runtime::steal_needed_job(worker& w, const wait_target& target) {
     if (target.signal != nullptr) return false;
     const work_search search(*this, w, target, help::needed);
     const auto wanted = [&](std::uint64_t entry) { return search.is_needed(entry); };
-    const unsigned count = seat_count.load(acquire);
+    const unsigned count = seat_count();
     for (unsigned n = 1; n < count; ++n) {
-        worker* victim = seats[(w.index + n) % count].load(acquire);
+        worker* victim = &seat_at((w.index + n) % count);
         if (victim != nullptr && claim_job(w, *victim, 0, wanted)) return true;
     }
     return false;
 }
 
 bool runtime::jobs_visible() const {
-    const unsigned count = seat_count.load(acquire);
+    const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
-        const worker* w = seats[i].load(acquire);
+        const worker* w = &seat_at(i);
         fork_stack* const joins = w != nullptr ? w->shown_joins.load(acquire) : nullptr;
         if (joins == nullptr) continue;
         const fork_window::word seen = joins->window.look();
@@ -261,11 +261,11 @@ void fork_run_kept(fork_slot& slot, fork_slot& result) {
 void fork_drop_kept(fork_slot& slot) {
     worker& w = *slot.stack->owner;
     if (!w.rt.observed()) return;
-    w.rt.tell_job(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);
+    w.rt.report_branch(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);
 }
 void fork_lost(fork_stack& stack, std::exception_ptr error) {
     runtime& rt = stack.owner->rt;
-    const char* name = rt.slots[stack.owner->top->slot].name;
+    const char* name = rt.slot_at(stack.owner->top->slot).name;
     rt.report_unobserved(name != nullptr ? name : "", std::move(error));
 }
 

@@ -30,19 +30,19 @@ std::int64_t search_before_sleep(parking p) {
 void runtime::leave_search(worker& w) {
     const searcher was = std::exchange(w.search, searcher::none);
     if (was == searcher::none) return;
-    if (asleep.end_search(was) && work_visible()) wake_one();
+    if (asleep().end_search(was) && work_visible()) wake_one();
 }
 
 void runtime::idle(worker& w) {
     tell_scope(w);
     note_core(w);
     if (w.search == searcher::none) {
-        asleep.begin_search(searcher::idle);
+        asleep().begin_search(searcher::idle);
         w.search = searcher::idle;
-        if (observed()) tell(w, event_kind::searching, {});
+        if (observed()) report(w, event_kind::searching, {});
     }
-    const bool goes_on = state.load(relaxed) == life::running;
-    const std::int64_t search = turn || !goes_on ? 0 : search_before_sleep(options.idle);
+    const bool goes_on = phase(relaxed) == life::running;
+    const std::int64_t search = serial() || !goes_on ? 0 : search_before_sleep(options().idle);
     const std::int64_t search_until = search != 0 ? active_policy::now() + search : 0;
     constexpr unsigned looks_at_clock = 4;
     for (unsigned i = 1; search != 0; ++i) {
@@ -51,7 +51,7 @@ void runtime::idle(worker& w) {
         if (const task_id id = next_task(w)) {
             leave_search(w);
             run(w, id, true);
-            run_kept(w);
+            run_chain(w);
             return;
         }
         if (steal_job(w)) return;
@@ -62,7 +62,7 @@ void runtime::idle(worker& w) {
         tell_of_expected_work(expected);
     }
     std::int64_t deadline = INT64_MAX;
-    if (expected != 0 && !turn) {
+    if (expected != 0 && !serial()) {
         const std::int64_t now = active_policy::now();
         if (now < expected - wake_before_ns) {
             deadline = expected - wake_before_ns;
@@ -74,11 +74,11 @@ void runtime::idle(worker& w) {
     // The look after the announcement (I5). Everything that could want this thread is looked at.
     const auto wanted = [&] {
         return work_visible() || direct_work_after_announcement(w) ||
-               state.load(seq_cst) == life::closed || expected_at.load(seq_cst) != expected;
+               phase(seq_cst) == life::closed || expected_at.load(seq_cst) != expected;
     };
     note_cores(w);
     const searcher now = std::exchange(w.search, searcher::none);
-    w.search = asleep.rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, deadline); });
+    w.search = asleep().rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, deadline); });
     w.stamp = active_policy::coarse_now();
 }
 
@@ -93,11 +93,11 @@ void runtime::expect_work(nanoseconds in) {
 
 /// One thread that fell asleep before it was said; that one tells the next.
 void runtime::tell_of_expected_work(std::int64_t at) {
-    if (!asleep.anybody_asleep()) return;
-    for (unsigned i = 0; i < seat_count.load(acquire); ++i) {
-        const worker* w = seats[i].load(acquire);
+    if (!asleep().anybody_asleep()) return;
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const worker* w = &seat_at(i);
         if (w == nullptr || w->expected_at.load(relaxed) == at) continue;
-        if (!asleep.asleep(i, searcher::idle) || !asleep.take(i)) continue;
+        if (!asleep().asleep(i, searcher::idle) || !asleep().take(i)) continue;
         notify(i);
         return;
     }

@@ -30,9 +30,9 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
                                                            const task_environment* environment,
                                                            bool may_block) noexcept {
     if (!accepts_from(*this, w)) return nullptr;
-    const std::uint32_t index = slots.take(w.slots, may_block);
+    const std::uint32_t index = take_slot(w, may_block);
     if (index == no_index) return nullptr;
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     s.name = name;
     s.module = 0;
     s.flags.store(flags, relaxed);
@@ -49,7 +49,7 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
     if (within != nullptr) {
         environment = &within->environment_;
     } else if (w.top != nullptr) {
-        environment = slots[w.top->slot].environment.load(relaxed);
+        environment = slot_at(w.top->slot).environment.load(relaxed);
     }
     const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
     slot* const s = prepare_plain(w, name, flags, environment);
@@ -66,7 +66,7 @@ namespace {
                                     draft_kind kind, std::source_location where) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, {.name = name, .within = within, .where = where}, kind);
-    d.owner = rt.plain_ways ? seat.kept() : nullptr;  // see publish_plain()
+    d.owner = rt.plain_ways() ? seat.kept() : nullptr;  // see publish_plain()
     return d;
 }
 
@@ -74,11 +74,11 @@ namespace {
 [[gnu::noinline]] draft open_watched(runtime& rt, worker* w, scope* within, const char* name,
                                      draft_kind kind, std::source_location where) {
     draft d;
-    if (w != nullptr && rt.plain_ways) d = rt.open_plain(*w, within, name, kind);
+    if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, within, name, kind);
     if (d.storage == nullptr) return open_slowly(rt, w, within, name, kind, where);
     if (rt.observed()) {
         const task_id id = rt.id_of(index_of(d));
-        rt.tell_spawned(*rt.options.observer, *w, slot_of(d), id, {}, where, false, true);
+        rt.report_spawned(rt.watcher(), *w, slot_of(d), id, {}, where, false, true);
     }
     return d;
 }
@@ -101,7 +101,7 @@ task_id publish_plain(runtime& rt, draft d, closure_fn body) {
     worker& w = *d.owner;
     if (!w.ready[normal].push(id.value)) {
         rt.spill(w, id, normal);
-    } else if (rt.asleep.should_wake()) {
+    } else if (rt.asleep().should_wake()) {
         rt.wake_one();
     }
     return id;
@@ -125,7 +125,7 @@ bool runtime::try_post(worker& w, void (*function)(void*), void* data) noexcept 
         give_slot(w, index);
         return false;
     }
-    if (asleep.should_wake()) wake_one();
+    if (asleep().should_wake()) wake_one();
     return true;
 }
 
@@ -141,10 +141,10 @@ struct plain_end {
 /// True: it was the last share, and all is told.
 [[gnu::noinline]] bool tell_end(runtime& rt, worker& w, slot& s, task_id id, bool posted) {
     bool over = posted || drop_only_open_work(s.open);
-    rt.options.observer->on_end(w.index, id, s.name, over);
+    rt.options().observer->on_end(w.index, id, s.name, over);
     if (over) return true;
     over = drop_open_work(s.open);
-    if (over) rt.tell(w, event_kind::completed, id, {}, s.name);
+    if (over) rt.report(w, event_kind::completed, id, {}, s.name);
     return over;
 }
 
@@ -172,7 +172,7 @@ template <bool observed>
         s.births.store(0, relaxed);
         s.runner.store(UINT16_MAX, relaxed);
     }
-    if (generation != last_generation) rt.slots.give(w.slots, index);
+    rt.give_slot(w, index);
     return {plain_end::over, 0};
 }
 
@@ -180,10 +180,10 @@ template <bool observed>
 /// first.
 [[gnu::always_inline]] inline std::uint64_t next_plain(const runtime& rt, worker& w,
                                                        const task_environment* environment) {
-    if (wanted_elsewhere(rt, w, normal) || rt.state.load(relaxed) != life::running) return 0;
+    if (wanted_elsewhere(rt, w, normal) || rt.phase(relaxed) != life::running) return 0;
     const std::uint64_t id = w.ready[normal].newest();
     if (id == 0) return 0;
-    const slot& s = rt.slots[index_of(id)];
+    const slot& s = rt.slot_at(index_of(id));
     const bool fits = is_plain(s.flags.load(relaxed)) &&
                       s.environment.load(relaxed) == environment &&
                       (environment == nullptr || environment->within == nullptr ||
@@ -198,7 +198,7 @@ template <bool observed>
 void runtime::run_plain(worker& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
     std::uint32_t index = index_of(id.value);
-    slot* s = &slots[index];
+    slot* s = &slot_at(index);
     unsigned left = more && s->level.load(relaxed) == normal ? most : 1;
     const task_environment* const environment = s->environment.load(relaxed);
     const std::int64_t outer_elsewhere = w.elsewhere;
@@ -219,7 +219,7 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         }
         const closure_fn invoke = s->invoke;
         name = s->name;
-        if (observed) options.observer->on_start(w.index, id, name, 0, {});
+        if (observed) options().observer->on_start(w.index, id, name, 0, {});
 
         invoke(s->storage, &body.context);
 
@@ -233,7 +233,7 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         if (!next) break;
         id = next;
         index = index_of(id.value);
-        s = &slots[index];
+        s = &slot_at(index);
         body.slot = index;
         // relaxed: whoever explains what runs where may see the one before.
         shown.store(id.value, relaxed);
@@ -248,8 +248,8 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         count_end(w, *environment->within, end_of_task::executed, ended);
     }
     if (body.error != nullptr) {
-        if (observed) tell(w, event_kind::failed, id, {}, name);
-        if (observed) options.observer->on_end(w.index, id, name, false);
+        if (observed) report(w, event_kind::failed, id, {}, name);
+        if (observed) options().observer->on_end(w.index, id, name, false);
         seat_counters::add(w.counters.failed);
         record_failure(w, index, std::move(body.error), 0);
         own_work_done(w, index);
@@ -267,7 +267,7 @@ template void runtime::run_plain<true>(worker& w, task_id id, bool more);
 
 void runtime::end_here(worker& w, std::uint32_t index) {
     if (!unwatched()) return own_work_done(w, index);
-    const plain_end end = end_plain<false>(*this, w, slots[index], index, false);
+    const plain_end end = end_plain<false>(*this, w, slot_at(index), index, false);
     if (end.kind == plain_end::not_closed) {
         complete(w, index);
     } else if (end.kind == plain_end::closed) {
@@ -281,7 +281,7 @@ void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_con
     if (d.storage == nullptr) return body(data, context_of(w));  // shut down, or no memory
     const std::uint32_t index = index_of(d);
     const task_id id = id_of(index);
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     s.runner.store(w.index, relaxed);
     helper_floats floats;
     floats.use(w, float_control);
@@ -297,12 +297,12 @@ void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_con
         around(runtime& r, worker& own, running_task& t, task_id i, unsigned facts)
             : rt(r), w(own), task(t), id(i), outer(r.begin_body(own, t, i)) {
             if (!rt.observed()) return;
-            rt.options.observer->on_start(w.index, id, rt.slots[task.slot].name, facts, {});
+            rt.options().observer->on_start(w.index, id, rt.slot_at(task.slot).name, facts, {});
         }
         ~around() {
             rt.end_body(w, task, outer);
             if (rt.observed()) {
-                rt.options.observer->on_end(w.index, id, rt.slots[task.slot].name, false);
+                rt.options().observer->on_end(w.index, id, rt.slot_at(task.slot).name, false);
             }
             seat_counters::add(w.counters.executed);
             rt.end_here(w, task.slot);

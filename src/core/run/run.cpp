@@ -15,28 +15,35 @@ void runtime::enter_thread(worker& w) {
     bind_seat(w);
     platform::set_float_control(float_control);
     w.stack_low = platform::current_stack().low;
-    if (turn) turn->await_turn(w.index);
+    if (serial()) serial()->await_turn(w.index);
     w.stamp = active_policy::coarse_now();
-    if (options.threads.started != nullptr) options.threads.started(options.threads.user, w.name);
+    if (options().threads.started != nullptr)
+        options().threads.started(options().threads.user, w.name);
     {
-        const std::lock_guard lock(w.cores_mutex);
+        const locked lock(w.cores_mutex);
         w.thread_number = platform::current_thread_number();
     }
     w.at_rest.store(false, seq_cst);  // as in sleep()
-    if (options.observer != nullptr) tell_seated(w);
+    if (options().observer != nullptr) report_seated(w);
     // Takes milliseconds, once in a process. Thieves take any victim until it is known.
-    if (cores > 2 && w.kind == seat_kind::worker && w.number == 1) find_places(machine_topology());
+    if (cores() > 2 && w.kind == seat_kind::worker && w.number == 1)
+        find_places(machine_topology());
 }
 
 void runtime::leave_thread(worker& w) {
     leave_search(w);
     tell_scope(w);
     w.at_rest.store(true, seq_cst);
-    if (options.threads.stopping != nullptr) {
-        options.threads.stopping(options.threads.user, w.name);
+    if (options().threads.stopping != nullptr) {
+        options().threads.stopping(options().threads.user, w.name);
     }
-    if (turn) turn->leave(w.index);
+    if (serial()) serial()->leave(w.index);
     unbind_seat(w);
+}
+
+void runtime::run_thread(void* seat) {
+    worker& w = *static_cast<worker*>(seat);
+    w.rt.thread_main(w);
 }
 
 void runtime::thread_main(worker& w) {
@@ -44,10 +51,10 @@ void runtime::thread_main(worker& w) {
     w.loop_depth = 0;
     while (true) {
         rest_if_frozen(w);  // first: it may take the notification of the end
-        if (state.load(acquire) == life::closed) break;
-        if (w.stamp - w.woke > settled_ns) go_anywhere(w);
-        const bool surplus = w.kind == seat_kind::worker ? w.number >= active_workers.load(acquire)
-                                                         : retire_reserve(w);
+        if (phase(acquire) == life::closed) break;
+        settle(w);
+        const bool surplus =
+            w.kind == seat_kind::worker ? w.number >= active_workers(acquire) : retire_reserve(w);
         if (surplus) {
             leave_search(w);
             tell_scope(w);
@@ -58,7 +65,7 @@ void runtime::thread_main(worker& w) {
             if (const task_id id = direct_task(w)) {
                 run(w, id);
                 const auto nothing = [](std::uint64_t) { return false; };
-                run_kept(w, nothing, nothing);
+                run_chain(w, nothing, nothing);
             } else {
                 sleep(w, INT64_MAX);  // until the count goes up, or the end
             }
@@ -71,37 +78,37 @@ void runtime::thread_main(worker& w) {
         }
         leave_search(w);
         run(w, id, true);
-        run_kept(w);
+        run_chain(w);
     }
     leave_thread(w);
 }
 
 void runtime::rest_if_frozen(worker& w) {
-    if (!frozen.on()) return;
+    if (!frozen().on()) return;
     // Threads of the program are not the scheduler's to stop, nor is the task that froze the rest.
     const bool own = w.kind == seat_kind::worker || w.kind == seat_kind::reserve ||
                      w.kind == seat_kind::background;
-    if (!own || frozen.is_by(w.index)) return;
+    if (!own || frozen().is_by(w.index)) return;
     leave_search(w);
     tell_scope(w);
-    const std::uint64_t key = frozen.key();
-    if (observed()) tell(w, event_kind::parked, {});
+    const std::uint64_t key = frozen().key();
+    if (observed()) report(w, event_kind::parked, {});
     wait_record record;
-    while (lot.enter(record, key, w.index, [&] { return frozen.on(); })) {
+    while (lot().enter(record, key, w.index, [&] { return frozen().on(); })) {
         w.at_rest.store(true, seq_cst);
         while (!record.done.load(acquire)) {
-            turn ? turn->block(w.index, false, false) : w.park.park();
+            serial() ? serial()->block(w.index, false, false) : w.park.park();
         }
         w.at_rest.store(false, seq_cst);
     }
-    if (observed()) tell(w, event_kind::unparked, {});
+    if (observed()) report(w, event_kind::unparked, {});
 }
 
 void runtime::run(worker& w, task_id id, bool more) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
-    const bool discarded = state.load(relaxed) == life::discarding && (flags & flag_finally) == 0;
+    const bool discarded = phase(relaxed) == life::discarding && (flags & flag_finally) == 0;
     const task_environment* environment = s.environment.load(relaxed);
     if (w.scope_ended_in != nullptr &&
         (environment == nullptr || environment->within != w.scope_ended_in)) {
@@ -117,7 +124,7 @@ void runtime::run(worker& w, task_id id, bool more) {
         end_without_running(w, index);
         return;
     }
-    if (plain_ways && (flags & ~flag_posted) == 0) {
+    if (plain_ways() && (flags & ~flag_posted) == 0) {
         observed() ? run_plain<true>(w, id, more) : run_plain<false>(w, id, more);
         return;
     }
@@ -127,16 +134,16 @@ void runtime::run(worker& w, task_id id, bool more) {
 /// Apart from run(), whose frame would lie below each body.
 [[gnu::noinline]] void runtime::run_any(worker& w, task_id id) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
-    const std::int64_t started = options.statistics ? active_policy::now() : w.stamp;
+    const std::int64_t started = options().statistics ? active_policy::now() : w.stamp;
     const std::int64_t outer_elsewhere = std::exchange(w.elsewhere, 0);
     const char* name = s.name;
     running_task body{
         index, w.top, {}, task_context(*this, w, (flags & flag_posted) != 0 ? task_id{} : id)};
     s.runner.store(w.index, relaxed);
     running_task* const outer = begin_body(w, body, id);
-    if (observed()) options.observer->on_start(w.index, id, name, 0, {});
+    if (observed()) options().observer->on_start(w.index, id, name, 0, {});
 
     s.invoke(s.storage, &body.context);
 
@@ -144,14 +151,14 @@ void runtime::run(worker& w, task_id id, bool more) {
     const bool failed = body.error != nullptr;
     bool completes = false;
     if (observed()) {
-        if (failed) tell(w, event_kind::failed, id, {}, name);
+        if (failed) report(w, event_kind::failed, id, {}, name);
         // In one call, where nothing comes in between.
         completes = !failed && (flags & flag_resources) == 0 && !w.completing &&
                     ((flags & flag_posted) != 0 || drop_only_open_work(s.open));
-        options.observer->on_end(w.index, id, name, completes);
+        options().observer->on_end(w.index, id, name, completes);
     }
     if ((flags & flag_resources) != 0) release_resources(w, index);
-    if (options.long_task.value > 0 || options.statistics) {
+    if (options().long_task.value > 0 || options().statistics) {
         note_duration(w, name, (flags & flag_quiet) != 0, started);
     }
     w.elsewhere = outer_elsewhere + (w.stamp - started);
@@ -167,11 +174,11 @@ void runtime::run(worker& w, task_id id, bool more) {
 /// By a loop of this thread, right after run(): the successor of the task that has ended is in this
 /// core's cache, and goes through no queue. One for which the loop does not care goes where all go.
 /// `more`: as of run(), by task.
-void runtime::run_kept(worker& w, id_test wanted, id_test more) {
+void runtime::run_chain(worker& w, id_test wanted, id_test more) {
     constexpr unsigned most = 64;  // until the loop looks at everything else
     constexpr auto normal = static_cast<unsigned>(priority_level::normal);
-    for (unsigned n = 0; w.kept; ++n) {
-        const task_id id = std::exchange(w.kept, {});
+    for (unsigned n = 0; w.run_next; ++n) {
+        const task_id id = std::exchange(w.run_next, {});
         if (n == most || wanted_elsewhere(*this, w, normal) || !wanted(id.value)) {
             enqueue(w, index_of(id.value));
             return;
@@ -180,9 +187,9 @@ void runtime::run_kept(worker& w, id_test wanted, id_test more) {
     }
 }
 
-void runtime::run_kept(worker& w) {
+void runtime::run_chain(worker& w) {
     constexpr auto any = [](std::uint64_t) { return true; };
-    run_kept(w, any, any);
+    run_chain(w, any, any);
 }
 
 running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_as) {
@@ -215,13 +222,13 @@ void runtime::end_body(worker& w, const running_task& body, running_task* outer)
 }
 
 bool runtime::yield_to_higher(worker& w) {
-    const unsigned own = w.top != nullptr ? level_of(slots[w.top->slot]) : 0;
+    const unsigned own = w.top != nullptr ? level_of(slot_at(w.top->slot)) : 0;
     task_id id;
-    if (turn) {
+    if (serial()) {
         id = choose_ready(
-            w, [&](std::uint64_t entry) { return level_of(slots[index_of(entry)]) > own; });
+            w, [&](std::uint64_t entry) { return level_of(slot_at(index_of(entry))) > own; });
     }
-    for (unsigned level = level_count; !turn && !id && level-- != own + 1;) {
+    for (unsigned level = level_count; !serial() && !id && level-- != own + 1;) {
         id = ready_at(w, level, true);
     }
     if (!id) return false;
@@ -237,7 +244,7 @@ bool runtime::help_once(worker& w, task_id needed) {
     leave_search(w);
     seat_counters::add(w.counters.helped);
     if (observed()) {
-        tell(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
+        report(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
     }
     helper_floats floats;
     floats.use(w, float_control);
@@ -247,7 +254,7 @@ bool runtime::help_once(worker& w, task_id needed) {
 }
 
 void runtime::end_without_running(worker& w, std::uint32_t index) {
-    slot& s = slots[index];
+    slot& s = slot_at(index);
     const bool empty = s.has(flag_empty);
     const bool cancelled = s.has(flag_cancel) || !empty;
     if (!empty && s.invoke != nullptr) s.invoke(s.storage, nullptr);
@@ -256,7 +263,7 @@ void runtime::end_without_running(worker& w, std::uint32_t index) {
     if (cancelled) {
         s.flags.fetch_or(flag_cancel, relaxed);
         seat_counters::add(w.counters.cancelled);
-        if (observed()) tell(w, event_kind::cancelled, id_of(index), {}, s.name);
+        if (observed()) report(w, event_kind::cancelled, id_of(index), {}, s.name);
         if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
     } else {
         seat_counters::add(w.counters.executed);

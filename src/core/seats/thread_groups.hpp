@@ -12,8 +12,6 @@ namespace detail {
 
 /// Foreign threads lease a seat of these for a call.
 struct guest_seats {
-    std::mutex mutex;  // worker::leased, worker::waits
-    std::condition_variable returned;
     // For calls that do not wait, when no other is free. Needs no memory but this.
     worker* kept = nullptr;
     static constexpr std::uint32_t kept_ring = 8;

@@ -2,17 +2,17 @@
 // Which task is which, in every run of a program: by who created it and how many that one had
 // created before, never by slot, seat or time. See decision.hpp and docs/design/seams.md.
 
-#include "core/runtime.hpp"
+#include "base/mutex.hpp"
 
-#include <mutex>
+#include <cstdint>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 class stable_ids {
 public:
-    /// For the task that the seat's thread is about to create.
-    std::uint64_t next(const runtime& rt, const worker& w);
+    /// For a task that a thread of this name creates outside tasks.
+    std::uint64_t next_root(const char* thread) { return next_root(of_name(thread)); }
 
     /// The mixing step of splitmix64 (Steele, Lea, Flood 2014). Never 0.
     static constexpr std::uint64_t join(std::uint64_t creator, std::uint64_t n) {
@@ -38,8 +38,8 @@ private:
     };
     std::uint64_t next_root(std::uint64_t name);
 
-    std::mutex mutex_;
-    creations_by_name roots_[names];  // guarded by mutex_; the last one is for all others
+    basic_mutex<active_policy> mutex_;
+    creations_by_name roots_[names] BRAID_GUARDED_BY(mutex_);  // the last one is for all others
 };
 
 }  // namespace detail

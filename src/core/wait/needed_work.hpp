@@ -39,14 +39,14 @@ public:
         }
         if (reach == 0) return false;
         // Upwards: does somebody needed wait for this one?
-        const slot& s = rt_.slots[index_of(entry)];
+        const slot& s = rt_.slot_at(index_of(entry));
         std::uint32_t e = first_edge(s.permissions.load(acquire));
-        for (unsigned n = 0; n < width && e < no_edge && rt_.edges.contains(e); ++n) {
-            if (contains(rt_.edges[e].to.load(relaxed), reach - 1)) return true;
-            e = rt_.edges[e].next.load(relaxed);
+        for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
+            if (contains(rt_.edge_at(e).to.load(relaxed), reach - 1)) return true;
+            e = rt_.edge_at(e).next.load(relaxed);
         }
         const std::uint32_t parent = s.parent.load(relaxed);
-        return parent != no_index && rt_.slots.contains(parent) &&
+        return parent != no_index && rt_.has_slot(parent) &&
                contains(rt_.id_of(parent).value, reach - 1);
     }
 
@@ -62,11 +62,11 @@ private:
     }
 
     void add_predecessors(task_id id) {
-        const slot& s = rt_.slots[index_of(id.value)];
+        const slot& s = rt_.slot_at(index_of(id.value));
         std::uint32_t e = s.predecessors.load(acquire);
         for (unsigned n = 0; n < limit && e != no_edge; ++n) {
-            const task_id from{rt_.edges[e].from.load(relaxed)};
-            const std::uint32_t next = rt_.edges[e].next_predecessor.load(relaxed);
+            const task_id from{rt_.edge_at(e).from.load(relaxed)};
+            const std::uint32_t next = rt_.edge_at(e).next_predecessor.load(relaxed);
             // The edge was still in the list when it was read: then it says the truth.
             if (s.waits_for.load(acquire) == 0 || !rt_.is_open(id)) return;
             if (rt_.is_open(from)) add(from);
@@ -75,9 +75,9 @@ private:
     }
 
     void add_awaited_by_members() {
-        const unsigned seats = rt_.seat_count.load(acquire);
+        const unsigned seats = rt_.seat_count();
         for (unsigned i = 0; i < seats; ++i) {
-            const worker* w = rt_.seats[i].load(acquire);
+            const worker* w = &rt_.seat_at(i);
             if (w == nullptr) continue;
             const unsigned shown = std::min<unsigned>(w->shown.load(acquire), worker::shown_depth);
             // A ready task for that thread alone cannot start before what the thread waits for is
@@ -93,7 +93,7 @@ private:
 
     bool awaits_seat(unsigned seat) const {
         for (unsigned i = 0; i < count_; ++i) {
-            const slot& s = rt_.slots[index_of(list_[i].value)];
+            const slot& s = rt_.slot_at(index_of(list_[i].value));
             if (!s.has(flag_direct) || s.runner.load(relaxed) != UINT16_MAX) continue;
             const detail_block* d = rt_.detail_of(s);
             if (d != nullptr && d->seat.load(relaxed) == seat) return true;

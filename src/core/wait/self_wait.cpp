@@ -12,7 +12,7 @@ namespace detail {
 /// neither a body on a stack nor children that run.
 const running_task* frame_of(const runtime& rt, const worker& w, task_id id, unsigned* steps) {
     const std::uint32_t index = index_of(id.value);
-    const slot& s = rt.slots[index];
+    const slot& s = rt.slot_at(index);
     const bool is_join = s.has(flag_empty | flag_built | flag_own_way);
     const bool has_children = index_of(s.open.load(relaxed)) > 1;
     if (s.runner.load(relaxed) == UINT16_MAX && !is_join && !has_children) return nullptr;
@@ -22,7 +22,7 @@ const running_task* frame_of(const runtime& rt, const worker& w, task_id id, uns
         if (steps != nullptr) ++*steps;
         if (t->slot == index) return t;
         // Only what is deeper can be below it.
-        if (rt.slots[t->slot].depth.load(relaxed) > depth && rt.descends(t->slot, id)) return t;
+        if (rt.slot_at(t->slot).depth.load(relaxed) > depth && rt.descends(t->slot, id)) return t;
     }
     return nullptr;
 }
@@ -37,10 +37,10 @@ const running_task* needed_frame(const runtime& rt, const worker& w, task_id id)
     unsigned count = 1;
     for (unsigned i = 0; i < count; ++i) {
         if (const running_task* t = frame_of(rt, w, list[i])) return t;
-        const slot& s = rt.slots[index_of(list[i].value)];
+        const slot& s = rt.slot_at(index_of(list[i].value));
         for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge && count < limit;) {
-            const task_id from{rt.edges[e].from.load(relaxed)};
-            e = rt.edges[e].next_predecessor.load(relaxed);
+            const task_id from{rt.edge_at(e).from.load(relaxed)};
+            e = rt.edge_at(e).next_predecessor.load(relaxed);
             // The edge was still in the list when it was read: then it says the truth.
             if (s.waits_for.load(acquire) == 0 || !rt.is_open(list[i])) break;
             if (std::find(list, list + count, from) == list + count) list[count++] = from;
@@ -57,13 +57,13 @@ bool waits_for_itself(runtime& rt, const worker& w, const wait_target& target) {
         frame = needed_frame(rt, w, target.task);
     } else if (target.all_of != nullptr) {
         for (const running_task* t = w.top; t != nullptr && frame == nullptr; t = t->below) {
-            const task_environment* e = rt.slots[t->slot].environment.load(relaxed);
+            const task_environment* e = rt.slot_at(t->slot).environment.load(relaxed);
             if (e != nullptr && e->within == target.all_of) frame = t;
         }
     }
     if (frame == nullptr) return false;
-    const char* const waits = rt.slots[w.top->slot].name;
-    const char* const needed = rt.slots[frame->slot].name;
+    const char* const waits = rt.slot_at(w.top->slot).name;
+    const char* const needed = rt.slot_at(frame->slot).name;
     unsigned depth = 0;
     for (const running_task* t = frame; t != nullptr; t = t->below) ++depth;
     if (depth <= w.unneeded_from) {
@@ -72,13 +72,13 @@ bool waits_for_itself(runtime& rt, const worker& w, const wait_target& target) {
             log_level::error,
             "%s: task '%s' waits for what needs task '%s', which lies below it on the same stack "
             "because no thread could stand in; raise max_reserves",
-            rt.options.name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
+            rt.options().name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
         return false;
     }
     rt.log(log_level::error,
            "%s: task '%s' waits for what needs task '%s', on top of which it waits",
-           rt.options.name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
-    return !BRAID_EXPECT(rt.options.assertion, false,
+           rt.options().name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
+    return !BRAID_EXPECT(rt.options().assertion, false,
                          "a task cannot wait for itself, its parent, its own scope or graph, or "
                          "one that its wait is buried under");
 }

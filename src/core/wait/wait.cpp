@@ -16,7 +16,7 @@ namespace detail {
 
 bool wait_target::arm(runtime& rt) const {
     if (task) {
-        slot& s = rt.slots[index_of(task.value)];
+        slot& s = rt.slot_at(index_of(task.value));
         return mark_waited(s.permissions, generation_of(task.value));
     }
     if (job != nullptr) {
@@ -48,8 +48,8 @@ constexpr std::int64_t poll_ns = 200'000;
 /// While a core is free what is awaited may run elsewhere: to be woken takes longer than most
 /// tasks. -1: not at all.
 std::int64_t end_of_watch(const runtime& rt) {
-    if (rt.turn || rt.options.idle == parking::power) return -1;
-    const bool core_free = rt.active_workers.load(relaxed) < rt.cores;
+    if (rt.serial() || rt.options().idle == parking::power) return -1;
+    const bool core_free = rt.active_workers(relaxed) < rt.cores();
     return active_policy::now() + (core_free ? watch_ns : short_watch_ns);
 }
 
@@ -67,7 +67,7 @@ public:
 
     /// False: it is over already.
     bool enter() {
-        return rt_.lot.enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
+        return rt_.lot().enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
     }
     /// After enter(). True: over; false: out of time, or it could never end, which was reported.
     bool run(outcome** received);
@@ -76,7 +76,7 @@ private:
     static std::int64_t deadline_of(const runtime& rt, nanoseconds timeout) {
         if (timeout == forever) return INT64_MAX;
         // With a chooser time passes when it says so.
-        return rt.turn != nullptr ? 0 : deadline_after(active_policy::now(), timeout);
+        return rt.serial() != nullptr ? 0 : deadline_after(active_policy::now(), timeout);
     }
     [[gnu::noinline]] void begin();
     bool wait_out();
@@ -118,7 +118,7 @@ private:
 
 void wait_loop::observe(event_kind kind) {
     if (!rt_.observed()) return;
-    rt_.tell(w_, kind, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{}, target_.task);
+    rt_.report(w_, kind, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{}, target_.task);
 }
 
 void wait_loop::begin() {
@@ -127,13 +127,13 @@ void wait_loop::begin() {
     }
     observe(event_kind::wait_begin);
     if (target_.task && w_.top != nullptr) {
-        rt_.boost(w_, target_.task, rt_.level_of(rt_.slots[w_.top->slot]));
+        rt_.inherit_priority(w_, target_.task, rt_.level_of(rt_.slot_at(w_.top->slot)));
     }
     rt_.note_core(w_);
     began_ = w_.stamp = rt_.task_clock();
     elsewhere_ = w_.elsewhere;
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(+1);
-    lent_ = w_.handed_over;  // inside blocking(), or on top of a wait that gave its permit away
+    lent_ = w_.permit_released;  // inside blocking(), or on top of a wait that gave its permit away
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
 }
@@ -142,7 +142,7 @@ void wait_loop::end() {
     w_.elsewhere = elsewhere_ + (rt_.task_clock() - began_);
     w_.loop_depth = outer_loop_;
     w_.wait_over = outer_wait_;
-    if (w_.handed_over && !lent_) rt_.take_back(w_);
+    if (w_.permit_released && !lent_) rt_.take_back(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
     rt_.leave_search(w_);
@@ -156,7 +156,7 @@ bool wait_loop::run(outcome** received) {
     bool over = wait_out();
     end();
     // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
-    if (entered_ && rt_.lot.leave(record_) && !over) over = target_.take();
+    if (entered_ && rt_.lot().leave(record_) && !over) over = target_.take();
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
     if (w_.depth != 0 && w_.depth <= worker::shown_depth) {
         w_.frames[w_.depth - 1].awaited.store(0, relaxed);
@@ -169,7 +169,7 @@ bool wait_loop::run(outcome** received) {
 bool wait_loop::wait_out() {
     for (bool looked = false;; looked = true) {
         rt_.rest_if_frozen(w_);
-        if (w_.stamp - w_.woke > runtime::settled_ns) runtime::go_anywhere(w_);
+        runtime::settle(w_);
         // acquire: pairs with the release in parking_lot::wake().
         if (record_.done.load(acquire)) {
             if (target_.take()) return true;
@@ -193,7 +193,7 @@ bool wait_loop::wait_out() {
 
 bool wait_loop::out_of_time() const {
     if (deadline_ == INT64_MAX) return false;
-    return rt_.turn != nullptr ? timed_out_ : active_policy::now() >= deadline_;
+    return rt_.serial() != nullptr ? timed_out_ : active_policy::now() >= deadline_;
 }
 
 bool wait_loop::run_needed() {
@@ -206,8 +206,8 @@ void wait_loop::run_on_top(task_id id) {
     rt_.leave_search(w_);
     seat_counters::add(w_.counters.helped);
     if (rt_.observed()) {
-        rt_.tell(w_, event_kind::helped, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{},
-                 id);
+        rt_.report(w_, event_kind::helped, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{},
+                   id);
     }
     floats_.use(w_, rt_.float_control);
     // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
@@ -215,7 +215,7 @@ void wait_loop::run_on_top(task_id id) {
         return target_.all_of != nullptr || target_.run_everything || search_.is_node({entry});
     };
     rt_.run(w_, id, more(id.value));
-    rt_.run_kept(w_, [&](std::uint64_t entry) { return search_.is_needed(entry); }, more);
+    rt_.run_chain(w_, [&](std::uint64_t entry) { return search_.is_needed(entry); }, more);
 }
 
 bool wait_loop::steal_branch() {
@@ -238,25 +238,26 @@ bool wait_loop::may_sleep() {
     if (w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, true);
     if (waits_for_itself(rt_, w_, target_)) return false;
     rt_.ask_pinned_threads(w_);
-    if (rt_.options.warn_when_wait_parks && w_.kind == seat_kind::worker &&
+    if (rt_.options().warn_when_wait_parks && w_.kind == seat_kind::worker &&
         !rt_.warned_of_parking.exchange(true, relaxed)) {
-        const char* name = w_.top != nullptr ? rt_.slots[w_.top->slot].name : nullptr;
+        const char* name = w_.top != nullptr ? rt_.slot_at(w_.top->slot).name : nullptr;
         rt_.log(log_level::warning,
                 "%s: a wait in task '%s' parks %s; give the work that follows to a task with "
                 "`after` instead",
-                rt_.options.name, name != nullptr ? name : "", w_.name);
+                rt_.options().name, name != nullptr ? name : "", w_.name);
     }
     return true;
 }
 
 void wait_loop::rest() {
     if (alone_) return poll();
-    if (w_.handed_over || w_.kind == seat_kind::background) return sleep(deadline_);
+    if (w_.permit_released || w_.kind == seat_kind::background) return sleep(deadline_);
     if (w_.search == searcher::waiter) {
         // A publisher may have left work to this thread's search, and it is not for this thread:
         // somebody who can run it must know.
         w_.search = searcher::none;
-        if (rt_.asleep.end_search(searcher::waiter) && rt_.work_visible() && !rt_.wake_one(false)) {
+        if (rt_.asleep().end_search(searcher::waiter) && rt_.work_visible() &&
+            !rt_.wake_one(false)) {
             alone_ = !rt_.hand_over(w_);
             was_alone_ = was_alone_ || alone_;
             if (alone_) ended_ = rt_.totals().ended();
@@ -265,14 +266,14 @@ void wait_loop::rest() {
     }
     const auto look = [&] {
         // Whoever is idle and searches deals with the rest.
-        if (!target_.run_everything && rt_.asleep.idle_one_searching()) return false;
+        if (!target_.run_everything && rt_.asleep().idle_one_searching()) return false;
         return rt_.work_visible();
     };
     // What is given to this thread comes with a notification; see affinity.cpp.
     rt_.note_cores(w_);
     const searcher now = std::exchange(w_.search, searcher::none);
     const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;
-    w_.search = rt_.asleep.rest(w_.index, kind, now, look, [&] { sleep(deadline_); });
+    w_.search = rt_.asleep().rest(w_.index, kind, now, look, [&] { sleep(deadline_); });
 }
 
 // ---- when no thread can stand in ---------------------------------------------------------------
@@ -280,11 +281,11 @@ void wait_loop::rest() {
 /// Work is ready that this wait does not need, and nobody is there to run it. While others run
 /// something, what is awaited may still come about: this thread looks again now and then. When
 /// nobody does, it searches everything for what it needs, and runs something else only when there
-/// is nothing: that may in turn wait for a task that lies below it on this stack. A thread without
-/// tasks on its stack can bury none of them, so it does it first.
+/// is nothing: that may in serial() wait for a task that lies below it on this stack. A thread
+/// without tasks on its stack can bury none of them, so it does it first.
 void wait_loop::poll() {
     alone_ = false;  // look again whether a thread is to be had
-    if (rt_.turn != nullptr) {
+    if (rt_.serial() != nullptr) {
         sleep(0);  // runs out of time when nobody else can go on
         if (!timed_out_) return;
     } else {
@@ -298,15 +299,15 @@ void wait_loop::poll() {
         if (const task_id id = search_.find_anywhere()) return run_on_top(id);
     }
     constexpr std::uint8_t with_tasks = 3;
-    if (rt_.turn == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
+    if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
     polls_ = 0;
     run_unneeded();
 }
 
 bool wait_loop::nobody_else_runs() {
-    const unsigned seats = rt_.seat_count.load(acquire);
+    const unsigned seats = rt_.seat_count();
     for (unsigned i = 0; i < seats; ++i) {
-        const worker& other = *rt_.seats[i].load(acquire);
+        const worker& other = rt_.seat_at(i);
         const bool own = other.kind != seat_kind::main && other.kind != seat_kind::guest;
         // What a thread of the program does outside tasks is not known, nor what it waits for in
         // blocking().
@@ -343,44 +344,13 @@ bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, he
 bool runtime::sleep(worker& w, std::int64_t deadline) {
     tell_scope(w);  // before anything that may last: somebody may wait for the last piece
     seat_counters::add(w.counters.parks);
-    if (observed()) tell(w, event_kind::parked, {});
-    // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
-    w.at_rest.store(true, seq_cst);
-    if (state.load(seq_cst) != life::running) {
-        lot.wake(
-            address_key(&state), UINT32_MAX, [](wait_record&) { return true; },
-            [this](unsigned seat) { notify(seat); });
-        // It rests: whoever ends the scheduler sees that and closes it in a moment.
-        for (unsigned n = 0; !turn && n < 256 && state.load(relaxed) != life::closed; ++n) {
-            active_policy::relax();
-        }
-    }
-    bool in_time = true;
-    if (turn) {
-        in_time = turn->block(w.index, deadline != INT64_MAX, w.wait_over != nullptr);
-    } else if (state.load(seq_cst) != life::closed) {
-        in_time = w.park.park(deadline);
-    }
-    w.at_rest.store(false, seq_cst);
+    if (observed()) report(w, event_kind::parked, {});
+    const bool in_time = park(w, deadline, w.wait_over != nullptr);
     rest_if_frozen(w);
     w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
     w.woke = w.stamp;
-    if (observed()) tell(w, event_kind::unparked, {});
+    if (observed()) report(w, event_kind::unparked, {});
     return in_time;
-}
-
-void runtime::notify(unsigned seat) {
-    if (seat == no_seat) {
-        const std::lock_guard lock(guests.mutex);
-        guests.returned.notify_all();
-        return;
-    }
-    worker& w = *seats[seat].load(acquire);
-    if (turn) {
-        turn->unblock(seat);
-    } else {
-        w.park.notify();
-    }
 }
 
 void runtime::count_background_waiter(int change) {
@@ -394,8 +364,8 @@ void runtime::count_background_waiter(int change) {
 }
 
 bool runtime::hand_over(worker& w) {
-    w.handed_over = true;
-    handed_over.fetch_add(1, seq_cst);
+    w.permit_released = true;
+    released_permits.fetch_add(1, seq_cst);
     const stand_in found = start_reserve();
     if (found == stand_in::refused) take_back(w);
     // Those that are there may all wait: they hear of the work until one has to start another.
@@ -404,8 +374,8 @@ bool runtime::hand_over(worker& w) {
 }
 
 void runtime::take_back(worker& w) {
-    w.handed_over = false;
-    handed_over.fetch_sub(1, seq_cst);
+    w.permit_released = false;
+    released_permits.fetch_sub(1, seq_cst);
 }
 
 }  // namespace detail

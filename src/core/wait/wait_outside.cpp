@@ -3,7 +3,6 @@
 #include "core/seat_lease.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -24,12 +23,11 @@ struct guest_lease {
 /// Under the guest lock; who ends a wait without a seat, and who returns a seat, notify under it.
 /// Memory comes back without a word, so this thread looks for a seat again now and then. False: the
 /// time is up.
-bool runtime::sleep_outside(std::unique_lock<std::mutex>& lock, std::int64_t deadline) {
+bool runtime::sleep_outside(unseated& here, std::int64_t deadline) {
     constexpr std::int64_t look_again_ns = 2'000'000;
     const std::int64_t now = active_policy::now();
     if (now >= deadline) return false;
-    guests.returned.wait_for(lock,
-                             std::chrono::nanoseconds(std::min(look_again_ns, deadline - now)));
+    here.returned.wait_for(here.lock, std::min(look_again_ns, deadline - now));
     return true;
 }
 
@@ -39,17 +37,18 @@ outside sleep_without_seat(runtime& rt, const wait_target& target, std::int64_t 
                            worker*& seat, outcome** received) {
     wait_record record;
     const auto arm = [&] { return target.arm(rt); };
-    if (!rt.lot.enter(record, target.key(), no_seat, arm)) return outside::over;
+    if (!rt.lot().enter(record, target.key(), no_seat, arm)) return outside::over;
     bool in_time = true;
     {
-        std::unique_lock lock(rt.guests.mutex);
+        auto& here = rt.without_seat();
+        const locked lock(here.lock);
         // acquire: pairs with the release in parking_lot::wake().
         while (in_time && !record.done.load(acquire) && seat == nullptr) {
             seat = rt.take_guest(false);
-            if (seat == nullptr) in_time = rt.sleep_outside(lock, deadline);
+            if (seat == nullptr) in_time = rt.sleep_outside(here, deadline);
         }
     }
-    const bool woken = rt.lot.leave(record);
+    const bool woken = rt.lot().leave(record);
     if (received != nullptr) *received = record.result;
     if (woken && target.take()) return outside::over;
     if (seat != nullptr) return outside::seated;

@@ -1,0 +1,123 @@
+#include "core/report/report_room.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <new>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+constinit const std::atomic<std::uint32_t> never{0}, always{1};
+
+}  // namespace
+
+report_room::report_room(const scheduler_options& o, bool identified)
+    : options_(o),
+      memory_(o.memory, o.memory_budget_bytes, o.out_of_memory),
+      listens_(o.observer != nullptr ? &o.observer->listening() : &never),
+      watches_(identified || o.statistics ? &always : listens_),
+      plain_ways_(!identified && !o.statistics) {
+    if (o.assertion.function == nullptr) options_.assertion = {&log_misuse, &options_.log};
+}
+
+void report_room::report(const report_seat& w, event_kind kind, task_id task, task_id other,
+                         const char* name) const {
+    watcher().on_event({.kind = kind, .seat = w.index, .task = task, .other = other, .name = name});
+}
+
+void report_room::report_branch(const report_seat& w, event_kind kind, task_id task,
+                                const fork_slot& branch, std::uint16_t from) const {
+    watcher().on_event(
+        {.kind = kind, .seat = w.index, .seat_from = from, .task = task, .object = &branch});
+}
+
+void report_room::report_resource(const report_seat& w, event_kind kind, task_id task,
+                                  const void* resource, const char* name) const {
+    watcher().on_event(
+        {.kind = kind, .seat = w.index, .task = task, .name = name, .object = resource});
+}
+
+void report_room::report_seated(const report_seat& w) const {
+    watcher().on_event(
+        {.kind = event_kind::seated, .holder = w.kind, .seat = w.index, .name = w.name});
+}
+
+void report_room::log(log_level level, const char* format, ...) const {
+    if (options_.log.function == nullptr) return;
+    char text[512];
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    options_.log.function(options_.log.user, level, text);
+}
+
+std::int64_t report_room::task_clock() const {
+    return options_.statistics ? active_policy::now() : active_policy::coarse_now();
+}
+
+void report_room::note_duration(report_seat& w, const char* name, bool quiet, std::int64_t started,
+                                unsigned count) {
+    const std::int64_t now = task_clock();
+    const std::int64_t took = std::max<std::int64_t>(now - started - w.elsewhere, 0);
+    if (options_.statistics) {
+        seat_counters::add(w.counters.busy_ns, static_cast<std::uint64_t>(took));
+        note_type(w, name, took);
+    }
+    w.stamp = now;
+    if (quiet || options_.long_task.value <= 0 || took < options_.long_task.value) return;
+    if (w.kind == seat_kind::background) return;
+    seat_counters::add(w.counters.long_tasks);
+    if (name == nullptr) name = "";
+    const double ms = static_cast<double>(took) * 1e-6;
+    if (count == 1) {
+        log(log_level::warning, "%s: task '%s' took %.1f ms on %s; split it, or say may_be_long",
+            options_.name, name, ms, w.name);
+    } else {
+        log(log_level::warning,
+            "%s: %u tasks '%s' in a row took %.1f ms on %s, one of them perhaps most of it; split "
+            "it, or say may_be_long",
+            options_.name, count, name, ms, w.name);
+    }
+}
+
+/// The clock costs as much as all that is done for a
+/// small task, so it is read after every eighth of those that take no time, and after each one as
+/// soon as it moves. (The warning about a long
+/// one among them says how many there were.)
+void report_room::note_durations(report_seat& w, const char* name, bool quiet, unsigned count) {
+    if (options_.long_task.value <= 0) return;
+    const std::int64_t now = active_policy::coarse_now();
+    const std::int64_t started = std::exchange(w.stamp, now);
+    w.time_each = now == started ? std::min(w.time_each * 2, 8U) : 1;
+    if (now - started >= options_.long_task.value) note_duration(w, name, quiet, started, count);
+    w.elsewhere = 0;
+}
+
+/// Rows are found by the address of the name first: equal texts are merged when they are read.
+void report_room::note_type(report_seat& w, const char* name, std::int64_t ns) {
+    const locked lock(w.types_mutex);
+    if (w.types == nullptr) {
+        void* bytes =
+            memory_.allocate(sizeof(type_row) * type_rows, alignof(type_row), memory_tag::worker);
+        if (bytes == nullptr) return;
+        w.types = ::new (bytes) type_row[type_rows]{};
+    }
+    if (name == nullptr) name = "";
+    const std::size_t start = (reinterpret_cast<std::uintptr_t>(name) >> 3) % type_rows;
+    for (std::size_t n = 0; n < type_rows; ++n) {
+        type_row& row = w.types[(start + n) % type_rows];
+        if (row.name != nullptr && row.name != name) continue;
+        row.name = name;
+        ++row.count;
+        row.total_ns += static_cast<std::uint64_t>(ns);
+        row.longest_ns = std::max(row.longest_ns, static_cast<std::uint64_t>(ns));
+        return;
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

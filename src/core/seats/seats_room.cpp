@@ -1,0 +1,146 @@
+#include "core/seats/seats_room.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+void seats_room::add_to_seats(seats_seat& w) {
+    seats_[w.index].store(&w, release);  // pairs with seat_at()
+    seat_count_.store(unsigned{w.index} + 1, release);
+}
+
+bool seats_room::is_present(thread_ref thread) const {
+    const seats_seat& w = seat_at(thread.seat);
+    return !w.gone.load(acquire) && w.visit.load(relaxed) == thread.visit;
+}
+
+scheduler_statistics seats_room::totals() const {
+    scheduler_statistics sum;
+    const unsigned count = seat_count();
+    // Ends first, then beginnings: see seat_counters.
+    for (unsigned i = 0; i < count; ++i) {
+        const seat_counters& c = seat_at(i).counters;
+        sum.executed += c.executed.load(acquire);
+        sum.failed += c.failed.load(acquire);
+        sum.cancelled += c.cancelled.load(acquire);
+    }
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const seat_counters& c = seat_at(i).counters;
+        sum.created += c.created.load(acquire);
+        sum.stolen += c.stolen.load(relaxed);
+        sum.jobs_stolen += c.jobs_stolen.load(relaxed);
+        sum.helped += c.helped.load(relaxed);
+        sum.parks += c.parks.load(relaxed);
+        sum.spilled += c.spilled.load(relaxed);
+        sum.long_tasks += c.long_tasks.load(relaxed);
+    }
+    sum.wakes = wakes_.load(relaxed);
+    sum.unobserved_exceptions = unobserved();
+    return sum;
+}
+void seats_room::advance_phase(life to) {
+    life seen = phase_.load(acquire);
+    // seq_cst: pairs with park().
+    while (seen < to && !phase_.compare_exchange_weak(seen, to, seq_cst, acquire)) {
+    }
+}
+
+bool seats_room::start(seats_seat& w, void (*main)(void* worker)) {
+    const thread_options& t = options().worker_threads;
+    w.request = {.name = w.name,
+                 .stack_bytes = t.stack_bytes,
+                 .nice = t.nice,
+                 .pin_to_cpu = core_to_pin_to(w),
+                 .entry = main,
+                 .argument = &w.whole};
+    if (w.kind == seat_kind::background) w.request.scheduling = platform::thread_class::idle;
+    if (serial() != nullptr) serial()->add(w.index);
+    w.thread = platform::start_thread(w.request);
+    if (w.thread == 0) {
+        if (serial() != nullptr) serial()->leave(w.index);
+        log(log_level::error, "%s: the system refused to start thread '%s'; going on without it",
+            options().name, w.name);
+    }
+    return w.thread != 0;
+}
+
+// ---- who sleeps --------------------------------------------------------------------------------
+
+bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
+    // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
+    w.at_rest.store(true, seq_cst);
+    if (phase(seq_cst) != life::running) {
+        notify_all_at(phase_key());
+        // It rests: whoever ends the scheduler sees that and closes it in a moment.
+        for (unsigned n = 0; serial() == nullptr && n < 256 && phase(relaxed) != life::closed;
+             ++n) {
+            active_policy::relax();
+        }
+    }
+    bool in_time = true;
+    if (serial() != nullptr) {
+        in_time = serial()->block(w.index, deadline != INT64_MAX, waits);
+    } else if (phase(seq_cst) != life::closed) {
+        in_time = w.park.park(deadline);
+    }
+    w.at_rest.store(false, seq_cst);
+    return in_time;
+}
+
+void seats_room::notify(unsigned seat) {
+    if (seat == no_seat) {
+        const locked lock(unseated_.lock);
+        unseated_.returned.notify_all();
+    } else if (serial() != nullptr) {
+        serial()->unblock(seat);
+    } else {
+        seat_at(seat).park.notify();
+    }
+}
+
+void seats_room::notify_all_at(std::uint64_t key) {
+    lot_.wake(
+        key, UINT32_MAX, [](wait_record&) { return true; },
+        [this](unsigned seat) { notify(seat); });
+}
+
+unsigned seats_room::choose_sleeper(bool waiters_too) {
+    if (serial() == nullptr) {
+        const unsigned idle_one = asleep_.first_asleep(searcher::idle);
+        // A waiter runs only what it needs: last.
+        if (idle_one != sleepers::capacity || !waiters_too) return idle_one;
+        return asleep_.first_asleep(searcher::waiter);
+    }
+    alternative list[sleepers::capacity];
+    unsigned found = 0;
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        if (asleep_.asleep(i, searcher::idle) ||
+            (waiters_too && asleep_.asleep(i, searcher::waiter))) {
+            list[found++] = {i};
+        }
+    }
+    if (found == 0) return sleepers::capacity;
+    return static_cast<unsigned>(list[serial()->choose(decision_kind::wake, list, found)].id);
+}
+
+bool seats_room::wake_one(bool waiters_too) {
+    while (true) {
+        const unsigned seat = choose_sleeper(waiters_too);
+        if (seat == sleepers::capacity) return false;
+        // It may have woken by itself, and then perhaps for something else: try the next one.
+        if (!asleep_.take(seat)) continue;
+        wakes_.fetch_add(1, relaxed);
+        keep_apart(seat_at(seat));
+        notify(seat);
+        return true;
+    }
+}
+
+void seats_room::wake_seat(unsigned seat) {
+    // A seat that is awake looks at its inbox before it sleeps; one that waits with its seat
+    // handed over is not in the mask, so it is notified in any case.
+    asleep_.take(seat);
+    notify(seat);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,75 @@
+#pragma once
+// Threads and their seats: who there is, who may run, who sleeps under which key, who is woken.
+
+#include "core/seats/freezer.hpp"
+#include "core/seats/parking_lot.hpp"
+#include "core/seats/placement_room.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+inline constexpr std::uint16_t no_seat = UINT16_MAX;  // of a thread that waits without one
+
+enum class life : std::uint8_t { running, draining, discarding, closed };
+
+class seats_room : public placement_room {
+public:
+    using placement_room::placement_room;
+
+    // ---- who there is
+    unsigned seat_count() const { return seat_count_.load(acquire); }  // pairs with add_to_seats()
+    seats_seat& seat_at(unsigned index) const { return *seats_[index].load(acquire); }
+    /// By whoever makes seats, one at a time. False: all are taken.
+    bool has_room_for_a_seat() const { return seat_count() != sleepers::capacity; }
+    void add_to_seats(seats_seat& w);
+    /// The thread that a reference names takes part still.
+    bool is_present(thread_ref thread) const;
+    scheduler_statistics totals() const;
+
+    // ---- who may run
+    /// How far the scheduler's life has come.
+    life phase(std::memory_order order = acquire) const { return phase_.load(order); }
+    void advance_phase(life to);
+    std::uint64_t phase_key() const { return address_key(&phase_); }
+    freezer& frozen() { return frozen_; }
+    const freezer& frozen() const { return frozen_; }
+
+    // ---- who sleeps
+    sleepers& asleep() { return asleep_; }
+    const sleepers& asleep() const { return asleep_; }
+    parking_lot& lot() { return lot_; }
+    /// The thread sleeps until notify() or `deadline`; `waits`: within a wait, not for want of
+    /// work. False: out of time.
+    bool park(seats_seat& w, std::int64_t deadline, bool waits);
+    void notify(unsigned seat);
+    /// Everybody who sleeps under `key`.
+    void notify_all_at(std::uint64_t key);
+    /// False: nobody sleeps.
+    bool wake_one(bool waiters_too = true);
+    void wake_seat(unsigned seat);
+    /// Threads without a seat sleep under this lock; who ends a wait without a seat, and who
+    /// returns a seat, notify under it.
+    struct unseated {
+        basic_mutex<active_policy> lock;
+        basic_condition<active_policy> returned;
+    };
+    unseated& without_seat() { return unseated_; }
+    /// The seat's thread begins. False: the system refused (the log says so).
+    bool start(seats_seat& w, void (*main)(void* worker));
+
+private:
+    unsigned choose_sleeper(bool waiters_too);
+
+    parking_lot lot_;
+    sleepers asleep_;
+    // Read-mostly line.
+    alignas(64) atomic<std::uint32_t> seat_count_{0};
+    atomic<seats_seat*> seats_[sleepers::capacity]{};
+    atomic<life> phase_{life::running};
+    freezer frozen_;
+    atomic<std::uint64_t> wakes_{0};
+    unseated unseated_;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

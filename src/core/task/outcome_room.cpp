@@ -1,0 +1,146 @@
+#include "core/task/outcome_room.hpp"
+
+#include "braid/core/error.hpp"
+
+#include <new>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+const char* task_cancelled::what() const noexcept { return "braid: the task was cancelled"; }
+const char* broken_promise::what() const noexcept {
+    return "braid: the task ended without a value";
+}
+
+namespace detail {
+
+outcome* outcome_room::new_outcome(std::exception_ptr error, const char* task) {
+    void* bytes = memory().allocate(sizeof(outcome), alignof(outcome), memory_tag::detail);
+    if (bytes == nullptr) return nullptr;
+    auto* result = ::new (bytes) outcome;
+    result->error = std::move(error);
+    result->task = task != nullptr ? task : "";
+    return result;
+}
+
+outcome* outcome_room::keep(outcome* result) {
+    const locked lock(mutex_);
+    ++result->references;
+    return result;
+}
+
+void outcome_room::drop(outcome* result) {
+    if (result == nullptr) return;
+    {
+        const locked lock(mutex_);
+        if (--result->references != 0) return;
+    }
+    if (result->error != nullptr && !result->observed) {
+        report_unobserved(result->task, result->error);
+    }
+    result->~outcome();
+    memory().release(result, sizeof(outcome), alignof(outcome), memory_tag::detail);
+}
+
+void outcome_room::forget(outcome* result) {
+    {
+        const locked lock(mutex_);
+        if (result->references > 1) {
+            --result->references;
+            return;
+        }
+    }
+    drop(result);
+}
+
+outcome* outcome_room::take_outcome(const slot& s) {
+    const locked lock(mutex_);
+    detail_block* d = detail_of(s);
+    if (d == nullptr) return nullptr;
+    d->result_ordinal = 0;
+    return std::exchange(d->result, nullptr);
+}
+
+outcome* outcome_room::share_outcome(const slot& s) {
+    outcome* const result = outcome_of(s);
+    return result != nullptr ? keep(result) : nullptr;
+}
+
+outcome* outcome_room::outcome_of(const slot& s) {
+    const locked lock(mutex_);
+    const detail_block* d = detail_of(s);
+    if (d != nullptr && d->result != nullptr) return d->result;
+    // It failed, and there was no memory to say how: as if it were cancelled.
+    return s.has(flag_failed) ? &unrecorded_ : nullptr;
+}
+
+void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
+                         std::uint32_t ordinal) {
+    slot& s = slot_at(index);
+    outcome* loser = result;
+    {
+        const locked lock(mutex_);
+        detail_block* d = make_detail(w, s);
+        const auto wins = [&](const outcome& other) {
+            const bool has_error = result->error != nullptr;
+            if (has_error != (other.error != nullptr)) return has_error;
+            return ordinal < d->result_ordinal;
+        };
+        if (d != nullptr && (d->result == nullptr || wins(*d->result))) {
+            loser = d->result;
+            d->result = result;
+            d->result_ordinal = ordinal;
+        }
+        // Also without memory for a place to keep it: then the handler hears of it by drop().
+        s.flags.fetch_or(flag_failed, relaxed);
+    }
+    drop(loser);
+}
+
+void outcome_room::raise(outcome* result) {
+    if (result == nullptr) return;
+    std::exception_ptr error;
+    {
+        const locked lock(mutex_);
+        result->observed = true;
+        error = result->error;
+    }
+    [[maybe_unused]] const char* task = result->task;
+    drop(result);
+#if BRAID_HAS_EXCEPTIONS
+    if (error != nullptr) std::rethrow_exception(error);
+    throw task_cancelled{};
+#else
+    if (error != nullptr) {
+        log(log_level::error, "%s: task '%s' threw; this build has no exceptions to forward it",
+            options().name, task);
+        std::terminate();
+    }
+#endif
+}
+
+void outcome_room::report_unobserved(const char* task, std::exception_ptr error) {
+    unobserved_.fetch_add(1, relaxed);
+    if (options().unobserved_exception.function != nullptr) {
+        options().unobserved_exception.function(options().unobserved_exception.user, task,
+                                                std::move(error));
+    } else {
+        log(log_level::error, "%s: task '%s' threw and nobody was left to receive it",
+            options().name, task);
+    }
+}
+
+void outcome_room::offer(outcome& result, std::exception_ptr& place) {
+    const locked lock(mutex_);
+    if (place != nullptr || result.error == nullptr || result.observed) return;
+    place = result.error;
+    result.observed = true;
+}
+
+std::exception_ptr outcome_room::take_offered(std::exception_ptr& place) {
+    const locked lock(mutex_);
+    return std::exchange(place, nullptr);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,196 @@
+#include "core/task/task_room.hpp"
+
+#include "base/platform/platform.hpp"
+#include "core/task/stable_ids.hpp"
+
+#include <algorithm>
+#include <new>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool task_room::wants_identities(const scheduler_options& o) {
+    return o.chooser != nullptr || (o.observer != nullptr && o.observer->wants_stable_ids());
+}
+
+task_room::task_room(const scheduler_options& o)
+    : report_room(o, wants_identities(o)),
+      slots_(memory(), memory_tag::slot),
+      edges_(memory(), memory_tag::edge),
+      details_(memory(), memory_tag::detail) {
+    if (!wants_identities(o)) return;
+    void* bytes = memory().allocate(sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
+    // Without identities nothing that was asked for is true. The handler was told.
+    if (bytes == nullptr) std::terminate();
+    identities_ = ::new (bytes) stable_ids;
+}
+
+task_room::~task_room() {
+    if (identities_ == nullptr) return;
+    identities_->~stable_ids();
+    memory().release(identities_, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
+}
+
+task_state task_room::state_of(task_id id) const {
+    const std::uint32_t index = index_of(id.value);
+    const std::uint32_t generation = generation_of(id.value);
+    if (generation == 0 || !slots_.contains(index)) return task_state::unknown;
+    return state_in(slots_[index].permissions, generation);
+}
+
+std::uint8_t task_room::level_of(const slot& s) const {
+    // acquire: pairs with inherit_priority(). Without the flag this is the level that came with its
+    // removal.
+    const bool category = (s.flags.load(acquire) & flag_category) != 0;
+    const std::uint8_t level = s.level.load(relaxed);
+    // A level that was inherited too late may have taken the flag of another task of this slot.
+    return category ? level_by_category_[level].load(relaxed)
+                    : std::min(level, static_cast<std::uint8_t>(priority_level::high));
+}
+
+// ---- ancestors ---------------------------------------------------------------------------------
+
+/// The skew-binary jump pointer of Myers (1983): O(1) to make, O(log depth) to climb.
+void task_room::link_parent(slot& child, std::uint32_t parent_index) const {
+    const slot& parent = slots_[parent_index];
+    const std::uint32_t jump = parent.jump.load(relaxed);
+    std::uint32_t target = parent_index;
+    if (jump != no_index) {
+        const slot& far = slots_[jump];
+        const std::uint32_t farther = far.jump.load(relaxed);
+        if (farther != no_index) {
+            const int near_step = parent.depth.load(relaxed) - far.depth.load(relaxed);
+            const int far_step = far.depth.load(relaxed) - slots_[farther].depth.load(relaxed);
+            if (near_step == far_step) target = farther;
+        }
+    }
+    child.parent.store(parent_index, relaxed);
+    child.jump.store(target, relaxed);
+    child.depth.store(static_cast<std::uint16_t>(parent.depth.load(relaxed) + 1), relaxed);
+}
+
+bool task_room::descends(std::uint32_t index, task_id ancestor) const {
+    const unsigned depth = slot_at(ancestor).depth.load(relaxed);
+    std::uint32_t at = index;
+    for (unsigned steps = 0; steps < 64; ++steps) {
+        const slot& s = slots_[at];
+        if (s.depth.load(relaxed) <= depth) break;
+        const std::uint32_t jump = s.jump.load(relaxed);
+        const bool far =
+            jump != no_index && slots_.contains(jump) && slots_[jump].depth.load(relaxed) >= depth;
+        at = far ? jump : s.parent.load(relaxed);
+        if (at == no_index || !slots_.contains(at)) return false;
+    }
+    return id_of(at) == ancestor;
+}
+
+// ---- edges -------------------------------------------------------------------------------------
+
+link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predecessor,
+                          bool any_outcome) {
+    slot& to = slots_[successor];
+    slot& from = slot_at(predecessor);
+    const std::uint32_t generation = generation_of(predecessor.value);
+    if (state_in(from.permissions, generation) != task_state::open) return link::not_needed;
+    const std::uint32_t index = edges_.take(w.edges);
+    if (index == no_index) return link::no_memory;
+    edge& e = edges_[index];
+    e.any_outcome = any_outcome;
+    e.from.store(predecessor.value, relaxed);
+    e.to.store(id_of(successor).value, relaxed);
+    if (!push_edge(from.permissions, generation, to.waits_for, index, e.next)) {
+        edges_.give(w.edges, index);
+        return link::not_needed;
+    }
+    e.next_predecessor.store(to.predecessors.load(relaxed), relaxed);
+    to.predecessors.store(index, release);  // pairs with any_predecessor()
+    return link::made;
+}
+
+void task_room::free_predecessors(task_seat& w, slot& s) {
+    for (std::uint32_t e = s.predecessors.load(relaxed); e != no_edge;) {
+        const std::uint32_t next = edges_[e].next_predecessor.load(relaxed);
+        edges_.give(w.edges, e);
+        e = next;
+    }
+    s.predecessors.store(no_edge, relaxed);
+}
+
+bool task_room::waits_for_transitively(task_id id, task_id wanted) const {
+    constexpr unsigned limit = 64;
+    task_id list[limit] = {id};
+    unsigned count = 1;
+    for (unsigned i = 0; i < count; ++i) {
+        const bool found = any_predecessor(list[i], [&](task_id from) {
+            if (from == wanted) return true;
+            const bool known = std::find(list, list + count, from) != list + count;
+            if (!known && count != limit) list[count++] = from;
+            return false;
+        });
+        if (found) return true;
+    }
+    return false;
+}
+
+// ---- what few tasks have -----------------------------------------------------------------------
+
+detail_block* task_room::make_detail(task_seat& w, slot& s) {
+    if (detail_block* d = detail_of(s)) return d;
+    const std::uint32_t index = details_.take(w.details);
+    if (index == no_index) return nullptr;
+    detail_block& d = details_[index];
+    d.holders.store(0, relaxed);
+    d.seat.store(UINT16_MAX, relaxed);
+    d.visit = 0;
+    d.resource_count = d.resources_held = 0;
+    d.workers = 0;
+    d.result = nullptr;
+    d.result_ordinal = 0;
+    d.stable_id = 0;
+    d.creations.store(0, relaxed);
+    s.detail.store(index, release);  // pairs with detail_of()
+    return &d;
+}
+
+void task_room::free_detail(task_seat& w, const slot& s) {
+    const std::uint32_t d = s.detail.load(relaxed);
+    if (d != no_index) details_.give(w.details, d);
+}
+
+// ---- identity ----------------------------------------------------------------------------------
+
+std::uint64_t task_room::next_identity(const task_seat& w) const {
+    if (w.top != nullptr) {
+        detail_block* const creator = detail_of(slots_[w.top->slot]);
+        if (creator != nullptr && creator->stable_id != 0) {
+            return stable_ids::join(creator->stable_id, creator->creations.fetch_add(1, relaxed));
+        }
+        return identities_->next_root("try_post");  // the only tasks without a detail_block
+    }
+    if (w.kind != seat_kind::guest) return identities_->next_root(w.name);
+    // The seat goes to whoever comes: the thread itself has a name.
+    char name[32] = {};
+    platform::thread_name(name, sizeof name);
+    return identities_->next_root(name);
+}
+
+void task_room::report_spawned(observer& to, const task_seat& w, const slot& s, task_id id,
+                               task_id parent, const std::source_location& where, bool same_moment,
+                               bool ready_now) const {
+    const spawn_facts facts{.where = where,
+                            .level = level_of(s),
+                            .restricted = s.has(flag_direct),
+                            .background = s.has(flag_background),
+                            .same_moment = same_moment,
+                            .stable_id = identified() ? identity(id) : 0};
+    to.on_spawn({.kind = event_kind::spawned,
+                 .seat = w.index,
+                 .task = id,
+                 .other = parent,
+                 .name = s.name,
+                 .facts = &facts},
+                ready_now);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

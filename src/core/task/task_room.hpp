@@ -1,0 +1,166 @@
+#pragma once
+// The data of tasks and the protocols of one task: slots, ids, edges, ancestry, what few tasks
+// have. No queue, no thread.
+
+#include "braid/core/task_context.hpp"
+#include "core/report/report_room.hpp"
+#include "core/task/index_pool.hpp"
+#include "core/task/slot.hpp"
+#include "core/task/words.hpp"
+
+#include <cstdint>
+#include <exception>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class stable_ids;
+
+/// A task on the stack of the thread that runs it.
+struct running_task {
+    std::uint32_t slot;
+    running_task* below;
+    std::exception_ptr error;
+    task_context context;
+    const fork_slot* joins_from = nullptr;  // top of the thread's joins when it began
+};
+
+/// What a seat shows to searchers: its tasks from the outermost to the innermost, and what each
+/// waits for. Deeper frames than these are not shown (their work goes to a reserve).
+struct shown_frame {
+    atomic<std::uint64_t> task{0}, awaited{0};
+};
+
+/// The seat's part of this room: its caches, and the tasks on its thread's stack. `run` puts them
+/// there.
+struct task_seat : report_seat {
+    using report_seat::report_seat;
+
+    static constexpr unsigned shown_depth = 64;
+
+    // ---- the seat's thread only ----
+    pool_cache slots, edges, details;
+    running_task* top = nullptr;
+    unsigned depth = 0;
+    // The depth of the innermost loop that runs tasks (a thread's or a wait's): between two of
+    // them `depth` is equal, in a task's body it is greater.
+    unsigned loop_depth = UINT32_MAX;
+
+    // ---- anybody reads ----
+    alignas(64) atomic<std::uint32_t> shown{0};
+    shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
+};
+
+enum class link : std::uint8_t { made, not_needed, no_memory };
+
+class task_room : public report_room {
+public:
+    explicit task_room(const scheduler_options& o);
+    ~task_room();
+    task_room(const task_room&) = delete;
+    task_room& operator=(const task_room&) = delete;
+
+    // ---- slots and ids
+    slot& slot_at(std::uint32_t index) const { return slots_[index]; }
+    slot& slot_at(task_id id) const { return slots_[index_of(id.value)]; }
+    bool has_slot(std::uint32_t index) const { return slots_.contains(index); }
+    /// no_index: no memory (the handler knows); or, without `may_block`, none at hand.
+    std::uint32_t take_slot(task_seat& w, bool may_block = true) {
+        return slots_.take(w.slots, may_block);
+    }
+    /// A slot of which nothing but what every task sets has changed; see slot.
+    void give_slot(task_seat& w, std::uint32_t index) {
+        // One in its last generation is retired instead (I3).
+        if (slots_[index].generation() != last_generation) slots_.give(w.slots, index);
+    }
+    void clean_and_give_slot(task_seat& w, std::uint32_t index) {
+        slots_[index].clean();
+        give_slot(w, index);
+    }
+    bool reserve_slots(std::uint32_t count) { return slots_.reserve(count); }
+    task_id id_of(std::uint32_t index) const {
+        return {join_word(slots_[index].generation(), index)};
+    }
+    task_state state_of(task_id id) const;
+    bool is_open(task_id id) const { return state_of(id) == task_state::open; }
+
+    // ---- levels
+    static constexpr std::size_t categories = 256;
+    std::uint8_t level_of(const slot& s) const;
+    priority_level level_of_category(std::uint8_t category) const {
+        return static_cast<priority_level>(level_by_category_[category].load(relaxed));
+    }
+    void set_level(std::uint8_t category, priority_level level) {
+        level_by_category_[category].store(static_cast<std::uint8_t>(level), relaxed);
+    }
+
+    // ---- ancestors: parents, and jump pointers that make climbing O(log depth)
+    void link_parent(slot& child, std::uint32_t parent) const;
+    bool is_below(const slot& s, task_id parent) const {
+        const std::uint32_t index = index_of(parent.value);
+        return s.parent.load(relaxed) == index && id_of(index) == parent;
+    }
+    /// Is the task `ancestor`, or a child of it, or a child of one of those …?
+    bool descends(std::uint32_t index, task_id ancestor) const;
+
+    // ---- edges
+    edge& edge_at(std::uint32_t index) const { return edges_[index]; }
+    bool has_edge(std::uint32_t index) const { return edges_.contains(index); }
+    /// Links `successor` behind `predecessor`, if that one is not complete already.
+    link link_edge(task_seat& w, std::uint32_t successor, task_id predecessor, bool any_outcome);
+    /// Of a task that becomes ready: nobody follows them any more.
+    void free_predecessors(task_seat& w, slot& s);
+    /// Calls f(task_id) for the known open predecessors of an open task, until it says true.
+    template <class F>
+    bool any_predecessor(task_id id, F&& f) const;
+    /// Looks at 64 tasks at most: a help to whoever made a cycle by mistake, not a promise.
+    bool waits_for_transitively(task_id id, task_id wanted) const;
+
+    // ---- what few tasks have
+    detail_block* detail_of(const slot& s) const {
+        const std::uint32_t d = s.detail.load(acquire);  // pairs with make_detail()
+        return d == no_index ? nullptr : &details_[d];
+    }
+    /// Null: no memory.
+    detail_block* make_detail(task_seat& w, slot& s);
+    void free_detail(task_seat& w, const slot& s);
+
+    // ---- identity: a chooser is installed, or an observer asks for it
+    bool identified() const { return identities_ != nullptr; }
+    /// For the task that the seat's thread is about to create.
+    std::uint64_t next_identity(const task_seat& w) const;
+    /// 0: it has none.
+    std::uint64_t identity(task_id id) const {
+        const detail_block* d = detail_of(slot_at(id));
+        return d != nullptr ? d->stable_id : 0;
+    }
+
+    void report_spawned(observer& to, const task_seat& w, const slot& s, task_id id, task_id parent,
+                        const std::source_location& where, bool same_moment, bool ready_now) const;
+
+private:
+    static bool wants_identities(const scheduler_options& o);
+
+    index_pool<slot> slots_;
+    index_pool<edge> edges_;
+    index_pool<detail_block> details_;
+    stable_ids* identities_ = nullptr;
+    atomic<std::uint8_t> level_by_category_[categories]{};
+};
+
+template <class F>
+bool task_room::any_predecessor(task_id id, F&& f) const {
+    const slot& s = slot_at(id);
+    for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge;) {
+        const task_id from{edges_[e].from.load(relaxed)};
+        const std::uint32_t next = edges_[e].next_predecessor.load(relaxed);
+        // The edge was still in the list when it was read: then it says the truth.
+        if (s.waits_for.load(acquire) == 0 || !is_open(id)) return false;
+        if (f(from)) return true;
+        e = next;
+    }
+    return false;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END
