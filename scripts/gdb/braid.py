@@ -8,6 +8,8 @@
 The library needs debug information (-g). Nothing is called in the process, only read.
 """
 
+import re
+
 import gdb
 
 NO_INDEX = 0xFFFFFFFF
@@ -158,9 +160,10 @@ def of_frames():
     frame = gdb.newest_frame()
     while frame is not None:
         name = frame.name() or ""
-        if name.startswith(NAMESPACE + "runtime::"):
+        if re.match(re.escape(NAMESPACE) + r"(runtime|\w+_room)::", name):
             try:
-                found.append(frame.read_var("this").dereference())
+                this = frame.read_var("this").cast(gdb.lookup_type(NAMESPACE + "runtime").pointer())
+                found.append(this.dereference())
             except (gdb.error, ValueError):
                 pass
         frame = frame.older()
