@@ -8,6 +8,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
+namespace core = detail::core;
 using detail::frame_state;
 using detail::stage_state;
 
@@ -26,9 +27,9 @@ constexpr const char* tied_to_something =
 frame_stage::frame_stage(frame_loop& loop, const stage_options& options) : state_(nullptr) {
     frame_state* const l = loop.state_;
     if (l == nullptr ||
-        !BRAID_EXPECT(l->rt.options.assertion, !l->busy(),
+        !BRAID_EXPECT(core::misuse(l->rt), !l->busy(),
                       "finish() the loop before a stage is added to it") ||
-        !BRAID_EXPECT(l->rt.options.assertion, l->stage_count < most_stages,
+        !BRAID_EXPECT(core::misuse(l->rt), l->stage_count < most_stages,
                       "a loop has at most 8 stages; put more work into each")) {
         return;
     }
@@ -55,16 +56,16 @@ void* frame_stage::open_body(const node_options& options, std::size_t bytes,
                              std::size_t alignment) {
     if (state_ == nullptr) return nullptr;
     const frame_state& l = state_->loop;
-    if (!BRAID_EXPECT(l.rt.options.assertion, !l.busy(),
+    if (!BRAID_EXPECT(core::misuse(l.rt), !l.busy(),
                       "finish() the loop before a stage is changed") ||
-        !BRAID_EXPECT(l.rt.options.assertion, !is_tied(options) || !serial(), tied_to_something)) {
+        !BRAID_EXPECT(core::misuse(l.rt), !is_tied(options) || !serial(), tied_to_something)) {
         return nullptr;
     }
-    return state_->loop.rt.memory.allocate(bytes, alignment, memory_tag::frame);
+    return core::memory(state_->loop.rt).allocate(bytes, alignment, memory_tag::frame);
 }
 
 void frame_stage::drop_body(void* object, std::size_t bytes, std::size_t alignment) {
-    state_->loop.rt.memory.release(object, bytes, alignment, memory_tag::frame);
+    core::memory(state_->loop.rt).release(object, bytes, alignment, memory_tag::frame);
 }
 
 graph_node frame_stage::close_body(const node_options& options, void* object,
@@ -97,7 +98,7 @@ bool frame_stage::precede(graph_node earlier, graph_node later) {
 }
 
 bool frame_stage::set_serial(bool serial) {
-    if (state_ == nullptr || !BRAID_EXPECT(state_->loop.rt.options.assertion,
+    if (state_ == nullptr || !BRAID_EXPECT(core::misuse(state_->loop.rt),
                                            !serial || state_->tied == 0, tied_to_something)) {
         return false;
     }
@@ -122,24 +123,25 @@ stage_state::stage_state(frame_state& owner, const stage_options& o)
       name(o.name != nullptr ? o.name : "stage"),
       budget(o.budget),
       work(owner.s, name),
-      bodies(owner.rt.memory),
-      edges(owner.rt.memory),
+      bodies(core::memory(owner.rt)),
+      edges(core::memory(owner.rt)),
       wants_serial(o.serial),
-      order(owner.rt.memory),
-      first(owner.rt.memory),
-      successors(owner.rt.memory),
-      lost(owner.rt.memory) {}
+      order(core::memory(owner.rt)),
+      first(core::memory(owner.rt)),
+      successors(core::memory(owner.rt)),
+      lost(core::memory(owner.rt)) {}
 
 stage_state::~stage_state() {
     for (const stage_body& b : bodies) {
         b.how.destroy(b.object);
-        loop.rt.memory.release(b.object, b.how.bytes, b.how.alignment, memory_tag::frame);
+        core::memory(loop.rt).release(b.object, b.how.bytes, b.how.alignment, memory_tag::frame);
     }
 }
 
 bool stage_state::sort() {
     const std::size_t n = bodies.size();
-    accounted_array<std::uint32_t> left(loop.rt.memory);  // predecessors not in the order yet
+    accounted_array<std::uint32_t> left(
+        core::memory(loop.rt));  // predecessors not in the order yet
     order.clear();
     first.clear();
     successors.clear();

@@ -5,7 +5,7 @@
 #include "braid/core/task_builder.hpp"
 #include "braid/frame/fault_injector.hpp"
 #include "braid/frame/frame_loop.hpp"
-#include "core/seat_lease.hpp"
+#include "core/extension.hpp"
 #include "frame/accounted_array.hpp"
 
 BRAID_NAMESPACE_BEGIN
@@ -110,14 +110,14 @@ struct frame_state {
 /// In the scheduler's memory. Null: there is none.
 template <class T, class... Arguments>
 T* make_accounted(runtime& rt, Arguments&&... arguments) {
-    void* bytes = rt.memory.allocate(sizeof(T), alignof(T), memory_tag::frame);
+    void* bytes = core::memory(rt).allocate(sizeof(T), alignof(T), memory_tag::frame);
     return bytes != nullptr ? ::new (bytes) T(std::forward<Arguments>(arguments)...) : nullptr;
 }
 template <class T>
 void destroy_accounted(runtime& rt, T* object) {
     if (object == nullptr) return;
     object->~T();
-    rt.memory.release(object, sizeof(T), alignof(T), memory_tag::frame);
+    core::memory(rt).release(object, sizeof(T), alignof(T), memory_tag::frame);
 }
 
 }  // namespace detail

@@ -39,7 +39,7 @@ void graph_state::rank() {
         [&](std::uint32_t node, auto&& f) {
             const graph_plan& p = plan[node];
             for (std::uint32_t k = 0; k < p.successors; ++k) {
-                f(successors[p.first + k].slot->ordinal.load(relaxed) - 1);
+                f(successors[p.first + k].number() - 1);
             }
         });
 }
