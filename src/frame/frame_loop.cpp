@@ -30,9 +30,7 @@ void frame_state::destroy(frame_state* state) {
 
 bool frame_state::prepare() {
     for (unsigned i = 0; i < stage_count; ++i) {
-        if (!stages[i]->edited) continue;
-        if (!stages[i]->sort()) return false;
-        stages[i]->edited = false;
+        if (!stages[i]->prepare()) return false;
     }
     return BRAID_EXPECT(core::misuse(rt), stage_count != 0,
                         "give the loop a stage before its first frame");

@@ -30,11 +30,11 @@ graph::~graph() {
         // By a node of its own, which was reported: the run goes on, it stays.
         if (!core::wait(rt_, state_->last, help::needed, unseen)) return;
     }
-    static_cast<void>(state_->edges.reset(0));
-    static_cast<void>(state_->choices.reset(0));
-    static_cast<void>(state_->accesses.reset(0));
-    static_cast<void>(state_->inner.reset(0));
-    static_cast<void>(state_->idempotent.reset(0));
+    state_->edges.clear();
+    state_->choices.clear();
+    state_->accesses.clear();
+    state_->inner.clear();
+    state_->idempotent.clear();
     for (std::uint32_t i = 0; i < state_->records.size(); ++i) erase({i, this});
     state_->~graph_state();
     core::memory(rt_).release(state_, sizeof(graph_state), alignof(graph_state), memory_tag::graph);
@@ -197,7 +197,7 @@ bool graph::precede_if(graph_node condition, unsigned value, graph_node later) {
         return false;
     }
     if (state_->choices.push({condition.index, later.index, value})) return true;
-    state_->edges.remove_last();
+    state_->edges.pop();
     return false;
 }
 

@@ -22,11 +22,11 @@ void graph_state::number_plan() {
 
 bool graph_state::sort() {
     const std::size_t n = records.size();
-    hooked_array<std::uint32_t> left(
-        core::memory(rt));  // predecessors that are not in the order yet
+    graph_array<std::uint32_t> left(core::memory(rt));  // predecessors not in the order yet
+    order.clear();
     if (!collect_edges() || !plan.reset(n) || !successors.reset(all_edges.size()) ||
-        !left.reset(n) || !order.reset(0) || !stamps.reset(measured ? n : 0) ||
-        (ranked && !ranking.reset(n)) || !count_edges(left)) {
+        !left.reset(n) || !stamps.reset(measured ? n : 0) || (ranked && !ranking.reset(n)) ||
+        !count_edges(left)) {
         return false;
     }
     special = choices.size() != 0 || idempotent.size() != 0;
@@ -43,18 +43,27 @@ bool graph_state::sort() {
             if (--left[to] == 0 && !order.push(to)) return false;
         }
     }
-    if (order.size() == live) return true;
+    if (order.size() == live) {
+        ++sorted;
+        return true;
+    }
     char text[512];
     name_cycle(left, text, sizeof text);
     report_misuse(core::misuse(rt), "the graph has no cycle", text, __FILE__, __LINE__);
     return false;
 }
 
+bool graph_state::sort_if_edited() {
+    const std::lock_guard lock(beginning);
+    if (edited && sort()) edited = false;
+    return !edited;
+}
+
 bool graph_state::collect_edges() {
     std::sort(choices.begin(), choices.end());
     std::sort(idempotent.begin(), idempotent.end(),
               [](const auto& a, const auto& b) { return a.node < b.node; });
-    if (!all_edges.reset(0)) return false;
+    all_edges.clear();
     for (const graph_edge& e : edges) {
         if (!all_edges.push(e)) return false;
     }
@@ -65,7 +74,7 @@ bool graph_state::collect_edges() {
 bool graph_state::add_members() {
     const std::size_t n = records.size();
     // Of a group: what its end has still to wait for, or no_index.
-    hooked_array<std::uint32_t> open(core::memory(rt));
+    graph_array<std::uint32_t> open(core::memory(rt));
     if (!open.reset(n)) return false;
     for (std::uint32_t i = 0; i < n; ++i) open[i] = i;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -120,7 +129,7 @@ bool graph_state::add_accesses() {
 }
 
 /// Predecessors and successors of each node; roots open the order.
-bool graph_state::count_edges(hooked_array<std::uint32_t>& left) {
+bool graph_state::count_edges(graph_array<std::uint32_t>& left) {
     const std::size_t n = records.size();
     for (std::size_t i = 0; i < n; ++i) {
         plan[i].call = records[i].call;
@@ -148,7 +157,7 @@ bool graph_state::count_edges(hooked_array<std::uint32_t>& left) {
 }
 
 /// Whoever is left waits for somebody who is left: walking backwards meets a node again.
-void graph_state::name_cycle(const hooked_array<std::uint32_t>& left, char* text,
+void graph_state::name_cycle(const graph_array<std::uint32_t>& left, char* text,
                              std::size_t size) const {
     const auto before = [&](std::uint32_t node) {
         for (const graph_edge& e : all_edges) {

@@ -114,23 +114,32 @@ struct graph_state {
     void number_plan();
     /// Makes the plan of records and edges. False, and reported: a cycle, or no memory.
     bool sort();
+    /// Under its lock. False: it cannot run.
+    bool sort_if_edited();
+    template <class F>
+    void each_successor(std::uint32_t node, F&& f) const {
+        const graph_plan& p = plan[node];
+        for (std::uint32_t k = 0; k < p.successors; ++k) {
+            f(successors[p.first + k].number() - 1);
+        }
+    }
     /// The user's edges, and those that groups and accesses stand for.
     bool collect_edges();
     bool add_members();
     bool add_accesses();
-    bool count_edges(hooked_array<std::uint32_t>& left);
+    bool count_edges(graph_array<std::uint32_t>& left);
     /// A cycle among the nodes that still wait for somebody, in words.
-    void name_cycle(const hooked_array<std::uint32_t>& waits_for, char* text,
+    void name_cycle(const graph_array<std::uint32_t>& waits_for, char* text,
                     std::size_t size) const;
 
     runtime& rt;
     const char* name;
-    hooked_array<graph_record> records;
-    hooked_array<graph_edge> edges;
-    hooked_array<graph_choice> choices;   // sorted with the plan
-    hooked_array<graph_access> accesses;  // sorted with the plan
-    hooked_array<graph_inner> inner;
-    hooked_array<graph_idempotent> idempotent;  // sorted with the plan
+    graph_array<graph_record> records;
+    graph_array<graph_edge> edges;
+    graph_array<graph_choice> choices;   // sorted with the plan
+    graph_array<graph_access> accesses;  // sorted with the plan
+    graph_array<graph_inner> inner;
+    graph_array<graph_idempotent> idempotent;  // sorted with the plan
     bool edited = false;
     bool measured = false;
     bool ranked = false;   // then measured, too
@@ -139,22 +148,23 @@ struct graph_state {
     task_id last;          // the run that was begun last
 
     // The plan. Changed between runs only.
-    hooked_array<graph_edge> all_edges;  // the user's, then of groups, then of accesses
-    std::size_t of_accesses = 0;         // where those begin
-    hooked_array<graph_plan> plan;       // by node
-    hooked_array<core::own_task> successors;
-    hooked_array<std::uint32_t> order;  // each node after its predecessors, so roots come first
+    graph_array<graph_edge> all_edges;  // the user's, then of groups, then of accesses
+    std::size_t of_accesses = 0;        // where those begin
+    graph_array<graph_plan> plan;       // by node
+    graph_array<core::own_task> successors;
+    graph_array<std::uint32_t> order;  // each node after its predecessors, so roots come first
     std::size_t roots = 0;
     std::uint32_t sinks = 0;  // nodes without successors
     std::size_t live = 0;     // nodes that are not erased, now; groups are two
     std::size_t groups = 0;
+    std::uint64_t sorted = 0;        // how often the plan was made
     std::uint64_t plan_number = 0;   // of the process
     std::uint32_t runs_of_plan = 0;  // since it has that number
     std::uint32_t told_to = 0;       // core::listening() when the last run was told
 
-    hooked_array<graph_stamp> stamps;  // by node, if measured
-    std::int64_t began = 0;            // the last measured run
-    graph_ranking ranking;             // if ranked
+    graph_array<graph_stamp> stamps;  // by node, if measured
+    std::int64_t began = 0;           // the last measured run
+    graph_ranking ranking;            // if ranked
     atomic<std::uint64_t> reruns{0};
 };
 
