@@ -3,8 +3,10 @@
 
 The layers are the fenced block ```layers of docs/architecture.md, one row a line, top row first.
 Modules of one row do not include each other. `profile/{chrome,stream}` names sub-folders that are
-modules of their own. Headers of other libraries are allowed where the block ```foreign of that page
-says so. Standard C++ headers are free. Only include/braid/** and src/** are checked.
+modules of their own. The block ```doors names the one private header of a module that others may
+include; its rooms, which are folders inside it, go past the door. Headers of other libraries are
+allowed where the block ```foreign of that page says so. Standard C++ headers are free. Only
+include/braid/** and src/** are checked.
 """
 
 import argparse
@@ -67,6 +69,17 @@ def read_foreign(text):
     return allowed
 
 
+def read_doors(text):
+    """Module -> the one header below src/ by which others enter it."""
+    doors = {}
+    for line in fenced_block(text, "doors") or []:
+        words = line.split()
+        if len(words) != 2:
+            raise table_error(f"has '{line}' in its block ```doors; write a module and its header")
+        doors[words[0]] = Path(words[1])
+    return doors
+
+
 def strip_comments(text):
     """Comments become spaces; line numbers and strings stay."""
 
@@ -78,10 +91,11 @@ def strip_comments(text):
 
 
 class checker:
-    def __init__(self, root, levels, foreign):
+    def __init__(self, root, text):
         self.root = root
-        self.levels = levels
-        self.foreign = foreign
+        self.levels = read_layers(text)
+        self.foreign = read_foreign(text)
+        self.doors = read_doors(text)
         self.problems = []
 
     def module_of(self, path):
@@ -163,6 +177,20 @@ class checker:
                 f"{module} includes {other}, which is above it; move the declaration down, or let"
                 f" {other} install a hook.",
             )
+        else:
+            self.check_door(where, module, included)
+
+    def check_door(self, where, module, included):
+        """Of a module with a door others see its public headers and the door."""
+        for owner, door in self.doors.items():
+            if included == door or not included.is_relative_to(Path("src") / owner):
+                continue
+            if module != owner and not module.startswith(owner + "/"):
+                self.report(
+                    where,
+                    f"'{included}' is private to {owner}; enter by {door}, and put there what is"
+                    " missing.",
+                )
 
     def check_system(self, where, name):
         standard = "/" not in name and ("." not in name or name.removesuffix(".h") in C_STANDARD)
@@ -186,7 +214,7 @@ def check(root):
     if not page.is_file():
         raise table_error("does not exist")
     text = page.read_text(encoding="utf-8")
-    run = checker(root, read_layers(text), read_foreign(text))
+    run = checker(root, text)
     files = sorted(
         file
         for top in ("include/braid", "src")

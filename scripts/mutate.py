@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one thing at a time and runs the tests that ought to notice: scripts/mutate.sh SEED N
 
-N mutants, drawn by SEED, of src/{core,graph,job_list,frame} and include/braid/fork_join, tried
+N mutants, drawn by SEED, of src/{core,graph,job_list,queue,frame} and include/braid/fork_join, tried
 in a copy in out/mutate. Ends with 1 if more than a tenth survives, and if tests fail unchanged.
 """
 
@@ -26,6 +26,7 @@ MODULES = {
     "core": "src/core",
     "graph": "src/graph",
     "job_list": "src/job_list",
+    "queue": "src/queue",
     "frame": "src/frame",
     "fork_join": "include/braid/fork_join",
 }

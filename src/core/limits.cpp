@@ -54,15 +54,5 @@ scheduler_options within_limits(scheduler_options o) {
     return o;
 }
 
-queue_options within_limits(queue_options o, const scheduler_options& scheduler) {
-    if (o.name == nullptr) o.name = "queue";
-    using range = queue_options;
-    const limiter limits(scheduler, "queue_options");
-    limits.keep(o.threads, 0U, range::most_threads, "threads");
-    limits.keep(o.capacity, range::least_capacity, range::most_capacity, "capacity");
-    limits.keep_thread(o.nice, o.stack_bytes);
-    return o;
-}
-
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -2,7 +2,6 @@
 // The one place where numbers of the public face are brought into their ranges. The ranges stand in
 // the headers; what lies outside counts as the nearest number inside, and the log is told.
 
-#include "braid/core/queue.hpp"
 #include "braid/core/scheduler_options.hpp"
 
 #include <concepts>
@@ -43,7 +42,6 @@ private:
 };
 
 scheduler_options within_limits(scheduler_options o);
-queue_options within_limits(queue_options o, const scheduler_options& scheduler);
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -1,6 +1,6 @@
 #include "braid/fork_join/per_worker.hpp"
 
-#include "core/runtime.hpp"
+#include "core/extension.hpp"
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ struct block {
     void* start;
     std::size_t bytes, alignment;
     ~block() {
-        if (start != nullptr) rt.memory().release(start, bytes, alignment, memory_tag::worker);
+        if (start != nullptr) core::memory(rt).release(start, bytes, alignment, memory_tag::worker);
     }
 };
 
@@ -39,7 +39,7 @@ struct block {
 
 scratch_store::scratch_store(scheduler& s, std::size_t bytes, std::size_t alignment)
     : rt_(s.internals()), alignment_(std::max<std::size_t>(alignment, 64)) {
-    static_assert(seat_limit == sleepers::capacity);
+    static_assert(seat_limit == core::seat_limit);
     // The header ends where the object begins; the whole takes whole cache lines.
     before_ = (sizeof(header) + alignment_ - 1) / alignment_ * alignment_;
     bytes_ = before_ + (bytes + 63) / 64 * 64;
@@ -50,23 +50,23 @@ scratch_store::~scratch_store() {
         if (s == nullptr) continue;
         for (header* h = s->made; h != nullptr;) {
             header* next = h->next_made;
-            rt_.memory().release(static_cast<std::byte*>(h->object) - before_, bytes_, alignment_,
-                                 memory_tag::worker);
+            core::memory(rt_).release(static_cast<std::byte*>(h->object) - before_, bytes_,
+                                      alignment_, memory_tag::worker);
             h = next;
         }
-        rt_.memory().release(s, sizeof(seat), alignof(seat), memory_tag::worker);
+        core::memory(rt_).release(s, sizeof(seat), alignof(seat), memory_tag::worker);
     }
 }
 
 void* scratch_store::take(void (*make)(void* where)) {
-    const worker* w = rt_.bound();
-    if (!BRAID_EXPECT(rt_.options().assertion, w != nullptr,
+    const core::seat* w = core::own_seat(rt_);
+    if (!BRAID_EXPECT(core::misuse(rt_), w != nullptr,
                       "borrow scratch in a task of its scheduler, or within fork_join()")) {
         return nullptr;
     }
-    seat*& mine = seats_[w->index];
+    seat*& mine = seats_[core::number_of(*w)];
     if (mine == nullptr) {
-        void* bytes = rt_.memory().allocate(sizeof(seat), alignof(seat), memory_tag::worker);
+        void* bytes = core::memory(rt_).allocate(sizeof(seat), alignof(seat), memory_tag::worker);
         if (bytes == nullptr) return nullptr;
         mine = ::new (bytes) seat;
     }
@@ -74,7 +74,8 @@ void* scratch_store::take(void (*make)(void* where)) {
         mine->free = h->next_free;
         return h->object;
     }
-    block b{rt_, rt_.memory().allocate(bytes_, alignment_, memory_tag::worker), bytes_, alignment_};
+    block b{rt_, core::memory(rt_).allocate(bytes_, alignment_, memory_tag::worker), bytes_,
+            alignment_};
     if (b.start == nullptr) return nullptr;
     void* object = static_cast<std::byte*>(b.start) + before_;
     make(object);

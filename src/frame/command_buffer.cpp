@@ -1,6 +1,6 @@
 #include "braid/frame/command_buffer.hpp"
 
-#include "core/runtime.hpp"
+#include "core/extension.hpp"
 
 #include <cstdio>
 
@@ -8,24 +8,24 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 void* frame_allocate(runtime& rt, std::size_t bytes, std::size_t alignment) {
-    return rt.memory().allocate(bytes, alignment, memory_tag::frame);
+    return core::memory(rt).allocate(bytes, alignment, memory_tag::frame);
 }
 
 void frame_release(runtime& rt, void* p, std::size_t bytes, std::size_t alignment) {
-    rt.memory().release(p, bytes, alignment, memory_tag::frame);
+    core::memory(rt).release(p, bytes, alignment, memory_tag::frame);
 }
 
 void report_commands_full(runtime& rt, const char* name, std::size_t limit) {
-    rt.log(log_level::error,
-           "%s: '%s' holds %zu commands and takes no more in this frame; raise "
-           "command_buffer_options::limit",
-           rt.options().name, name, limit);
+    core::log(rt, log_level::error,
+              "'%s' holds %zu commands and takes no more in this frame; raise "
+              "command_buffer_options::limit",
+              name, limit);
 }
 
 void report_commands_misused(runtime& rt, const char* name, const char* what) {
     char text[200];
     std::snprintf(text, sizeof text, "'%s': %s", name, what);
-    report_misuse(rt.options().assertion, "commands are recorded, sorted, played", text, __FILE__,
+    report_misuse(core::misuse(rt), "commands are recorded, sorted, played", text, __FILE__,
                   __LINE__);
 }
 

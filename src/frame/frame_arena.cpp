@@ -10,8 +10,7 @@
 // A3  Blocks are added under the lock and never leave the list.
 #include "braid/frame/frame_arena.hpp"
 
-#include "core/limits.hpp"
-#include "core/runtime.hpp"
+#include "core/extension.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -19,6 +18,8 @@
 #include <mutex>
 
 BRAID_NAMESPACE_BEGIN
+
+namespace core = detail::core;
 
 namespace {
 
@@ -37,10 +38,10 @@ constexpr std::uintptr_t up(std::uintptr_t at, std::size_t alignment) {
     return (at + alignment - 1) & ~std::uintptr_t{alignment - 1};
 }
 
-frame_arena_options within_limits(frame_arena_options o, const scheduler_options& scheduler) {
+frame_arena_options within_limits(frame_arena_options o, const detail::runtime& rt) {
     using range = frame_arena_options;
     if (o.name == nullptr) o.name = "frame arena";
-    const detail::limiter limits(scheduler, "frame_arena_options");
+    const detail::limiter limits = core::limits(rt, "frame_arena_options");
     limits.keep(o.block_bytes, range::least_block_bytes, range::most_block_bytes, "block_bytes");
     o.block_bytes = static_cast<std::size_t>(up(o.block_bytes, line));
     return o;
@@ -77,7 +78,7 @@ struct frame_arena::state {
     std::size_t reserved = 0, high_water = 0;  // guarded by mutex
     std::uint64_t growths = 0;                 // guarded by mutex
     atomic<std::uint64_t> refused{0}, told_turn{0};
-    chunk chunks[detail::sleepers::capacity];  // by seat
+    chunk chunks[core::seat_limit];  // by seat
 
     std::size_t used() const {
         std::size_t sum = 0;
@@ -88,36 +89,36 @@ struct frame_arena::state {
 
 frame_arena::frame_arena(scheduler& s, const frame_arena_options& options)
     : rt_(s.internals()), state_(nullptr) {
-    void* bytes = rt_.memory().allocate(sizeof(state), alignof(state), memory_tag::frame);
+    void* bytes = core::memory(rt_).allocate(sizeof(state), alignof(state), memory_tag::frame);
     if (bytes == nullptr) return;
     state_ = ::new (bytes) state;
-    state_->options = within_limits(options, rt_.options());
+    state_->options = within_limits(options, rt_);
 }
 
 frame_arena::~frame_arena() {
     if (state_ == nullptr) return;
     for (block* b = state_->first; b != nullptr;) {
         block* const next = b->next;
-        rt_.memory().release(b, sizeof(block) + b->bytes, alignof(block), memory_tag::frame);
+        core::memory(rt_).release(b, sizeof(block) + b->bytes, alignof(block), memory_tag::frame);
         b = next;
     }
     state_->~state();
-    rt_.memory().release(state_, sizeof(state), alignof(state), memory_tag::frame);
+    core::memory(rt_).release(state_, sizeof(state), alignof(state), memory_tag::frame);
 }
 
 void* frame_arena::allocate(std::size_t bytes, std::size_t alignment) {
-    if (!BRAID_EXPECT(rt_.options().assertion, std::has_single_bit(alignment),
+    if (!BRAID_EXPECT(core::misuse(rt_), std::has_single_bit(alignment),
                       "an alignment is a power of two") ||
         state_ == nullptr) {
         return nullptr;
     }
     bytes = std::max<std::size_t>(bytes, 1);  // different objects have different addresses
-    const detail::worker* w = rt_.bound();
+    const core::seat* w = core::own_seat(rt_);
     if (w == nullptr || bytes >= large || alignment > line) {
         void* const alone = take(bytes, alignment);
         return alone != nullptr ? alone : refuse(bytes);
     }
-    chunk& mine = state_->chunks[w->index];
+    chunk& mine = state_->chunks[core::number_of(*w)];
     const std::uint64_t turn = state_->turn.load(relaxed);
     std::uintptr_t at = up(mine.at, alignment);
     if (mine.turn != turn || at + bytes > mine.end) {
@@ -170,18 +171,18 @@ bool frame_arena::grow(const block* seen, std::size_t bytes) {
         room = std::min(room, left / line * line);  // `bytes` are whole lines, too
     }
     const std::size_t whole = sizeof(block) + room;
-    void* const place = rt_.memory().allocate(whole, alignof(block), memory_tag::frame);
+    void* const place = core::memory(rt_).allocate(whole, alignof(block), memory_tag::frame);
     if (place == nullptr) return false;
     block* const fresh = ::new (place) block{kept, room};
     (last == nullptr ? s.first : last->next) = fresh;
     s.reserved += whole;
     if (last != nullptr) {
         ++s.growths;
-        rt_.log(log_level::info,
-                "%s: '%s' grew to %zu bytes in frame %llu; with block_bytes = %zu one block would "
-                "hold the frame",
-                rt_.options().name, s.options.name, s.reserved,
-                static_cast<unsigned long long>(s.frame.load(relaxed)), s.reserved);
+        core::log(rt_, log_level::info,
+                  "'%s' grew to %zu bytes in frame %llu; with block_bytes = %zu one block would "
+                  "hold the frame",
+                  s.options.name, s.reserved,
+                  static_cast<unsigned long long>(s.frame.load(relaxed)), s.reserved);
     }
     s.current.store(fresh, release);  // pairs with take()
     return true;
@@ -194,11 +195,11 @@ void* frame_arena::refuse(std::size_t bytes) {
     const std::uint64_t turn = s.turn.load(relaxed);
     // relaxed: once a frame is enough, and nothing is handed over.
     if (s.told_turn.exchange(turn, relaxed) == turn) return nullptr;
-    rt_.log(log_level::error,
-            "%s: '%s' has no room for %zu bytes in frame %llu; raise "
-            "frame_arena_options::limit_bytes (%zu; 0 is none) or the scheduler's memory budget",
-            rt_.options().name, s.options.name, bytes,
-            static_cast<unsigned long long>(s.frame.load(relaxed)), s.options.limit_bytes);
+    core::log(rt_, log_level::error,
+              "'%s' has no room for %zu bytes in frame %llu; raise "
+              "frame_arena_options::limit_bytes (%zu; 0 is none) or the scheduler's memory budget",
+              s.options.name, bytes, static_cast<unsigned long long>(s.frame.load(relaxed)),
+              s.options.limit_bytes);
     return nullptr;
 }
 
@@ -209,7 +210,7 @@ void* frame_arena::reject(std::uint64_t frame) const {
                   "a handle of frame %llu is used in frame %llu; copy what it names if it is to "
                   "outlast its frame",
                   static_cast<unsigned long long>(frame), own);
-    detail::report_misuse(rt_.options().assertion, "the handle is of this frame", text, __FILE__,
+    detail::report_misuse(core::misuse(rt_), "the handle is of this frame", text, __FILE__,
                           __LINE__);
     return nullptr;
 }

@@ -13,6 +13,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
+namespace core = detail::core;
 using detail::frame_slot;
 using detail::frame_state;
 
@@ -29,11 +30,9 @@ void frame_state::destroy(frame_state* state) {
 
 bool frame_state::prepare() {
     for (unsigned i = 0; i < stage_count; ++i) {
-        if (!stages[i]->edited) continue;
-        if (!stages[i]->sort()) return false;
-        stages[i]->edited = false;
+        if (!stages[i]->prepare()) return false;
     }
-    return BRAID_EXPECT(rt.options().assertion, stage_count != 0,
+    return BRAID_EXPECT(core::misuse(rt), stage_count != 0,
                         "give the loop a stage before its first frame");
 }
 
@@ -71,14 +70,14 @@ bool frame_state::submit(std::uint64_t frame) {
 }
 
 void frame_state::tell(event_kind kind, std::uint64_t frame) const {
-    if (!rt.observed()) return;
-    rt.options().observer->on_event({.kind = kind, .other = {frame}, .name = options.name});
+    if (!core::observed(rt)) return;
+    core::observer_of(rt).on_event({.kind = kind, .other = {frame}, .name = options.name});
 }
 
 bool frame_state::wait_for(task_id end) {
-    outcome* received = nullptr;
-    const bool over = rt.wait_here({.task = end}, forever, options.while_waiting, &received);
-    if (received != nullptr) rt.forget(received);  // the future has it, too
+    core::failure received(rt);
+    const bool over = core::wait(rt, end, options.while_waiting, received);
+    received.forget();  // the future has it, too
     return over;
 }
 
@@ -147,7 +146,7 @@ frame_loop::frame_loop(scheduler& s, const frame_loop_options& o) : state_(nullp
     detail::runtime& rt = s.internals();
     frame_loop_options checked = o;
     if (checked.name == nullptr) checked.name = "frame";
-    if (!BRAID_EXPECT(rt.options().assertion, o.depth <= frame_loop_options::most_depth,
+    if (!BRAID_EXPECT(core::misuse(rt), o.depth <= frame_loop_options::most_depth,
                       "a loop is 0 to 3 frames deep")) {
         checked.depth = frame_loop_options::most_depth;
     }
@@ -167,7 +166,7 @@ frame_loop::frame_loop(scheduler& s, const frame_loop_options& o) : state_(nullp
 frame_loop::~frame_loop() {
     if (state_ == nullptr) return;
     state_->drain();
-    if (BRAID_EXPECT(state_->rt.options().assertion, state_->stage_count == 0,
+    if (BRAID_EXPECT(core::misuse(state_->rt), state_->stage_count == 0,
                      "a loop ends after its stages: declare it before them")) {
         frame_state::destroy(state_);
     } else {
@@ -206,7 +205,7 @@ std::uint64_t frame_loop::completed() const { return state_ != nullptr ? state_-
 
 bool frame_loop::set_depth(unsigned depth) {
     if (state_ == nullptr ||
-        !BRAID_EXPECT(state_->rt.options().assertion, depth < state_->slot_count,
+        !BRAID_EXPECT(core::misuse(state_->rt), depth < state_->slot_count,
                       "give the loop the greatest depth that you want in its options")) {
         return false;
     }

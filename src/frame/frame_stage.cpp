@@ -8,6 +8,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
+namespace core = detail::core;
 using detail::frame_state;
 using detail::stage_state;
 
@@ -26,9 +27,9 @@ constexpr const char* tied_to_something =
 frame_stage::frame_stage(frame_loop& loop, const stage_options& options) : state_(nullptr) {
     frame_state* const l = loop.state_;
     if (l == nullptr ||
-        !BRAID_EXPECT(l->rt.options().assertion, !l->busy(),
+        !BRAID_EXPECT(core::misuse(l->rt), !l->busy(),
                       "finish() the loop before a stage is added to it") ||
-        !BRAID_EXPECT(l->rt.options().assertion, l->stage_count < most_stages,
+        !BRAID_EXPECT(core::misuse(l->rt), l->stage_count < most_stages,
                       "a loop has at most 8 stages; put more work into each")) {
         return;
     }
@@ -55,17 +56,16 @@ void* frame_stage::open_body(const node_options& options, std::size_t bytes,
                              std::size_t alignment) {
     if (state_ == nullptr) return nullptr;
     const frame_state& l = state_->loop;
-    if (!BRAID_EXPECT(l.rt.options().assertion, !l.busy(),
+    if (!BRAID_EXPECT(core::misuse(l.rt), !l.busy(),
                       "finish() the loop before a stage is changed") ||
-        !BRAID_EXPECT(l.rt.options().assertion, !is_tied(options) || !serial(),
-                      tied_to_something)) {
+        !BRAID_EXPECT(core::misuse(l.rt), !is_tied(options) || !serial(), tied_to_something)) {
         return nullptr;
     }
-    return state_->loop.rt.memory().allocate(bytes, alignment, memory_tag::frame);
+    return core::memory(state_->loop.rt).allocate(bytes, alignment, memory_tag::frame);
 }
 
 void frame_stage::drop_body(void* object, std::size_t bytes, std::size_t alignment) {
-    state_->loop.rt.memory().release(object, bytes, alignment, memory_tag::frame);
+    core::memory(state_->loop.rt).release(object, bytes, alignment, memory_tag::frame);
 }
 
 graph_node frame_stage::close_body(const node_options& options, void* object,
@@ -84,21 +84,15 @@ graph_node frame_stage::close_body(const node_options& options, void* object,
     }
     s.bodies[index].node = node;
     s.tied += is_tied(options);
-    s.edited = true;
     return node;
 }
 
 bool frame_stage::precede(graph_node earlier, graph_node later) {
-    if (state_ == nullptr) return false;
-    stage_state& s = *state_;
-    // First, so that an edge of the graph is never without its twin here.
-    if (!s.edges.reserve(s.edges.size() + 1) || !s.work.precede(earlier, later)) return false;
-    s.edited = true;
-    return s.edges.push({earlier.index, later.index});
+    return state_ != nullptr && state_->work.precede(earlier, later);
 }
 
 bool frame_stage::set_serial(bool serial) {
-    if (state_ == nullptr || !BRAID_EXPECT(state_->loop.rt.options().assertion,
+    if (state_ == nullptr || !BRAID_EXPECT(core::misuse(state_->loop.rt),
                                            !serial || state_->tied == 0, tied_to_something)) {
         return false;
     }
@@ -123,64 +117,20 @@ stage_state::stage_state(frame_state& owner, const stage_options& o)
       name(o.name != nullptr ? o.name : "stage"),
       budget(o.budget),
       work(owner.s, name),
-      bodies(owner.rt.memory()),
-      edges(owner.rt.memory()),
+      bodies(core::memory(owner.rt)),
       wants_serial(o.serial),
-      order(owner.rt.memory()),
-      first(owner.rt.memory()),
-      successors(owner.rt.memory()),
-      lost(owner.rt.memory()) {}
+      one_by_one(core::memory(owner.rt)) {}
 
 stage_state::~stage_state() {
     for (const stage_body& b : bodies) {
         b.how.destroy(b.object);
-        loop.rt.memory().release(b.object, b.how.bytes, b.how.alignment, memory_tag::frame);
+        core::memory(loop.rt).release(b.object, b.how.bytes, b.how.alignment, memory_tag::frame);
     }
 }
 
-bool stage_state::sort() {
-    const std::size_t n = bodies.size();
-    accounted_array<std::uint32_t> left(loop.rt.memory());  // predecessors not in the order yet
-    order.clear();
-    first.clear();
-    successors.clear();
-    lost.clear();
-    if (!order.reserve(n) || !first.reserve(n + 1) || !successors.reserve(edges.size()) ||
-        !lost.reserve(n) || !left.reserve(n)) {
-        return false;
-    }
-    for (std::size_t i = 0; i <= n; ++i) first.push(0);
-    for (std::size_t i = 0; i < n; ++i) {
-        left.push(0);
-        lost.push(0);
-    }
-    for (const stage_edge& e : edges) {
-        ++first[e.from];
-        ++left[e.to];
-        successors.push(0);
-    }
-    std::uint32_t at = 0;
-    for (std::size_t i = 0; i <= n; ++i) first[i] = at += first[i];
-    for (const stage_edge& e : edges) successors[--first[e.from]] = e.to;
-
-    constexpr std::uint32_t taken = UINT32_MAX;
-    for (std::uint32_t i = 0; i < n;) {
-        if (left[i] != 0) {
-            ++i;
-            continue;
-        }
-        left[i] = taken;
-        order.push(i);
-        // Back to the earliest that may go now.
-        std::uint32_t next = i + 1;
-        for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) {
-            if (--left[successors[k]] == 0) next = std::min(next, successors[k]);
-        }
-        i = next;
-    }
-    if (order.size() == n) return true;
-    work.run();  // refused: the graph names the cycle
-    return false;
+bool stage_state::prepare() {
+    graph_state* const nodes = work.internals();
+    return nodes != nullptr && nodes->sort_if_edited() && one_by_one.prepare(*nodes);
 }
 
 task_id stage_state::submit(std::uint64_t f, task_id after, task_id parent) {
@@ -209,12 +159,15 @@ void stage_state::begin(std::uint64_t f, task_context& task) {
     }
     no_bodies = slot.refused;
     if (no_bodies) return;
-    no_bodies = serial_now = wants_serial.load(relaxed);
+    serial_now = wants_serial.load(relaxed);
     stage_record& r = slot.record.stage[position];
     r.began = active_policy::now();
     r.serial = serial_now;
     if (loop.options.faults != nullptr) loop.options.faults->begin_stage(name, f);
-    if (serial_now) run_serially(task);
+    if (!serial_now) return;
+    std::exception_ptr failure = one_by_one.run(*work.internals(), task);
+    if (failure != nullptr) fail_task(task, std::move(failure));
+    no_bodies = true;  // for the run of the graph that follows
 }
 
 void stage_state::end(std::uint64_t f) {
@@ -230,46 +183,15 @@ void stage_state::end(std::uint64_t f) {
 void stage_state::run_body(std::uint32_t index, task_context& task) {
     if (no_bodies) return;
     frame_slot& slot = loop.slot_of(frame);
-    if (loop.options.faults != nullptr) {
+    if (!serial_now && loop.options.faults != nullptr) {
         loop.options.faults->begin_body(frame, std::uint64_t{position} << 32 | index);
     }
     const stage_body& b = bodies[index];
     b.how.call(b.object, {.frame = frame,
                           .slot = static_cast<unsigned>(frame % loop.slot_count),
-                          .serial = false,
+                          .serial = serial_now,
                           .arena = slot.arena,
                           .task = task});
-}
-
-void stage_state::run_serially(task_context& task) {
-    frame_slot& slot = loop.slot_of(frame);
-    const frame_context context{.frame = frame,
-                                .slot = static_cast<unsigned>(frame % loop.slot_count),
-                                .serial = true,
-                                .arena = slot.arena,
-                                .task = task};
-    std::fill(lost.begin(), lost.end(), std::uint8_t{0});
-    std::exception_ptr failure;
-    std::uint32_t failed = UINT32_MAX;
-    for (const std::uint32_t i : order) {
-        const stage_body& b = bodies[i];
-        if (lost[i] == 0) {
-#if BRAID_HAS_EXCEPTIONS
-            try {
-                b.how.call(b.object, context);
-            } catch (...) {
-                lost[i] = 1;
-                if (i < failed) failure = std::current_exception();
-                failed = std::min(failed, i);
-            }
-#else
-            b.how.call(b.object, context);
-#endif
-        }
-        if (lost[i] == 0) continue;
-        for (std::uint32_t k = first[i]; k < first[i + 1]; ++k) lost[successors[k]] = 1;
-    }
-    if (failed != UINT32_MAX) fail_task(task, std::move(failure));
 }
 
 }  // namespace detail

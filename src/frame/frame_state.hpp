@@ -1,12 +1,13 @@
 #pragma once
 // What a frame loop and its stages hold.
 
+#include "base/accounted_array.hpp"
 #include "braid/core/future.hpp"
 #include "braid/core/task_builder.hpp"
 #include "braid/frame/fault_injector.hpp"
 #include "braid/frame/frame_loop.hpp"
-#include "core/seat_lease.hpp"
-#include "frame/accounted_array.hpp"
+#include "core/extension.hpp"
+#include "graph/serial_walk.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -31,10 +32,6 @@ struct stage_body {
     graph_node node;
 };
 
-struct stage_edge {
-    std::uint32_t from, to;
-};
-
 struct frame_state;
 
 struct stage_state {
@@ -47,28 +44,21 @@ struct stage_state {
     void begin(std::uint64_t frame, task_context& task);
     void end(std::uint64_t frame);
     void run_body(std::uint32_t index, task_context& task);
-    void run_serially(task_context& task);
-    /// The order of serial runs. False, and reported: a cycle, or no memory.
-    bool sort();
+    /// Before a frame. False, and reported: the stage cannot run.
+    bool prepare();
 
     frame_state& loop;
     const char* name;
     nanoseconds budget;
     graph work;
-    accounted_array<stage_body> bodies;
-    accounted_array<stage_edge> edges;
+    accounted_array<stage_body, memory_tag::frame> bodies;  // by node
     unsigned position = 0;
     task_id last_run;
-    bool edited = false;
     std::uint32_t tied = 0;  // bodies that may not run just anywhere
     // relaxed: a switch; begin() reads it once a frame.
     atomic<bool> wants_serial;
 
-    // For serial runs; made by sort().
-    accounted_array<std::uint32_t> order;  // bodies
-    accounted_array<std::uint32_t> first;  // of each body, in `successors`; and one at the end
-    accounted_array<std::uint32_t> successors;
-    accounted_array<std::uint8_t> lost;  // comes after a failure in this run
+    serial_walk one_by_one;
 
     // Of the frame that the stage works on. Written by begin(), which comes after the run before.
     std::uint64_t frame = 0;
@@ -110,14 +100,14 @@ struct frame_state {
 /// In the scheduler's memory. Null: there is none.
 template <class T, class... Arguments>
 T* make_accounted(runtime& rt, Arguments&&... arguments) {
-    void* bytes = rt.memory().allocate(sizeof(T), alignof(T), memory_tag::frame);
+    void* bytes = core::memory(rt).allocate(sizeof(T), alignof(T), memory_tag::frame);
     return bytes != nullptr ? ::new (bytes) T(std::forward<Arguments>(arguments)...) : nullptr;
 }
 template <class T>
 void destroy_accounted(runtime& rt, T* object) {
     if (object == nullptr) return;
     object->~T();
-    rt.memory().release(object, sizeof(T), alignof(T), memory_tag::frame);
+    core::memory(rt).release(object, sizeof(T), alignof(T), memory_tag::frame);
 }
 
 }  // namespace detail

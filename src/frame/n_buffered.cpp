@@ -1,6 +1,6 @@
 #include "braid/frame/n_buffered.hpp"
 
-#include "core/runtime.hpp"
+#include "core/extension.hpp"
 
 #include <cstdio>
 
@@ -19,7 +19,7 @@ template <class... Values>
 void tell(runtime& rt, const char* condition, const char* format, Values... values) {
     char text[320];
     std::snprintf(text, sizeof text, format, values...);
-    report_misuse(rt.options().assertion, condition, text, __FILE__, __LINE__);
+    report_misuse(core::misuse(rt), condition, text, __FILE__, __LINE__);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 #include "braid/frame/rate_thread.hpp"
 
 #include "base/platform/platform.hpp"
-#include "core/limits.hpp"
-#include "core/runtime.hpp"
+#include "core/extension.hpp"
 #include "frame/frame_state.hpp"
 #include "frame/rate_schedule.hpp"
 
 BRAID_NAMESPACE_BEGIN
+
+namespace core = detail::core;
 
 struct rate_thread::state {
     rate_thread& owner;
@@ -25,7 +26,7 @@ struct rate_thread::state {
             owner.body_.call(owner.body_.object, now);
         } catch (...) {
             owner.counts_.failures.fetch_add(1, relaxed);  // relaxed: a count
-            owner.rt_.report_unobserved(options.name, std::current_exception());
+            core::report_unobserved(owner.rt_, options.name, std::current_exception());
         }
 #else
         owner.body_.call(owner.body_.object, now);
@@ -37,7 +38,7 @@ void rate_thread::start(const rate_options& options) {
     auto* const s = detail::make_accounted<state>(rt_, *this, options);
     if (s == nullptr) return;
     if (s->options.name == nullptr) s->options.name = "rate";
-    const detail::limiter limits(rt_.options(), "rate_options");
+    const detail::limiter limits = core::limits(rt_, "rate_options");
     limits.keep(s->options.period.value, std::int64_t{1}, INT64_MAX, "period");
     limits.keep_thread(s->options.nice, s->options.stack_bytes);
     s->request = {.name = s->options.name,
@@ -50,8 +51,7 @@ void rate_thread::start(const rate_options& options) {
         state_ = s;
         return;
     }
-    rt_.log(log_level::error, "%s: the system refused a thread for '%s'", rt_.options().name,
-            s->options.name);
+    core::log(rt_, log_level::error, "the system refused a thread for '%s'", s->options.name);
     detail::destroy_accounted(rt_, s);
 }
 

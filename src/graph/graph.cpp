@@ -2,13 +2,14 @@
 #include "braid/graph/graph.hpp"
 
 #include "braid/core/error.hpp"
-#include "core/seat_lease.hpp"
+#include "core/extension.hpp"
 #include "graph/graph_state.hpp"
 
 #include <algorithm>
 
 BRAID_NAMESPACE_BEGIN
 
+namespace core = detail::core;
 using detail::graph_edge;
 using detail::graph_record;
 using detail::graph_state;
@@ -17,33 +18,32 @@ using detail::node_kind;
 
 graph::graph(scheduler& s, const char* name) : scheduler_(s), rt_(s.internals()), state_(nullptr) {
     void* bytes =
-        rt_.memory().allocate(sizeof(graph_state), alignof(graph_state), memory_tag::graph);
+        core::memory(rt_).allocate(sizeof(graph_state), alignof(graph_state), memory_tag::graph);
     if (bytes == nullptr) return;
     state_ = ::new (bytes) graph_state(rt_, name != nullptr ? name : "graph");
 }
 
 graph::~graph() {
     if (state_ == nullptr) return;
-    if (rt_.is_open(state_->last)) {
-        detail::outcome* received = nullptr;
-        const bool over = rt_.wait_here({.task = state_->last}, forever, help::needed, &received);
-        rt_.drop(received);  // tells the handler, if nobody else was told
-        if (!over) return;   // by a node of its own, which was reported: the run goes on, it stays
+    if (core::is_open(rt_, state_->last)) {
+        core::failure unseen(rt_);  // goes to the handler, if nobody else was told
+        // By a node of its own, which was reported: the run goes on, it stays.
+        if (!core::wait(rt_, state_->last, help::needed, unseen)) return;
     }
-    static_cast<void>(state_->edges.reset(0));
-    static_cast<void>(state_->choices.reset(0));
-    static_cast<void>(state_->accesses.reset(0));
-    static_cast<void>(state_->inner.reset(0));
-    static_cast<void>(state_->idempotent.reset(0));
+    state_->edges.clear();
+    state_->choices.clear();
+    state_->accesses.clear();
+    state_->inner.clear();
+    state_->idempotent.clear();
     for (std::uint32_t i = 0; i < state_->records.size(); ++i) erase({i, this});
     state_->~graph_state();
-    rt_.memory().release(state_, sizeof(graph_state), alignof(graph_state), memory_tag::graph);
+    core::memory(rt_).release(state_, sizeof(graph_state), alignof(graph_state), memory_tag::graph);
 }
 
 // ---- building ----------------------------------------------------------------------------------
 
 bool graph::may_edit() const {
-    return BRAID_EXPECT(rt_.options().assertion, !rt_.is_open(state_->last),
+    return BRAID_EXPECT(core::misuse(rt_), !core::is_open(rt_, state_->last),
                         "a graph is edited between its runs; wait for the last one");
 }
 
@@ -62,34 +62,23 @@ void* graph::open_node(const node_options& o) {
                                .uses = o.uses,
                                .never_waits = o.never_waits,
                                .may_be_long = o.may_be_long};
-    if (state_ == nullptr || !rt_.good_options(as_task) || !may_edit() ||
-        !BRAID_EXPECT(rt_.options().assertion,
+    if (state_ == nullptr || !core::good_options(rt_, as_task) || !may_edit() ||
+        !BRAID_EXPECT(core::misuse(rt_),
                       !o.in || (is_own(o.in) && state_->records[o.in.index].is_group()),
                       "`in` must be a group of this graph")) {
         return nullptr;
     }
-    const detail::seat_lease seat(rt_, nullptr);
-    const std::uint32_t index = rt_.take_slot(*seat);
+    const core::seat_lease seat(rt_, nullptr);
+    const std::uint32_t index = core::make_own_task<detail::graph_run>(rt_, *seat, as_task);
     if (index == no_index) return nullptr;
-    detail::slot& s = rt_.slot_at(index);
-    s.name = o.name;
-    s.way = &detail::graph_run::node;
-    s.module = 0;
-    const std::uint16_t flags = detail::runtime::flags_of(as_task);
-    const bool detailed = (flags & (detail::flag_direct | detail::flag_resources)) != 0;
-    const bool ok = (!detailed && !rt_.identified()) ||
-                    rt_.fill_detail(*seat, s, as_task, detail::draft_kind::spawned);
-    const auto own = static_cast<std::uint16_t>(flags | detail::flag_own_way);
-    if (!ok || !state_->records.push({.call = nullptr,
-                                      .slot = index,
-                                      .group = o.in.index,
-                                      .flags = own,
-                                      .level = detail::runtime::level_of(as_task),
-                                      .kind = node_kind::work,
-                                      .erased = false,
-                                      .where = o.where})) {
-        rt_.free_detail(*seat, s);
-        rt_.clean_and_give_slot(*seat, index);
+    if (!state_->records.push({.call = nullptr,
+                               .slot = index,
+                               .group = o.in.index,
+                               .traits = core::own_traits(as_task),
+                               .kind = node_kind::work,
+                               .erased = false,
+                               .where = o.where})) {
+        core::free_own_task(rt_, *seat, index);
         return nullptr;
     }
     ++state_->live;
@@ -100,7 +89,7 @@ void* graph::open_node(const node_options& o) {
             return nullptr;
         }
     }
-    return s.storage;
+    return core::own_task(rt_, index).storage();
 }
 
 void graph::drop_node() {
@@ -135,8 +124,7 @@ graph_node graph::add_group(const group_options& o) {
 }
 
 bool graph::set_serial(graph_node group, bool serial) {
-    if (!BRAID_EXPECT(rt_.options().assertion,
-                      is_own(group) && state_->records[group.index].is_group(),
+    if (!BRAID_EXPECT(core::misuse(rt_), is_own(group) && state_->records[group.index].is_group(),
                       "set_serial() takes a group of this graph") ||
         !may_edit()) {
         return false;
@@ -148,7 +136,7 @@ bool graph::set_serial(graph_node group, bool serial) {
 
 graph_node graph::add_graph(const node_options& options, graph& inner) {
     if (state_ == nullptr || inner.state_ == nullptr ||
-        !BRAID_EXPECT(rt_.options().assertion, !inner.state_->contains(state_),
+        !BRAID_EXPECT(core::misuse(rt_), !inner.state_->contains(state_),
                       "a graph cannot run itself, nor one that runs it")) {
         return {};
     }
@@ -188,9 +176,9 @@ graph_node graph::as_condition(graph_node node) {
 }
 
 bool graph::add_edge(graph_node earlier, graph_node later) {
-    if (!BRAID_EXPECT(rt_.options().assertion, is_own(earlier) && is_own(later),
+    if (!BRAID_EXPECT(core::misuse(rt_), is_own(earlier) && is_own(later),
                       "both nodes must be in this graph, and not erased") ||
-        !BRAID_EXPECT(rt_.options().assertion, earlier != later, "a node cannot precede itself") ||
+        !BRAID_EXPECT(core::misuse(rt_), earlier != later, "a node cannot precede itself") ||
         !may_edit()) {
         return false;
     }
@@ -202,14 +190,14 @@ bool graph::precede(graph_node earlier, graph_node later) { return add_edge(earl
 
 bool graph::precede_if(graph_node condition, unsigned value, graph_node later) {
     if (!BRAID_EXPECT(
-            rt_.options().assertion,
+            core::misuse(rt_),
             is_own(condition) && state_->records[condition.index].kind == node_kind::condition,
             "precede_if() takes a node that add_condition() made") ||
         !add_edge(condition, later)) {
         return false;
     }
     if (state_->choices.push({condition.index, later.index, value})) return true;
-    state_->edges.remove_last();
+    state_->edges.pop();
     return false;
 }
 
@@ -224,8 +212,7 @@ void graph::choose(std::uint32_t condition, unsigned value) const {
         for (; c != end && c->condition == condition && c->to == to; ++c) {
             chosen = chosen || c->value == value;
         }
-        // relaxed: seen by whoever drops the last of its counts, which this node's end precedes.
-        if (!chosen) state_->plan[to].slot->flags.fetch_or(detail::flag_left_out, relaxed);
+        if (!chosen) state_->plan[to].task.leave_out();
     }
 }
 
@@ -241,11 +228,8 @@ bool graph::erase(graph_node node) {
         erase({node.index + 1, this});
     }
     graph_record& r = state_->records[node.index];
-    const detail::seat_lease seat(rt_, nullptr);
-    detail::slot& s = rt_.slot_at(r.slot);
-    if (r.call != nullptr) r.call(s.storage, nullptr);
-    rt_.free_detail(*seat, s);
-    rt_.clean_and_give_slot(*seat, r.slot);
+    if (r.call != nullptr) r.call(core::own_task(rt_, r.slot).storage(), nullptr);
+    core::free_own_task(rt_, *core::seat_lease(rt_, nullptr), r.slot);
     r.call = nullptr;
     r.slot = no_index;
     r.erased = true;
@@ -270,7 +254,7 @@ task_id graph::run(const run_options& o) { return begin_run(o, detail::draft_kin
 task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     if (state_ == nullptr) return {};
     // First: a thread may have to wait for a seat.
-    const detail::seat_lease seat(rt_, nullptr);
+    const core::seat_lease seat(rt_, nullptr);
     detail::draft opened;
     {
         // Not over publish_task(): with a chooser that may hand over to another thread.
@@ -292,7 +276,7 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
                                    kind);
         if (opened.storage == nullptr) return {};  // the one before stays the last
         ::new (opened.storage) detail::graph_run{state_};
-        state_->last = rt_.id_of(detail::index_of(opened));
+        state_->last = core::id_of(rt_, opened);
     }
     return detail::publish_task(rt_, opened, &detail::graph_run::begin);
 }
@@ -304,17 +288,16 @@ void graph::run_and_wait(const run_options& o) {
     struct hold {
         detail::runtime& rt;
         task_id id;
-        ~hold() { rt.release_holder(*detail::seat_lease(rt, nullptr), id); }
+        ~hold() { core::release_handle(rt, id); }
     } held{rt_, id};
-    if (o.rerun_after.value > 0 && state_->idempotent.size() != 0 && rt_.serial() == nullptr) {
+    if (o.rerun_after.value > 0 && state_->idempotent.size() != 0 && !core::under_chooser(rt_)) {
         while (!scheduler_.wait_for(id, o.rerun_after)) {
-            state_->rerun_stragglers(*detail::seat_lease(rt_, nullptr), id, o.rerun_after.value);
+            state_->rerun_stragglers(*core::seat_lease(rt_, nullptr), id, o.rerun_after.value);
         }
     } else {
         scheduler_.wait(id);
     }
-    const detail::slot& s = rt_.slot_at(detail::index_of(id.value));
-    if (s.has(detail::flag_failed)) rt_.raise(rt_.keep(rt_.outcome_of(s)));
+    core::failure_of(rt_, id).raise();
 }
 
 BRAID_NAMESPACE_END

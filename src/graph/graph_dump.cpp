@@ -4,7 +4,6 @@
 #include "graph/graph_state.hpp"
 
 #include <cstdio>
-#include <mutex>
 #include <vector>
 
 BRAID_NAMESPACE_BEGIN
@@ -52,13 +51,6 @@ std::string escaped(const char* name) {
         out += *c;
     }
     return out;
-}
-
-/// False: it cannot run, see sort().
-bool sort_if_edited(graph_state& g) {
-    const std::lock_guard lock(g.beginning);
-    if (g.edited && g.sort()) g.edited = false;
-    return !g.edited;
 }
 
 bool timed(const graph_state& g, std::uint32_t node) {
@@ -168,7 +160,7 @@ private:
 
 std::string graph::to_dot() const {
     if (state_ == nullptr) return "digraph {\n}\n";
-    sort_if_edited(*state_);
+    state_->sort_if_edited();
     return dot_writer(*state_).write();
 }
 
@@ -187,7 +179,7 @@ status graph::write_svg(const char* path) const {
 std::string graph::to_text() const {
     if (state_ == nullptr) return "";
     graph_state& g = *state_;
-    if (!sort_if_edited(g)) return "";
+    if (!g.sort_if_edited()) return "";
     const std::vector<bool> critical = critical_path(g);
     std::string text = "graph '" + std::string(g.name) + "', " + std::to_string(size()) +
                        " nodes, " + std::to_string(g.edges.size()) + " edges\n";

@@ -22,38 +22,48 @@ void graph_state::number_plan() {
 
 bool graph_state::sort() {
     const std::size_t n = records.size();
-    hooked_array<std::uint32_t> left(rt.memory());  // predecessors that are not in the order yet
+    graph_array<std::uint32_t> left(core::memory(rt));  // predecessors not in the order yet
+    order.clear();
     if (!collect_edges() || !plan.reset(n) || !successors.reset(all_edges.size()) ||
-        !left.reset(n) || !order.reset(0) || !stamps.reset(measured ? n : 0) ||
-        (ranked && !ranking.reset(n)) || !count_edges(left)) {
+        !left.reset(n) || !stamps.reset(measured ? n : 0) || (ranked && !ranking.reset(n)) ||
+        !count_edges(left)) {
         return false;
     }
     special = choices.size() != 0 || idempotent.size() != 0;
     number_plan();
     for (const graph_edge& e : all_edges) {
         graph_plan& p = plan[e.from];
-        successors[p.first + p.successors++] = {plan[e.to].slot};
-        plan[e.to].slot->ordinal.store(e.to + 1, relaxed);
+        successors[p.first + p.successors++] = plan[e.to].task;
+        plan[e.to].task.set_number(e.to + 1);
     }
     for (std::size_t done = 0; done < order.size(); ++done) {
         const graph_plan& p = plan[order[done]];
         for (std::uint32_t k = 0; k < p.successors; ++k) {
-            const std::uint32_t to = successors[p.first + k].slot->ordinal.load(relaxed) - 1;
+            const std::uint32_t to = successors[p.first + k].number() - 1;
             if (--left[to] == 0 && !order.push(to)) return false;
         }
     }
-    if (order.size() == live) return true;
+    if (order.size() == live) {
+        ++sorted;
+        return true;
+    }
     char text[512];
     name_cycle(left, text, sizeof text);
-    report_misuse(rt.options().assertion, "the graph has no cycle", text, __FILE__, __LINE__);
+    report_misuse(core::misuse(rt), "the graph has no cycle", text, __FILE__, __LINE__);
     return false;
+}
+
+bool graph_state::sort_if_edited() {
+    const std::lock_guard lock(beginning);
+    if (edited && sort()) edited = false;
+    return !edited;
 }
 
 bool graph_state::collect_edges() {
     std::sort(choices.begin(), choices.end());
     std::sort(idempotent.begin(), idempotent.end(),
               [](const auto& a, const auto& b) { return a.node < b.node; });
-    if (!all_edges.reset(0)) return false;
+    all_edges.clear();
     for (const graph_edge& e : edges) {
         if (!all_edges.push(e)) return false;
     }
@@ -64,7 +74,7 @@ bool graph_state::collect_edges() {
 bool graph_state::add_members() {
     const std::size_t n = records.size();
     // Of a group: what its end has still to wait for, or no_index.
-    hooked_array<std::uint32_t> open(rt.memory());
+    graph_array<std::uint32_t> open(core::memory(rt));
     if (!open.reset(n)) return false;
     for (std::uint32_t i = 0; i < n; ++i) open[i] = i;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -119,12 +129,12 @@ bool graph_state::add_accesses() {
 }
 
 /// Predecessors and successors of each node; roots open the order.
-bool graph_state::count_edges(hooked_array<std::uint32_t>& left) {
+bool graph_state::count_edges(graph_array<std::uint32_t>& left) {
     const std::size_t n = records.size();
     for (std::size_t i = 0; i < n; ++i) {
         plan[i].call = records[i].call;
         plan[i].index = records[i].slot;
-        if (!records[i].erased) plan[i].slot = &rt.slot_at(records[i].slot);
+        if (!records[i].erased) plan[i].task = core::own_task(rt, records[i].slot);
     }
     for (const graph_edge& e : all_edges) {
         ++plan[e.from].successors;
@@ -147,7 +157,7 @@ bool graph_state::count_edges(hooked_array<std::uint32_t>& left) {
 }
 
 /// Whoever is left waits for somebody who is left: walking backwards meets a node again.
-void graph_state::name_cycle(const hooked_array<std::uint32_t>& left, char* text,
+void graph_state::name_cycle(const graph_array<std::uint32_t>& left, char* text,
                              std::size_t size) const {
     const auto before = [&](std::uint32_t node) {
         for (const graph_edge& e : all_edges) {

@@ -1,91 +1,60 @@
 // A run of a graph: the task that begins it, and the nodes, which release each other.
 #include "braid/core/scope.hpp"
-#include "core/life/scope_counts.hpp"
-#include "core/ready/attention.hpp"
-#include "core/task/stable_ids.hpp"
-#include "core/task/words.hpp"
+#include "core/extension.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/part_task.hpp"
 
-#include <algorithm>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-constexpr auto normal = static_cast<std::uint8_t>(priority_level::normal);
+constexpr auto normal = priority_level::normal;
 
-task_id id_of(const graph_plan& plan) { return {join_word(plan.slot->generation(), plan.index)}; }
+task_id id_of(const graph_plan& plan) { return plan.task.id(plan.index); }
 
 }  // namespace
 
 void graph_run::begin(void* storage, task_context* context) {
     if (context == nullptr) return;
-    worker& w = runtime::worker_of(*context);
+    core::seat& w = core::seat_of(*context);
     const graph_run self = *static_cast<graph_run*>(storage);
     graph_state& g = *self.graph;
     if (g.roots == 0) return;
-    self.reset(w, w.top->slot);
-    if (g.rt.observed()) self.tell_run(w);
+    self.reset(w, core::running_slot(w));
+    if (core::observed(g.rt)) self.tell_run(w);
     // From here on nodes run; the run's own work holds it, and so the graph, open until they are
     // all ready.
     for (std::size_t i = g.roots; --i != 0;) self.queue_ready(w, g.plan[g.order[i]]);
     // The loop that runs this body goes on with the first of them, the other roots are for
     // everybody.
     const graph_plan& first = g.plan[g.order[0]];
-    if (!self.is_at_hand(*first.slot) || !g.rt.set_run_next(w, first.index, w.depth - 1)) {
+    if (!self.is_at_hand(first.task) || !core::run_next_in_body(g.rt, w, first.index)) {
         self.queue_ready(w, first);
     }
 }
 
 /// It may run on the thread that makes it ready, at once, as any other node that has no rank.
-bool graph_run::is_at_hand(const slot& node) const {
-    constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
-    return !graph->ranked && (node.flags.load(relaxed) & ~harmless) == flag_own_way &&
-           node.level.load(relaxed) == normal;
+[[gnu::always_inline]] inline bool graph_run::is_at_hand(core::own_task node) const {
+    return !graph->ranked && node.is_plain();
 }
 
 /// Every node as it is before a run. One thread, before any node is ready.
-void graph_run::reset(worker& w, std::uint32_t run) const {
+void graph_run::reset(core::seat& w, std::uint32_t run) const {
     const graph_state& g = *graph;
-    runtime& rt = g.rt;
-    slot& own = rt.slot_at(run);
-    const task_environment* const environment = own.environment.load(relaxed);
-    const std::uint64_t nodes = g.live;
     bool as_before = true;
-    seat_counters::add(w.counters.created, nodes);
-    runtime::count_creation(w, environment, nodes);
-    // relaxed: the share of the run's own work keeps the count above 0.
-    own.open.fetch_add(g.sinks, relaxed);
-    slot& first = *g.plan[g.order[0]].slot;
-    rt.link_parent(first, run);
-    const std::uint32_t jump = first.jump.load(relaxed);
-    const std::uint16_t depth = first.depth.load(relaxed);
+    const core::own_round round(g.rt, w, run, g.plan[g.order[0]].task, g.live, g.sinks);
     for (std::uint32_t i = 0; i < g.plan.size(); ++i) {
         const graph_record& record = g.records[i];
         if (record.erased) continue;
-        slot& s = *g.plan[i].slot;
-        // The last generation is used again and again: whoever still holds an id of the node from
-        // an earlier run then takes it for this one's.
-        const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
-        as_before =
-            as_before && generation != s.generation() && (record.flags & flag_category) == 0;
-        open_words(s.open, s.permissions, generation, 1);
-        s.environment.store(environment, relaxed);
-        s.waits_for.store(g.plan[i].waits_for, relaxed);
-        s.parent.store(run, relaxed);
-        s.jump.store(jump, relaxed);
-        s.depth.store(depth, relaxed);
-        s.ordinal.store(i + 1, relaxed);
-        s.births.store(0, relaxed);
-        s.runner.store(UINT16_MAX, relaxed);
-        const bool by_rank = g.ranked && graph_state::has_rank(record.flags);
-        const int without = by_rank ? flag_category : 0;
-        s.flags.store(static_cast<std::uint16_t>(record.flags & ~without), relaxed);
-        s.level.store(by_rank ? normal : record.level, relaxed);
+        const bool by_rank = g.ranked && record.traits.runs_anywhere();
+        const core::own_traits traits = by_rank ? record.traits.at_normal_level() : record.traits;
+        const graph_plan& plan = g.plan[i];
+        const bool counted_up = round.begin(plan.task, traits, plan.waits_for, i + 1);
+        as_before = as_before && counted_up && !record.traits.has_category();
     }
-    if (rt.identified()) identify(own);
+    if (core::wants_stable_ids(g.rt)) identify(run);
     if (g.measured) start_clock();
     if (g.ranked) graph->rank();
     ++graph->runs_of_plan;
@@ -93,39 +62,32 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
 }
 
 /// By the run, the graph's name and the node's number, whoever runs it.
-void graph_run::identify(const slot& run) const {
+void graph_run::identify(std::uint32_t run) const {
     const graph_state& g = *graph;
-    const detail_block* const own = g.rt.detail_of(run);
-    const std::uint64_t base =
-        stable_ids::join(own != nullptr ? own->stable_id : 0, stable_ids::of_name(g.name));
+    const std::uint64_t base = core::join_stable_ids(core::stable_id_at(g.rt, run), g.name);
     for (std::uint32_t i = 0; i < g.plan.size(); ++i) {
         if (g.records[i].erased) continue;
-        detail_block* const d = g.rt.detail_of(*g.plan[i].slot);
-        if (d == nullptr) continue;
-        d->stable_id = stable_ids::join(base, i + 1);
-        d->creations.store(0, relaxed);
+        core::identify(g.rt, g.plan[i].task, core::join_stable_ids(base, i + 1));
     }
 }
 
 namespace {
 
 struct told_graph_run final : graph_run_events {
-    told_graph_run(const graph_state& graph, worker& by) : g(graph), w(by) {
-        runtime& rt = g.rt;
+    told_graph_run(const graph_state& graph, core::seat& by) : g(graph), w(by) {
         plan = g.plan_number;
         // All nodes count their generations up by one a run.
-        id_offset = join_word(g.runs_of_plan, 0);
-        run = rt.id_of(w.top->slot);
-        seat = w.index;
+        id_offset = core::ids_of_rounds(g.runs_of_plan);
+        run = core::running_id(w);
+        seat = core::number_of(w);
     }
     void tell_each(observer& to) const override {
-        runtime& rt = g.rt;
         bool same_moment = false;
         for (std::size_t i = 0; i < g.plan.size(); ++i) {
             const graph_plan& p = g.plan[i];
-            if (p.slot == nullptr) continue;
-            rt.report_spawned(to, w, *p.slot, id_of(p), run, g.records[i].where,
-                              std::exchange(same_moment, true), false);
+            if (!p.task) continue;
+            core::tell_spawned(to, w, p.task, {.id = id_of(p), .parent = run}, g.records[i].where,
+                               std::exchange(same_moment, true));
         }
         for (const graph_edge& e : g.all_edges) {
             to.on_event({.kind = event_kind::edge,
@@ -139,16 +101,16 @@ struct told_graph_run final : graph_run_events {
         }
     }
     const graph_state& g;
-    worker& w;
+    core::seat& w;
 };
 
 }  // namespace
 
-void graph_run::tell_run(worker& w) const {
+void graph_run::tell_run(core::seat& w) const {
     runtime& rt = graph->rt;
     // Before the call: if somebody else listens by then, the names are told again.
-    graph->told_to = rt.listening();
-    rt.options().observer->on_graph_run(told_graph_run(*graph, w));
+    graph->told_to = core::listening(rt);
+    core::observer_of(rt).on_graph_run(told_graph_run(*graph, w));
 }
 
 /// What a node that does not run shows.
@@ -161,161 +123,205 @@ void graph_run::start_clock() const {
     }
 }
 
-void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step) {
-    const slot& s = rt.slot_at(index);
-    const std::uint32_t run = s.parent.load(relaxed);
-    const graph_run self =
-        *std::launder(reinterpret_cast<const graph_run*>(rt.slot_at(run).storage));
-    const graph_plan& plan = self.graph->plan[s.ordinal.load(relaxed) - 1];
-    if (step == own_step::ended) {
-        self.end_node(w, plan, rt.id_of(index), false, false, nullptr);
-    } else {
-        // A background thread takes what it was asked to, and nothing of a frame.
-        const bool more =
-            step == own_step::more && rt.serial() == nullptr && w.kind != seat_kind::background;
-        const graph_plan* const first = self.graph->ranked ? self.by_rank(w, &plan, more) : &plan;
-        if (first != nullptr) self.run_nodes(w, run, first, more);
+namespace {
+
+/// By a node of it.
+graph_run run_at(const runtime& rt, std::uint32_t run) {
+    return *std::launder(static_cast<const graph_run*>(core::storage_at(rt, run)));
+}
+
+}  // namespace
+
+void graph_run::run(runtime& rt, core::seat& w, std::uint32_t index, bool more) {
+    const core::own_task task(rt, index);
+    const std::uint32_t run = task.parent();
+    const graph_run self = run_at(rt, run);
+    const graph_plan& plan = self.graph->plan[task.number() - 1];
+    // A background thread takes what it was asked to, and nothing of a frame.
+    more = more && !core::under_chooser(rt) && !core::is_background(w);
+    const graph_plan* const first = self.graph->ranked ? self.by_rank(w, &plan, more) : &plan;
+    if (first != nullptr) self.run_nodes(w, run, first, more);
+}
+
+void graph_run::ended(runtime& rt, core::seat& w, std::uint32_t index) {
+    const core::own_task task(rt, index);
+    const graph_run self = run_at(rt, task.parent());
+    self.end_node(w, self.graph->plan[task.number() - 1], task.id(index), {}, nullptr);
+}
+
+/// Nodes of one run that a thread runs one after the other: one, and with `more` those that it
+/// makes ready, and others of the run that lie at hand.
+class graph_run::sequence {
+public:
+    sequence(const graph_run& run, core::seat& w, std::uint32_t index, const graph_plan& first,
+             bool more)
+        : run_(run),
+          rt_(run.graph->rt),
+          seat_(w),
+          run_id_(core::id_at(rt_, index)),
+          within_(core::scope_at(rt_, index)),
+          special_(run.graph->special),
+          more_(more),
+          id_(id_of(first)),
+          frame_(rt_, w, first.index, id_) {}
+    // The run may be over, and the names of its nodes gone.
+    ~sequence() { frame_.end_times("nodes of a graph"); }
+    sequence(const sequence&) = delete;
+    sequence& operator=(const sequence&) = delete;
+
+    /// Returns a node that is ready, for the loop below to go on with; null: none. Then the run may
+    /// be over, and the graph gone.
+    const graph_plan* run_from(const graph_plan* plan);
+    /// The node returned has just become ready by this one, which is not told yet.
+    task_id released_by() const { return released_by_; }
+
+private:
+    bool run_one(const graph_plan& plan, const graph_plan** next);
+    void pass_over(const graph_plan& plan, bool unwanted);
+    bool run_body(const graph_plan& plan, core::own_facts facts, node_end& how);
+    bool call(const graph_plan& plan);
+    void tell_start(const char* name) const;
+
+    const graph_run run_;
+    runtime& rt_;
+    core::seat& seat_;
+    const task_id run_id_;
+    const scope* const within_;
+    const bool special_, more_;
+    bool observed_ = false;
+    task_id released_by_, id_;
+    core::body_frame frame_;
+};
+
+const graph_plan* graph_run::sequence::run_from(const graph_plan* plan) {
+    constexpr unsigned most = 1024;  // until the loop looks at everything else
+    for (unsigned n = 1;; ++n) {
+        const graph_plan* next = nullptr;
+        if (!run_one(*plan, more_ ? &next : nullptr)) return nullptr;
+        if (n == most || !more_ || core::wanted_elsewhere(seat_, normal)) return next;
+        if (next == nullptr) next = run_.next_node(seat_, run_id_);
+        if (next != nullptr && run_.graph->ranked) next = run_.by_rank(seat_, next, true);
+        if (next == nullptr) return nullptr;
+        plan = next;
+        id_ = id_of(*plan);
+        frame_.go_on_as(plan->index, id_);
     }
 }
 
-/// `released_by`: as in run_nodes().
-[[gnu::always_inline]] inline void graph_run::tell_start(worker& w, task_id id, const char* name,
-                                                         task_id released_by) const {
-    const runtime& rt = graph->rt;
-    const bool named = graph->told_to == rt.listening();  // as in observed()
-    const unsigned facts = (named ? start_told_by_run : 0U) | (released_by ? start_ready_now : 0U);
-    rt.options().observer->on_start(w.index, id, name, facts, released_by);
+/// False: another thread has ended the node, and this one has nothing to go on with.
+[[gnu::always_inline]] inline bool graph_run::sequence::run_one(const graph_plan& plan,
+                                                                const graph_plan** next) {
+    observed_ = core::observed(rt_);
+    const core::own_facts facts = plan.task.facts();
+    const bool unwanted = facts.is_cancelled() || core::discarding(rt_) ||
+                          (within_ != nullptr && within_->cancelled());
+    const bool calls = !unwanted && plan.call != nullptr && !(special_ && run_.left_out(plan));
+    if (released_by_ && !calls) run_.tell_ready(seat_, plan, released_by_);
+    node_end how;
+    if (!calls) {
+        pass_over(plan, unwanted);
+    } else if (!run_body(plan, facts, how)) {
+        return false;
+    }
+    if (facts.has_resources()) core::release_resources(rt_, seat_, plan.index);
+    // Without the list that completes others: nothing is completed below this.
+    if (how.closed || how.told || plan.task.drop_share()) {
+        run_.end_node(seat_, plan, id_, how, next);
+    }
+    if (observed_) released_by_ = next != nullptr && *next != nullptr ? id_ : task_id{};
+    return true;
+}
+
+void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
+    if (unwanted) {
+        run_.cancel(seat_, run_id_, plan, id_);
+    } else if (plan.call == nullptr) {
+        core::count_executed(seat_);
+    } else {
+        plan.task.leave_out();  // it, too, if it was the group
+        core::count_cancelled(seat_);
+        if (core::observed(rt_)) {
+            core::tell(rt_, seat_, {event_kind::cancelled, id_, {}, plan.task.name()});
+        }
+    }
+}
+
+/// False: as in run_one().
+[[gnu::always_inline]] inline bool graph_run::sequence::run_body(const graph_plan& plan,
+                                                                 core::own_facts facts,
+                                                                 node_end& how) {
+    const char* const name = plan.task.name();
+    const std::int64_t started = frame_.start();
+    const attempts* const tries =
+        special_ ? run_.graph->attempts_of(plan.task.number() - 1) : nullptr;
+    if (observed_) tell_start(name);
+    const bool failed = !call(plan);
+    const bool at_once = !failed && tries == nullptr && !facts.has_resources();
+    how.closed = at_once && !frame_.id_taken() && plan.task.close_unknown(id_);
+    if (observed_) {
+        if (failed) core::tell(rt_, seat_, {event_kind::failed, id_, {}, name});
+        // In one call, where nothing comes in between.
+        how.told = how.closed || (at_once && plan.task.drop_only_share());
+        core::observer_of(rt_).on_end(core::number_of(seat_), id_, name, how.told);
+    }
+    if (tries != nullptr && !tries->was_won_by(attempt::first)) {
+        // Somebody else ended the node. Everybody has finished: the share of the run that was taken
+        // for the second attempt goes.
+        core::end_share(rt_, seat_, run_id_);
+        return false;
+    }
+    frame_.ended(name, facts.may_be_long(), started);
+    return true;
+}
+
+[[gnu::always_inline]] inline void graph_run::sequence::tell_start(const char* name) const {
+    const bool named = run_.graph->told_to == core::listening(rt_);  // as in observed()
+    const unsigned facts = (named ? start_told_by_run : 0U) | (released_by_ ? start_ready_now : 0U);
+    core::observer_of(rt_).on_start(core::number_of(seat_), id_, name, facts, released_by_);
 }
 
 /// False: it threw.
-[[gnu::always_inline]] inline bool graph_run::call(worker& w, running_task& body,
-                                                   const graph_plan& plan) const {
-    runtime& rt = graph->rt;
-    slot& s = *plan.slot;
-    s.runner.store(w.index, relaxed);
-    if (graph->measured) {
-        graph_stamp& stamp = graph->stamps[s.ordinal.load(relaxed) - 1];
+[[gnu::always_inline]] inline bool graph_run::sequence::call(const graph_plan& plan) {
+    const core::own_task task = plan.task;
+    task.begin_on(seat_);
+    if (run_.graph->measured) {
+        graph_stamp& stamp = run_.graph->stamps[task.number() - 1];
         stamp.started = active_policy::now();
-        stamp.seat = w.index;
+        stamp.seat = core::number_of(seat_);
     }
 
-    plan.call(s.storage, &body.context);
+    plan.call(task.storage(), &frame_.context());
 
-    if (body.error == nullptr) {
-        seat_counters::add(w.counters.executed);
+    if (!frame_.failed()) {
+        core::count_executed(seat_);
         return true;
     }
-    s.flags.fetch_or(flag_failed, relaxed);
-    seat_counters::add(w.counters.failed);
-    rt.record_failure(w, s.parent.load(relaxed), std::exchange(body.error, nullptr),
-                      s.ordinal.load(relaxed), s.name);
+    task.set_failed();
+    core::count_failed(seat_);
+    core::record_failure(rt_, seat_, run_id_, {frame_.take_error(), task.number(), task.name()});
     return false;
 }
 
-/// A node, and with `more` those that it makes ready, and others of this run that lie at hand.
-void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, bool more) const {
-    constexpr unsigned most = 1024;  // until the loop looks at everything else
+void graph_run::run_nodes(core::seat& w, std::uint32_t run, const graph_plan* plan,
+                          bool more) const {
     runtime& rt = graph->rt;
-    const task_id run_id = rt.id_of(run);
-    const bool special = graph->special;
-    const bool each = rt.options().statistics;
-    const task_environment* const environment = rt.slot_at(run).environment.load(relaxed);
-    const scope* const within = environment != nullptr ? environment->within : nullptr;
-    const std::int64_t outer_elsewhere = w.elsewhere;
-    const std::int64_t began = each ? active_policy::now() : w.stamp;
-    unsigned untimed = 0;
-    const char* name = nullptr;
-    const graph_plan* left = nullptr;  // ready, and for the loop to go on with
-    task_id released_by;               // the node has just become ready, which is not told yet
-    task_id id = id_of(*plan);
-    running_task body{plan->index, w.top, {}, task_context(rt, w, id)};
-    running_task* const outer = rt.begin_body(w, body, id);
-    w.elsewhere = 0;
-    for (unsigned n = 1;; ++n) {
-        slot& s = *plan->slot;
-        const bool observed = rt.observed();
-        const std::uint16_t flags = s.flags.load(relaxed);
-        const bool unwanted = (flags & (flag_failed | flag_cancel)) != 0 ||
-                              rt.phase(relaxed) == life::discarding ||
-                              (within != nullptr && within->cancelled());
-        const bool calls = !unwanted && plan->call != nullptr && !(special && left_out(*plan));
-        if (released_by && !calls) tell_ready(w, *plan, released_by);
-        bool closed = false;     // and completed with that
-        bool completes = false;  // which has been told
-        name = s.name;
-        if (unwanted) {
-            cancel(w, run, *plan, id);
-        } else if (!calls && plan->call != nullptr) {
-            // Its own, too, if it was the group's.
-            s.flags.fetch_or(flag_left_out, relaxed);
-            seat_counters::add(w.counters.cancelled);
-            if (rt.observed()) rt.report(w, event_kind::cancelled, id, {}, name);
-        } else if (plan->call == nullptr) {
-            seat_counters::add(w.counters.executed);
-        } else {
-            const std::int64_t started = each ? active_policy::now() : 0;
-            const attempts* const tries =
-                special ? graph->attempts_of(s.ordinal.load(relaxed) - 1) : nullptr;
-            if (observed) tell_start(w, id, name, released_by);
-            const bool failed = !call(w, body, *plan);
-            const bool at_once = !failed && tries == nullptr && (flags & flag_resources) == 0;
-            closed = at_once && !runtime::id_taken(body) &&
-                     close_unknown(s.open, s.permissions, generation_of(id.value));
-            if (observed) {
-                if (failed) rt.report(w, event_kind::failed, id, {}, name);
-                // In one call, where nothing comes in between.
-                completes = closed || (at_once && drop_only_open_work(s.open));
-                rt.options().observer->on_end(w.index, id, name, completes);
-            }
-            if (tries != nullptr && !tries->was_won_by(attempt::first)) {
-                // Somebody else ended the node. Everybody has finished: the share of the run that
-                // was taken for the second attempt goes.
-                rt.own_work_done(w, run);
-                break;
-            }
-            if (each) {
-                rt.note_duration(w, name, (flags & flag_quiet) != 0, started);
-                w.elsewhere = 0;
-            } else if (++untimed >= w.time_each || (flags & flag_quiet) != 0) {
-                rt.note_durations(w, name, (flags & flag_quiet) != 0, std::exchange(untimed, 0));
-            }
-        }
-        if ((flags & flag_resources) != 0) rt.release_resources(w, plan->index);
-        const graph_plan* next = nullptr;
-        // As in complete_one(), without its list: nothing is completed below this.
-        if (closed || completes || drop_open_work(s.open)) {
-            end_node(w, *plan, id, closed, completes, more ? &next : nullptr);
-        }
-        if (observed) released_by = next != nullptr ? id : task_id{};
-        if (n == most || !more || wanted_elsewhere(rt, w, normal)) {
-            left = next;
-            break;
-        }
-        if (next == nullptr) next = next_node(w, run_id);
-        if (next != nullptr && graph->ranked) next = by_rank(w, next, true);
-        if (next == nullptr) break;
-        plan = next;
-        id = id_of(*plan);
-        runtime::go_on_as(body, w, plan->index, id);
+    const graph_plan* left = nullptr;
+    task_id released_by;
+    {
+        sequence nodes(*this, w, run, *plan, more);
+        left = nodes.run_from(plan);
+        released_by = nodes.released_by();
     }
-    // The run may be over, and the names of its nodes gone.
-    if (untimed != 0) rt.note_durations(w, "nodes of a graph", false, untimed);
-    rt.end_body(w, body, outer);
-    w.elsewhere = outer_elsewhere + (w.stamp - began);
     if (left == nullptr) return;
     if (released_by) tell_ready(w, *left, released_by);
-    if (!rt.set_run_next(w, left->index, w.depth)) rt.enqueue(w, left->index);
+    if (!core::run_next(rt, w, left->index)) core::enqueue(rt, w, left->index);
 }
 
 /// The newest task of this thread, if it is a node of the run. If not, the run may be over and the
 /// graph gone.
-const graph_plan* graph_run::next_node(worker& w, task_id run) const {
-    const std::uint64_t id = w.ready[normal].newest();
-    if (id == 0) return nullptr;
-    const slot& s = w.rt.slot_at(index_of(id));
-    const bool fits = s.has(flag_own_way) && w.rt.is_below(s, run);  // no ticket lies below a run
-    if (!fits || !w.ready[normal].take_newest()) return nullptr;
-    return &graph->plan[s.ordinal.load(relaxed) - 1];
+const graph_plan* graph_run::next_node(core::seat& w, task_id run) const {
+    const core::own_task next = core::take_newest_below(w, run);
+    return next ? &graph->plan[next.number() - 1] : nullptr;
 }
 
 namespace {
@@ -325,74 +331,74 @@ namespace {
 struct ranked_node {
     graph_state* graph;
     std::uint32_t of_run, node;
-    void run(worker& w) const { graph_run{graph}.run_ranked(w, of_run, node); }
+    void run(core::seat& w) const { graph_run{graph}.run_ranked(w, of_run, node); }
 };
 
 }  // namespace
 
 /// The scheduler's queues hold a ticket for each ready node; which one runs is for the ranks to
 /// say. Null: another task stands for it.
-const graph_plan* graph_run::by_rank(worker& w, const graph_plan* ticket, bool any) const {
+const graph_plan* graph_run::by_rank(core::seat& w, const graph_plan* ticket, bool any) const {
     graph_state& g = *graph;
-    if (!graph_state::has_rank(ticket->slot->flags.load(relaxed))) return ticket;
-    const std::uint32_t own = ticket->slot->ordinal.load(relaxed) - 1;
+    if (!ticket->task.runs_anywhere()) return ticket;
+    const std::uint32_t own = ticket->task.number() - 1;
     // Whoever waits for something else than the run may only run what it found.
     if (!any && g.ranking.ready.take(g.ranking.of(own).rank)) return ticket;
     const graph_plan* const first = &g.plan[g.ranking.node_at(g.ranking.ready.take())];
-    const std::uint32_t run = ticket->slot->parent.load(relaxed);
+    const std::uint32_t run = ticket->task.parent();
     const auto node = static_cast<std::uint32_t>(first - g.plan.begin());
     // Without memory it runs here after all.
-    const bool here =
-        any || !post_part(g.rt, w, g.rt.id_of(run), first->slot->name, ranked_node{&g, run, node});
+    const bool here = any || !post_part(g.rt, w, core::id_at(g.rt, run), first->task.name(),
+                                        ranked_node{&g, run, node});
     return here ? first : nullptr;
 }
 
-void graph_run::run_ranked(worker& w, std::uint32_t run, std::uint32_t node) const {
+void graph_run::run_ranked(core::seat& w, std::uint32_t run, std::uint32_t node) const {
     run_nodes(w, run, &graph->plan[node], false);
 }
 
-void graph_run::tell_ready(worker& w, const graph_plan& plan, task_id released_by) const {
-    graph->rt.report(w, event_kind::ready, id_of(plan), released_by);
+void graph_run::tell_ready(core::seat& w, const graph_plan& plan, task_id released_by) const {
+    core::tell(graph->rt, w, {event_kind::ready, id_of(plan), released_by});
 }
 
 /// A node that has become ready, which has been told.
-void graph_run::queue_ready(worker& w, const graph_plan& plan) const {
+void graph_run::queue_ready(core::seat& w, const graph_plan& plan) const {
     graph_state& g = *graph;
-    const slot& s = *plan.slot;
-    if (g.special && !graph_state::has_rank(s.flags.load(relaxed)) && left_out(plan)) {
-        // Waits for nothing: not for a thread, nor for resources.
-        g.rt.push_ready(w, id_of(plan), normal);
+    const bool anywhere = plan.task.runs_anywhere();
+    if (g.special && !anywhere && left_out(plan)) {
+        // It waits for nothing: not for a thread, nor for resources.
+        core::queue_for_anybody(g.rt, w, id_of(plan));
         return;
     }
-    if (!g.ranked || !graph_state::has_rank(s.flags.load(relaxed))) {
-        g.rt.queue_ready(w, plan.index);
+    if (!g.ranked || !anywhere) {
+        core::queue_ready(g.rt, w, plan.index);
         return;
     }
-    g.ranking.ready.add(g.ranking.of(s.ordinal.load(relaxed) - 1).rank);
-    g.rt.enqueue(w, plan.index);
+    g.ranking.ready.add(g.ranking.of(plan.task.number() - 1).rank);
+    core::enqueue(g.rt, w, plan.index);
 }
 
 /// A condition chose otherwise, for the node or for a group that it is in.
 bool graph_run::left_out(const graph_plan& plan) const {
     const graph_state& g = *graph;
-    std::uint32_t node = plan.slot->ordinal.load(relaxed) - 1;
-    while (node != no_index && !g.plan[node].slot->has(flag_left_out)) node = g.records[node].group;
+    std::uint32_t node = plan.task.number() - 1;
+    while (node != no_index && !g.plan[node].task.left_out()) node = g.records[node].group;
     return node != no_index;
 }
 
 /// It comes after a failure, or nothing is to run any more: it is over without its body.
-void graph_run::cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const {
+void graph_run::cancel(core::seat& w, task_id run, const graph_plan& plan, task_id id) const {
     runtime& rt = graph->rt;
-    slot& s = *plan.slot;
-    const bool after_failure = (s.flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
-    seat_counters::add(w.counters.cancelled);
-    if (rt.observed()) rt.report(w, event_kind::cancelled, id, {}, s.name);
-    if (!after_failure) rt.record_failure(w, run, nullptr, s.ordinal.load(relaxed));
+    const core::own_task task = plan.task;
+    const bool after_failure = task.set_failed();
+    core::count_cancelled(w);
+    if (core::observed(rt)) core::tell(rt, w, {event_kind::cancelled, id, {}, task.name()});
+    if (!after_failure) core::record_failure(rt, w, run, {nullptr, task.number(), nullptr});
 }
 
 std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
     constexpr std::int64_t weight = 8;  // of the past, against one run
-    graph_stamp& stamp = graph->stamps[plan.slot->ordinal.load(relaxed) - 1];
+    graph_stamp& stamp = graph->stamps[plan.task.number() - 1];
     stamp.ended = active_policy::now();
     if (stamp.started == 0) return stamp.ended;
     const std::int64_t took = stamp.ended - stamp.started;
@@ -400,61 +406,40 @@ std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
     return stamp.ended;
 }
 
-/// The node's work and its children are over. `closed`: and its permissions. `told`: that it
-/// completes. `next`: takes one that may run at once on this thread, if there is any, and of which
-/// nobody is told that it is ready.
-void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool closed, bool told,
+/// The node's work and its children are over. `next`: takes one that may run at once on this
+/// thread, if there is any, and of which nobody is told that it is ready.
+void graph_run::end_node(core::seat& w, const graph_plan& plan, task_id id, node_end how,
                          const graph_plan** next) const {
     graph_state& g = *graph;
     runtime& rt = g.rt;
-    slot& s = *plan.slot;
-    const std::uint32_t run = s.parent.load(relaxed);
-    const bool failed = s.has(flag_failed);
-    if (!told && rt.observed()) rt.report(w, event_kind::completed, id, {}, s.name);
+    const core::own_task task = plan.task;
+    const std::uint32_t run = task.parent();
+    const bool failed = task.failed();
+    if (!how.told && core::observed(rt)) {
+        core::tell(rt, w, {event_kind::completed, id, {}, task.name()});
+    }
     const std::int64_t now = g.measured ? stop_clock(plan) : 0;
-    const std::uint64_t head =
-        closed ? join_word(0, no_edge) : close_and_take(s.permissions, generation_of(id.value));
-    if (failed) {
-        // A child's, which came to the node as to every parent.
-        if (outcome* own = rt.take_outcome(s)) {
-            rt.adopt(w, run, own, s.ordinal.load(relaxed));
-        }
-    }
-    if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
-        outcome* const cause = failed ? rt.share_outcome(rt.slot_at(run)) : nullptr;
-        rt.tell_dependents(w, plan.index, head, cause);
-        rt.drop(cause);
-    }
-    const task_environment* const environment = s.environment.load(relaxed);
-    if (environment != nullptr && environment->within != nullptr) {
-        using ended = runtime::end_of_task;
-        ended how = s.has(flag_left_out) ? ended::cancelled : ended::executed;
-        if (failed) {
-            how = s.runner.load(relaxed) != UINT16_MAX ? ended::failed : ended::cancelled;
-        }
-        rt.count_end(w, *environment->within, how);
-    }
+    core::end_own_task(rt, w, task, id, how.closed);
     // After the last of these the run may be over and the graph gone.
     const std::uint32_t count = plan.successors;
-    const graph_successor* const successors = g.successors.begin() + plan.first;
+    const core::own_task* const successors = g.successors.begin() + plan.first;
     const graph_plan* const plans = g.plan.begin();
     graph_stamp* const stamps = g.stamps.begin();
     for (std::uint32_t i = 0; i < count; ++i) {
-        slot& to = *successors[i].slot;
-        // relaxed: seen by whoever drops the last of its counts.
-        if (failed) to.flags.fetch_or(flag_failed, relaxed);
-        if (!drop_wait(to.waits_for)) continue;
-        const std::uint32_t node = to.ordinal.load(relaxed) - 1;
+        const core::own_task to = successors[i];
+        if (failed) to.set_failed();
+        if (!to.drop_wait()) continue;
+        const std::uint32_t node = to.number() - 1;
         const graph_plan& ready = plans[node];
         if (now != 0) stamps[node].ready = now;
         if (next == nullptr || *next != nullptr || !is_at_hand(to)) {
-            if (rt.observed()) tell_ready(w, ready, id);
+            if (core::observed(rt)) tell_ready(w, ready, id);
             queue_ready(w, ready);
             continue;
         }
         *next = &ready;
     }
-    if (count == 0) rt.own_work_done(w, run);
+    if (count == 0) core::end_share(rt, w, core::id_at(rt, run));
 }
 
 }  // namespace detail

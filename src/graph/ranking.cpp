@@ -36,12 +36,7 @@ void graph_ranking::free_words() {
 void graph_state::rank() {
     ranking.update(
         order, [&](std::uint32_t node) { return stamps[node].average; },
-        [&](std::uint32_t node, auto&& f) {
-            const graph_plan& p = plan[node];
-            for (std::uint32_t k = 0; k < p.successors; ++k) {
-                f(successors[p.first + k].slot->ordinal.load(relaxed) - 1);
-            }
-        });
+        [&](std::uint32_t node, auto&& f) { each_successor(node, f); });
 }
 
 }  // namespace detail

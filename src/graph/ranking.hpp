@@ -3,7 +3,7 @@
 // by what nodes took in the last runs. (Highest level first, T. C. Hu 1961; with durations:
 // critical-path list scheduling, R. L. Graham 1969.)
 
-#include "graph/hooked_array.hpp"
+#include "base/accounted_array.hpp"
 #include "graph/ready_ranks.hpp"
 
 #include <algorithm>
@@ -11,6 +11,9 @@
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
+
+template <class T>
+using graph_array = accounted_array<T, memory_tag::graph>;
 
 /// What a ranking knows of a node. Times in ns.
 struct node_rank {
@@ -34,7 +37,7 @@ public:
     /// `each_successor(node, f)` calls f(successor). True: the ranks were made anew, because the
     /// averages differ from those of the last time by an eighth of their sum.
     template <class Average, class EachSuccessor>
-    bool update(const hooked_array<std::uint32_t>& order, Average&& average,
+    bool update(const graph_array<std::uint32_t>& order, Average&& average,
                 EachSuccessor&& each_successor);
 
     std::size_t size() const { return nodes_.size(); }
@@ -48,8 +51,8 @@ private:
     using word = basic_ready_ranks<active_policy>::word;
     void free_words();
 
-    hooked_array<node_rank> nodes_;
-    hooked_array<std::uint32_t> by_rank_;
+    graph_array<node_rank> nodes_;
+    graph_array<std::uint32_t> by_rank_;
     accounted_memory& memory_;
     word* words_ = nullptr;
     std::size_t word_count_ = 0;
@@ -57,7 +60,7 @@ private:
 };
 
 template <class Average, class EachSuccessor>
-bool graph_ranking::update(const hooked_array<std::uint32_t>& order, Average&& average,
+bool graph_ranking::update(const graph_array<std::uint32_t>& order, Average&& average,
                            EachSuccessor&& each_successor) {
     constexpr std::int64_t tolerance = 8;
     std::int64_t sum = 0, change = 0;

@@ -2,8 +2,7 @@
 #include "base/platform/platform.hpp"
 #include "braid/core/scope.hpp"
 #include "braid/graph/graph.hpp"
-#include "core/seat_lease.hpp"
-#include "core/task/words.hpp"
+#include "core/extension.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/part_task.hpp"
 
@@ -51,76 +50,74 @@ namespace {
 /// It has a share of the run's open work, or the first attempt has.
 struct second_attempt {
     graph_state* graph;
-    std::uint32_t of_run, node;
-    void run(worker& w) const { graph_run{graph}.run_again(w, of_run, node); }
+    task_id of_run;
+    std::uint32_t node;
+    void run(core::seat& w) const { graph_run{graph}.run_again(w, of_run, node); }
 };
 
 }  // namespace
 
-void graph_state::rerun_stragglers(worker& w, task_id run, std::int64_t enough) {
-    const std::uint32_t of = index_of(run.value);
-    if (rt.phase(relaxed) != life::running) return;
+void graph_state::rerun_stragglers(core::seat& w, task_id run, std::int64_t enough) {
+    if (!core::accepts_tasks(rt)) return;
     // Held, so that the graph stays as it is meanwhile. A run that has begun is the only one: those
     // before it are over, so that what stands still belongs to it.
-    if (!add_open_work(rt.slot_at(of).open, generation_of(run.value))) return;
-    std::unique_lock looking(beginning, std::try_to_lock);  // one thread at a time
-    const bool begun = rt.slot_at(of).runner.load(relaxed) != UINT16_MAX;
-    const std::int64_t now = active_policy::now();
-    for (const graph_idempotent& i : idempotent) {
-        if (!begun || !looking || !i.attempts->stands_still(now, enough)) continue;
-        // Taken before the second one begins: the run lasts until the last of the two.
-        rt.slot_at(of).open.fetch_add(1, relaxed);
-        const bool second = i.attempts->begin_second();
-        const second_attempt again{this, of, i.node};
-        if (second && post_part(rt, w, run, name_of(i.node), again)) {
-            reruns.fetch_add(1, relaxed);  // a count
-            continue;
+    if (!core::add_share(rt, run)) return;
+    {
+        const std::unique_lock looking(beginning, std::try_to_lock);  // one thread at a time
+        const bool begun = core::has_begun(rt, run);
+        const std::int64_t now = active_policy::now();
+        for (const graph_idempotent& i : idempotent) {
+            if (begun && looking && i.attempts->stands_still(now, enough)) rerun(w, run, i);
         }
-        // No memory. The first one may have finished by now and left its share to the second.
-        if (second) i.attempts->take_second_back();
-        rt.own_work_done(w, of);
     }
-    if (looking) looking.unlock();  // the run may be over below, and the graph gone
-    rt.own_work_done(w, of);
+    core::end_share(rt, w, run);  // the run may be over, and the graph gone
 }
 
-void graph_run::run_again(worker& w, std::uint32_t run, std::uint32_t node) const {
+void graph_state::rerun(core::seat& w, task_id run, const graph_idempotent& node) {
+    // Taken before the second one begins: the run lasts until the last of the two.
+    core::add_another_share(rt, run);
+    const bool second = node.attempts->begin_second();
+    const second_attempt again{this, run, node.node};
+    if (second && post_part(rt, w, run, name_of(node.node), again)) {
+        reruns.fetch_add(1, relaxed);  // a count
+        return;
+    }
+    // No memory. The first one may have finished by now and left its share to the second.
+    if (second) node.attempts->take_second_back();
+    core::end_share(rt, w, run);
+}
+
+void graph_run::run_again(core::seat& w, task_id run, std::uint32_t node) const {
     graph_state& g = *graph;
     runtime& rt = g.rt;
     const graph_plan& p = g.plan[node];
-    slot& s = *p.slot;
-    running_task& task = *w.top;
+    const core::own_task task = p.task;
+    const core::running_body body(w);
     attempts& tries = *g.attempts_of(node);
-    const task_environment* const environment = rt.slot_at(run).environment.load(relaxed);
-    const scope* const within = environment != nullptr ? environment->within : nullptr;
-    const bool late = tries.was_won_by(attempt::first) || rt.phase(relaxed) == life::discarding ||
-                      (within != nullptr && within->cancelled());
-    if (late) {
+    if (tries.was_won_by(attempt::first) || core::is_unwanted(rt, run)) {
         // Nobody needs it any more. The first one may have finished and left its share to it.
         tries.take_second_back();
-        rt.own_work_done(w, run);
+        core::end_share(rt, w, run);
         return;
     }
-    p.call(s.storage, &task.context);
+    p.call(task.storage(), &body.context());
 
     if (!tries.was_won_by(attempt::second)) {
-        rt.own_work_done(w, run);  // the last of the two
+        core::end_share(rt, w, run);  // the last of the two
         return;
     }
-    if (task.error != nullptr) {
-        s.flags.fetch_or(flag_failed, relaxed);
-        rt.record_failure(w, run, std::exchange(task.error, nullptr), s.ordinal.load(relaxed),
-                          s.name);
+    if (body.failed()) {
+        task.set_failed();
+        core::record_failure(rt, w, run, {body.take_error(), task.number(), task.name()});
     }
-    const task_id id = rt.id_of(p.index);
-    if (drop_open_work(s.open)) end_node(w, p, id, false, false, nullptr);
+    if (task.drop_share()) end_node(w, p, task.id(p.index), {}, nullptr);
 }
 
 }  // namespace detail
 
 bool graph::may_be_idempotent(const node_options& o) const {
     return BRAID_EXPECT(
-        rt_.options().assertion,
+        detail::core::misuse(rt_),
         !o.on && o.workers == 0 && o.uses.size() == 0 && o.runs_as == task_class::frame,
         "an idempotent node may run on any thread; give it no thread, no resource "
         "and no background class");

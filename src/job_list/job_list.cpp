@@ -1,7 +1,7 @@
 // The owner's side of a job list: filling, submitting, waiting.
 #include "braid/job_list/job_list.hpp"
 
-#include "core/seat_lease.hpp"
+#include "core/extension.hpp"
 #include "job_list/job_list_state.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
+namespace core = detail::core;
 using detail::job_list_state;
 using detail::list_phase;
 
@@ -20,7 +21,7 @@ bool job_list::may_add(job_function function) {
     if (s.refuse_to_change("a list takes jobs until it is submitted; wait() for it first")) {
         return false;
     }
-    if (!BRAID_EXPECT(s.rt.options().assertion, s.manager.names.name_of(function) != nullptr,
+    if (!BRAID_EXPECT(core::misuse(s.rt), s.manager.names.name_of(function) != nullptr,
                       "register_job() gives the function a name, before it is added to a list")) {
         return false;
     }
@@ -38,7 +39,7 @@ bool job_list::may_add(job_function function) {
 bool job_list::signal() {
     job_list_state& s = state_;
     if (s.refuse_to_change("a list takes sync points until it is submitted; wait() for it first") ||
-        !BRAID_EXPECT(s.rt.options().assertion, !s.signalled,
+        !BRAID_EXPECT(core::misuse(s.rt), !s.signalled,
                       "synchronize() comes before the next signal()")) {
         return false;
     }
@@ -56,7 +57,7 @@ bool job_list::signal() {
 bool job_list::synchronize() {
     job_list_state& s = state_;
     if (s.refuse_to_change("a list takes sync points until it is submitted; wait() for it first") ||
-        !BRAID_EXPECT(s.rt.options().assertion, s.signalled || s.incomplete,
+        !BRAID_EXPECT(core::misuse(s.rt), s.signalled || s.incomplete,
                       "signal() comes before synchronize(); it says what is waited for")) {
         return false;
     }
@@ -76,7 +77,7 @@ void job_list::clear() {
 
 task_id job_list::submit(const job_submission& how) {
     job_list_state& s = state_;
-    const assertion_handler& misuse = s.rt.options().assertion;
+    const assertion_handler& misuse = core::misuse(s.rt);
     if (s.refuse_to_change("wait() for the list before it is submitted again") ||
         !BRAID_EXPECT(misuse, !s.signalled,
                       "signal() without synchronize(): what is added next would not wait") ||
@@ -117,14 +118,16 @@ task_id job_list::submit(const job_submission& how) {
 }
 
 void job_list::wait() {
-    detail::outcome* failure = nullptr;
-    if (state_.collect(*this, &failure)) state_.rt.raise(failure);
+    core::failure failure(state_.rt);
+    if (state_.collect(*this, failure)) failure.raise();
 }
 
 bool job_list::try_wait() {
     const task_id id = submission();
-    if (state_.rt.is_open(id)) state_.help_poll(id);
-    if (state_.rt.is_open(id)) return false;
+    constexpr nanoseconds enough = microseconds(50);
+    // The owner may be the only one that can run what it polls for.
+    if (core::is_open(state_.rt, id)) core::help_poll(state_.rt, id, enough);
+    if (core::is_open(state_.rt, id)) return false;
     wait();
     return true;
 }
@@ -179,7 +182,7 @@ void job_list_state::reset() {
 
 bool job_list_state::refuse_to_change(const char* what_to_change) const {
     if (phase.load(relaxed) != list_phase::submitted) return false;
-    report_misuse(rt.options().assertion, "the list is not submitted", what_to_change, __FILE__,
+    report_misuse(core::misuse(rt), "the list is not submitted", what_to_change, __FILE__,
                   __LINE__);
     return true;
 }
@@ -202,13 +205,13 @@ void job_list_state::report_full(const job_list& list, const char* of_what, unsi
         *largest = 0;
     }
     std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "; raise %s", option);
-    report_misuse(rt.options().assertion, "the list has room", text, __FILE__, __LINE__);
+    report_misuse(core::misuse(rt), "the list has room", text, __FILE__, __LINE__);
 }
 
 /// The submissions that are waited for. False, and reported: one that cannot be.
 bool job_list_state::find_predecessors(const job_list& list, const job_submission& how,
                                        predecessors& found) const {
-    const assertion_handler& misuse = rt.options().assertion;
+    const assertion_handler& misuse = core::misuse(rt);
     if (!BRAID_EXPECT(misuse, how.after.size() <= std::size(found.ids),
                       "a list comes after 8 others at most; chain them")) {
         return false;
@@ -231,10 +234,10 @@ bool job_list_state::find_predecessors(const job_list& list, const job_submissio
 
 std::uint32_t job_list_state::threads_for(int parallelism) const {
     std::uint32_t threads = static_cast<std::uint32_t>(std::max(parallelism, 1));
-    if (parallelism == job_submission::automatic) threads = rt.active_workers(relaxed) + 1;
+    if (parallelism == job_submission::automatic) threads = core::worker_count(rt) + 1;
     if (parallelism == job_submission::cores) threads = manager.cores;
-    if (parallelism == job_submission::threads) threads = rt.cores();
-    return std::min<std::uint32_t>(threads, sleepers::capacity);
+    if (parallelism == job_submission::threads) threads = core::hardware_threads(rt);
+    return std::min<std::uint32_t>(threads, core::seat_limit);
 }
 
 task_id job_list_state::submit_task(const predecessors& after) {
@@ -253,40 +256,22 @@ task_id job_list_state::submit_task(const predecessors& after) {
                                 draft_kind::valued, &begin, this);
 }
 
-void job_list_state::help_poll(task_id id) {
-    constexpr nanoseconds enough = microseconds(50);
-    worker* const own = rt.bound();
-    // In a task nobody else may come for it: others that wait see this thread run.
-    const bool in_task = own != nullptr && own->top != nullptr;
-    const bool outside =
-        own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
-    if (outside && !in_task && rt.active_workers(relaxed) != 0) return;  // they do it
-    worker* const w = own != nullptr ? own : rt.try_lease_guest();
-    if (w == nullptr) return;
-    w->leave_list_at = deadline_after(active_policy::now(), enough);
-    rt.help_once(*w, id);
-    w->leave_list_at = INT64_MAX;
-    if (own == nullptr) rt.return_guest(*w);
-}
-
-bool job_list_state::collect(job_list& list, outcome** failure) {
+bool job_list_state::collect(job_list& list, core::failure& failure) {
     const task_id id{submission.load(relaxed)};
     if (!id) {
-        BRAID_EXPECT(rt.options().assertion, phase.load(relaxed) == list_phase::empty,
+        BRAID_EXPECT(core::misuse(rt), phase.load(relaxed) == list_phase::empty,
                      "submit() comes before wait(); nobody runs these jobs");
         return false;
     }
     const std::int64_t began = active_policy::now();
-    outcome* received = nullptr;
-    if (!rt.wait_here({.task = id}, forever, help::needed, &received)) return false;
-    if (received != nullptr) rt.forget(received);  // it is the list's, too
-    const slot& s = rt.slot_at(index_of(id.value));
-    outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
-    *failure = own != nullptr ? rt.keep(own) : nullptr;
-    rt.release_holder(*seat_lease(rt, nullptr), id);
+    core::failure received(rt);
+    if (!core::wait(rt, id, help::needed, received)) return false;
+    received.forget();  // it is the list's, too
+    failure = core::failure_of(rt, id);
+    core::release_handle(rt, id);
 
     job_record& done = record[writing];
-    done.units = rt.seat_count();
+    done.units = core::seat_count(rt);
     done.sum.waited_ns = active_policy::now() - began;
     for (std::uint32_t i = 0; i < done.units; ++i) {
         const job_unit_statistics unit = done.unit[i].read();

@@ -1,7 +1,8 @@
 // Allocating, finding and freeing lists.
 #include "braid/job_list/job_list_manager.hpp"
 
-#include "core/seat_lease.hpp"
+#include "base/topology.hpp"
+#include "core/extension.hpp"
 #include "job_list/job_list_state.hpp"
 
 #include <algorithm>
@@ -49,31 +50,30 @@ std::uint32_t count_cores(const topology* machine, std::uint32_t threads) {
 
 // With one hardware thread there is nothing to tell apart.
 job_manager_state::job_manager_state(runtime& owner)
-    : rt(owner), cores(owner.cores() > 1 ? count_cores(machine_topology(), owner.cores()) : 1) {}
+    : rt(owner),
+      cores(core::hardware_threads(owner) > 1
+                ? count_cores(machine_topology(), core::hardware_threads(owner))
+                : 1) {}
 
 bool job_manager_state::normal_waits() const {
     if (normal_runners.load(relaxed) != 0) return true;
     for (std::uint32_t left = normal_submitted.load(relaxed); left != 0; left &= left - 1) {
         const task_id id{submissions[std::countr_zero(left)].load(relaxed)};
-        const slot& s = rt.slot_at(index_of(id.value));
-        // Ready, and nobody has it. Of a task that is over by now this may say anything.
-        if (rt.is_open(id) && s.waits_for.load(relaxed) == 0 &&
-            s.runner.load(relaxed) == UINT16_MAX) {
-            return true;
-        }
+        if (core::waits_for_thread(rt, id)) return true;
     }
     return false;
 }
 
 }  // namespace detail
 
+namespace core = detail::core;
 using detail::job_list_state;
 using detail::job_manager_state;
 
 job_list_manager::job_list_manager(scheduler& s)
     : scheduler_(s), rt_(s.internals()), state_(nullptr) {
-    void* bytes = rt_.memory().allocate(sizeof(job_manager_state), alignof(job_manager_state),
-                                        memory_tag::job_list);
+    void* bytes = core::memory(rt_).allocate(sizeof(job_manager_state), alignof(job_manager_state),
+                                             memory_tag::job_list);
     if (bytes != nullptr) state_ = ::new (bytes) job_manager_state(rt_);
 }
 
@@ -81,12 +81,12 @@ job_list_manager::~job_list_manager() {
     if (state_ == nullptr) return;
     while (job_list* first = list(0)) free(first);
     state_->~job_manager_state();
-    rt_.memory().release(state_, sizeof(job_manager_state), alignof(job_manager_state),
-                         memory_tag::job_list);
+    core::memory(rt_).release(state_, sizeof(job_manager_state), alignof(job_manager_state),
+                              memory_tag::job_list);
 }
 
 bool job_list_manager::register_job(job_function function, const char* name) {
-    const assertion_handler& misuse = rt_.options().assertion;
+    const assertion_handler& misuse = core::misuse(rt_);
     if (state_ == nullptr || !BRAID_EXPECT(misuse, function != nullptr, "give a function") ||
         !BRAID_EXPECT(misuse, name != nullptr && *name != '\0', "give the job a name")) {
         return false;
@@ -101,7 +101,7 @@ const char* job_list_manager::name_of(job_function function) const {
 }
 
 job_list* job_list_manager::allocate(const job_list_options& options) {
-    const assertion_handler& misuse = rt_.options().assertion;
+    const assertion_handler& misuse = core::misuse(rt_);
     constexpr std::uint32_t most = std::uint32_t{1} << 30;
     if (state_ == nullptr ||
         !BRAID_EXPECT(misuse, options.max_jobs >= 1 && options.max_jobs <= most,
@@ -130,7 +130,7 @@ job_list* job_list_manager::allocate(const job_list_options& options) {
     }
     const detail::list_layout where(o);
     auto* bytes = static_cast<std::byte*>(
-        rt_.memory().allocate(where.bytes, where.alignment, memory_tag::job_list));
+        core::memory(rt_).allocate(where.bytes, where.alignment, memory_tag::job_list));
     if (bytes == nullptr) return nullptr;
     const auto place = static_cast<unsigned>(std::countr_one(all.places));
     auto* s = ::new (bytes) job_list_state(all, o, place);
@@ -155,15 +155,16 @@ void job_list_manager::free(job_list* list) {
     const auto find_it = [&] { return std::find(all.lists, all.lists + all.count, list); };
     {
         const std::lock_guard lock(all.mutex);
-        if (!BRAID_EXPECT(rt_.options().assertion, find_it() != all.lists + all.count,
+        if (!BRAID_EXPECT(core::misuse(rt_), find_it() != all.lists + all.count,
                           "free() takes lists of this manager, each once")) {
             return;
         }
     }
     job_list_state& s = list->state_;
-    detail::outcome* failure = nullptr;
-    if (list->is_submitted() && !s.collect(*list, &failure)) return;
-    rt_.drop(failure);  // tells the handler
+    {
+        core::failure unseen(rt_);  // goes to the handler
+        if (list->is_submitted() && !s.collect(*list, unseen)) return;
+    }
     const std::lock_guard lock(all.mutex);
     all.places &= ~(std::uint32_t{1} << s.place);
     std::copy(find_it() + 1, all.lists + all.count, find_it());
@@ -172,7 +173,7 @@ void job_list_manager::free(job_list* list) {
     void* const bytes = &s;
     list->~job_list();
     s.~job_list_state();
-    rt_.memory().release(bytes, where.bytes, where.alignment, memory_tag::job_list);
+    core::memory(rt_).release(bytes, where.bytes, where.alignment, memory_tag::job_list);
 }
 
 unsigned job_list_manager::list_count() const {
@@ -197,17 +198,13 @@ job_list* job_list_manager::find(std::uint32_t id) const {
 }
 
 void job_list_manager::wait_all() {
-    detail::outcome* first = nullptr;
+    core::failure first(rt_);
     for (unsigned i = 0; job_list* next = list(i); ++i) {
-        detail::outcome* failure = nullptr;
-        if (!next->is_submitted() || !next->state_.collect(*next, &failure)) continue;
-        if (first == nullptr) {
-            first = failure;
-        } else {
-            rt_.drop(failure);  // tells the handler
-        }
+        core::failure failure(rt_);  // goes to the handler, if it is not the first
+        if (!next->is_submitted() || !next->state_.collect(*next, failure)) continue;
+        if (!first) first = std::move(failure);
     }
-    rt_.raise(first);
+    first.raise();
 }
 
 BRAID_NAMESPACE_END

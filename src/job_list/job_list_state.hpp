@@ -7,7 +7,7 @@
 // nothing of the list after its own end: then the owner may fill the list again, or free it.
 
 #include "braid/job_list/job_list.hpp"
-#include "core/runtime.hpp"
+#include "core/extension.hpp"
 #include "job_list/job_feed.hpp"
 #include "job_list/job_names.hpp"
 
@@ -27,7 +27,7 @@ struct job_unit {
     void clear();
 };
 
-inline constexpr unsigned job_units = sleepers::capacity;
+inline constexpr unsigned job_units = core::seat_limit;
 
 /// What is told of a submission as a whole, and its units. Two of each list: one is written while
 /// the owner may show the other.
@@ -56,10 +56,8 @@ struct job_list_state {
                            predecessors& found) const;
     std::uint32_t threads_for(int parallelism) const;
     task_id submit_task(const predecessors& after);
-    /// By a poll of the owner, who may be the only one that can run what it polls for.
-    void help_poll(task_id id);
-    /// Waits, takes the submission apart and returns its failure, or null. False: refused.
-    bool collect(job_list& list, outcome** failure);
+    /// Waits, and takes the submission apart. False: refused.
+    bool collect(job_list& list, core::failure& failure);
 
     // ---- threads that run jobs (job_runner.cpp)
     /// The submission's task.
@@ -69,7 +67,7 @@ struct job_list_state {
     /// All on the calling thread. Empty: refused.
     task_id run_inline(const predecessors& after);
     /// One more task that runs jobs. False: no memory, or shut down.
-    bool send_runner(worker& w);
+    bool send_runner(core::seat& w);
     /// The submission's task, for its own threads.
     task_id running() const { return {submission.load(relaxed)}; }
 

@@ -1,7 +1,5 @@
 // The threads' side of a job list: the task of a submission, and those that join in.
-#include "core/ready/attention.hpp"
-#include "core/run/helper_floats.hpp"
-#include "core/seat_lease.hpp"
+#include "core/extension.hpp"
 #include "job_list/job_list_state.hpp"
 
 #include <new>
@@ -9,10 +7,18 @@
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
+namespace {
+
+/// To what this thread alone counts. relaxed: the end of the submission's task hands it on.
+void add(atomic<std::uint64_t>& count, std::uint64_t n = 1) {
+    count.store(count.load(relaxed) + n, relaxed);
+}
+
+}  // namespace
 
 /// What one thread does for a submission, from when it comes until it leaves.
 struct job_part {
-    job_part(job_list_state& list, worker& thread, bool stays);
+    job_part(job_list_state& list, core::seat& thread, bool stays);
     ~job_part();
     job_part(const job_part&) = delete;
     job_part& operator=(const job_part&) = delete;
@@ -42,9 +48,11 @@ private:
     }
 
     job_list_state& list_;
-    worker& worker_;
+    core::seat& seat_;
     runtime& rt_;
-    running_task& body_;
+    const core::running_body body_;
+    unit_state& thread_;
+    job_unit& unit_;
     job_part* const below_;
     const bool stays_;  // inline: nobody else may go on with it
     const bool timed_;
@@ -59,38 +67,36 @@ private:
     std::int64_t on_top_ = 0;  // time of parts that ran on top of the current job
 };
 
-job_part::job_part(job_list_state& list, worker& thread, bool stays)
+job_part::job_part(job_list_state& list, core::seat& thread, bool stays)
     : list_(list),
-      worker_(thread),
+      seat_(thread),
       rt_(list.rt),
-      body_(*thread.top),
-      below_(list.manager.units[thread.index].top),
+      body_(thread),
+      thread_(list.manager.units[core::number_of(thread)]),
+      unit_(list.record[list.writing].unit[core::number_of(thread)]),
+      below_(thread_.top),
       stays_(stays),
-      timed_(list.rt.options().statistics),
-      quiet_(list.options.may_be_long || list.rt.options().long_task.value <= 0),
-      leave_at_(std::exchange(thread.leave_list_at, INT64_MAX)),  // not of what a job waits for
+      timed_(core::options(list.rt).statistics),
+      quiet_(list.options.may_be_long || core::options(list.rt).long_task.value <= 0),
+      leave_at_(core::take_help_deadline(thread)),  // not of what a job waits for
       began_(active_policy::now()),
       stamp_(began_) {
-    unit_state& unit = list.manager.units[thread.index];
-    unit.top = this;
-    const job_list_state* const before = std::exchange(unit.stalled_in, nullptr);
-    if (before != nullptr && before != &list) {
-        seat_counters::add(list.record[list.writing].unit[thread.index].from_stalled);
-    }
+    thread_.top = this;
+    const job_list_state* const before = std::exchange(thread_.stalled_in, nullptr);
+    if (before != nullptr && before != &list) add(unit_.from_stalled);
     // What a job spawns and waits for, it does as the submission.
-    runtime::go_on_as(body_, thread, body_.slot, list.running());
+    body_.go_on_as(list.running());
 }
 
 job_part::~job_part() {
     const std::int64_t now = active_policy::now();
     spent_otherwise(now);
-    job_unit& unit = list_.record[list_.writing].unit[worker_.index];
-    seat_counters::add(unit.executed, executed_);
-    seat_counters::add(unit.processing, static_cast<std::uint64_t>(processing_));
-    seat_counters::add(unit.wasted, static_cast<std::uint64_t>(wasted_));
-    list_.manager.units[worker_.index].top = below_;
+    add(unit_.executed, executed_);
+    add(unit_.processing, static_cast<std::uint64_t>(processing_));
+    add(unit_.wasted, static_cast<std::uint64_t>(wasted_));
+    thread_.top = below_;
     // Its jobs are accounted for, each by itself: the task around them took no time.
-    if (timed_) worker_.elsewhere = now - began_;
+    if (timed_) core::set_elsewhere(seat_, now - began_);
     if (below_ != nullptr) below_->on_top_ += now - began_;
 }
 
@@ -103,7 +109,7 @@ void job_part::begin() {
 
 void job_part::run() {
     job_feed& feed = list_.feed;
-    worker_.elsewhere = 0;
+    core::set_elsewhere(seat_, 0);
     while (true) {
         std::uint32_t index = 0;
         bool goes_on = true;
@@ -115,8 +121,8 @@ void job_part::run() {
         if (feed.can_take()) continue;
         if (feed.all_open()) break;
         if (!feed.leave_shut()) continue;
-        seat_counters::add(list_.record[list_.writing].unit[worker_.index].stalls);
-        list_.manager.units[worker_.index].stalled_in = &list_;
+        add(unit_.stalls);
+        thread_.stalled_in = &list_;
         break;
     }
     note_untimed();
@@ -130,7 +136,7 @@ bool job_part::call(std::uint32_t index) {
         segment_ = segment;
     }
     if (unwanted()) {
-        rt_.record_failure(worker_, index_of(list_.running().value), nullptr, index + 1);
+        core::record_failure(rt_, seat_, list_.running(), {nullptr, index + 1});
         return false;
     }
     const job& j = list_.jobs[index];
@@ -142,50 +148,47 @@ bool job_part::call(std::uint32_t index) {
             note_untimed();
             function_ = j.function;
         }
-        guarded(body_.context, [&] { j.function(j.data); });
-        if (++untimed_ >= worker_.time_each) note_untimed();
+        guarded(body_.context(), [&] { j.function(j.data); });
+        if (++untimed_ >= core::bodies_a_look(seat_)) note_untimed();
     }
     ++executed_;
     ++over_;
-    if (body_.error != nullptr) [[unlikely]]
+    if (body_.failed()) [[unlikely]]
         failed(index);
     const bool enough = leave_at_ != INT64_MAX && active_policy::now() >= leave_at_;
     if (stays_ || !(enough || something_higher()) || !list_.feed.can_take()) return true;
     flush();
-    return !list_.send_runner(worker_);
+    return !list_.send_runner(seat_);
 }
 
 void job_part::call_timed(const job& j, const char* name) {
     const std::int64_t started = active_policy::now();
     spent_otherwise(started);
-    guarded(body_.context, [&] { j.function(j.data); });
-    rt_.note_duration(worker_, name, quiet_, started);
-    worker_.elsewhere = 0;
-    spent_in_jobs(worker_.stamp);
+    guarded(body_.context(), [&] { j.function(j.data); });
+    core::note_duration(seat_, name, quiet_, started);
+    core::set_elsewhere(seat_, 0);
+    spent_in_jobs(core::last_end(seat_));
 }
 
 void job_part::note_untimed() {
     const unsigned count = std::exchange(untimed_, 0);
     if (quiet_ || count == 0) return;
     // The name is looked up once for a few jobs of a kind.
-    rt_.note_durations(worker_, list_.manager.names.name_of(function_), false, count);
+    core::note_durations(seat_, list_.manager.names.name_of(function_), false, count);
 }
 
 void job_part::failed(std::uint32_t index) {
-    rt_.record_failure(worker_, index_of(list_.running().value),
-                       std::exchange(body_.error, nullptr), index + 1,
-                       list_.manager.names.name_of(list_.jobs[index].function));
+    core::record_failure(
+        rt_, seat_, list_.running(),
+        {body_.take_error(), index + 1, list_.manager.names.name_of(list_.jobs[index].function)});
 }
 
-bool job_part::unwanted() const {
-    return rt_.phase(relaxed) == life::discarding ||
-           rt_.scope_cancelled(rt_.slot_at(index_of(list_.running().value)));
-}
+bool job_part::unwanted() const { return core::is_unwanted(rt_, list_.running()); }
 
 /// With a chooser each job is its choice, with an observer each is seen.
 bool job_part::something_higher() const {
-    const auto level = static_cast<unsigned>(list_.options.priority);
-    return wanted_elsewhere(rt_, worker_, level) || rt_.serial() != nullptr || rt_.observed() ||
+    return core::wanted_elsewhere(seat_, list_.options.priority) || core::under_chooser(rt_) ||
+           core::observed(rt_) ||
            (list_.options.priority == priority_level::low && list_.manager.normal_waits());
 }
 
@@ -201,11 +204,11 @@ void job_part::call_others() {
     if (stays_) return;
     for (std::uint32_t n = list_.feed.call_idle(); n != 0; --n) {
         // Without it fewer threads take part, and this one does.
-        if (!list_.send_runner(worker_)) list_.feed.uncall();
+        if (!list_.send_runner(seat_)) list_.feed.uncall();
     }
 }
 
-bool job_list_state::send_runner(worker& w) {
+bool job_list_state::send_runner(core::seat& w) {
     const bool normal = options.priority == priority_level::normal;
     if (normal) manager.normal_runners.fetch_add(1, relaxed);
     const task_options as_task{.name = options.name,
@@ -226,55 +229,34 @@ void job_list_state::join_in(void* storage, task_context* context) {
         list.manager.normal_runners.fetch_sub(1, relaxed);
     }
     if (context == nullptr) return;  // cancelled
-    job_part(list, runtime::worker_of(*context), false).run();
+    job_part(list, core::seat_of(*context), false).run();
 }
 
 /// As a task that was taken from a queue at once, by this thread.
 task_id job_list_state::run_inline(const predecessors& after) {
-    const seat_lease seat(rt, nullptr);
-    worker& w = *seat;
+    const core::seat_lease seat(rt, nullptr);
     for (std::size_t i = 0; i < after.count; ++i) {
-        outcome* received = nullptr;
-        if (!rt.wait(w, {.task = after.ids[i]}, forever, help::needed, &received)) return {};
-        if (received != nullptr) rt.forget(received);  // its list has it
+        core::failure received(rt);
+        if (!core::wait(rt, *seat, after.ids[i], help::needed, received)) return {};
+        received.forget();  // its list has it
     }
     const task_options as_task{
         .name = options.name, .priority = options.priority, .may_be_long = true, .where = {}};
-    const draft d = rt.open(w, as_task, draft_kind::valued);
-    if (d.storage == nullptr) return {};
-    const std::uint32_t index = index_of(d);
-    const task_id id = rt.id_of(index);
-    set_submission(id);
-    slot& s = rt.slot_at(index);
-    s.invoke = nullptr;
-    const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
-    s.waits_for.store(0, relaxed);
-    s.runner.store(w.index, relaxed);
-    helper_floats floats;
-    floats.use(w, rt.float_control);
-    const std::int64_t outer_elsewhere = w.elsewhere;
-    const std::int64_t began = w.stamp = rt.task_clock();
-    running_task task{index, w.top, {}, task_context(rt, w, id)};
-    running_task* const outer = rt.begin_body(w, task, id);
-    if (rt.observed()) rt.options().observer->on_start(w.index, id, options.name, facts, {});
-    {
-        job_part all(*this, w, true);
-        all.begin();
-        all.run();
-    }
-    rt.end_body(w, task, outer);
-    if (rt.observed()) rt.options().observer->on_end(w.index, id, options.name, false);
-    w.elsewhere = outer_elsewhere + (w.stamp - began);
-    seat_counters::add(w.counters.executed);
-    rt.own_work_done(w, index);
-    return id;
+    const draft opened = open_task(rt, &*seat, as_task, draft_kind::valued);
+    if (opened.storage == nullptr) return {};
+    const core::task_at_once task(rt, *seat, opened, options.name);
+    set_submission(task.id());
+    job_part all(*this, *seat, true);
+    all.begin();
+    all.run();
+    return task.id();
 }
 
 void job_list_state::begin(void* storage, task_context* context) {
     if (context == nullptr) return;  // cancelled
     job_list_state& list = *std::launder(static_cast<list_task*>(storage))->list;
     list.set_submission(context->id());
-    job_part first(list, runtime::worker_of(*context), false);
+    job_part first(list, core::seat_of(*context), false);
     first.begin();
     first.run();
 }

@@ -42,8 +42,7 @@ TEST_P(TryPost, OfATaskIsTakenWhileTheSchedulerDrainsAndFromOutsideRefused) {
     };
     std::atomic<std::uint64_t> ran{0};
     std::thread outside([&] {
-        braid_test::until(
-            [&] { return s.internals().phase() == braid::detail::life::draining; });
+        braid_test::until([&] { return s.internals().phase() == braid::detail::life::draining; });
         EXPECT_FALSE(s.try_post(&count, &ran));
         drains.open();
     });

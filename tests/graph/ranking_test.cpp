@@ -38,7 +38,7 @@ protected:
 
     std::vector<std::int64_t> took = {0, 0, 0, 0, 0};
     braid::scheduler s_{braid::scheduler_options{.workers = 0}};
-    braid::detail::hooked_array<std::uint32_t> order_;
+    braid::detail::graph_array<std::uint32_t> order_;
     braid::detail::graph_ranking ranking_;
 };
 

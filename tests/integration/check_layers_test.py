@@ -11,6 +11,9 @@ graph  async  profile
 core   (task, scheduler)
 base
 ```
+```doors
+core   src/core/extension.hpp
+```
 ```foreign
 hwloc.h   src/base
 vulkan/   src/async
@@ -29,6 +32,8 @@ CLEAN = {
     "src/base/platform/linux/thread.cpp": "#include <pthread.h>\n#include <sys/mman.h>\n",
     "src/base/topology.cpp": "#include <hwloc.h>\n",
     "src/core/task.cpp": '#include "task_pool.hpp"\n#include "braid/core/task.hpp"\n',
+    "src/core/extension.hpp": '#include "core/task_pool.hpp"\n',
+    "src/graph/graph.cpp": '#include "core/extension.hpp"\n#include "braid/core/task.hpp"\n',
     "src/core/task_pool.hpp": "// #include <unistd.h>\n/*\n#include <frame/frame.hpp>\n*/\n",
 }
 
@@ -71,6 +76,36 @@ class check_layers(planted_tree):
     def test_a_sub_module_is_above_its_parent(self):
         self.write("src/profile/up.cpp", "#include <braid/profile/chrome/json.hpp>\n")
         self.expect_problem("src/profile/up.cpp:1", "profile includes profile/chrome")
+
+    def test_a_private_header_of_a_module_with_a_door_is_refused(self):
+        for includer in ("graph", "async", "profile", "frame"):
+            for header in ("core/task_pool.hpp", "../core/task_pool.hpp"):
+                with self.subTest(includer=includer, header=header):
+                    where = f"src/{includer}/past.cpp"
+                    self.write(where, f'\n#include "{header}"\n')
+                    self.expect_problem(
+                        where + ":2", "task_pool.hpp' is private to core", "src/core/extension.hpp"
+                    )
+                    self.write(where, "")
+
+    def test_a_private_header_of_a_module_without_a_door_is_free(self):
+        self.write("src/base/parker.hpp", "")
+        self.write("src/graph/parker.cpp", '#include "base/parker.hpp"\n')
+        self.assertEqual(self.run_script().returncode, 0)
+
+    def test_a_room_of_the_module_goes_past_its_door(self):
+        self.write("docs/architecture.md", PAGE.replace("core   (", "core/room\ncore   ("))
+        self.write("src/core/room/pool.cpp", '#include "core/task_pool.hpp"\n')
+        self.assertEqual(self.run_script().returncode, 0, self.run_script().stdout)
+        self.write("src/core/room/deep.hpp", "")
+        self.write("src/graph/past.cpp", '#include "core/room/deep.hpp"\n')
+        self.expect_problem("src/graph/past.cpp:1", "is private to core")
+
+    def test_a_line_that_names_no_door_is_an_error_of_its_own(self):
+        self.write("docs/architecture.md", PAGE.replace("src/core/extension.hpp", ""))
+        result = self.run_script()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("```doors", result.stderr)
 
     def test_a_posix_header_outside_the_platform_folder_is_refused(self):
         for header in ("unistd.h", "pthread.h", "sys/mman.h", "linux/futex.h", "windows.h", "poll.h"):

@@ -1,6 +1,6 @@
 // Every pushed value is popped exactly once, whole, and each producer's values in their order; also
 // where the positions wrap.
-#include "braid/core/bounded_queue.hpp"
+#include "braid/base/bounded_queue.hpp"
 
 #include "relacy_policy.hpp"
 

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARKER, READY = "src/base/parker.hpp", "src/core/ready/ready_queue.hpp"
 SLEEPERS, WORDS = "src/core/seats/sleepers.hpp", "src/core/task/words.hpp"
 FORK = "include/braid/core/fork_stack.hpp"
-BOUNDED = "include/braid/core/bounded_queue.hpp"
+BOUNDED = "include/braid/base/bounded_queue.hpp"
 FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 
 RANKS = "src/graph/ready_ranks.hpp"

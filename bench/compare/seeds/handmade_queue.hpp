@@ -6,7 +6,7 @@
 
 #include "seeds/common.hpp"
 
-#include <braid/core/bounded_queue.hpp>
+#include <braid/base/bounded_queue.hpp>
 
 #include <memory>
 #include <semaphore>

@@ -8,9 +8,9 @@
 #include "seeds/task_manager.hpp"
 #include "seeds/task_queue.hpp"
 
-#include <braid/core/queue.hpp>
 #include <braid/core/scheduler.hpp>
 #include <braid/core/scope.hpp>
+#include <braid/queue/queue.hpp>
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 //   // in a stage:
 //   for (braid::sampler<pad_state>::sample s; pad.take(s);) game.input(s.tick.due, s.value);
 
+#include "braid/base/bounded_queue.hpp"
 #include "braid/base/export.hpp"
-#include "braid/core/bounded_queue.hpp"
 #include "braid/core/scheduler.hpp"
 #include "braid/frame/jitter.hpp"
 

@@ -153,6 +153,9 @@ public:
     /// The same in lines of text, each node after its predecessors.
     BRAID_API std::string to_text() const;
 
+    /// Not for programs. Null: there was no memory for it.
+    detail::graph_state* internals() const { return state_; }
+
 private:
     template <class T, class... Arguments>
     graph_node put_node(void* opened, detail::closure_fn call, Arguments&&... arguments) {

@@ -1,5 +1,5 @@
 // The ring behind named queues: the races of the original, each forced.
-#include "braid/core/bounded_queue.hpp"
+#include "braid/base/bounded_queue.hpp"
 
 #include "scale.hpp"
 

@@ -1,9 +1,9 @@
-#include "braid/core/queue.hpp"
+#include "braid/queue/queue.hpp"
 
-#include "braid/core/bounded_queue.hpp"
+#include "base/platform/platform.hpp"
+#include "braid/base/bounded_queue.hpp"
 #include "braid/core/scheduler.hpp"
-#include "core/limits.hpp"
-#include "core/runtime.hpp"
+#include "core/extension.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +11,9 @@
 #include <mutex>
 
 BRAID_NAMESPACE_BEGIN
+
+namespace core = detail::core;
+
 namespace {
 
 /// The queues whose work lies on this thread's stack, innermost first.
@@ -25,6 +28,16 @@ bool serves(const queue& q) {
         if (s->q == &q) return true;
     }
     return false;
+}
+
+queue_options within_limits(queue_options o, const detail::runtime& rt) {
+    if (o.name == nullptr) o.name = "queue";
+    using range = queue_options;
+    const detail::limiter limits = core::limits(rt, "queue_options");
+    limits.keep(o.threads, 0U, range::most_threads, "threads");
+    limits.keep(o.capacity, range::least_capacity, range::most_capacity, "capacity");
+    limits.keep_thread(o.nice, o.stack_bytes);
+    return o;
 }
 
 }  // namespace
@@ -66,7 +79,7 @@ struct queue::state {
     static std::size_t handle_bytes(const queue_options& o) {
         return sizeof(platform::thread_handle) * std::max(o.threads, 1U);
     }
-    detail::accounted_memory& memory() const { return rt.memory(); }
+    detail::accounted_memory& memory() const { return core::memory(rt); }
 
     bool try_push(item& it);
     bool try_pop(item& it);
@@ -157,7 +170,7 @@ void queue::state::run_one(item& it) {
     try {
         it.call(owner);
     } catch (...) {
-        rt.report_unobserved(options.name, std::current_exception());
+        core::report_unobserved(rt, options.name, std::current_exception());
     }
 #else
     it.call(owner);
@@ -177,8 +190,8 @@ bool queue::state::run_oldest(atomic<std::uint64_t>& count) {
 }
 
 void queue::state::thread_main() {
-    platform::set_float_control(rt.float_control);
-    const thread_callbacks& callbacks = rt.options().threads;
+    platform::set_float_control(core::float_control(rt));
+    const thread_callbacks& callbacks = core::options(rt).threads;
     if (callbacks.started != nullptr) callbacks.started(callbacks.user, options.name);
     item it;
     while (true) {
@@ -197,7 +210,7 @@ void queue::state::thread_main() {
 }
 
 queue::state* queue::make_state(queue& q, const queue_options& options) {
-    detail::accounted_memory& memory = q.rt_.memory();
+    detail::accounted_memory& memory = core::memory(q.rt_);
     const std::size_t count = state::cell_count(options);
     const std::size_t cell_bytes = sizeof(state::ring::cell) * count;
     const std::size_t handle_bytes = state::handle_bytes(options);
@@ -219,7 +232,7 @@ queue::state* queue::make_state(queue& q, const queue_options& options) {
 }
 
 queue::queue(scheduler& s, const queue_options& options)
-    : rt_(s.internals()), state_(make_state(*this, detail::within_limits(options, rt_.options()))) {
+    : rt_(s.internals()), state_(make_state(*this, within_limits(options, rt_))) {
     if (state_ == nullptr) return;
     const queue_options& given = state_->options;
     state_->request = {.name = given.name,
@@ -231,9 +244,9 @@ queue::queue(scheduler& s, const queue_options& options)
         state_->threads[i] = platform::start_thread(state_->request);
         state_->has_threads = state_->has_threads || state_->threads[i] != 0;
         if (state_->threads[i] == 0) {
-            state_->rt.log(log_level::error,
-                           "%s: the system refused a thread for queue '%s'; going on without it",
-                           state_->rt.options().name, given.name);
+            core::log(rt_, log_level::error,
+                      "the system refused a thread for queue '%s'; going on without it",
+                      given.name);
         }
     }
 }
@@ -252,7 +265,7 @@ queue::~queue() {
         if (state_->threads[i] != 0) platform::join_thread(state_->threads[i]);
     }
     state_->~state();
-    rt_.memory().release(state_, sizeof(state), alignof(state), memory_tag::queue);
+    core::memory(rt_).release(state_, sizeof(state), alignof(state), memory_tag::queue);
 }
 
 bool queue::push_item(item& work) {
@@ -289,7 +302,7 @@ bool queue::push_item(item& work) {
 void queue::drain() {
     if (state_ == nullptr) return;
     state& q = *state_;
-    if (!BRAID_EXPECT(q.rt.options().assertion, !serves(*this),
+    if (!BRAID_EXPECT(core::misuse(q.rt), !serves(*this),
                       "a piece of work cannot drain its own queue: it would wait for itself")) {
         return;
     }

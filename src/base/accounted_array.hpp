@@ -1,5 +1,6 @@
 #pragma once
-// A vector of plain data whose memory is the scheduler's. Growing may fail; nothing is lost then.
+// A vector of plain data whose memory is accounted for under one tag. Growing may fail; nothing is
+// lost then.
 
 #include "base/accounted_memory.hpp"
 
@@ -9,41 +10,59 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-template <class T>
+template <class T, memory_tag Tag>
 class accounted_array {
     static_assert(std::is_trivially_copyable_v<T>);
 
 public:
     explicit accounted_array(accounted_memory& memory) : memory_(memory) {}
-    ~accounted_array() {
-        memory_.release(data_, capacity_ * sizeof(T), alignof(T), memory_tag::frame);
-    }
+    ~accounted_array() { memory_.release(data_, capacity_ * sizeof(T), alignof(T), Tag); }
     accounted_array(const accounted_array&) = delete;
     accounted_array& operator=(const accounted_array&) = delete;
 
+    /// Room for so many in all; whoever adds them one by one gets more, so that each is copied a
+    /// few times at most. False: no memory.
     bool reserve(std::size_t wanted) {
         if (wanted <= capacity_) return true;
         if (wanted < 2 * capacity_) wanted = 2 * capacity_;
-        void* bytes = memory_.allocate(wanted * sizeof(T), alignof(T), memory_tag::frame);
+        void* bytes = memory_.allocate(wanted * sizeof(T), alignof(T), Tag);
         if (bytes == nullptr) return false;
         if (size_ != 0) std::memcpy(bytes, data_, size_ * sizeof(T));
-        memory_.release(data_, capacity_ * sizeof(T), alignof(T), memory_tag::frame);
+        memory_.release(data_, capacity_ * sizeof(T), alignof(T), Tag);
         data_ = static_cast<T*>(bytes);
         capacity_ = wanted;
         return true;
     }
     bool push(const T& value) {
-        if (!reserve(size_ + 1)) return false;
+        constexpr std::size_t first = 16;
+        if (size_ == capacity_ && !reserve(size_ == 0 ? first : size_ + 1)) return false;
         data_[size_++] = value;
         return true;
     }
     void pop() { --size_; }
     void clear() { size_ = 0; }
+    /// Makes it `size` long, all zero. False: no memory, and nothing has changed.
+    bool reset(std::size_t size) {
+        if (!reserve(size)) return false;
+        size_ = size;
+        if (size != 0) std::memset(static_cast<void*>(data_), 0, size * sizeof(T));
+        return true;
+    }
+    template <class Unwanted>
+    void remove_if(Unwanted&& unwanted) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < size_; ++i) {
+            if (!unwanted(data_[i])) data_[kept++] = data_[i];
+        }
+        size_ = kept;
+    }
     std::size_t size() const { return size_; }
     T& operator[](std::size_t i) { return data_[i]; }
     const T& operator[](std::size_t i) const { return data_[i]; }
     T* begin() { return data_; }
     T* end() { return data_ + size_; }
+    const T* begin() const { return data_; }
+    const T* end() const { return data_ + size_; }
 
 private:
     accounted_memory& memory_;

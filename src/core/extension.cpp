@@ -1,0 +1,87 @@
+// What of the door is not inline: it is not on the way of every task.
+#include "core/extension.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail::core {
+
+void log(runtime& rt, log_level level, const char* format, ...) {
+    const log_handler& to = rt.options().log;
+    if (to.function == nullptr) return;
+    char text[512];
+    const int name = std::snprintf(text, 100, "%s: ", rt.options().name);
+    const std::size_t at = std::min<std::size_t>(name > 0 ? static_cast<std::size_t>(name) : 0, 99);
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text + at, sizeof text - at, format, arguments);
+    va_end(arguments);
+    to.function(to.user, level, text);
+}
+
+void help_poll(runtime& rt, task_id id, nanoseconds enough) {
+    worker* const own = rt.bound();
+    // In a task nobody else may come for it: others that wait see this thread run.
+    const bool in_task = own != nullptr && own->top != nullptr;
+    const bool outside =
+        own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
+    if (outside && !in_task && rt.active_workers(relaxed) != 0) return;  // they do it
+    worker* const w = own != nullptr ? own : rt.try_lease_guest();
+    if (w == nullptr) return;
+    w->leave_list_at = deadline_after(active_policy::now(), enough);
+    rt.help_once(*w, id);
+    w->leave_list_at = INT64_MAX;
+    if (own == nullptr) rt.return_guest(*w);
+}
+
+task_at_once::task_at_once(runtime& rt, seat& w, const draft& opened, const char* name)
+    : rt_(rt),
+      seat_(w),
+      index_(index_of(opened)),
+      id_(rt.id_of(index_)),
+      name_(name),
+      body_{index_, w.top, {}, task_context(rt, w, id_)} {
+    slot& s = rt.slot_at(index_);
+    s.invoke = nullptr;
+    const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
+    s.waits_for.store(0, relaxed);
+    s.runner.store(w.index, relaxed);
+    floats_.use(w, rt.float_control);
+    outer_elsewhere_ = w.elsewhere;
+    began_ = w.stamp = rt.task_clock();
+    outer_ = rt.begin_body(w, body_, id_);
+    if (rt.observed()) rt.options().observer->on_start(w.index, id_, name, facts, {});
+}
+
+task_at_once::~task_at_once() {
+    rt_.end_body(seat_, body_, outer_);
+    if (rt_.observed()) rt_.options().observer->on_end(seat_.index, id_, name_, false);
+    seat_.elsewhere = outer_elsewhere_ + (seat_.stamp - began_);
+    seat_counters::add(seat_.counters.executed);
+    rt_.own_work_done(seat_, index_);
+}
+
+std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, own_way way) {
+    const std::uint32_t index = rt.take_slot(w);
+    if (index == no_index) return no_index;
+    slot& s = rt.slot_at(index);
+    s.name = o.name;
+    s.way = way;
+    s.module = 0;
+    const bool detailed = (runtime::flags_of(o) & (flag_direct | flag_resources)) != 0;
+    if ((!detailed && !rt.identified()) || rt.fill_detail(w, s, o, draft_kind::spawned)) {
+        return index;
+    }
+    free_own_task(rt, w, index);
+    return no_index;
+}
+
+void free_own_task(runtime& rt, seat& w, std::uint32_t index) {
+    rt.free_detail(w, rt.slot_at(index));
+    rt.clean_and_give_slot(w, index);
+}
+
+}  // namespace detail::core
+BRAID_NAMESPACE_END

@@ -1,0 +1,376 @@
+#pragma once
+// Tasks of a module's own kind, in slots that the module keeps and runs again and again: a graph's
+// nodes. Included by core/extension.hpp.
+//
+//   make ─► begin one more time (own_round) ─► ready ─► run ─► own work done ─► end ─┐ … ─► free
+//              ▲                                                                     │
+//              └─────────────────────────────────────────────────────────────────────┘
+//
+// The module decides when a task is ready, and ends it by end_own_task(); queues, waits, children
+// and instruments know it as they know any other.
+
+#include "base/accounted_memory.hpp"
+#include "core/life/scope_counts.hpp"
+#include "core/limits.hpp"
+#include "core/ready/attention.hpp"
+#include "core/run/helper_floats.hpp"
+#include "core/runtime.hpp"
+#include "core/seat_lease.hpp"
+#include "core/task/stable_ids.hpp"
+#include "core/task/words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail::core {
+
+using seat = worker;
+
+/// What options say about how and where a task runs.
+class own_traits {
+public:
+    own_traits() = default;
+    explicit own_traits(const task_options& o)
+        : flags_(static_cast<std::uint16_t>(runtime::flags_of(o) | flag_own_way)),
+          level_(runtime::level_of(o)) {}
+
+    /// Any thread may run it, and it needs nothing.
+    bool runs_anywhere() const {
+        return (flags_ & (flag_direct | flag_background | flag_resources)) == 0;
+    }
+    /// Its level is that of a category, which the program may change between two runs.
+    bool has_category() const { return (flags_ & flag_category) != 0; }
+    own_traits at_normal_level() const {
+        own_traits same = *this;
+        same.flags_ &= static_cast<std::uint16_t>(~flag_category);
+        same.level_ = normal;
+        return same;
+    }
+
+    std::uint16_t flags() const { return flags_; }
+    std::uint8_t level() const { return level_; }
+    static constexpr auto normal = static_cast<std::uint8_t>(priority_level::normal);
+
+private:
+    std::uint16_t flags_ = 0;
+    std::uint8_t level_ = 0;
+};
+
+/// The flags of a task at one moment.
+class own_facts {
+public:
+    explicit own_facts(std::uint16_t flags) : flags_(flags) {}
+    /// It comes after a failure, or nobody is there who could run it.
+    bool is_cancelled() const { return (flags_ & (flag_failed | flag_cancel)) != 0; }
+    bool may_be_long() const { return (flags_ & flag_quiet) != 0; }
+    bool has_resources() const { return (flags_ & flag_resources) != 0; }
+
+private:
+    std::uint16_t flags_;
+};
+
+/// A handle, of one pointer. Null: none.
+class own_task {
+public:
+    own_task() = default;
+    own_task(const runtime& rt, std::uint32_t index) : slot_(&rt.slot_at(index)) {}
+    explicit operator bool() const { return slot_ != nullptr; }
+
+    void* storage() const { return slot_->storage; }
+    const char* name() const { return slot_->name; }
+    /// `index`: what make_own_task() returned. Another id in each round.
+    task_id id(std::uint32_t index) const { return {join_word(slot_->generation(), index)}; }
+    /// The module's, from 1 on; also the order in which failures count.
+    std::uint32_t number() const { return slot_->ordinal.load(relaxed); }
+    void set_number(std::uint32_t n) const { slot_->ordinal.store(n, relaxed); }
+    std::uint32_t parent() const { return slot_->parent.load(relaxed); }
+
+    own_facts facts() const { return own_facts(slot_->flags.load(relaxed)); }
+    bool runs_anywhere() const {
+        return (slot_->flags.load(relaxed) & (flag_direct | flag_background | flag_resources)) == 0;
+    }
+    /// The thread that makes it ready may run it at once, as any other task of the normal level.
+    bool is_plain() const {
+        constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
+        return (slot_->flags.load(relaxed) & ~harmless) == flag_own_way &&
+               slot_->level.load(relaxed) == own_traits::normal;
+    }
+    bool failed() const { return slot_->has(flag_failed); }
+    /// relaxed: seen by whoever drops the last share of it or of what waits for it. Returns whether
+    /// it had failed before.
+    bool set_failed() const {
+        return (slot_->flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
+    }
+    /// In this round it is over without having run, and counts as cancelled. The bit's other
+    /// meaning, that the closure serves children, no task of this kind has.
+    bool left_out() const { return slot_->has(flag_shared); }
+    /// relaxed: seen by whoever drops the last of its counts, which the caller's end precedes.
+    void leave_out() const { slot_->flags.fetch_or(flag_shared, relaxed); }
+
+    /// A thread begins with it.
+    void begin_on(const seat& w) const { slot_->runner.store(w.index, relaxed); }
+    bool has_begun() const { return slot_->runner.load(relaxed) != UINT16_MAX; }
+
+    /// One predecessor less. True: that was the last, and the caller makes it ready.
+    bool drop_wait() const { return detail::drop_wait(slot_->waits_for); }
+    /// Its own work is done. True: so are its children, and the caller ends it.
+    bool drop_share() const { return drop_open_work(slot_->open); }
+    /// The same; false also where there are others, and then nothing has changed.
+    bool drop_only_share() const { return drop_only_open_work(slot_->open); }
+    /// The same if nobody can know its id, without a read-modify-write; closes it, too.
+    bool close_unknown(task_id id) const {
+        return detail::close_unknown(slot_->open, slot_->permissions, generation_of(id.value));
+    }
+
+    // For the functions below.
+    slot& words() const { return *slot_; }
+
+private:
+    slot* slot_ = nullptr;
+};
+
+/// What a kind is: `static void run(runtime&, seat&, std::uint32_t index, bool more)` runs the
+/// task, with `more` also others of its kind that it knows of; `static void ended(runtime&, seat&,
+/// std::uint32_t index)` hears that the last child of one whose own work was done before is over.
+template <class Kind>
+void run_own(runtime& rt, seat& w, std::uint32_t index, own_step step) {
+    if (step == own_step::ended) return Kind::ended(rt, w, index);
+    Kind::run(rt, w, index, step == own_step::more);
+}
+
+/// A mistake in the options is reported; false.
+inline bool good_options(const runtime& rt, const task_options& o) { return rt.good_options(o); }
+void free_own_task(runtime& rt, seat& w, std::uint32_t index);
+/// What make_own_task() does for every kind.
+std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, own_way way);
+/// Room for a task of that kind; the callable goes into its storage. no_index: no memory.
+template <class Kind>
+std::uint32_t make_own_task(runtime& rt, seat& w, const task_options& o) {
+    return make_own_task_of(rt, w, o, &run_own<Kind>);
+}
+
+/// A chooser or an observer wants ids that are the same in every run of the program: identify().
+inline bool wants_stable_ids(const runtime& rt) { return rt.identified(); }
+inline std::uint64_t stable_id_at(const runtime& rt, std::uint32_t index) {
+    const detail_block* const d = rt.detail_of(rt.slot_at(index));
+    return d != nullptr ? d->stable_id : 0;
+}
+/// Ids of what belongs together by a number or a name.
+inline std::uint64_t join_stable_ids(std::uint64_t creator, std::uint64_t n) {
+    return stable_ids::join(creator, n);
+}
+inline std::uint64_t join_stable_ids(std::uint64_t creator, const char* name) {
+    return stable_ids::join(creator, stable_ids::of_name(name));
+}
+/// Before a round.
+inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) {
+    detail_block* const d = rt.detail_of(task.words());
+    if (d == nullptr) return;
+    d->stable_id = stable_id;
+    d->creations.store(0, relaxed);
+}
+
+/// Makes `count` tasks as they are before they run, below the running task `parent`, which is open
+/// until the `ends` of them after which nothing comes are over. One thread, before any is ready.
+class own_round {
+public:
+    own_round(runtime& rt, seat& w, std::uint32_t parent, own_task first, std::uint64_t count,
+              std::uint32_t ends)
+        : parent_(parent), environment_(rt.slot_at(parent).environment.load(relaxed)) {
+        seat_counters::add(w.counters.created, count);
+        runtime::count_creation(w, environment_, count);
+        // relaxed: the share of the parent's own work keeps the count above 0.
+        rt.slot_at(parent).open.fetch_add(ends, relaxed);
+        rt.link_parent(first.words(), parent);
+        jump_ = first.words().jump.load(relaxed);
+        depth_ = first.words().depth.load(relaxed);
+    }
+    /// False: its id is no other than in the round before.
+    bool begin(own_task task, own_traits traits, std::uint32_t waits_for,
+               std::uint32_t number) const {
+        slot& s = task.words();
+        // The last generation is used again and again: whoever still holds an id of the task from
+        // an earlier round then takes it for this one's.
+        const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
+        const bool counted_up = generation != s.generation();
+        open_words(s.open, s.permissions, generation, 1);
+        s.environment.store(environment_, relaxed);
+        s.waits_for.store(waits_for, relaxed);
+        s.parent.store(parent_, relaxed);
+        s.jump.store(jump_, relaxed);
+        s.depth.store(depth_, relaxed);
+        s.ordinal.store(number, relaxed);
+        s.births.store(0, relaxed);
+        s.runner.store(UINT16_MAX, relaxed);
+        s.flags.store(traits.flags(), relaxed);
+        s.level.store(traits.level(), relaxed);
+        return counted_up;
+    }
+
+private:
+    const std::uint32_t parent_;
+    const task_environment* const environment_;
+    std::uint32_t jump_;
+    std::uint16_t depth_;
+};
+
+// ---- ready -------------------------------------------------------------------------------------
+
+/// It goes where tasks of its traits go: to a thread, to its resources, to the loop that runs this
+/// body. An observer was told already.
+inline void queue_ready(runtime& rt, seat& w, std::uint32_t index) { rt.queue_ready(w, index); }
+/// The same for one that needs nothing.
+inline void enqueue(runtime& rt, seat& w, std::uint32_t index) { rt.enqueue(w, index); }
+/// For one that is left out, whatever its traits: any thread ends it.
+inline void queue_for_anybody(runtime& rt, seat& w, task_id id) {
+    rt.push_ready(w, id, static_cast<unsigned>(priority_level::normal));
+}
+/// The loop that runs this body goes on with it. False: it cannot.
+inline bool run_next_in_body(runtime& rt, seat& w, std::uint32_t index) {
+    return rt.set_run_next(w, index, w.depth - 1);
+}
+/// The same when the body is over.
+inline bool run_next(runtime& rt, seat& w, std::uint32_t index) {
+    return rt.set_run_next(w, index, w.depth);
+}
+/// The newest task that this thread has made ready, if it is of a kind of its own and a child of
+/// `parent`. Null: it is not, and `parent` may be over.
+inline own_task take_newest_below(seat& w, task_id parent) {
+    ready_queue& own = w.ready[static_cast<unsigned>(priority_level::normal)];
+    const std::uint64_t id = own.newest();
+    if (id == 0) return {};
+    const runtime& rt = w.rt;
+    const slot& s = rt.slot_at(index_of(id));
+    // No ticket of a batch lies below what has children of such a kind.
+    if (!s.has(flag_own_way) || !rt.is_below(s, parent) || !own.take_newest()) return {};
+    return {rt, index_of(id)};
+}
+
+// ---- running and ending ------------------------------------------------------------------------
+
+inline std::uint32_t running_slot(const seat& w) { return w.top->slot; }
+inline task_id running_id(const seat& w) { return w.rt.id_of(w.top->slot); }
+inline task_id id_at(const runtime& rt, std::uint32_t index) { return rt.id_of(index); }
+inline void* storage_at(const runtime& rt, std::uint32_t index) {
+    return rt.slot_at(index).storage;
+}
+/// Null: it is in none.
+inline const scope* scope_at(const runtime& rt, std::uint32_t index) {
+    const task_environment* const e = rt.slot_at(index).environment.load(relaxed);
+    return e != nullptr ? e->within : nullptr;
+}
+
+inline void count_executed(seat& w) { seat_counters::add(w.counters.executed); }
+inline void count_failed(seat& w) { seat_counters::add(w.counters.failed); }
+inline void count_cancelled(seat& w) { seat_counters::add(w.counters.cancelled); }
+
+struct told_event {
+    event_kind kind;
+    task_id task;
+    task_id other = {};
+    const char* name = nullptr;
+};
+/// With an observer only.
+inline void tell(runtime& rt, seat& w, const told_event& e) {
+    rt.report(w, e.kind, e.task, e.other, e.name);
+}
+struct lineage {
+    task_id id, parent;
+};
+/// `same_moment`: the one before has just been told.
+inline void tell_spawned(observer& to, const seat& w, own_task task, const lineage& of,
+                         const std::source_location& where, bool same_moment) {
+    w.rt.report_spawned(to, w, task.words(), of.id, of.parent, where, same_moment, false);
+}
+/// What `rounds` more add to the ids of tasks.
+inline std::uint64_t ids_of_rounds(std::uint32_t rounds) { return join_word(rounds, 0); }
+
+inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
+    rt.release_resources(w, index);
+}
+
+/// The task and its children are over, which observers were told: its failure goes to its parent,
+/// those who depend on it or wait for it hear of it, its scope counts it. `closed`: by
+/// own_task::close_unknown(). Its parent's shares are the module's to end.
+[[gnu::always_inline]] inline void end_own_task(runtime& rt, seat& w, own_task task, task_id id,
+                                                bool closed) {
+    slot& s = task.words();
+    const std::uint32_t parent = s.parent.load(relaxed);
+    const bool failed = s.has(flag_failed);
+    const std::uint64_t head =
+        closed ? join_word(0, no_edge) : close_and_take(s.permissions, generation_of(id.value));
+    if (failed) {
+        // A child's, which came to the task as to every parent.
+        if (outcome* own = rt.take_outcome(s)) {
+            rt.adopt(w, parent, own, s.ordinal.load(relaxed));
+        }
+    }
+    if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
+        outcome* const cause = failed ? rt.share_outcome(rt.slot_at(parent)) : nullptr;
+        rt.tell_dependents(w, index_of(id.value), head, cause);
+        rt.drop(cause);
+    }
+    const task_environment* const environment = s.environment.load(relaxed);
+    if (environment == nullptr || environment->within == nullptr) return;
+    using ended = runtime::end_of_task;
+    ended how = s.has(flag_shared) ? ended::cancelled : ended::executed;
+    if (failed) how = s.runner.load(relaxed) != UINT16_MAX ? ended::failed : ended::cancelled;
+    rt.count_end(w, *environment->within, how);
+}
+
+/// Tasks that a thread runs one after the other in one frame of its stack: what it shows to others
+/// and to instruments, and how long each took. Not on top of a body of the same frame.
+class body_frame {
+public:
+    body_frame(runtime& rt, seat& w, std::uint32_t index, task_id id)
+        : rt_(rt),
+          seat_(w),
+          each_(rt.options().statistics),
+          outer_elsewhere_(w.elsewhere),
+          began_(each_ ? active_policy::now() : w.stamp),
+          body_{index, w.top, {}, task_context(rt, w, id)},
+          outer_(rt.begin_body(w, body_, id)) {
+        w.elsewhere = 0;
+    }
+    ~body_frame() {
+        rt_.end_body(seat_, body_, outer_);
+        seat_.elsewhere = outer_elsewhere_ + (seat_.stamp - began_);
+    }
+    body_frame(const body_frame&) = delete;
+    body_frame& operator=(const body_frame&) = delete;
+
+    void go_on_as(std::uint32_t index, task_id id) { runtime::go_on_as(body_, seat_, index, id); }
+    task_context& context() { return body_.context; }
+    bool failed() const { return body_.error != nullptr; }
+    std::exception_ptr take_error() { return std::exchange(body_.error, nullptr); }
+    /// The body has asked for its id, so that others may know it.
+    bool id_taken() { return runtime::id_taken(body_); }
+
+    /// For ended(); 0 where the clock is not read for each body.
+    std::int64_t start() const { return each_ ? active_policy::now() : 0; }
+    void ended(const char* name, bool may_be_long, std::int64_t started) {
+        if (each_) {
+            rt_.note_duration(seat_, name, may_be_long, started);
+            seat_.elsewhere = 0;
+        } else if (++untimed_ >= seat_.time_each || may_be_long) {
+            rt_.note_durations(seat_, name, may_be_long, std::exchange(untimed_, 0));
+        }
+    }
+    /// The last ones, for which the clock was not read; `name` for all of them.
+    void end_times(const char* name) {
+        if (untimed_ != 0) rt_.note_durations(seat_, name, false, std::exchange(untimed_, 0));
+    }
+
+private:
+    runtime& rt_;
+    seat& seat_;
+    const bool each_;
+    unsigned untimed_ = 0;
+    const std::int64_t outer_elsewhere_, began_;
+    running_task body_;
+    running_task* const outer_;
+};
+
+}  // namespace detail::core
+BRAID_NAMESPACE_END
