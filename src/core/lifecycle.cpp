@@ -218,6 +218,15 @@ worker* runtime::place_seat(seat_kind kind, unsigned number, void* bytes, ready_
 
 worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     const std::lock_guard lock(seat_mutex);
+    for (unsigned i = 0; i < seat_count.load(relaxed); ++i) {
+        worker* w = seats[i].load(relaxed);
+        // One whose thread the system has refused.
+        if (w->kind != kind || w->number != number || !w->vacant || kind == seat_kind::main) {
+            continue;
+        }
+        w->vacant = false;
+        return w;
+    }
     if (seat_count.load(relaxed) == sleepers::capacity) {
         log(log_level::error,
             "%s: all %u seats are taken; lower max_workers, guests or "
@@ -267,8 +276,15 @@ bool runtime::start(worker& w) {
     w.thread = platform::start_thread(w.request);
     if (w.thread == 0) {
         if (turn) turn->leave(w.index);
-        log(log_level::error, "%s: the system refused to start thread '%s'; going on without it",
-            options.name, w.name);
+        {
+            const std::lock_guard lock(seat_mutex);
+            w.vacant = true;
+        }
+        if (!std::exchange(w.was_refused, true)) {
+            log(log_level::error,
+                "%s: the system refused to start thread '%s'; going on without it", options.name,
+                w.name);
+        }
     }
     return w.thread != 0;
 }

@@ -77,7 +77,7 @@ bool runtime::keep(worker& w, std::uint32_t index, unsigned depth) {
 void runtime::enqueue(worker& w, std::uint32_t index) {
     slot& s = slots[index];
     if (s.has(flag_background)) {
-        enqueue_background(index);
+        enqueue_background(w, index);
         return;
     }
     if (s.has(flag_direct)) {

@@ -177,7 +177,7 @@ public:
               outcome** received);
     /// The same for any thread, also for one that finds no seat: then it runs nothing meanwhile.
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
-    void count_background_waiter(int change);
+    void count_background_waiter(worker& w, int change);
     static bool take(event& e);
     static bool take_or_mark(event& e);
     static bool mark_waited(scope& all);
@@ -259,8 +259,8 @@ public:
     void resume();
 
     // ---- background.cpp
-    void enqueue_background(std::uint32_t index);
-    void start_background();
+    void enqueue_background(worker& w, std::uint32_t index);
+    void start_background(worker& w);
     void background_main(worker& w);
     /// Under background.mutex: the oldest of the highest level that is wanted.
     template <class Wanted>

@@ -76,7 +76,10 @@ struct alignas(64) worker {
     std::uint64_t mask = 0;    // its bit in task_options::workers
     bool leased = false;       // guest seats; guarded by the runtime's guest lock,
     bool waits = false;        // and this one too
-    bool vacant = false;       // main seats; guarded by the runtime's seat lock
+    // Its main thread has left, or the system refused its thread; guarded by the runtime's seat
+    // lock.
+    bool vacant = false;
+    bool was_refused = false;  // said once
     char name[32] = {};
     platform::thread_request request{};
     platform::thread_handle thread = 0;

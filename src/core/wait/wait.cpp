@@ -132,7 +132,7 @@ void wait_loop::begin() {
     rt_.note_core(w_);
     began_ = w_.stamp = rt_.task_clock();
     elsewhere_ = w_.elsewhere;
-    if (w_.kind == seat_kind::background) rt_.count_background_waiter(+1);
+    if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, +1);
     lent_ = w_.handed_over;  // inside blocking(), or on top of a wait that gave its permit away
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
@@ -144,7 +144,7 @@ void wait_loop::end() {
     w_.wait_over = outer_wait_;
     if (w_.handed_over && !lent_) rt_.take_back(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
-    if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
+    if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, -1);
     rt_.leave_search(w_);
     // Publishers left work to this thread, and no other one was asked: now another one is.
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
@@ -383,14 +383,14 @@ void runtime::notify(unsigned seat) {
     }
 }
 
-void runtime::count_background_waiter(int change) {
+void runtime::count_background_waiter(worker& w, int change) {
     bool queued = false;
     {
         const std::lock_guard lock(background.mutex);
         background.waiting += static_cast<unsigned>(change);
         for (const inbox& list : background.ready) queued = queued || list.first != no_index;
     }
-    if (queued && change > 0) start_background();
+    if (queued && change > 0) start_background(w);
 }
 
 bool runtime::hand_over(worker& w) {
