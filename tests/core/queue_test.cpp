@@ -313,4 +313,19 @@ TEST_P(Queue, ForWhichThereIsNoMemoryIsEmptyAndRefusesEverything) {
     EXPECT_FALSE(ran);
 }
 
+TEST_P(Queue, WorkThatRunsWhileItEndsMayPushMore) {
+    braid::scheduler s(options());
+    for (const unsigned threads : {0U, 1U}) {
+        int ran = 0;
+        {
+            braid::queue q(s, {.threads = threads});
+            q.push([&ran](braid::queue& own) {
+                ++ran;
+                EXPECT_TRUE(own.push([&ran] { ++ran; }));
+            });
+        }
+        EXPECT_EQ(ran, 2) << threads << " threads";
+    }
+}
+
 }  // namespace
