@@ -7,6 +7,7 @@ in a copy in out/mutate. Ends with 1 if more than a tenth survives, and if tests
 
 import argparse
 import fcntl
+import json
 import os
 import random
 import re
@@ -37,10 +38,15 @@ COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tes
 OPTIONS = ("-DBRAID_BUILD_SAMPLES=OFF", "-DBRAID_BUILD_DEMO=OFF", "-DBRAID_BUILD_TOOLS=OFF",
            "-DBRAID_BUILD_BENCH=OFF", "-DBRAID_WITH_STREAM=OFF", "-DBRAID_WITH_TRACY=OFF",
            "-DCMAKE_CXX_FLAGS_DEBUG=-O1")  # fmt: skip
-FILTER = "--gtest_filter=-Gdb.*"
+LEFT_OUT = ["Gdb.*"]
 BUILD_SECONDS = 900
+PATIENCE = 10  # how many times as long as before one test may take, beside LEAST_SECONDS
+LEAST_SECONDS = 5
+REPEATS = 3  # of a test that failed, alone: a busy machine fails some now and then
+KILLERS = 40  # tests that noticed something lately, which are tried first
 MEMORY = 8 << 30  # a mutant that never stops allocating
 MOST_SURVIVORS = 0.1
+WORKERS = "0,2"
 
 
 class stopped(Exception):
@@ -92,19 +98,24 @@ class processes:
                     pass
         self.running = []
 
-    def run(self, commands, seconds, **how):
-        """All at once, until all are done or one fails: 0, that exit status, or None: no time."""
+    def run(self, commands, seconds, hangs=lambda: False, **how):
+        """All at once, until all are done or one fails: 0, that exit status, or None: no time.
+
+        `failed` is then the number of the command that failed.
+        """
         end = time.monotonic() + seconds
-        waiting = [self.start(c, **{**how, **extra}) for c, extra in commands]
+        waiting = [(i, self.start(c, **{**how, **extra})) for i, (c, extra) in enumerate(commands)]
+        self.failed = None
         try:
             while waiting:
-                for process in list(waiting):
+                for i, process in list(waiting):
                     status = process.poll()
                     if status is not None:
-                        waiting.remove(process)
+                        waiting.remove((i, process))
                     if status:
+                        self.failed = i
                         return status
-                if time.monotonic() > end:
+                if time.monotonic() > end or hangs():
                     return None
                 time.sleep(0.02)
             return 0
@@ -115,6 +126,41 @@ class processes:
 def limits():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+class test_log:
+    """What one process with tests has said so far; which test it is at, and since when."""
+
+    def __init__(self, path):
+        self.path, self.size, self.since = path, -1, time.monotonic()
+
+    def lines(self):
+        return self.path.read_text("utf-8", "replace").splitlines()
+
+    def running(self):
+        """The test that has begun last, unless it is over."""
+        at = None
+        for line in self.lines():
+            said = re.match(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] ([^ ,]+)", line)
+            if said and said[1] == "RUN":
+                at = said[2]
+            elif said and said[2] == at:
+                at = None
+        return at
+
+    def durations(self):
+        found = (re.match(r"\[       OK \] ([^ ,]+).* \((\d+) ms\)$", x) for x in self.lines())
+        return {f[1]: int(f[2]) / 1000 for f in found if f}
+
+    def failed(self):
+        found = (re.match(r"\[  FAILED  \] ([^ ,]+)", x) for x in self.lines())
+        return next((f[1] for f in found if f), None) or self.running()
+
+    def idle_seconds(self):
+        size = self.path.stat().st_size
+        if size != self.size:
+            self.size, self.since = size, time.monotonic()
+        return time.monotonic() - self.since
 
 
 class workshop:
@@ -129,6 +175,10 @@ class workshop:
         self.jobs = len(os.sched_getaffinity(0))
         self.children = processes()
         self.seconds = {}  # of a module's tests, unchanged
+        self.durations = {}  # of each test, unchanged
+        self.files = {}  # of each module: its tests with their files
+        self.killers = []  # tests, the latest first
+        self.building = 0  # seconds
 
     def copy(self):
         """What is the same already keeps its time, so that it is not built again."""
@@ -161,33 +211,74 @@ class workshop:
     def make(self, modules):
         return self.quietly(["ninja", "-C", str(self.build), *(m + "_tests" for m in modules)]) == 0
 
-    def test(self, module, seconds):
-        """0, an exit status, or None for a time limit."""
-        shards = 2 * self.jobs  # many tests sleep most of the time
-        program = [str(self.build / f"bin/{module}_tests"), FILTER, "--gtest_brief=1"]
+    def test(self, module, seconds=BUILD_SECONDS, only=(), without=(), repeats=1, patience=None):
+        """0, an exit status, or None for a time limit; `culprit` is then the test that was it.
+
+        With `patience` each test has a limit of its own: so many times what it took unchanged.
+        """
+        shards = 1 if len(only) == 1 else 2 * self.jobs  # many tests sleep most of the time
+        chosen = ":".join(only or ["*"]) + "-" + ":".join([*LEFT_OUT, *without])
+        program = [str(self.build / f"bin/{module}_tests"), "--gtest_filter=" + chosen,
+                   f"--gtest_repeat={repeats}"]  # fmt: skip
         shutil.rmtree(self.logs, ignore_errors=True)
         self.logs.mkdir()
-        commands = []
+        commands, self.said = [], []
         for shard in range(shards):
             environment = {
                 **os.environ,
-                "BRAID_TEST_WORKERS": "0,2",
+                "BRAID_TEST_WORKERS": WORKERS,
                 "GTEST_FAIL_FAST": "1",
                 "GTEST_TOTAL_SHARDS": str(shards),
                 "GTEST_SHARD_INDEX": str(shard),
             }
-            log = open(self.logs / str(shard), "wb")
+            self.said.append(test_log(self.logs / str(shard)))
+            log = open(self.said[-1].path, "wb")
             commands.append((program, {"env": environment, "stdout": log, "stderr": log}))
+        self.culprit = None
+
+        def hangs():
+            for log in self.said if patience is not None else ():
+                if log.idle_seconds() < LEAST_SECONDS * patience / PATIENCE:
+                    continue
+                test = log.running()
+                if log.idle_seconds() > self.limit_of(test, patience):
+                    self.culprit = test
+                    return True
+            return False
+
         try:
-            return self.children.run(commands, seconds, cwd=self.build, preexec_fn=limits)
+            status = self.children.run(commands, seconds, hangs, cwd=self.build, preexec_fn=limits)
         finally:
             for _, how in commands:
                 how["stdout"].close()
+        if status:
+            self.culprit = self.said[self.children.failed].failed()
+        return status
 
-    def failed_tests(self):
-        said = "\n".join(f.read_text("utf-8", "replace") for f in self.logs.iterdir())
-        failed = re.findall(r"^\[  FAILED  \] ([^ ,]+)|deadline passed in (\S+)", said, re.M)
-        return ", ".join(sorted({a or b for a, b in failed})) or "a crash"
+    def limit_of(self, test, patience):
+        return patience * (self.durations.get(test, 0) + LEAST_SECONDS / PATIENCE)
+
+    def files_of(self, module):
+        """Test file, without its end, by the name of each test."""
+        listed = self.folder / "listed.json"
+        program = [str(self.build / f"bin/{module}_tests"), "--gtest_list_tests",
+                   f"--gtest_output=json:{listed}"]  # fmt: skip
+        subprocess.run(program, stdout=subprocess.DEVNULL, check=True,
+                       env={**os.environ, "BRAID_TEST_WORKERS": WORKERS})  # fmt: skip
+        return {
+            f"{suite['name']}.{test['name']}": Path(test["file"]).stem.removesuffix("_test")
+            for suite in json.loads(listed.read_text("utf-8"))["testsuites"]
+            for test in suite["testsuite"]
+        }
+
+    def most_likely(self, module, file):
+        """The tests that noticed something lately, and those whose file is named like this one."""
+        source = Path(file)
+        names = {source.stem, source.parent.name}
+        alike = [t for t, f in self.files[module].items()
+                 if any(f.startswith(n) or n.startswith(f) for n in names)]  # fmt: skip
+        known = [t for t in self.killers if t in self.files[module]]
+        return list(dict.fromkeys(known + alike))
 
     def prepare(self, modules):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -203,9 +294,12 @@ class workshop:
             raise stopped(f"the copy does not build; see {self.log}")
         for module in modules:
             start = time.monotonic()
-            if self.test(module, BUILD_SECONDS) != 0:
-                raise stopped(f"{module}_tests fails without any change: {self.failed_tests()}")
+            self.files[module] = self.files_of(module)
+            if self.test(module) != 0:
+                raise stopped(f"{module}_tests fails without any change: {self.culprit}")
             self.seconds[module] = time.monotonic() - start
+            for log in self.said:
+                self.durations.update(log.durations())
 
     def judge(self, change):
         """killed, survived, timed out, or "no mutant" if it does not compile; and by which test."""
@@ -216,17 +310,39 @@ class workshop:
             modules.append(ALSO[change.file])
         try:
             file.write_text(change.apply(text), "utf-8")
-            if not self.make(modules):
+            start = time.monotonic()
+            compiles = self.make(modules)
+            self.building += time.monotonic() - start
+            if not compiles:
                 return "no mutant", ""
             for module in modules:
-                status = self.test(module, 20 + 5 * self.seconds[module])
-                if status is None:
-                    return "timed out", ""
-                if status != 0:
-                    return "killed", self.failed_tests()
+                outcome = self.notice(module, self.most_likely(module, change.file))
+                if outcome != "survived":
+                    self.killers = [self.culprit, *(t for t in self.killers if t != self.culprit)]
+                    del self.killers[KILLERS:]
+                    return outcome, self.culprit or "the whole program"
             return "survived", ""
         finally:
             file.write_text(text, "utf-8")
+
+    def notice(self, module, first):
+        """First those tests, then the others; who fails or hangs must do so alone, too."""
+        seconds = 60 + PATIENCE * self.seconds[module]
+        doubtful = []
+        for only, without in ([(first, [])] if first else []) + [([], first)]:
+            while (
+                status := self.test(module, seconds, only, without + doubtful, patience=PATIENCE)
+            ) != 0:
+                test = self.culprit
+                if test is None or len(doubtful) == 3 or self.fails_alone(module, test):
+                    self.culprit = test
+                    return "timed out" if status is None else "killed"
+                doubtful.append(test)
+        return "survived"
+
+    def fails_alone(self, module, test):
+        limit = REPEATS * self.limit_of(test, 3 * PATIENCE)
+        return self.test(module, limit, [test], repeats=REPEATS, patience=3 * PATIENCE) != 0
 
 
 def number(text):
@@ -279,10 +395,13 @@ def campaign(shop, drawn, count, only, results):
             break
         if only is not None and at not in only:
             continue
+        start = time.monotonic()
         outcome, by = shop.judge(change)
+        took = time.monotonic() - start
         if outcome != "no mutant":
             results.append((outcome, change))
-        print(f"{at:4} {outcome:10} {change}" + (f" [{by}]" if by else ""), flush=True)
+        by = f" [{by}]" if by else ""
+        print(f"{at:4} {outcome:10} {took:4.0f} s {change}{by}", flush=True)
 
 
 def main():

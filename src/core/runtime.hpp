@@ -151,7 +151,7 @@ public:
               outcome** received);
     /// The same for any thread, also for one that finds no seat: then it runs nothing meanwhile.
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
-    void count_background_waiter(int change);
+    void count_background_waiter(worker& w, int change);
     static bool take(event& e);
     static bool take_or_mark(event& e);
     static bool mark_waited(scope& all);
@@ -188,6 +188,8 @@ public:
     worker* add_seat(seat_kind kind, unsigned number, const char* name);
     worker* place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
                        std::uint32_t most, std::uint32_t others, const char* name);
+    /// False: the system refused the thread, and the seat is for the next one of its kind.
+    bool start_or_vacate(worker& w, void (*main)(void* worker));
     static void run_thread(void* worker);
     static void run_background_thread(void* worker);
     worker* bound() const;
@@ -218,8 +220,8 @@ public:
     void resume();
 
     // ---- background.cpp
-    void enqueue_background(std::uint32_t index);
-    void start_background();
+    void enqueue_background(worker& w, std::uint32_t index);
+    void start_background(worker& w);
     void background_main(worker& w);
     /// Under background.mutex: the oldest of the highest level that is wanted.
     template <class Wanted>

@@ -1,4 +1,5 @@
 // C9: a task for one thread runs there and nowhere else, and who waits for it is not stuck.
+#include "core/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -94,6 +95,36 @@ TEST_P(Affinity, AMaskMemberThatFallsAsleepMeanwhileTakesTheTask) {
     go.open();
     held.wait();
     EXPECT_EQ(ran, rounds);
+}
+
+TEST_P(Affinity, OneIdleMemberOfAMaskIsWokenAndTheOthersSleepOn) {
+    braid::scheduler_options no_spinning = options();
+    no_spinning.idle = braid::parking::power;
+    braid::scheduler s(no_spinning);
+    if (s.worker_count() < 2) GTEST_SKIP() << "needs two workers";
+    const braid::detail::runtime& rt = s.internals();
+    // How often the workers have fallen asleep, once all of them are.
+    const auto sleeps = [&] {
+        std::uint64_t sum = 0;
+        for (unsigned i = 0; i < s.worker_count(); ++i) {
+            const unsigned seat = s.worker_thread(i).seat;
+            const braid::detail::worker& w = rt.seat_at(seat);
+            braid_test::until([&] {
+                return rt.asleep().asleep(seat, braid::detail::searcher::idle) && w.at_rest.load();
+            });
+            sum += w.counters.parks.load();
+        }
+        return sum;
+    };
+    const std::uint64_t before = sleeps();
+    constexpr int rounds = 20;
+    for (int round = 0; round < rounds; ++round) {
+        std::atomic<bool> ran{false};
+        s.spawn({.workers = ~std::uint64_t{0}}, [&] { ran = true; });
+        braid_test::until([&] { return ran.load(); });
+        sleeps();
+    }
+    EXPECT_LE(sleeps(), before + rounds);
 }
 
 TEST_P(Affinity, WaitingForWorkOfTheWaitersOwnThreadMakesProgress) {

@@ -1,4 +1,5 @@
 // C13: streaming and long jobs on threads of their own, which run when nothing else wants the core.
+#include "core/runtime.hpp"
 #include "proc_threads.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
@@ -161,6 +162,61 @@ TEST_P(Background, RunsTheHighestFirst) {
     go.open();
     all.wait();
     EXPECT_EQ(order, (std::vector<std::string>{"high", "normal 1", "normal 2", "low"}));
+}
+
+/// Threads that are there stay; from here on the system refuses each further one.
+void refuse_threads(braid::scheduler& s) {
+    s.internals().options.worker_threads.stack_bytes = std::size_t{1} << 50;
+}
+
+TEST_P(Background, RunsAsFrameWorkWhereTheSystemRefusesItsThread) {
+    braid::scheduler s(options());
+    refuse_threads(s);
+    const unsigned seats = s.internals().seat_count;
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 300; ++i) s.wait(s.spawn(in_background, [&] { ++ran; }));
+    braid::scope all(s);
+    for (int i = 0; i < 300; ++i) all.spawn(in_background, [&] { ++ran; });
+    all.wait();
+    s.wait(s.spawn_batch(in_background, 300, [&](std::size_t) { ++ran; }));
+    EXPECT_EQ(ran, 900);
+    // One for the thread of the class, one for a reserve.
+    EXPECT_LE(s.internals().seat_count, seats + 2);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "'background 0'"), 1U);
+    EXPECT_EQ(proc_threads("background").size(), 0U);
+    s.shut_down();
+    expect_all_ended(s);
+}
+
+TEST_P(Background, WaitsOfItsOnlyThreadGetOnWhereTheSystemRefusesAnother) {
+    braid::scheduler_options o = options();
+    o.background_threads = 4;
+    braid::scheduler s(o);
+    s.wait(s.spawn(in_background, [] {}));
+    refuse_threads(s);
+    std::atomic<int> ran{0};
+    s.wait(s.spawn(in_background, [&](braid::task_context& task) {
+        braid::event happened(s);
+        s.post(in_background, [&] { happened.set(); });
+        s.do_work_while_waiting_for(happened);
+        // Queued before the wait, and no part of it.
+        s.post(in_background, [&] { happened.set(); });
+        task.wait(task.spawn([&] { s.do_work_while_waiting_for(happened); }));
+        task.wait(task.spawn(in_background, [&] { ++ran; }), braid::help::none);
+        ++ran;
+    }));
+    EXPECT_EQ(ran, 2);
+}
+
+TEST_P(Background, AThreadThatTheSystemGrantsAgainRunsTheClass) {
+    braid::scheduler s(options());
+    const std::size_t usual = s.internals().options.worker_threads.stack_bytes;
+    refuse_threads(s);
+    s.wait(s.spawn(in_background, [] {}));
+    s.internals().options.worker_threads.stack_bytes = usual;
+    std::string name;
+    s.wait(s.spawn(in_background, [&] { name = braid_test::this_proc_thread().name; }));
+    EXPECT_EQ(name, "background 0");
 }
 
 TEST_P(Background, IsDrainedAndDiscardedLikeTheRest) {

@@ -106,4 +106,23 @@ TEST_P(OneWorker, ALongTaskLetsHigherOnesPassAndOnlyThose) {
     EXPECT_TRUE(order == either[0] || order == either[1]) << testing::PrintToString(order);
 }
 
+TEST_P(Blocking, IsOverForTheOthersWhenTheCallReturns) {
+    // A thread in such a call counts as one that runs nothing, and lets waits without a reserve
+    // run what they do not need.
+    for (const int reserves : {0, 4}) {
+        braid::scheduler_options o = options();
+        o.max_reserves = reserves;
+        braid::scheduler s(o);
+        const auto& own = s.internals().seat_at(s.this_thread().seat);
+        s.blocking([&] {
+            EXPECT_TRUE(own.blocks.load());
+            s.blocking([] {});
+            if (reserves != 0) {
+                EXPECT_TRUE(own.blocks.load()) << "after the inner one";
+            }
+        });
+        EXPECT_FALSE(own.blocks.load()) << reserves << " reserves";
+    }
+}
+
 }  // namespace

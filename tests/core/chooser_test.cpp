@@ -1,5 +1,6 @@
 // With a chooser one thread runs at a time, every choice is the chooser's, and the same answers
 // give the same run (I8). BRAID_TEST_WORKERS picks the worker counts as for every scheduler test.
+#include "core/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
@@ -309,6 +310,56 @@ TEST_P(Chooser, FreezeComesToRestAndNothingRunsUntilResume) {
         });
         ASSERT_EQ(record.order.size(), 8U) << "seed " << seed;
     }
+}
+
+TEST_P(Chooser, TasksForCertainThreadsRunOnceAndThere) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const run_record record = run(seed, [](braid::scheduler& s, std::vector<int>& order) {
+            const braid::thread_ref here = s.this_thread();
+            braid::scope all(s);
+            for (int i = 0; i < 4; ++i) {
+                all.spawn({.on = here}, [&, here, i] {
+                    EXPECT_EQ(s.this_thread(), here);
+                    order.push_back(i);
+                });
+                if (s.worker_count() == 0) continue;
+                const braid::thread_ref there = s.worker_thread(0);
+                all.spawn({.on = there}, [&, there, i] {
+                    EXPECT_EQ(s.this_thread(), there);
+                    order.push_back(4 + i);
+                });
+                all.spawn({.workers = 1}, [&, there, i] {
+                    EXPECT_EQ(s.this_thread(), there);
+                    order.push_back(8 + i);
+                });
+            }
+            all.wait();
+        });
+        std::vector<int> expected(GetParam() == 0 ? 4 : 12);
+        for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<int>(i);
+        ASSERT_EQ(sorted(record.order), expected) << "seed " << seed;
+    }
+}
+
+TEST_P(Chooser, HearsNothingWhileThereIsNothingToDo) {
+    seeded_chooser chooser(1);
+    braid::scheduler_options o = options();
+    o.chooser = &chooser;
+    braid::scheduler s(o);
+    const braid::detail::runtime& rt = s.internals();
+    for (int round = 0; round < 20; ++round) {
+        s.wait(s.spawn([] {}));
+        // Without this thread nobody has anything to do, and nobody waits. It comes back when the
+        // last worker has passed the turn to nobody.
+        s.blocking([&] {
+            for (unsigned i = 0; i < s.worker_count(); ++i) {
+                const auto& w = rt.seat_at(s.worker_thread(i).seat);
+                braid_test::until([&] { return w.at_rest.load(); });
+            }
+        });
+    }
+    EXPECT_EQ(chooser.standstills(), 0);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "nobody can go on"), 0U);
 }
 
 }  // namespace

@@ -189,4 +189,21 @@ TEST_P(Event, WaitersWhoseTimeIsUpLeaveInAnyOrder) {
     EXPECT_EQ(woken, 0);
 }
 
+TEST_P(Event, PolledIsEnoughToRunTheTaskThatSetsIt) {
+    // Without workers a poll had no time to find somebody who runs it.
+    for (const int reserves : {0, 4}) {
+        braid::scheduler_options o = options();
+        o.max_reserves = reserves;
+        braid::scheduler s(o);
+        for (int round = 0; round < 10; ++round) {
+            braid::event go(s);
+            s.post([] {});
+            const braid::task_id setter = s.spawn([&go] { go.set(); });
+            while (!s.do_work_while_waiting_for(go, braid::microseconds(round))) {
+            }
+            s.wait(setter);
+        }
+    }
+}
+
 }  // namespace

@@ -71,4 +71,21 @@ TEST_P(ExpectWork, ThatNeverComesLetsEverybodySleepAgain) {
     EXPECT_EQ(ran, 150);
 }
 
+TEST_P(ExpectWork, ReachesEveryWorkerThatSleeps) {
+    braid::scheduler_options o = options();
+    o.idle = braid::parking::power;
+    braid::scheduler s(o);
+    const braid::detail::runtime& rt = s.internals();
+    const auto each = [&](auto&& is_so) {
+        for (unsigned i = 0; i < s.worker_count(); ++i) {
+            const braid::detail::worker& w = rt.seat_at(s.worker_thread(i).seat);
+            braid_test::until([&] { return is_so(w); });
+        }
+    };
+    each([&](const auto& w) { return rt.asleep().asleep(w.index, braid::detail::searcher::idle); });
+    s.expect_work(braid::seconds(3600));
+    const std::int64_t at = rt.expected_at.load();
+    each([&](const auto& w) { return w.expected_at.load() == at; });
+}
+
 }  // namespace

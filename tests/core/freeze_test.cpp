@@ -4,6 +4,7 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 
 namespace {
@@ -63,6 +64,7 @@ TEST_P(Freeze, NothingRunsUntilResume) {
 TEST_P(Freeze, ReturnsAfterTheBodiesThatRun) {
     braid::scheduler s(options());
     const auto& frozen = s.internals().frozen();
+    const long self = ::gettid();
     std::atomic<bool> returned{false};
     for (int round = 0; round < 10; ++round) {
         std::atomic<int> began{0}, inside{0};
@@ -72,9 +74,11 @@ TEST_P(Freeze, ReturnsAfterTheBodiesThatRun) {
             all.post([&] {
                 ++inside;
                 ++began;
-                braid_test::until([&] { return frozen.on() || returned; });
-                // Injected: the pause in which one that does not wait for this body returns.
-                for (int n = 0; n < 1000 && !returned; ++n) std::this_thread::yield();
+                // Injected: it ends when freeze() sleeps because of it, or has come back too early.
+                braid_test::until([&] {
+                    return returned ||
+                           (frozen.on() && braid_test::proc_thread_of(self).state == 'S');
+                });
                 --inside;
             });
         }

@@ -161,19 +161,21 @@ private:
 
 TEST_P(Listening, ATaskThatHasNothingLeftEndsAndCompletesInOneCall) {
     call_log log;
-    task_id lonely, failing;
+    task_id lonely, promised, failing;
     {
         braid::scheduler s(observed(log));
         lonely = s.spawn([] {});
+        promised = s.spawn({.never_waits = true}, [] {});
         failing = s.spawn([] { throw std::runtime_error("on purpose"); });
-        s.wait(s.spawn({.after_any = {lonely, failing}}, [] {}));
+        s.wait(s.spawn({.after_any = {lonely, promised, failing}}, [] {}));
         for (int i = 0; i < 100; ++i) s.post([] {});
         EXPECT_EQ(braid::fork_join(s, "fib", [](braid::fork_context) { return fib(5); }), 5);
     }
     EXPECT_TRUE(log.all_ready_once());
     EXPECT_TRUE(log.all_completed_once());
-    EXPECT_EQ(log.tasks(), 104U);
+    EXPECT_EQ(log.tasks(), 105U);
     EXPECT_TRUE(log.completed_at_once(lonely));
+    EXPECT_TRUE(log.completed_at_once(promised));
     EXPECT_FALSE(log.completed_at_once(failing)) << "who failed is told first";
 }
 

@@ -142,4 +142,24 @@ TEST_P(Scope, TwoInOneBlockAreTwo) {
     EXPECT_EQ(b.account().created, 1U);
 }
 
+TEST_P(Scope, AnEndIsToldBeforeTheThreadGoesOnWithAnotherTask) {
+    if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
+    braid::scheduler s(options());
+    for (int round = 0; round < 10; ++round) {
+        braid_test::door go, waited;
+        std::atomic<bool> began{false};
+        braid::scope all(s);
+        const braid::task_id last = all.spawn({}, [&] {
+            began = true;
+            go.pass();
+        });
+        braid_test::until([&] { return began.load(); });  // on a worker, which goes on with this:
+        const braid::task_id next = s.spawn({.after = {last}}, [&] { waited.pass(); });
+        go.open();
+        all.wait();
+        waited.open();
+        s.wait(next);
+    }
+}
+
 }  // namespace

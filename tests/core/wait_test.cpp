@@ -359,4 +359,18 @@ TEST_P(Wait, ForTasksAtTheEndOfALongQueueFindsThemByReserve) {
     EXPECT_EQ(ran, 1000);
 }
 
+TEST_P(Wait, NeverRunsASuccessorThatItDoesNotNeed) {
+    braid::scheduler s(options());
+    for (int round = 0; round < 20; ++round) {
+        braid_test::door returned;
+        auto gate = s.begin({}, braid::empty);
+        const braid::task_id needed = s.spawn({.after = {gate.id()}}, [] {});
+        const braid::task_id after = s.spawn({.after = {needed}}, [&returned] { returned.pass(); });
+        gate.finish();
+        s.wait(needed);
+        returned.open();
+        s.wait(after);
+    }
+}
+
 }  // namespace

@@ -333,4 +333,24 @@ TEST_P(Algorithms, SortOfAnAdversaryStaysNLogN) {
     EXPECT_LT(compares, 10 * n * 14);  // the square of n is a thousand times that
 }
 
+TEST_P(Algorithms, SortSplitsWhatIsSortedAlreadyInHalves) {
+    braid::scheduler s(options());
+    std::vector<int> numbers(braid_test::scaled(20'000));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    const auto comparisons = [&](std::size_t grain) {
+        std::atomic<std::size_t> n{0};
+        braid::sort(s, numbers.begin(), numbers.end(),
+                    [&n](int a, int b) {
+                        n.fetch_add(1, std::memory_order_relaxed);
+                        return a < b;
+                    },
+                    {.grain = grain});
+        return n.load();
+    };
+    // Halves down to n / 64 are six levels of one comparison an element and a few more; a pivot at
+    // the end would make as many levels as it is allowed.
+    const std::size_t n = numbers.size();
+    EXPECT_LE(comparisons(n / 64), comparisons(n) + 8 * n);
+}
+
 }  // namespace

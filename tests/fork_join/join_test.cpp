@@ -432,4 +432,30 @@ TEST_P(Join, AnObserverHearsOfEachPartThatMoves) {
     EXPECT_EQ(seen.started, seen.ended);
 }
 
+TEST_P(Join, APartThatMovesIsTimeOfTheThreadThatRunsIt) {
+    if (GetParam() == 0) GTEST_SKIP() << "nobody takes it";
+    braid::scheduler_options o = options();
+    o.statistics = true;
+    braid::scheduler s(o);
+    constexpr std::uint64_t least_ns = 2'000'000;
+    unsigned seat = 0;
+    const auto began = std::chrono::steady_clock::now();
+    fork_join(s, "moves", [&](fork_context c) {
+        std::atomic<bool> taken{false};
+        join(
+            c, [&] { braid_test::until([&] { return taken.load(); }); },
+            [&](fork_context there) {
+                seat = there.seat();
+                const auto end =
+                    std::chrono::steady_clock::now() + std::chrono::nanoseconds(least_ns);
+                braid_test::until([&] { return std::chrono::steady_clock::now() >= end; });
+                taken = true;
+            });
+    });
+    const auto most = std::chrono::steady_clock::now() - began;
+    const std::uint64_t busy = s.statistics(seat).busy_ns;
+    EXPECT_GE(busy, least_ns);
+    EXPECT_LE(busy, static_cast<std::uint64_t>(std::chrono::nanoseconds(most).count()));
+}
+
 }  // namespace

@@ -650,4 +650,32 @@ TEST(GraphText, IsGraphviz) {
               "    n0 -> n2;\n}\n");
 }
 
+TEST_P(Graph, NodesGoByTheLevelOfTheirCategory) {
+    braid::scheduler_options o = options();
+    o.workers = 0;  // this thread alone
+    braid::scheduler s(o);
+    const braid::priority_level table[] = {braid::priority_level::normal,
+                                           braid::priority_level::low, braid::priority_level::high};
+    s.set_priority_table(table, 3);
+    braid::graph g(s);
+    std::vector<int> order;
+    const auto first = g.add([] {});
+    for (int i = 0; i < 30; ++i) {
+        const int category = i % 3;
+        const auto node = g.add({.category = static_cast<std::uint8_t>(category)},
+                                [&order, category] { order.push_back(category); });
+        g.precede(first, node);
+    }
+    for (int run = 0; run < 3; ++run) {
+        order.clear();
+        g.run_and_wait();
+        ASSERT_EQ(order.size(), 30U);
+        // One successor of the node that has just ended may come before its turn.
+        const auto high = std::count(order.begin(), order.begin() + 11, 2);
+        const auto low = std::count(order.end() - 11, order.end(), 1);
+        EXPECT_EQ(high, 10) << "run " << run;
+        EXPECT_EQ(low, 10) << "run " << run;
+    }
+}
+
 }  // namespace

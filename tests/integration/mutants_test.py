@@ -5,8 +5,10 @@ import io
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 from planted_tree import ROOT, planted_tree
 
@@ -223,6 +225,71 @@ class results(unittest.TestCase):
         self.assertEqual(self.run_campaign(4)[1], 0)
         self.assertEqual(self.run_campaign(5)[1], 1)
         self.assertRegex(self.printed.getvalue(), r"all +35 +5 +0\n")
+
+
+class logs(unittest.TestCase):
+    def log(self, text):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / "log"
+        path.write_text(text)
+        return mutate.test_log(path)
+
+    over = "[ RUN      ] A.b/0\n[       OK ] A.b/0 (1500 ms)\n"
+
+    def test_tell_which_test_runs(self):
+        self.assertIsNone(self.log("").running())
+        self.assertIsNone(self.log(self.over).running())
+        self.assertEqual(self.log(self.over + "[ RUN      ] A.c/0\nsaid\n").running(), "A.c/0")
+
+    def test_tell_which_test_failed_or_was_there_when_the_program_ended(self):
+        failed = "[ RUN      ] A.c/0\n[  FAILED  ] A.c/0, where GetParam() = 0 (3 ms)\n"
+        self.assertEqual(self.log(self.over + failed).failed(), "A.c/0")
+        self.assertEqual(self.log(self.over + "[ RUN      ] A.d\n").failed(), "A.d")
+
+    def test_tell_how_long_each_took(self):
+        self.assertEqual(self.log(self.over).durations(), {"A.b/0": 1.5})
+
+
+class shop_of_results(mutate.workshop):
+    """Its tests end as planned: a list of (status, culprit) for all of them, and for one alone."""
+
+    def __init__(self, all_of_them, alone):
+        super().__init__(ROOT)
+        self.plan, self.alone, self.asked = iter(all_of_them), alone, []
+        self.seconds = {"core": 1}
+
+    def test(self, module, seconds=0, only=(), without=(), repeats=1, patience=None):
+        if repeats != 1:
+            return self.alone
+        self.asked.append((list(only), list(without)))
+        status, self.culprit = next(self.plan)
+        return status
+
+
+class judging(unittest.TestCase):
+    def test_first_the_likely_tests_and_then_the_others(self):
+        shop = shop_of_results([(0, None), (0, None)], 0)
+        self.assertEqual(shop.notice("core", ["A.b"]), "survived")
+        self.assertEqual(shop.asked, [(["A.b"], []), ([], ["A.b"])])
+
+    def test_a_test_that_fails_or_hangs_also_alone_is_enough(self):
+        for status, outcome in ((1, "killed"), (None, "timed out")):
+            shop = shop_of_results([(status, "A.b")], 1)
+            self.assertEqual(shop.notice("core", ["A.b"]), outcome)
+            self.assertEqual(shop.culprit, "A.b")
+
+    def test_one_that_passes_alone_is_left_out_and_the_others_go_on(self):
+        shop = shop_of_results([(1, "A.b"), (0, None), (0, None)], 0)
+        self.assertEqual(shop.notice("core", ["A.b", "A.c"]), "survived")
+        self.assertEqual(shop.asked[1], (["A.b", "A.c"], ["A.b"]))
+
+    def test_tests_named_like_the_file_and_the_latest_killers_are_likely(self):
+        shop = mutate.workshop(ROOT)
+        shop.files = {"core": {"A.b": "queue", "C.d": "ready_queue", "E.f": "wait", "G.h": "task"}}
+        shop.killers = ["G.h", "X.y"]
+        self.assertEqual(shop.most_likely("core", "src/core/queue.cpp"), ["G.h", "A.b"])
+        self.assertEqual(shop.most_likely("core", "src/core/wait/search.cpp"), ["G.h", "E.f"])
 
 
 class children(unittest.TestCase):

@@ -1,5 +1,6 @@
 // C14, C15: named queues; each policy when full is observable and nothing is lost.
 #include "proc_threads.hpp"
+#include "refusing_memory.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -292,6 +293,39 @@ TEST_P(Queue, WithoutTheThreadsThatTheSystemRefusedStillRunsEverything) {
     }
     EXPECT_EQ(ran, 20);
     EXPECT_EQ(notes_.count(&braid_test::recorder::log, "refused a thread"), 2U);
+}
+
+TEST_P(Queue, ForWhichThereIsNoMemoryIsEmptyAndRefusesEverything) {
+    braid::scheduler_options o = options();
+    braid_test::refusing_memory memory(o.memory);
+    o.memory = memory.hooks();
+    braid::scheduler s(o);
+    memory.refuse_after(0);
+    braid::queue q(s, {.name = "none"});
+    memory.give_back();
+    bool ran = false;
+    EXPECT_FALSE(q.push([&ran] { ran = true; }));
+    EXPECT_EQ(q.size(), 0U);
+    EXPECT_EQ(q.discard(), 0U);
+    EXPECT_STREQ(q.name(), "");
+    EXPECT_EQ(q.statistics().pushed, 0U);
+    q.drain();
+    EXPECT_FALSE(ran);
+}
+
+TEST_P(Queue, WorkThatRunsWhileItEndsMayPushMore) {
+    braid::scheduler s(options());
+    for (const unsigned threads : {0U, 1U}) {
+        int ran = 0;
+        {
+            braid::queue q(s, {.threads = threads});
+            q.push([&ran](braid::queue& own) {
+                ++ran;
+                EXPECT_TRUE(own.push([&ran] { ++ran; }));
+            });
+        }
+        EXPECT_EQ(ran, 2) << threads << " threads";
+    }
 }
 
 }  // namespace

@@ -42,9 +42,19 @@ private:
     std::uint64_t state_;
 };
 
-enum class shortage : std::uint8_t { none, memory, reserves, guests, shutdown, threads };
-inline constexpr const char* shortage_names[] = {"Plenty", "Memory",   "Reserves",
-                                                 "Guests", "Shutdown", "Resized"};
+/// `watched`: an observer listens; `chosen`: a chooser decides. Nothing is short there.
+enum class shortage : std::uint8_t {
+    none,
+    memory,
+    reserves,
+    guests,
+    shutdown,
+    threads,
+    watched,
+    chosen
+};
+inline constexpr const char* shortage_names[] = {"Plenty",   "Memory",  "Reserves", "Guests",
+                                                 "Shutdown", "Resized", "Watched",  "Chosen"};
 
 struct mode {
     int workers;
@@ -181,6 +191,9 @@ struct arena {
 
     void expect(bool good, const char* what) const { found.expect(good, what); }
     bool may_cancel() const { return how.lacks == shortage::shutdown; }
+    /// One thread runs at a time, and a thread of the program that waits for another one by itself
+    /// would hold its turn: programs of one thread and its tasks.
+    bool takes_turns() const { return how.lacks == shortage::chosen; }
     bool may_refuse() const { return how.lacks == shortage::memory || may_cancel(); }
 
     /// Waits in one of the ways there are. True: the task ran, as far as the wait says.

@@ -4,6 +4,7 @@
 // A wait in a task is for what this task has made, for an event that a foreign thread sets, or for
 // an earlier link of a chain whose first link waits for nothing: such a program may be run with no
 // thread to stand in, since what it waits for never lies buried below it.
+#include "attack_more.hpp"
 #include "attack_program.hpp"
 #include "scale.hpp"
 
@@ -374,7 +375,7 @@ void job_lists(const arena& a, draw d) {
         const int threads = d.one_of({0, 1, 2, braid::job_submission::automatic});
         try {
             submitted = static_cast<bool>(list->submit({.parallelism = threads}));
-            if (d.chance(30) && submitted) {
+            if (d.chance(30) && submitted && !a.takes_turns()) {
                 while (!list->try_wait()) {
                 }
             } else if (submitted) {
@@ -448,30 +449,49 @@ void pipelines(const arena& a, draw d) {
 
 // ---- programs ----------------------------------------------------------------------------------
 
+/// Of one thread and its tasks: also where a chooser decides who goes on.
+void operation_alone(const arena& a, draw d, place where, int depth) {
+    switch (d.below(11)) {
+        case 0:
+            return nested_waits(a, d);
+        case 1:
+            return chain(a, d);
+        case 2:
+            return scope_of_many(a, d);
+        case 3:
+            return batch(a, d, where);
+        case 4:
+            return graph_runs(a, d);
+        case 5:
+            return job_lists(a, d);
+        case 6:
+            return frames(a, d);
+        case 7:
+            return loops(a, d);
+        case 8:
+            return resources(a, d);
+        case 9:
+            return own_event(a, d, where);
+        default:
+            return depth > 0 ? tree(a, d, depth) : nested_waits(a, d);
+    }
+}
+
 void operation(const arena& a, draw d, place where, int depth) {
-    switch (d.below(where == place::task ? 11 : 12)) {
+    if (a.takes_turns() || d.chance(60)) return operation_alone(a, d, where, depth);
+    switch (d.below(where == place::task ? 4 : 7)) {
         case 0:
             return wait_for_gate(a, d);
         case 1:
-            return nested_waits(a, d);
-        case 2:
-            return chain(a, d);
-        case 3:
-            return scope_of_many(a, d);
-        case 4:
-            return batch(a, d, where);
-        case 5:
             return futures(a, d);
-        case 6:
-            return graph_runs(a, d);
-        case 7:
-            return job_lists(a, d);
-        case 8:
-            return frames(a, d);
-        case 9:
-            return where == place::task ? pipelines(a, d) : automatic_event(a, d);
-        case 10:
-            return depth > 0 ? tree(a, d, depth) : wait_for_gate(a, d);
+        case 2:
+            return queues(a, d);
+        case 3:
+            return pipelines(a, d);
+        case 4:
+            return automatic_event(a, d);
+        case 5:
+            return until_stopped(a, d);
         default:
             return crowd(a, d);
     }
@@ -516,14 +536,16 @@ void run_program(const arena& a, draw& d) {
     std::atomic<bool> stop{false};
     // The thread of the background class is there before memory is short.
     a.s.wait(a.s.spawn({.runs_as = braid::task_class::background}, [] {}));
-    std::thread disturber([&, own = d.own()] { disturb(a, own, stop); });
+    std::thread disturber([&, own = d.own()] {
+        if (!a.takes_turns()) disturb(a, own, stop);
+    });
     tally roots;
     braid::scope all(a.s);
     for (int i = d.below(4); i-- != 0;) {
         all.post(counted(roots, [&a, own = d.own()] { operation(a, own, place::task, 2); }));
     }
     std::vector<std::thread> foreign;
-    for (int i = d.below(4); i-- != 0;) {
+    for (int i = a.takes_turns() ? 0 : d.below(4); i-- != 0;) {
         foreign.emplace_back([&a, own = d.own()]() mutable {
             operation(a, own.own(), place::foreign, 1);
             operation(a, own.own(), place::foreign, 1);
@@ -552,10 +574,14 @@ protected:
         braid_test::counting_memory counting;
         braid_test::refusing_memory memory(counting.hooks());
         braid_test::recorder notes;
-        draw d(seed * 64 + static_cast<std::uint64_t>(m.workers) * 6 +
+        draw d(seed * 128 + static_cast<std::uint64_t>(m.workers) * 8 +
                static_cast<std::uint64_t>(m.lacks));
         braid::scheduler_options o = options_of(m, d);
         o.memory = memory.hooks();
+        watcher watches;
+        if (m.lacks == shortage::watched) o.observer = &watches;
+        braid_test::seeded_chooser chooser(d.next());
+        if (m.lacks == shortage::chosen) o.chooser = &chooser;
         notes.install(o);
         {
             braid::scheduler s(o);
@@ -566,8 +592,10 @@ protected:
             const braid::scheduler_statistics sum = s.statistics();
             a.expect(sum.created == sum.ended(), "the scheduler's account does not add up");
         }
+        watches.settle(found);
         found.expect(counting.live == 0, "bytes were not given back");
         for (const std::string& text : notes.misuse) found.expect(false, text.c_str());
+        found.expect(chooser.standstills() == 0, "nobody could go on");
         found.expect(notes.count(&braid_test::recorder::log, "lies below it") == 0,
                      "a wait was buried under what needs it");
         const std::string text = found.text();

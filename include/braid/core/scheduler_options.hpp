@@ -77,7 +77,8 @@ struct scheduler_options {
     /// any.
     int max_reserves = 64;
     /// Threads of the background class, created when first needed: 0..most_background_threads; 0
-    /// counts as 1.
+    /// counts as 1. Where the system refuses the thread that a task would need, the task is frame
+    /// work of low priority.
     int background_threads = 1;
     /// Foreign threads that may be inside a call at the same moment, those not counted that only
     /// wait there: 0..most_seats; 0 counts as 1. Further calls that do not wait take turns on one

@@ -54,8 +54,10 @@ struct thread_ref {
 
 /// Which class of threads runs a task.
 enum class task_class : std::uint8_t {
-    frame,       // workers, main threads in a wait, reserves
-    background,  // the background threads only; never delays frame work
+    frame,  // workers, main threads in a wait, reserves
+    // The background threads only; never delays frame work. Without such a thread, because the
+    // system refuses it: frame work of low priority.
+    background,
 };
 
 /// Everything a task can be given. Defaults cost nothing.

@@ -177,6 +177,15 @@ worker* runtime::place_seat(seat_kind kind, unsigned number, void* bytes, ready_
 
 worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
     const std::lock_guard lock(seat_mutex);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        worker* w = &seat_at(i);
+        // One whose thread the system has refused.
+        if (w->kind != kind || w->number != number || !w->vacant || kind == seat_kind::main) {
+            continue;
+        }
+        w->vacant = false;
+        return w;
+    }
     if (!has_room_for_a_seat()) {
         log(log_level::error,
             "%s: all %u seats are taken; lower max_workers, guests or "
@@ -202,6 +211,13 @@ worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
                       others, text);
 }
 
+bool runtime::start_or_vacate(worker& w, void (*main)(void* worker)) {
+    if (start(w, main)) return true;
+    const std::lock_guard lock(seat_mutex);
+    w.vacant = true;
+    return false;
+}
+
 void runtime::set_worker_count(unsigned count) {
     const std::lock_guard lock(thread_mutex);
     if (phase(acquire) == life::closed) return;
@@ -214,7 +230,7 @@ void runtime::set_worker_count(unsigned count) {
         worker_seats[ready_threads] = w->index;
         // Counted before the thread looks, or it would think itself surplus.
         set_active_workers(std::max(active_workers(relaxed), ready_threads + 1));
-        if (!start(*w, &run_thread)) break;
+        if (!start_or_vacate(*w, &run_thread)) break;
         ++started_workers;
     }
     set_active_workers(ready_threads);
@@ -377,7 +393,7 @@ stand_in runtime::start_reserve() {
             chosen = add_seat(seat_kind::reserve, reserve_threads, "reserve");
             if (chosen != nullptr) {
                 reserves.fetch_add(1, relaxed);
-                if (start(*chosen, &run_thread)) {
+                if (start_or_vacate(*chosen, &run_thread)) {
                     ++reserve_threads;
                     reserves_started.fetch_add(1, relaxed);
                     return stand_in::started;

@@ -7,6 +7,20 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+namespace {
+
+/// As direct_task() does: a thread for which there seems to be a task does not sleep.
+void note_no_masked_task(runtime& rt, const worker& w) {
+    const std::lock_guard lock(rt.masked.mutex);
+    for (std::uint32_t i = rt.masked.first; i != no_index; i = rt.slot_at(i).next.load(relaxed)) {
+        if (rt.may_run_on(rt.slot_at(i), w)) return;
+    }
+    // relaxed: set again, under the lock, by whoever appends.
+    rt.masked_for.fetch_and(~w.mask, relaxed);
+}
+
+}  // namespace
+
 /// The chooser picks among the ready tasks that the seat may run and that are `wanted`, of the
 /// highest level that there is. One thread runs at a time: what is listed is there when it is
 /// claimed.
@@ -41,7 +55,10 @@ task_id runtime::choose_ready(worker& w, id_test wanted) {
             add(id_of(i).value);
         }
     }
-    if (count == 0) return {};
+    if (count == 0) {
+        note_no_masked_task(*this, w);
+        return {};
+    }
     const task_id chosen = list[serial()->choose(decision_kind::next_task, names, count)];
     take_out(chosen);
     return chosen;

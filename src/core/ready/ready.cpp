@@ -63,7 +63,7 @@ bool runtime::set_run_next(worker& w, std::uint32_t index, unsigned depth) {
 void runtime::enqueue(worker& w, std::uint32_t index) {
     slot& s = slot_at(index);
     if (s.has(flag_background)) {
-        enqueue_background(index);
+        enqueue_background(w, index);
         return;
     }
     if (s.has(flag_direct)) {

@@ -7,8 +7,30 @@
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
+namespace {
 
-void runtime::enqueue_background(std::uint32_t index) {
+/// The system refuses a thread for what is queued. A thread of the class that runs a task comes
+/// back for it; where there is none, or all of them wait, it would lie there for ever (I1).
+void make_frame_work(runtime& rt, worker& w) {
+    while (true) {
+        task_id id;
+        {
+            const std::lock_guard lock(rt.background.mutex);
+            if (rt.background.threads > rt.background.waiting) return;
+            id = rt.take_background([](auto) { return true; });
+        }
+        if (!id) return;
+        slot& s = rt.slot_at(id);
+        s.level.store(static_cast<std::uint8_t>(priority_level::low), relaxed);
+        // release: as in inherit_priority(), see level_of().
+        s.flags.fetch_and(static_cast<std::uint16_t>(~(flag_background | flag_category)), release);
+        rt.enqueue(w, index_of(id.value));
+    }
+}
+
+}  // namespace
+
+void runtime::enqueue_background(worker& w, std::uint32_t index) {
     worker* sleeper = nullptr;
     {
         const std::lock_guard lock(background.mutex);
@@ -18,13 +40,13 @@ void runtime::enqueue_background(std::uint32_t index) {
     if (sleeper != nullptr) {
         notify(sleeper->index);
     } else {
-        start_background();
+        start_background(w);
     }
 }
 
 /// One thread more, if the class may have one: a background thread that waits does not count,
 /// for it may wait for the very task that is queued.
-void runtime::start_background() {
+void runtime::start_background(worker& w) {
     unsigned number = 0;
     {
         const std::lock_guard lock(background.mutex);
@@ -33,10 +55,13 @@ void runtime::start_background() {
         if (background.threads >= allowed) return;
         number = background.threads++;
     }
-    worker* w = add_seat(seat_kind::background, number, "background");
-    if (w != nullptr && start(*w, &run_background_thread)) return;
-    const std::lock_guard lock(background.mutex);
-    --background.threads;
+    worker* added = add_seat(seat_kind::background, number, "background");
+    if (added != nullptr && start_or_vacate(*added, &run_background_thread)) return;
+    {
+        const std::lock_guard lock(background.mutex);
+        --background.threads;
+    }
+    make_frame_work(*this, w);
 }
 
 void runtime::run_background_thread(void* seat) {

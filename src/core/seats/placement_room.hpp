@@ -25,7 +25,9 @@ struct seats_seat : task_seat {
     bool outside_gate = false;  // in a blocking region, with a chooser
     bool leased = false;        // guest seats; guarded by the lock of guests,
     bool waits = false;         // and this one too
-    bool vacant = false;        // main seats; guarded by the lock of seats
+    // Its main thread has left, or the system refused its thread; guarded by the lock of seats.
+    bool vacant = false;
+    bool was_refused = false;  // said once
     platform::thread_request request{};
     platform::thread_handle thread = 0;
 

@@ -1,5 +1,7 @@
 #include "core/seats/seats_room.hpp"
 
+#include <utility>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
@@ -57,8 +59,11 @@ bool seats_room::start(seats_seat& w, void (*main)(void* worker)) {
     w.thread = platform::start_thread(w.request);
     if (w.thread == 0) {
         if (serial() != nullptr) serial()->leave(w.index);
-        log(log_level::error, "%s: the system refused to start thread '%s'; going on without it",
-            options().name, w.name);
+        if (!std::exchange(w.was_refused, true)) {
+            log(log_level::error,
+                "%s: the system refused to start thread '%s'; going on without it", options().name,
+                w.name);
+        }
     }
     return w.thread != 0;
 }

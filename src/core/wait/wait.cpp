@@ -91,7 +91,9 @@ private:
     [[gnu::noinline]] void rest();
     void sleep(std::int64_t until) { timed_out_ = !rt_.sleep(w_, until); }
     void poll();
+    bool others_rest() const;
     bool nobody_else_runs();
+    bool starves() const;
     void run_unneeded();
 
     runtime& rt_;
@@ -106,6 +108,7 @@ private:
     bool alone_ = false;      // no thread can stand in: it polls
     bool was_alone_ = false;  // at any time of this wait
     bool lent_ = false;       // the permit was given away before this wait
+    bool starved_ = false;    // it was out of time, and has run one more task
     std::uint8_t polls_ = 0;  // in a row that saw nobody else run anything
     unsigned outer_loop_ = 0;
     const atomic<bool>* outer_wait_ = nullptr;
@@ -132,7 +135,7 @@ void wait_loop::begin() {
     rt_.note_core(w_);
     began_ = w_.stamp = rt_.task_clock();
     elsewhere_ = w_.elsewhere;
-    if (w_.kind == seat_kind::background) rt_.count_background_waiter(+1);
+    if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, +1);
     lent_ = w_.permit_released;  // inside blocking(), or on top of a wait that gave its permit away
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
@@ -144,7 +147,7 @@ void wait_loop::end() {
     w_.wait_over = outer_wait_;
     if (w_.permit_released && !lent_) rt_.take_back(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
-    if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
+    if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, -1);
     rt_.leave_search(w_);
     // Publishers left work to this thread, and no other one was asked: now another one is.
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
@@ -177,7 +180,12 @@ bool wait_loop::wait_out() {
             if (!entered_) return true;
         }
         // Once everything is looked at and a piece of work is done, also without any time.
-        if (looked && out_of_time()) return false;
+        if (looked && out_of_time()) {
+            if (!starves()) return false;
+            starved_ = true;
+            run_unneeded();
+            continue;
+        }
         // With a deadline the clock is looked at after each body of a batch.
         w_.wait_over = deadline_ == INT64_MAX ? &record_.done : &always;
         if (run_needed() || steal_branch()) continue;
@@ -304,7 +312,7 @@ void wait_loop::poll() {
     run_unneeded();
 }
 
-bool wait_loop::nobody_else_runs() {
+bool wait_loop::others_rest() const {
     const unsigned seats = rt_.seat_count();
     for (unsigned i = 0; i < seats; ++i) {
         const worker& other = rt_.seat_at(i);
@@ -317,7 +325,19 @@ bool wait_loop::nobody_else_runs() {
         }
         if (!other.at_rest.load(seq_cst)) return false;
     }
-    return rt_.totals().ended() == ended_;  // somebody may have run one and sleep again
+    return true;
+}
+
+bool wait_loop::nobody_else_runs() {
+    return others_rest() && rt_.totals().ended() == ended_;  // one may have run, and sleep again
+}
+
+/// Once, of a thread without tasks on its stack that polls an event: with no worker, and no time
+/// to give its permit away, nobody else would ever run what sets the event.
+bool wait_loop::starves() const {
+    return target_.signal != nullptr && !starved_ && !target_.run_everything && w_.depth == 0 &&
+           rt_.serial() == nullptr && rt_.active_workers(relaxed) == 0 &&
+           w_.kind != seat_kind::background && !w_.permit_released && others_rest();
 }
 
 void wait_loop::run_unneeded() {
@@ -353,14 +373,14 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
     return in_time;
 }
 
-void runtime::count_background_waiter(int change) {
+void runtime::count_background_waiter(worker& w, int change) {
     bool queued = false;
     {
         const std::lock_guard lock(background.mutex);
         background.waiting += static_cast<unsigned>(change);
         for (const inbox& list : background.ready) queued = queued || list.first != no_index;
     }
-    if (queued && change > 0) start_background();
+    if (queued && change > 0) start_background(w);
 }
 
 bool runtime::hand_over(worker& w) {
