@@ -35,6 +35,7 @@ private:
     };
     void begin_lane(const std::vector<record>& records);
     void account(std::uint64_t until);
+    void note_core(std::uint16_t core);
     void show();
     lane_state state() const;
     void take(const record& r, std::uint32_t task);
@@ -124,6 +125,13 @@ void lane_walk::account(std::uint64_t until) {
     }
     before_ = now_;
     now_ = std::max(now_, until);
+}
+
+void lane_walk::note_core(std::uint16_t core) {
+    if (core == record::no_core) return;
+    if (row_.cores.empty() || row_.cores.back().second != core) {
+        row_.cores.emplace_back(now_, core);
+    }
 }
 
 void lane_walk::show() {
@@ -332,6 +340,7 @@ void lane_walk::run(const std::vector<std::uint32_t>& tasks) {
     show();
     for (std::size_t i = 0; i < records.size(); ++i) {
         account(records[i].time);
+        note_core(records[i].core);
         take(records[i], tasks[i]);
         show();
     }
