@@ -59,7 +59,15 @@ struct body_row {
     std::uint64_t waiting() const { return end - begin - running - preempted; }
 };
 
-enum class mark_kind : std::uint8_t { wait_begin, wait_end, spawned, forked, event_set };
+enum class mark_kind : std::uint8_t {
+    // ---- scripts/kinds.py writes this
+    spawned = 1,
+    wait_begin = 8,
+    wait_end = 9,
+    event_set = 14,
+    forked = 18,
+    // ---- as far as here
+};
 
 /// A moment of a body that others depend on, or at which it depends on others.
 struct mark {

@@ -12,14 +12,24 @@ namespace profile {
 
 /// `off_core` slices have a row of their own beside that of the lane, frames have rows by frame.
 enum class slice_kind : std::uint8_t {
-    task,
-    wait,
-    job,
-    scope,
-    parked,
-    searching,
-    off_core,
-    frame,
+    // ---- scripts/kinds.py writes this
+    // From `started` to `ended`.
+    task = 0,
+    // The second part of a join, from `job_started` to `job_ended`.
+    job = 1,
+    // From `scope_begin` to `scope_end`.
+    scope = 2,
+    // From `wait_begin` to `wait_end`.
+    wait = 3,
+    // Until the lane does something else.
+    searching = 4,
+    // From `parked` to `unparked`.
+    parked = 5,
+    // From `switched_out` to `switched_in`, on a row beside that of the lane.
+    off_core = 7,
+    // From `frame_begin` to `frame_end`, on rows by frame.
+    frame = 8,
+    // ---- as far as here
 };
 enum class step_kind : std::uint8_t { begin, end, instant, counter };
 enum cut_flags : std::uint8_t {

@@ -35,7 +35,7 @@ def enough():
 
 def diagnosis(cause, path):
     subprocess.run([PLANTED, cause, str(path)], check=True, timeout=60)
-    told = subprocess.run([BRAID, "report", str(path), "--json"], check=True, timeout=120,
+    told = subprocess.run([BRAID, "report", str(path), "--json"], check=True, timeout=600,
                           capture_output=True, text=True).stdout
     path.unlink()
     return json.loads(told)["frames"][0]["diagnosis"]
