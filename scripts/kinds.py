@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The kinds of what happens, in one table: writes them into the headers for observers and captures
-and into the viewer's sources, between the marks there.
+"""The kinds of what happens and of what is drawn of it, in two tables: writes them into the headers
+for observers, captures, analysis and exports and into the viewer's sources, between the marks there.
 
     scripts/kinds.py           writes
     scripts/kinds.py --check   fails when a file does not hold what the table says
@@ -61,6 +61,22 @@ KINDS = (
     (38, "switched_in", "", "the thread is on a core again"),
     (39, "switches", "", "since the last one on this lane: other = voluntary, aux = involuntary"),
 )
+# What is drawn of a lane: (name, what it is, is it a slice of an export, is it a span of the page).
+# Frames are rows of their own in an export and an axis of the page; states of threads are one row in
+# an export, and two colours in the page.
+SLICES = (
+    ("task", "from `started` to `ended`", True, True),
+    ("job", "the second part of a join, from `job_started` to `job_ended`", True, True),
+    ("scope", "from `scope_begin` to `scope_end`", True, True),
+    ("wait", "from `wait_begin` to `wait_end`", True, True),
+    ("searching", "until the lane does something else", True, True),
+    ("parked", "from `parked` to `unparked`", True, True),
+    ("preempted", "from `switched_out` to `switched_in`, when the thread wanted to go on", False, True),
+    ("off_core", "from `switched_out` to `switched_in`, on a row beside that of the lane", True, True),
+    ("frame", "from `frame_begin` to `frame_end`, on rows by frame", True, False),
+)
+# Records that are moments of a body that others depend on, or at which it depends on others.
+MARKS = ("spawned", "wait_begin", "wait_end", "event_set", "forked")
 BEGIN = "// ---- scripts/kinds.py writes this"
 END = "// ---- as far as here"
 
@@ -82,10 +98,30 @@ def lines_for_the_viewer():
     yield "} as const;"
 
 
+def slices():
+    for number, row in enumerate(SLICES):
+        if row[2]:
+            yield f"    // {row[1][0].upper()}{row[1][1:]}."
+            yield f"    {row[0]} = {number},"
+
+
+def marks():
+    yield from (f"    {row[1]} = {row[0]}," for row in KINDS if row[1] in MARKS)
+
+
+def spans_for_the_viewer():
+    yield "export const SpanKind = {"
+    yield from (f"    {camel(row[0])}: {n}," for n, row in enumerate(SLICES) if row[3])
+    yield "} as const;"
+
+
 FILES = {
     "include/braid/core/observer.hpp": lambda: enumerators(2),
     "include/braid/profile/capture.hpp": lambda: enumerators(3),
     "viewer/src/parse/kinds.ts": lines_for_the_viewer,
+    "src/profile/export/steps.hpp": slices,
+    "src/profile/analysis/history.hpp": marks,
+    "viewer/src/model/model.ts": spans_for_the_viewer,
 }
 
 
@@ -104,6 +140,9 @@ def main():
     numbers = [row[0] for row in KINDS]
     if numbers != sorted(set(numbers)) or len({row[1] for row in KINDS}) != len(KINDS):
         print("scripts/kinds.py: a number or a name stands there twice, or out of order.")
+        return 1
+    if {row[1] for row in KINDS if row[3]} & set(MARKS) != set(MARKS):
+        print("scripts/kinds.py: a mark is no record.")
         return 1
     problems = 0
     for name, lines in FILES.items():

@@ -20,7 +20,7 @@ struct plan_records {
     std::vector<record> records;  // without time and core
 };
 
-/// Of one recorder, for the capture that is being made. Any thread.
+/// The plans of one recorder, for the capture that is being made. Any thread.
 class plan_table {
 public:
     /// 0: there are too many.

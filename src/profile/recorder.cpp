@@ -131,7 +131,7 @@ inline recorded_thread* recorder::state::recording_thread() {
     return now != 0 ? begin_recording(now) : nullptr;
 }
 
-/// Of a thread that has not been seen, or not in this capture.
+/// For a thread that has not been seen, or not in this capture.
 [[gnu::noinline]] recorded_thread* recorder::state::begin_recording(std::uint64_t capture_run) {
     recorded_thread* const t = own.serial == serial ? own.thread : own_thread();
     if (t == nullptr) return nullptr;
@@ -181,7 +181,7 @@ void recorder::state::begin_thread(recorded_thread& t) {
     platform::thread_name(name, sizeof name);
     t->about.name = name;
     t->about.thread = platform::current_thread_number();
-    // Of recorders that are no more.
+    // These belonged to recorders that are no more.
     std::erase_if(kept.all, [](const auto& one) { return one.second.use_count() == 1; });
     kept.all.emplace_back(serial, t);
     own = {.serial = serial, .thread = t.get()};
@@ -380,7 +380,7 @@ void recorder::on_spawn(const task_event& e, bool ready_now) {
 
 namespace {
 
-/// Of a body after another one, with nothing below it.
+/// The start of a body after another one, with nothing below it.
 [[gnu::always_inline]] inline void push_start(recorded_thread& t, task_id task, unsigned facts,
                                               task_id released_by, std::uint32_t type) {
     t.after = pace::program;
@@ -438,7 +438,6 @@ void recorder::on_graph_run(const graph_run_events& all) {
 }
 
 // ---- what the program marks itself
-// ---------------------------------------------------------------
 
 void recorder::mark(record_kind kind, const char* name, const std::source_location& where,
                     std::uint64_t other) {
@@ -467,7 +466,6 @@ void recorder::count(const char* name, double value) {
 }
 
 // ---- starting and stopping
-// -----------------------------------------------------------------------
 
 switch_level recorder::switches() const {
     platform::switch_log one;

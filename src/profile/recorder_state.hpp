@@ -18,12 +18,12 @@ namespace profile {
 struct recorder::state {
     explicit state(const recorder_options& o);
 
-    /// Of the calling thread. Null: nothing is recorded, or the thread is ending.
+    /// What is kept of the calling thread. Null: nothing is recorded, or the thread is ending.
     recorded_thread* recording_thread();
     /// The same where no more than a look is needed; null also where more is.
     recorded_thread* thread_at_hand() const;
     recorded_thread* begin_recording(std::uint64_t capture_run);
-    /// Of the calling thread; made at its first event. Null: the thread is ending.
+    /// What is kept of the calling thread, made at its first event. Null: the thread is ending.
     recorded_thread* own_thread();
     void begin_thread(recorded_thread& t);
     /// What a thread of that number keeps of captures, if it has nothing yet. By itself, or before

@@ -169,7 +169,7 @@ void recorder::state::take(recorded_thread& t) {
     t.taken.clear();
     t.own->ring.pop([&](std::span<const record> some) {
         for (const record& r : some) {
-            // Of a thread that saw the end of the capture before this one late.
+            // A thread that saw the end of the capture before this one late wrote what is older.
             if (r.time >= clock.began().ticks) expand(r, t.taken);
         }
     });

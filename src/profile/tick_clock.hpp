@@ -29,7 +29,7 @@ public:
         const double at = from + (span > 0 ? past * ns / span : 0);
         return at > 0 ? static_cast<std::uint64_t>(at) : 0;
     }
-    /// Of a time of CLOCK_MONOTONIC.
+    /// A time of CLOCK_MONOTONIC, as a time of the capture.
     std::uint64_t ns_since_begin(std::int64_t monotonic) const {
         const auto at = static_cast<std::uint64_t>(monotonic);
         return at > began_.ns ? at - began_.ns : 0;

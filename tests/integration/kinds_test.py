@@ -11,6 +11,9 @@ FILES = (
     "include/braid/core/observer.hpp",
     "include/braid/profile/capture.hpp",
     "viewer/src/parse/kinds.ts",
+    "src/profile/export/steps.hpp",
+    "src/profile/analysis/history.hpp",
+    "viewer/src/model/model.ts",
 )
 
 
@@ -32,7 +35,9 @@ class kinds(planted_tree):
         self.assertEqual(self.run_script("--check").returncode, 0)
 
     def test_a_changed_number_is_found_in_each_file_and_put_right(self):
-        changes = (" edge = 2,", " edge = 3,"), (" edge = 2,", " edge = 3,"), (" edge: 2,", " edge: 3,")
+        changes = ((" edge = 2,", " edge = 3,"), (" edge = 2,", " edge = 3,"),
+                   (" edge: 2,", " edge: 3,"), (" wait = 3,", " wait = 2,"),
+                   (" forked = 18,", " forked = 17,"), (" offCore: 7,", " offCore: 6,"))
         for name, (old, new) in zip(FILES, changes):
             self.change(name, old, new)
             result = self.run_script("--check")

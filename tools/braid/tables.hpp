@@ -7,7 +7,7 @@
 
 namespace braid::tool {
 
-/// Of the types with the longest total, at most so many.
+/// Prints the types with the longest total, at most so many.
 void print_types(const profile::history& of, std::size_t most);
 /// How the lanes spent that time.
 void print_lanes(const profile::history& of, profile::time_span within);

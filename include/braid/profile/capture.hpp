@@ -164,7 +164,7 @@ struct capture {
     bool whole = true;           // false: the file ends in the middle; what came before is here
 };
 
-/// Of that lane of the capture.
+/// How much is known of that lane's switches.
 inline switch_level switches_of(const capture& from, const lane& of) {
     return of.switches.value_or(from.switches);
 }

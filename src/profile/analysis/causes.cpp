@@ -67,11 +67,16 @@ void add_foreign(const scene& s, const lane_row& lane, time_span window, std::ui
     for (std::size_t i = lane.span_at(window.begin); i < lane.spans.size(); ++i) {
         const lane_span& span = lane.spans[i];
         if (span.begin >= window.end) break;
-        const body_row& body = s.t.bodies[span.body];
         if (span.state != lane_state::run || !s.is_foreign(span.body)) continue;
-        if (core != record::no_core && body.core != core) continue;
-        to[body.type].push_back(
-            {std::max(span.begin, window.begin), std::min(lane.end_of(i), window.end)});
+        span_set& found = to[s.t.bodies[span.body].type];
+        const time_span part{std::max(span.begin, window.begin),
+                             std::min(lane.end_of(i), window.end)};
+        if (core == record::no_core) {
+            found.push_back(part);
+        } else {
+            lane.for_each_stay(part, core,
+                               [&](auto begin, auto end) { found.push_back({begin, end}); });
+        }
     }
 }
 

@@ -121,6 +121,9 @@ std::uint64_t coincidence_search::simulated(const candidates& parts, const candi
         }
         for (const change& what : c.changes) {
             if (c.why == cause::affinity) altered.anywhere.insert(what.node);
+            // Others had nothing to do, so that they take what is split off.
+            const bool waited = c.why == cause::straggler && c.all_waited;
+            if (c.why == cause::serial_chain || waited) altered.shared.insert(what.node);
             // The model leaves out what the system took, where that is known.
             const std::uint64_t known = s_.graph.nodes[what.node].preempted;
             const bool away = c.why == cause::standstill || c.why == cause::preemption;

@@ -64,6 +64,7 @@ std::vector<path_step> critical_path(const frame_graph& graph,
         step.before = before;
         step.begin = std::max(step.begin, before);
         step.end = std::max(step.end, step.begin);
+        step.waits.preempted = std::min(step.waits.preempted, step.length());
         explain_gap(graph, step);
         before = step.end;
     }

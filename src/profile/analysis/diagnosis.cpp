@@ -28,12 +28,12 @@ finding about_waits(const scene& s, const candidate& c, const char* name, const 
             return {text_of("%s waited %s for its thread while others were idle", name, time),
                     "let any worker run it"};
         case cause::late_wake:
-            return {text_of("%s could have gone on %s before a sleeping thread woke%s", name, time,
+            return {text_of("%s was ready for %s before a sleeping thread woke%s", name, time,
                             c.with_others ? others : ""),
                     "keep threads awake while a frame runs"};
         case cause::background:
-            return {text_of("%s, which this frame does not need, had the core for %s that %s "
-                            "waited",
+            return {text_of("%s, which this frame does not need, had the core for %s while "
+                            "%s waited",
                             name, time, s.t.name_of(c.victim).c_str()),
                     "keep background work off the cores of the frame"};
         case cause::priority:

@@ -4,10 +4,12 @@
 
 #include "braid/profile/capture.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 BRAID_NAMESPACE_BEGIN
@@ -57,7 +59,15 @@ struct body_row {
     std::uint64_t waiting() const { return end - begin - running - preempted; }
 };
 
-enum class mark_kind : std::uint8_t { wait_begin, wait_end, spawned, forked, event_set };
+enum class mark_kind : std::uint8_t {
+    // ---- scripts/kinds.py writes this
+    spawned = 1,
+    wait_begin = 8,
+    wait_end = 9,
+    event_set = 14,
+    forked = 18,
+    // ---- as far as here
+};
 
 /// A moment of a body that others depend on, or at which it depends on others.
 struct mark {
@@ -106,6 +116,7 @@ struct lane_row {
     std::uint32_t first_body = 0, bodies = 0;  // in order of their begins; the root is the first
     std::vector<lane_span> spans;              // the last one ends at `end`
     std::vector<absence> absences;
+    std::vector<std::pair<std::uint64_t, std::uint16_t>> cores;  // since when the thread was where
     std::uint64_t end = 0;
 
     std::uint64_t end_of(std::size_t span) const {
@@ -113,6 +124,20 @@ struct lane_row {
     }
     /// The first span that reaches beyond `time`.
     std::size_t span_at(std::uint64_t time) const;
+    /// Calls take(begin, end) for each part of the span in which the thread was on that core, as
+    /// far as is known: it may move while a body runs.
+    template <class Take>
+    void for_each_stay(time_span within, std::uint16_t core, Take&& take) const {
+        auto at = std::upper_bound(cores.begin(), cores.end(), within.begin,
+                                   [](std::uint64_t t, const auto& c) { return t < c.first; });
+        if (at != cores.begin()) --at;
+        for (; at != cores.end() && at->first < within.end; ++at) {
+            const auto next = std::next(at);
+            if (at->second != core) continue;
+            take(std::max(within.begin, at->first),
+                 next == cores.end() ? within.end : std::min(within.end, next->first));
+        }
+    }
 };
 
 /// Frames may overlap. Only those are here of which begin and end are known; in order of begins.

@@ -1,6 +1,7 @@
 // Follows one lane after the other through its records. What is on top of the lane's thread, and
 // whether it waits, is a stack; what the thread does besides is one of few states.
 #include "profile/analysis/history_parts.hpp"
+#include "profile/nest.hpp"
 
 #include <algorithm>
 #include <map>
@@ -35,6 +36,7 @@ private:
     };
     void begin_lane(const std::vector<record>& records);
     void account(std::uint64_t until);
+    void note_core(std::uint16_t core);
     void show();
     lane_state state() const;
     void take(const record& r, std::uint32_t task);
@@ -42,21 +44,21 @@ private:
     void take_wait(const record& r);
     void take_thread(const record& r);
     void push(const record& r, std::uint32_t task, body_kind kind);
-    void pop(std::size_t above, bool known);
+    void end_body(const open_body& one, bool lost);
     void close(body_kind kind, std::uint64_t key);
     void forget_lost_bodies();
     std::uint32_t add_mark(mark_kind kind, std::uint32_t task);
     void answer(const record& r);
 
-    open_body& top() { return stack_.back(); }
-    const open_body& top() const { return stack_.back(); }
+    open_body& top() { return stack_.top(); }
+    const open_body& top() const { return stack_.top(); }
     bool at_rest() const { return stack_.size() == 1; }
 
     history& to_;
     exchange& with_;
     const std::uint32_t lane_;
     lane_row& row_;
-    std::vector<open_body> stack_;
+    nest<std::pair<body_kind, std::uint64_t>, open_body> stack_;  // by task or join
     std::uint64_t now_ = 0, before_ = 0;  // times of this record and of the one before
     lane_state idle_ = lane_state::absent;
     bool parked_ = false, out_ = false, looking_ = false;
@@ -88,7 +90,7 @@ void lane_walk::begin_lane(const std::vector<record>& records) {
     root.lane = lane_;
     root.open = true;
     to_.bodies.push_back(root);
-    stack_.push_back({row_.root});
+    stack_.begin({body_kind::root, 0}, {row_.root});
     if (records.empty()) {
         // Whoever does anything says so, sooner or later.
         parked_ = is_scheduler_thread(row_.kind);
@@ -126,6 +128,13 @@ void lane_walk::account(std::uint64_t until) {
     now_ = std::max(now_, until);
 }
 
+void lane_walk::note_core(std::uint16_t core) {
+    if (core == record::no_core) return;
+    if (row_.cores.empty() || row_.cores.back().second != core) {
+        row_.cores.emplace_back(now_, core);
+    }
+}
+
 void lane_walk::show() {
     const lane_span next{now_, top().body, state()};
     if (!row_.spans.empty()) {
@@ -156,25 +165,20 @@ void lane_walk::push(const record& r, std::uint32_t task, body_kind kind) {
     body.open = true;
     if (kind == body_kind::job) body.join = r.other;
     if (task != none) body.type = to_.tasks[task].type;
-    stack_.push_back({static_cast<std::uint32_t>(to_.bodies.size())});
+    stack_.begin({kind, kind == body_kind::job ? r.other : task},
+                 {static_cast<std::uint32_t>(to_.bodies.size())});
     if (kind == body_kind::task && to_.tasks[task].body == none) {
         to_.tasks[task].body = top().body;
     }
     to_.bodies.push_back(body);
 }
 
-/// Ends everything above the first `above` bodies of the stack. Where the records of the ends are
-/// lost, the last record before is the latest time at which the body was seen.
-void lane_walk::pop(std::size_t above, bool known) {
-    while (stack_.size() > above) {
-        body_row& body = to_.bodies[top().body];
-        body.end = now_;
-        body.open = !known || stack_.size() > above + 1;
-        if (body.kind == body_kind::job && known) {
-            with_.jobs.push_back({body.join, now_, top().body});
-        }
-        stack_.pop_back();
-    }
+/// Where the records of the ends are lost, the last record before is the latest time at which the
+/// body was seen.
+void lane_walk::end_body(const open_body& one, bool lost) {
+    body_row& body = to_.bodies[one.body];
+    body.end = now_;
+    body.open = lost;
     last_wait_end_ = none;
 }
 
@@ -187,19 +191,16 @@ void lane_walk::forget_lost_bodies() {
         const std::uint64_t last = std::max(before_, body.begin);
         body.running -= std::min(body.running, now_ - last);
         body.end = std::max(last, body.begin + body.running + body.preempted);
-        stack_.pop_back();
+        stack_.end_top(true, [](const open_body&, bool) {});
     }
 }
 
 void lane_walk::close(body_kind kind, std::uint64_t key) {
-    for (std::size_t i = stack_.size(); i-- > 1;) {
-        const body_row& body = to_.bodies[stack_[i].body];
-        const bool same =
-            body.kind == kind && (kind == body_kind::job ? body.join == key : body.task == key);
-        if (!same) continue;
-        pop(i, true);
-        break;
-    }
+    stack_.end({kind, key}, [&](const open_body& one, bool lost) {
+        end_body(one, lost);
+        const body_row& body = to_.bodies[one.body];
+        if (body.kind == body_kind::job) with_.jobs.push_back({body.join, now_, one.body});
+    });
     idle_ = lane_state::runtime;
 }
 
@@ -332,12 +333,13 @@ void lane_walk::run(const std::vector<std::uint32_t>& tasks) {
     show();
     for (std::size_t i = 0; i < records.size(); ++i) {
         account(records[i].time);
+        note_core(records[i].core);
         take(records[i], tasks[i]);
         show();
     }
     account(std::max(now_, to_.from->duration));
     row_.end = now_;
-    pop(0, false);
+    stack_.end_all([&](const open_body& one, bool) { end_body(one, true); });
     row_.bodies = static_cast<std::uint32_t>(to_.bodies.size()) - row_.first_body;
 }
 

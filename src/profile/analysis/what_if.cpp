@@ -16,6 +16,10 @@ public:
         : model_(model), graph_(model.graph), on_(on), open_(graph_.nodes.size()) {
         for (unsigned core = 0; core < on.cores; ++core) idle_.insert(core);
         pinned_.resize(on.cores);
+        to_come_.resize(on.cores);
+        for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+            if (model.takes_part[i] && is_restricted(i)) ++to_come_[core_of(i)];
+        }
         index_users();
     }
     double run();
@@ -54,7 +58,12 @@ private:
     void end_piece(const event& e);
     void start(std::uint32_t node, unsigned core);
     double length(const graph_node& n, unsigned core) const;
-    std::uint32_t lane_of(const graph_node& n) const { return graph_.from->bodies[n.body].lane; }
+    bool is_restricted(std::uint32_t node) const;
+    unsigned core_of(std::uint32_t node) const {
+        const std::uint32_t lane = graph_.from->bodies[graph_.nodes[node].body].lane;
+        return model_.core_of_lane[lane] % on_.cores;
+    }
+    bool is_slow(unsigned core) const { return core + on_.slow_cores >= on_.cores; }
 
     const frame_model& model_;
     const frame_graph& graph_;
@@ -63,6 +72,7 @@ private:
     first_out<event> events_;
     first_out<waiting> queue_;
     std::vector<first_out<waiting>> pinned_;                  // of a core
+    std::vector<std::uint32_t> to_come_;                      // restricted ones that did not begin
     std::unordered_set<std::uint32_t> over_early_, gone_on_;  // pieces with frame_model::less
     std::set<unsigned> idle_;                                 // fast ones have the low numbers
     std::vector<std::uint32_t> over_;                         // whose users are not told yet
@@ -95,18 +105,19 @@ double simulation::length(const graph_node& n, unsigned core) const {
     double time = static_cast<double>(n.end - n.begin - std::min(n.preempted, n.end - n.begin));
     if (graph_.type_of(n) == on_.faster_type) time /= on_.times;
     if (n.first) time += static_cast<double>(model_.overhead);
-    return core + on_.slow_cores >= on_.cores ? time * on_.slow_factor : time;
+    return is_slow(core) ? time * on_.slow_factor : time;
 }
 
 void simulation::start(std::uint32_t node, unsigned core) {
     idle_.erase(core);
+    if (is_restricted(node)) --to_come_[core];
     const double time = length(graph_.nodes[node], core);
-    events_.push({now_ + time, node, core, what::core_free});
-    if (model_.less.empty()) return;
-    if (const auto less = model_.less.find(node); less != model_.less.end()) {
-        const double early = std::max(0.0, time - static_cast<double>(less->second));
-        events_.push({now_ + early, node, core, what::over_early});
-    }
+    const auto less = model_.less.find(node);
+    const bool sooner = less != model_.less.end();
+    const double early = sooner ? std::max(0.0, time - static_cast<double>(less->second)) : time;
+    const bool shared = model_.shared.contains(node);
+    events_.push({now_ + (shared ? early : time), node, core, what::core_free});
+    if (sooner && !shared) events_.push({now_ + early, node, core, what::over_early});
 }
 
 /// Who comes back from a wait has its core at once: it never left it.
@@ -118,14 +129,18 @@ unsigned simulation::rank_of(const graph_node& n) const {
     return 3 - std::min(graph_.from->tasks[n.task].priority(), 2U);
 }
 
+bool simulation::is_restricted(std::uint32_t node) const {
+    const graph_node& n = graph_.nodes[node];
+    return n.body != none && n.task != none && graph_.from->tasks[n.task].has(spawn_restricted) &&
+           !model_.anywhere.contains(node);
+}
+
 void simulation::enqueue(std::uint32_t node) {
     const graph_node& n = graph_.nodes[node];
     if (n.body == none) return over_.push_back(node);
     const waiting entry{rank_of(n), on_.recorded_order ? n.begin : arrivals_++, node};
-    const bool restricted = n.task != none && graph_.from->tasks[n.task].has(spawn_restricted) &&
-                            !model_.anywhere.contains(node);
-    if (restricted) {
-        pinned_[lane_of(n) % on_.cores].push(entry);
+    if (is_restricted(node)) {
+        pinned_[core_of(node)].push(entry);
     } else {
         queue_.push(entry);
     }
@@ -167,16 +182,21 @@ void simulation::over(std::uint32_t node) {
     }
 }
 
+/// What may run anywhere takes a core for which restricted work is still to come only when there is
+/// no other one: that work could go nowhere else.
 void simulation::dispatch() {
-    for (auto at = idle_.begin(); at != idle_.end();) {
-        const unsigned core = *at++;
-        first_out<waiting>& own = pinned_[core];
-        const bool own_first = !own.empty() && (queue_.empty() || queue_.top() > own.top());
-        if (!own_first && queue_.empty()) continue;
-        first_out<waiting>& from = own_first ? own : queue_;
-        const std::uint32_t node = from.top().node;
-        from.pop();
-        start(node, core);
+    for (const bool keeps_free : {true, false}) {
+        for (auto at = idle_.begin(); at != idle_.end();) {
+            const unsigned core = *at++;
+            first_out<waiting>& own = pinned_[core];
+            const bool takes_any = !queue_.empty() && !(keeps_free && to_come_[core] != 0);
+            const bool own_first = !own.empty() && (!takes_any || queue_.top() > own.top());
+            if (!own_first && !takes_any) continue;
+            first_out<waiting>& from = own_first ? own : queue_;
+            const std::uint32_t node = from.top().node;
+            from.pop();
+            start(node, core);
+        }
     }
 }
 
@@ -249,6 +269,9 @@ frame_model make_frame_model(const history& from, const frame_row& frame) {
     }
     model.recorded_cores =
         std::clamp<unsigned>(static_cast<unsigned>(lanes.size()), 1, machine::most_cores);
+    model.core_of_lane.resize(from.lanes.size());
+    std::uint32_t core = 0;
+    for (const std::uint32_t lane : lanes) model.core_of_lane[lane] = core++;
     return model;
 }
 

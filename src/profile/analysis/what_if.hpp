@@ -31,19 +31,21 @@ inline constexpr std::string_view what_if_ignores =
 /// A frame, ready to be simulated many times.
 struct frame_model {
     frame_graph graph;
-    std::vector<bool> takes_part;  // of its nodes
-    std::uint64_t overhead = 0;    // of the scheduler, per body, as it was in this frame
-    unsigned recorded_cores = 1;   // lanes on which the frame's tasks may have run
+    std::vector<bool> takes_part;             // of its nodes
+    std::uint64_t overhead = 0;               // of the scheduler, per body, as it was in this frame
+    unsigned recorded_cores = 1;              // lanes on which the frame's tasks may have run
+    std::vector<std::uint32_t> core_of_lane;  // that restricted tasks stay on; those come first
     // Of nodes, for questions about causes; a node that is not there is as it was.
     std::unordered_map<std::uint32_t, std::uint64_t> less;  // over that much sooner; its core
-                                                            // is not free sooner for that
+                                                            // is free sooner only where
+    std::unordered_set<std::uint32_t> shared;               // another thread takes that part
     std::unordered_set<std::uint32_t> anywhere;             // is not restricted
 };
 frame_model make_frame_model(const history& from, const frame_row& frame);
 
 /// How long the frame would take: list scheduling, a ready body goes to the fastest free core, the
 /// one of the highest priority first, then the one that has been ready longest. Restricted bodies
-/// stay on one core, that of their lane.
+/// stay on one core, that of their lane; others go there when no other core is free.
 std::uint64_t simulate(const frame_model& model, const machine& on);
 
 struct what_if_row {

@@ -30,9 +30,7 @@ void lane_steps::take(const record& r) {
     const bool by_system = r.kind == record_kind::switched_out ||
                            r.kind == record_kind::switched_in || r.kind == record_kind::switches;
     // A search has no end of its own: what the thread does next ends it.
-    if (!by_system && !open_.empty() && open_.back().kind == slice_kind::searching) {
-        close_top(&r);
-    }
+    if (!by_system) close_search(r);
     switch (r.kind) {
         case record_kind::started:
             return begin(slice_kind::task, r);
@@ -65,7 +63,7 @@ void lane_steps::take(const record& r) {
             return say(step_kind::counter, {}, &r);
         case record_kind::completed:
             // It cannot be over while it runs: its end was lost.
-            if (uncover(key_of(slice_kind::task, r))) close_top(nullptr);
+            close(slice_kind::task, r, nullptr);
             return;
         // What is known of a task is told at its slice, an edge is an arrow, frames have rows.
         case record_kind::edge:
@@ -80,19 +78,18 @@ void lane_steps::take(const record& r) {
 
 void lane_steps::finish() {
     now_ = std::max(now_, last_);
-    while (!open_.empty()) close_top(nullptr);
+    open_.end_all([this](const open_slice& one, bool) { say_end(one, nullptr); });
     if (off_.from != nullptr) on_core(nullptr);
     if (lane_.dropped != 0) say(step_kind::instant, {}, nullptr);
 }
 
 void lane_steps::begin(slice_kind kind, const record& r) {
-    open_.push_back({&r, slices_++, kind});
-    ++open_count_[key_of(kind, r)];
-    say(step_kind::begin, kind, &r, open_.back().slice);
+    open_.begin(key_of(kind, r), {&r, slices_++, kind});
+    say(step_kind::begin, kind, &r, open_.top().slice);
 }
 
 void lane_steps::end(slice_kind kind, const record& r) {
-    if (uncover(key_of(kind, r))) return close_top(&r);
+    if (close(kind, r, &r)) return;
     const std::uint32_t slice = slices_++;
     say(step_kind::begin, kind, &r, slice, cut_begin);
     say(step_kind::end, kind, &r, slice, cut_begin);
@@ -112,17 +109,17 @@ lane_steps::open_key lane_steps::key_of(slice_kind kind, const record& r) {
     }
 }
 
-bool lane_steps::uncover(const open_key& key) {
-    if (!open_count_.contains(key)) return false;
-    while (key_of(open_.back().kind, *open_.back().from) != key) close_top(nullptr);
-    return true;
+bool lane_steps::close(slice_kind kind, const record& r, const record* by) {
+    return open_.end(key_of(kind, r),
+                     [&](const open_slice& one, bool lost) { say_end(one, lost ? nullptr : by); });
 }
 
-void lane_steps::close_top(const record* by) {
-    const open_slice one = open_.back();
-    open_.pop_back();
-    const auto count = open_count_.find(key_of(one.kind, *one.from));
-    if (--count->second == 0) open_count_.erase(count);
+void lane_steps::close_search(const record& next) {
+    if (open_.empty() || open_.top().kind != slice_kind::searching) return;
+    open_.end_top(false, [&](const open_slice& one, bool) { say_end(one, &next); });
+}
+
+void lane_steps::say_end(const open_slice& one, const record* by) {
     say(step_kind::end, one.kind, by, one.slice, by == nullptr ? cut_end : 0);
 }
 

@@ -3,8 +3,8 @@
 // end, in the right order, also where records are missing.
 
 #include "braid/profile/capture.hpp"
+#include "profile/nest.hpp"
 
-#include <map>
 #include <vector>
 
 BRAID_NAMESPACE_BEGIN
@@ -12,14 +12,24 @@ namespace profile {
 
 /// `off_core` slices have a row of their own beside that of the lane, frames have rows by frame.
 enum class slice_kind : std::uint8_t {
-    task,
-    wait,
-    job,
-    scope,
-    parked,
-    searching,
-    off_core,
-    frame,
+    // ---- scripts/kinds.py writes this
+    // From `started` to `ended`.
+    task = 0,
+    // The second part of a join, from `job_started` to `job_ended`.
+    job = 1,
+    // From `scope_begin` to `scope_end`.
+    scope = 2,
+    // From `wait_begin` to `wait_end`.
+    wait = 3,
+    // Until the lane does something else.
+    searching = 4,
+    // From `parked` to `unparked`.
+    parked = 5,
+    // From `switched_out` to `switched_in`, on a row beside that of the lane.
+    off_core = 7,
+    // From `frame_begin` to `frame_end`, on rows by frame.
+    frame = 8,
+    // ---- as far as here
 };
 enum class step_kind : std::uint8_t { begin, end, instant, counter };
 enum cut_flags : std::uint8_t {
@@ -60,15 +70,16 @@ private:
     void finish();
     void begin(slice_kind kind, const record& r);
     void end(slice_kind kind, const record& r);
-    void close_top(const record* by);
+    /// Ends the innermost slice of that key, and what lies on top of it. False: none is open.
+    bool close(slice_kind kind, const record& r, const record* by);
+    void close_search(const record& next);
+    void say_end(const open_slice& one, const record* by);
     void off_core(const record& r);
     void on_core(const record* by);
     void say(step_kind kind, slice_kind about, const record* from, std::uint32_t slice = 0,
              std::uint8_t cut = 0);
     using open_key = std::pair<slice_kind, std::uint64_t>;
     static open_key key_of(slice_kind kind, const record& r);
-    /// Ends what lies on top of the innermost slice of that key: their ends are missing.
-    bool uncover(const open_key& key);
 
     const lane& lane_;
     std::uint32_t number_;
@@ -77,8 +88,7 @@ private:
     std::size_t at_ = 0;
     bool finished_ = false;
     std::uint32_t slices_ = 0;
-    std::vector<open_slice> open_;
-    std::map<open_key, std::uint32_t> open_count_;  // so that nothing is looked for in vain
+    nest<open_key, open_slice> open_;
     open_slice off_ = {nullptr, 0, slice_kind::off_core};
     std::vector<step> said_;  // by the record that was taken last
     std::size_t told_ = 0;

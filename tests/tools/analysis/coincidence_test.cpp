@@ -54,6 +54,27 @@ INSTANTIATE_TEST_SUITE_P(Causes, Pair, testing::ValuesIn(all_pairs()), [](const 
            braid_test::plantings[pair.param.second].cause;
 });
 
+/// A task is off core 40 for 4 ms, to which background work has just moved from core 39.
+profile::capture background_work_that_moves() {
+    capture_builder b;
+    b.lane(profile::lane_kind::main);
+    b.lane();
+    b.lane(profile::lane_kind::background);
+    const std::uint32_t bake = b.type("bake", "bake.cpp", 4), tile = b.type("lit tile");
+    b.say(0, 0, record_kind::frame_begin, 0, 1);
+    b.spawn(0, 5, 1, bake, {}, profile::spawn_background).run(2, 1000, 6'000, 1, bake, 39);
+    b.say(2, 1990, record_kind::switched_out, 0, 0, 0, 0, 39);
+    b.say(2, 1999, record_kind::switched_in, 0, 0, 0, 0, 40);
+    b.spawn(0, 5, 2, tile).away(1, 2'000, 6'000, 40).run(1, 10, 12'000, 2, tile, 40);
+    b.wait(0, 8, 12'010, 0, 2);
+    return b.say(0, 12'020, record_kind::frame_end, 0, 1).make();
+}
+
+TEST(Coincidence, BackgroundWorkIsFoundOnTheCoreToWhichItMoved) {
+    const auto report = report_on(background_work_that_moves());
+    EXPECT_EQ(causes_of(report), std::set<std::string>{"background"}) << report.sentence;
+}
+
 /// A worker and a main thread. One 'bake' of 40 took 25.4 ms, 6.4 of them off its core, where 0.054
 /// is usual; a part that main had taken ended at the same time, because main was off its core.
 profile::capture straggler_beside_late_parts() {

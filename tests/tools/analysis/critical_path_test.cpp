@@ -200,4 +200,19 @@ TEST(CriticalPath, NodesOfAGraphBeginWhereItsRunBegan) {
     l.expect_whole();
 }
 
+TEST(CriticalPath, AStepThatClocksLetBeginBeforeWhatItNeedsIsNotPreemptedLongerThanItLasts) {
+    braid_test::scene_builder b(2);
+    b.spawn(0, 5, 1, b.skin).run(1, 10, 100, 1, b.skin);
+    b.spawn(0, 6, 2, b.skin, {1}).ready(1, 99, 2, 1);
+    b.away(2, 50, 98).run(2, 40, 130, 2, b.skin).wait(0, 7, 140, 0, 2);
+    const profile::capture c = b.whole(150, 0);
+    const profile::history t = make_history(c);
+    bool seen = false;
+    for (const profile::path_step& s : critical_path(make_frame_graph(t, t.frames.at(0)))) {
+        EXPECT_LE(s.waits.preempted, s.length());
+        seen = seen || (s.task != profile::none && t.tasks[s.task].id == 2);
+    }
+    EXPECT_TRUE(seen);
+}
+
 }  // namespace

@@ -56,6 +56,42 @@ TEST_F(WhatIf, RestrictedTasksStayOnOneCore) {
     EXPECT_NEAR(takes(8), 8000, 40);
 }
 
+/// A main thread, a worker, a thread that runs nothing of the frame, and another worker.
+braid_test::capture_builder two_workers_apart() {
+    braid_test::capture_builder b;
+    b.lane(profile::lane_kind::main);
+    b.lane();
+    b.lane(profile::lane_kind::background);
+    b.lane();
+    return b;
+}
+
+TEST_F(WhatIf, RestrictedTasksOfTwoWorkersHaveACoreEachWhateverLanesLieBetween) {
+    braid_test::capture_builder b = two_workers_apart();
+    const std::uint32_t type = b.type("bound");
+    constexpr auto restricted = static_cast<std::uint8_t>(1 | profile::spawn_restricted);
+    b.frame(0, 0, 1030, 1).spawn(0, 5, 1, type, {}, restricted).run(1, 10, 1010, 1, type);
+    b.spawn(0, 6, 2, type, {}, restricted).run(3, 11, 1011, 2, type);
+    b.spawn(0, 7, 3, type, {1, 2}).ready(3, 1012, 3, 2).run(3, 1013, 1015, 3, type);
+    b.wait(0, 8, 1020, 0, 3);
+    take(b.make());
+    EXPECT_EQ(model_.recorded_cores, 2U);
+    EXPECT_NEAR(takes(machine{}), 1015, 20);
+}
+
+TEST_F(WhatIf, AFreeTaskLeavesACoreToWhatIsRestrictedToItWhereItCan) {
+    braid_test::capture_builder b = two_workers_apart();
+    const std::uint32_t type = b.type("free"), bound = b.type("bound");
+    b.frame(0, 0, 2080, 1);
+    b.spawn(0, 5, 1, type).run(1, 10, 1010, 1, type);
+    b.spawn(0, 40, 3, bound, {}, 1 | profile::spawn_restricted).run(1, 1030, 2030, 3, bound);
+    b.spawn(0, 6, 2, type).run(0, 50, 60, 2, type);  // main helps, so it is a third core
+    b.spawn(0, 41, 4, type, {1, 2, 3}).ready(1, 2032, 4, 3).run(1, 2033, 2035, 4, type);
+    b.wait(0, 42, 2060, 0, 4);
+    take(b.make());
+    EXPECT_NEAR(takes(machine{}), 1060, 30);
+}
+
 TEST_F(WhatIf, AChainTakesAsLongOnAnyNumberOfCores) {
     take(braid_test::chain_scene());
     EXPECT_NEAR(takes(1), 11000, 60);

@@ -17,8 +17,8 @@ using profile::step_kind;
 /// One step as a line: "12 begin task 0.1 cut1 label".
 std::string line(const profile::timeline& of, const step& at) {
     static constexpr const char* kinds[] = {"begin", "end", "instant", "counter"};
-    static constexpr const char* slices[] = {"task",   "wait",      "job",      "scope",
-                                             "parked", "searching", "off_core", "frame"};
+    static constexpr const char* slices[] = {"task",   "job",       "scope",    "wait", "searching",
+                                             "parked", "preempted", "off_core", "frame"};
     std::string said = std::to_string(at.time) + " " + kinds[static_cast<int>(at.kind)];
     const bool slice = at.kind == step_kind::begin || at.kind == step_kind::end;
     if (slice) said += std::string(" ") + slices[static_cast<int>(at.about)];

@@ -1,35 +1,27 @@
 // planted CAUSE FILE: a program of one frame in which something is wrong that has a name, or two
 // things at one moment (CAUSE+CAUSE), recorded. For planted_test.py. Two threads do the work: with
 // one worker the main thread is the other one, with two it only waits.
+#include "halves.hpp"
+
 #include <braid/braid.hpp>
 #include <braid/profile/recorder.hpp>
 
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
-
-#include <pthread.h>
-#include <sched.h>
 
 namespace {
 
 using braid::task_context;
+using planted::side;
+using planted::work;
 
 /// Tasks that outlast the frame.
 std::vector<braid::task_id> left_over;
-
-/// Work of that length.
-void work(double ms) {
-    const auto until = std::chrono::steady_clock::now() +
-                       std::chrono::nanoseconds(static_cast<std::int64_t>(ms * 1e6));
-    while (std::chrono::steady_clock::now() < until) {
-    }
-}
 
 void wait_for_all(braid::scheduler& s, const std::vector<braid::task_id>& all) {
     s.wait(s.spawn({.name = "end", .after_all = all}, braid::empty));
@@ -94,102 +86,25 @@ void background(braid::scheduler& s) {
     wait_for_all(s, all);
 }
 
-/// A thread of the program that is no part of the scheduler, on one core until it is told to end.
-class rival {
-public:
-    void take(int core) { core_.store(core, std::memory_order_release); }
-    void end() {
-        core_.store(ends, std::memory_order_release);
-        thread_.join();
-    }
+using half = void (*)(side&);
 
-private:
-    static constexpr int nowhere = -1, ends = -2;
-    void run() {
-        int at = nowhere;
-        while (true) {
-            const int core = core_.load(std::memory_order_acquire);
-            if (core == ends) return;
-            if (core != at) {
-                cpu_set_t only;
-                CPU_ZERO(&only);
-                CPU_SET(static_cast<unsigned>(core), &only);
-                pthread_setaffinity_np(pthread_self(), sizeof only, &only);
-                at = core;
-            }
-            core == nowhere ? std::this_thread::yield() : work(0.1);
-        }
-    }
-    std::atomic<int> core_{nowhere};
-    std::thread thread_{[this] { run(); }};
-};
-
-/// The worker sleeps between two tasks, and its core belongs to somebody else when it is to wake.
-void late_wake(braid::scheduler& s) {
-    rival other;
-    for (int i = 0; i < 10; ++i) {
-        const auto hop = [&] {
-            other.take(sched_getcpu());
-            work(0.2);
-        };
-        s.wait(s.spawn({.name = "hop", .on = s.worker_thread(0)}, hop), braid::help::none);
-        work(1);
-    }
-    other.end();
-}
-
-/// The core of a worker is taken while it runs.
-void preemption(braid::scheduler& s) {
-    rival other;
-    const auto solve = [&] {
-        other.take(sched_getcpu());
-        work(60);
-    };
-    s.wait(s.spawn({.name = "solve", .on = s.worker_thread(0)}, solve), braid::help::none);
-    other.end();
-}
-
-/// Halves of pairs: each holds up a chain of its own, on a worker of its own, for about 20 ms.
-namespace half {
-
-using ends = std::vector<braid::task_id>;
-
-void affinity(braid::scheduler& s, unsigned worker, ends& to) {
-    const braid::thread_ref on = s.worker_thread(worker);
-    s.spawn({.name = "stream", .on = on}, [] { work(10); });
-    to.push_back(s.spawn({.name = "upload", .on = on}, [] { work(10); }));
-}
-void serial_chain(braid::scheduler& s, unsigned worker, ends& to) {
-    const braid::thread_ref on = s.worker_thread(worker);
-    braid::task_id last;
-    for (int i = 0; i < 20; ++i) {
-        last = s.spawn({.name = "link", .after = {last}, .on = on}, [] { work(1); });
-    }
-    to.push_back(last);
-}
-void straggler(braid::scheduler& s, unsigned worker, ends& to) {
-    const braid::thread_ref on = s.worker_thread(worker);
-    for (int i = 0; i < 8; ++i) {
-        to.push_back(s.spawn({.name = "tile", .on = on}, [i] { work(i == 7 ? 19.5 : 0.07); }));
-    }
-}
-
-}  // namespace half
-
-template <auto A, auto B>
-void pair(braid::scheduler& s) {
-    half::ends all;
-    A(s, 0, all);
-    B(s, 1, all);
-    for (const braid::task_id id : all) s.wait(id, braid::help::none);
-}
-
-struct planted {
-    std::function<void(braid::scheduler&)> frame;
+struct plan {
+    std::function<void(braid::scheduler&)> frame;  // or halves
     int workers = 1;
+    std::vector<half> halves = {};
 };
 
-const std::map<std::string, planted> causes = {
+/// The main thread, and workers without a half, have nothing to do.
+plan halves(std::vector<half> all, int workers) { return {nullptr, workers, std::move(all)}; }
+
+const std::map<std::string, half> half_of = {
+    {"affinity", &planted::affinity},     {"serial_chain", &planted::serial_chain},
+    {"straggler", &planted::straggler},   {"preemption", &planted::preemption},
+    {"background", &planted::background}, {"late_wake", &planted::late_wake},
+    {"too_fine", &planted::too_fine},     {"priority", &planted::priority},
+};
+
+const std::map<std::string, plan> causes = {
     {"none", {&healthy}},
     {"affinity", {&affinity, 2}},
     {"serial_chain", {&serial_chain}},
@@ -197,42 +112,89 @@ const std::map<std::string, planted> causes = {
     {"priority", {&priority}},
     {"straggler", {&straggler}},
     {"background", {&background}},
-    {"late_wake", {&late_wake}},
-    {"preemption", {&preemption}},
-    // The fourth and fifth thread of these have nothing to do.
-    {"affinity+straggler", {&pair<half::affinity, half::straggler>, 4}},
-    {"serial_chain+straggler", {&pair<half::serial_chain, half::straggler>, 4}},
-    {"affinity+serial_chain", {&pair<half::affinity, half::serial_chain>, 4}},
+    {"late_wake", halves({&planted::late_wake}, 1)},
+    {"preemption", halves({&planted::preemption}, 1)},
+};
+
+/// A pair is written CAUSE+CAUSE, first the one that is spawned first.
+std::optional<plan> plan_of(const std::string& cause) {
+    if (const auto one = causes.find(cause); one != causes.end()) return one->second;
+    const std::size_t plus = cause.find('+');
+    if (plus == std::string::npos) return std::nullopt;
+    const auto a = half_of.find(cause.substr(0, plus)), b = half_of.find(cause.substr(plus + 1));
+    if (a == half_of.end() || b == half_of.end() || a == b) return std::nullopt;
+    // Whoever has nothing to do takes what any thread may run; a chain is one while most have
+    // nothing to do.
+    const bool anywhere = b->first == "too_fine" || b->first == "priority";
+    return halves({a->second, b->second}, anywhere ? 2 : 4);
+}
+
+/// The frame once without a recorder: threads are awake, memory is there.
+class stage {
+public:
+    stage(braid::scheduler& s, const plan& what) : s_(s), what_(what) {
+        for (unsigned i = 0; i < what.halves.size(); ++i) {
+            sides_.push_back(std::make_unique<side>(s, i));
+        }
+        run();
+        clear();
+    }
+    void run() {
+        if (what_.frame) what_.frame(s_);
+        for (std::size_t i = 0; i < sides_.size(); ++i) what_.halves[i](*sides_[i]);
+        if (sides_.empty()) return;
+        // Not one after the other: of a wait for what is complete already a recorder is not told.
+        std::vector<braid::task_id> ends;
+        for (const auto& one : sides_) {
+            ends.insert(ends.end(), one->ends.begin(), one->ends.end());
+        }
+        s_.wait(s_.spawn({.name = "end", .after_all = ends}, braid::empty), braid::help::none);
+    }
+    void clear() {
+        for (const auto& one : sides_) {
+            left_over.insert(left_over.end(), one->left_over.begin(), one->left_over.end());
+            one->ends.clear();
+            one->left_over.clear();
+        }
+        for (const braid::task_id id : left_over) s_.wait(id);
+        left_over.clear();
+    }
+
+private:
+    braid::scheduler& s_;
+    const plan& what_;
+    std::vector<std::unique_ptr<side>> sides_;
 };
 
 }  // namespace
 
 int main(int count, char** arguments) {
-    const auto chosen = count == 3 ? causes.find(arguments[1]) : causes.end();
-    if (chosen == causes.end()) {
-        std::fprintf(stderr, "planted: give a cause and a file.\n");
+    const std::optional<plan> chosen = count == 3 ? plan_of(arguments[1]) : std::nullopt;
+    if (!chosen) {
+        std::fprintf(stderr, "planted: give a cause, or CAUSE+CAUSE, and a file.\n");
         return 2;
     }
+    planted::become(planted::urgency::normal);
     // Emptied at the end only: with two cores the recorder's own thread would be a cause.
     braid::profile::recorder recorder(
         {.ring_records = std::size_t{1} << 19, .flush_every = braid::nanoseconds{10'000'000'000}});
-    const std::string cause = chosen->first;
     braid::scheduler s({
-        .workers = chosen->second.workers,
-        // Else the system would find the thread another core.
-        .worker_threads = {.name = "worker",
-                           .nice = cause == "late_wake" ? 19 : 0,
-                           .pin = cause == "preemption" || cause == "late_wake"},
+        .workers = chosen->workers,
+        .worker_threads = {.name = "worker"},
         .observer = &recorder,
     });
-    chosen->second.frame(s);  // once without: threads are awake, memory is there
-    for (const braid::task_id id : left_over) s.wait(id);
+    stage all(s, *chosen);
     if (const braid::status went = recorder.start(arguments[2]); !went) {
         std::fprintf(stderr, "planted: %s.\n", went.text.c_str());
         return 1;
     }
+    // Where threads are urgent others of the machine get their share now, or the system would take
+    // it out of the frame.
+    planted::pass(200);
     recorder.begin_frame(1);
-    chosen->second.frame(s);
+    all.run();
     recorder.end_frame(1);
-    return recorder.stop() ? 0 : 1;
+    const bool written = static_cast<bool>(recorder.stop());
+    all.clear();
+    return written ? 0 : 1;
 }

@@ -1,50 +1,60 @@
 """A cause that was planted in a real run is the one that `braid report` names; a healthy run names
-none; of two at one moment it names both. Other programs on the machine are causes, too: of five
-runs three must be right."""
+none; of two at one moment it names both. Five runs each, of which all must be right where threads
+can be urgent (root, or a limit for real-time priorities), else three, because other programs on the
+machine are causes, too. With arguments after the two programs: only these."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-PLANTED, BRAID = sys.argv[1], sys.argv[2]
-RUNS, ENOUGH = 5, 3
+PLANTED, BRAID, *CHOSEN = sys.argv[1:]
+RUNS = 5
 CAUSES = {"none": None, "affinity": "upload", "serial_chain": "link", "too_fine": "dust",
           "priority": "light", "straggler": "tile", "background": "bake", "late_wake": "hop",
           "preemption": "solve"}
-# Two at one moment need a core for each chain, and none of either is to be taken away meanwhile.
-PAIRS = {"affinity+straggler": {"upload", "tile"}, "serial_chain+straggler": {"link", "tile"},
-         "affinity+serial_chain": {"upload", "link"}}
+# Eight pairs cannot be there at one moment on two cores; docs/design/profile.md says why.
+PAIRS = """
+    affinity+background affinity+late_wake affinity+preemption affinity+serial_chain
+    affinity+straggler background+preemption background+priority background+serial_chain
+    background+straggler background+too_fine late_wake+background late_wake+preemption
+    late_wake+serial_chain late_wake+straggler preemption+priority preemption+serial_chain
+    preemption+straggler preemption+too_fine straggler+serial_chain straggler+too_fine""".split()
+
+
+def enough():
+    try:
+        before = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(3))
+        os.sched_setscheduler(0, *before)
+        return RUNS
+    except PermissionError:
+        return 3
 
 
 def diagnosis(cause, path):
     subprocess.run([PLANTED, cause, str(path)], check=True, timeout=60)
-    told = subprocess.run([BRAID, "report", str(path), "--json"], check=True, timeout=60,
+    told = subprocess.run([BRAID, "report", str(path), "--json"], check=True, timeout=600,
                           capture_output=True, text=True).stdout
+    path.unlink()
     return json.loads(told)["frames"][0]["diagnosis"]
 
 
-def names_pair(one, pair):
-    if not one:
-        return False
-    causes = {(c["cause"], c["task"]) for c in one["causes"]}
-    return ({c for c, _ in causes} == set(pair.split("+")) and {t for _, t in causes} == PAIRS[pair])
+def is_right(one, planted):
+    named = {(c["cause"], c["task"]) for c in one["causes"]} if one else set()
+    return named == {(c, CAUSES[c]) for c in planted.split("+") if c != "none"}
 
 
-folder = pathlib.Path(tempfile.mkdtemp(prefix="braid-planted-"))
 failures = []
-for cause in [*CAUSES, *PAIRS]:
-    found = [diagnosis(cause, folder / f"{cause}-{run}.braid") for run in range(RUNS)]
-    if cause in PAIRS:
-        right = [one for one in found if names_pair(one, cause)]
-    elif cause == "none":
-        right = [one for one in found if one is None]
-    else:
-        right = [one for one in found if one and one["cause"] == cause and one["task"] == CAUSES[cause]]
-    print(f"{cause}: {len(right)} of {RUNS}")
-    for one in found:
-        print("    " + (one["sentence"] if one else "nothing to say"))
-    if len(right) < ENOUGH:
-        failures.append(cause)
+with tempfile.TemporaryDirectory(prefix="braid-planted-") as folder:
+    for cause in CHOSEN or [*CAUSES, *PAIRS]:
+        found = [diagnosis(cause, pathlib.Path(folder, f"{run}.braid")) for run in range(RUNS)]
+        right = sum(is_right(one, cause) for one in found)
+        print(f"{cause}: {right} of {RUNS}")
+        for one in found:
+            print("    " + (one["sentence"] if one else "nothing to say"), flush=True)
+        if right < enough():
+            failures.append(cause)
 if failures:
     sys.exit(f"not named: {', '.join(failures)}")

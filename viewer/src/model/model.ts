@@ -4,6 +4,7 @@ import type { RecordType } from "../parse/capture_parser";
 import type { LaneKind, SwitchLevel } from "../parse/kinds";
 import type { TaskIds } from "./task_ids";
 
+// ---- scripts/kinds.py writes this
 export const SpanKind = {
     task: 0,
     job: 1,
@@ -14,6 +15,7 @@ export const SpanKind = {
     preempted: 6,
     offCore: 7,
 } as const;
+// ---- as far as here
 
 export const SpanFlag = {
     failed: 1,
