@@ -175,13 +175,16 @@ inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) 
 /// until the `ends` of them after which nothing comes are over. One thread, before any is ready.
 class own_round {
 public:
-    own_round(runtime& rt, seat& w, std::uint32_t parent, own_task first, std::uint64_t count,
-              std::uint32_t ends)
+    struct size {
+        std::uint64_t count;
+        std::uint32_t ends;
+    };
+    own_round(runtime& rt, seat& w, std::uint32_t parent, own_task first, size of)
         : parent_(parent), environment_(rt.slot_at(parent).environment.load(relaxed)) {
-        seat_counters::add(w.counters.created, count);
-        runtime::count_creation(w, environment_, count);
+        seat_counters::add(w.counters.created, of.count);
+        runtime::count_creation(w, environment_, of.count);
         // relaxed: the share of the parent's own work keeps the count above 0.
-        rt.slot_at(parent).open.fetch_add(ends, relaxed);
+        rt.slot_at(parent).open.fetch_add(of.ends, relaxed);
         rt.link_parent(first.words(), parent);
         jump_ = first.words().jump.load(relaxed);
         depth_ = first.words().depth.load(relaxed);
@@ -275,13 +278,13 @@ struct told_event {
 inline void tell(runtime& rt, seat& w, const told_event& e) {
     rt.report(w, e.kind, e.task, e.other, e.name);
 }
-struct lineage {
+struct told_creation {
     task_id id, parent;
+    const std::source_location& where;
+    bool same_moment;  // the one before has just been told
 };
-/// `same_moment`: the one before has just been told.
-inline void tell_spawned(observer& to, const seat& w, own_task task, const lineage& of,
-                         const std::source_location& where, bool same_moment) {
-    w.rt.report_spawned(to, w, task.words(), of.id, of.parent, where, same_moment, false);
+inline void tell_spawned(observer& to, const seat& w, own_task task, const told_creation& c) {
+    w.rt.report_spawned(to, w, task.words(), c.id, c.parent, c.where, c.same_moment, false);
 }
 /// What `rounds` more add to the ids of tasks.
 inline std::uint64_t ids_of_rounds(std::uint32_t rounds) { return join_word(rounds, 0); }

@@ -104,13 +104,14 @@ private:
                 if (r.kind != node_kind::group_end) write_node(i, indent);
                 continue;
             }
-            text_ += indent + "subgraph cluster_" + number + " {\n";
-            text_ += indent + "    label=\"" + escaped(g_.name_of(i)) +
-                     (r.kind == node_kind::serial_begin ? " (serial)" : "") +
-                     "\"; fontname=sans; style=rounded;\n";
-            text_ += indent + "    n" + number + " [shape=point, style=invis];\n";
-            write_members(i, indent + "    ");
-            text_ += indent + "}\n";
+            const std::string inner = indent + "    ";
+            const char* const how = r.kind == node_kind::serial_begin ? " (serial)" : "";
+            text_.append(indent).append("subgraph cluster_").append(number).append(" {\n");
+            text_.append(inner).append("label=\"").append(escaped(g_.name_of(i))).append(how);
+            text_.append("\"; fontname=sans; style=rounded;\n");
+            text_.append(inner).append("n").append(number).append(" [shape=point, style=invis];\n");
+            write_members(i, inner);
+            text_.append(indent).append("}\n");
         }
     }
 

@@ -44,7 +44,7 @@ void graph_run::begin(void* storage, task_context* context) {
 void graph_run::reset(core::seat& w, std::uint32_t run) const {
     const graph_state& g = *graph;
     bool as_before = true;
-    const core::own_round round(g.rt, w, run, g.plan[g.order[0]].task, g.live, g.sinks);
+    const core::own_round round(g.rt, w, run, g.plan[g.order[0]].task, {g.live, g.sinks});
     for (std::uint32_t i = 0; i < g.plan.size(); ++i) {
         const graph_record& record = g.records[i];
         if (record.erased) continue;
@@ -86,8 +86,11 @@ struct told_graph_run final : graph_run_events {
         for (std::size_t i = 0; i < g.plan.size(); ++i) {
             const graph_plan& p = g.plan[i];
             if (!p.task) continue;
-            core::tell_spawned(to, w, p.task, {.id = id_of(p), .parent = run}, g.records[i].where,
-                               std::exchange(same_moment, true));
+            core::tell_spawned(to, w, p.task,
+                               {.id = id_of(p),
+                                .parent = run,
+                                .where = g.records[i].where,
+                                .same_moment = std::exchange(same_moment, true)});
         }
         for (const graph_edge& e : g.all_edges) {
             to.on_event({.kind = event_kind::edge,

@@ -37,13 +37,8 @@ public:
     std::uint32_t take() {
         for (;; Policy::relax()) {
             for (std::size_t i = 0; i < count_; ++i) {
-                std::uint64_t seen = words_[i].load(relaxed);
-                while (seen != 0) {
-                    const auto rank = static_cast<std::uint32_t>(i * 64) +
-                                      static_cast<std::uint32_t>(std::countr_zero(seen));
-                    if (take(rank)) return rank;
-                    seen &= seen - 1;
-                }
+                const std::uint32_t rank = take_lowest_of(i);
+                if (rank != none) return rank;
             }
         }
     }
@@ -54,6 +49,15 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t none = UINT32_MAX;
+    std::uint32_t take_lowest_of(std::size_t i) {
+        for (std::uint64_t seen = words_[i].load(relaxed); seen != 0; seen &= seen - 1) {
+            const auto rank = static_cast<std::uint32_t>(i * 64) +
+                              static_cast<std::uint32_t>(std::countr_zero(seen));
+            if (take(rank)) return rank;
+        }
+        return none;
+    }
     static constexpr std::uint64_t bit_of(std::uint32_t rank) {
         return std::uint64_t{1} << rank % 64;
     }

@@ -38,6 +38,15 @@ template <class F>
 concept range_body =
     std::is_invocable_v<F&, std::size_t> || std::is_invocable_v<F&, std::size_t, std::size_t>;
 
+template <range_body F>
+void call_range(F& body, std::size_t first, std::size_t last) {
+    if constexpr (std::is_invocable_v<F&, std::size_t, std::size_t>) {
+        body(first, last);
+    } else {
+        for (std::size_t k = first; k < last; ++k) body(k);
+    }
+}
+
 }  // namespace detail
 
 /// Built and edited by one thread at a time, and only between runs; run from any. Several graphs
@@ -208,12 +217,7 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
             // The first ones are longer by one when it does not come out even.
             const std::size_t least = size / all, more = size % all;
             const std::size_t first = i * least + std::min(i, more);
-            const std::size_t last = first + least + (i < more ? 1 : 0);
-            if constexpr (std::is_invocable_v<F&, std::size_t, std::size_t>) {
-                body(first, last);
-            } else {
-                for (std::size_t k = first; k < last; ++k) body(k);
-            }
+            detail::call_range(body, first, first + least + (i < more ? 1 : 0));
         };
         if (all == 1) return piece(0);
         if (all == 0 || scheduler_.spawn_batch(

@@ -95,18 +95,7 @@ private:
             constexpr std::size_t room = std::is_nothrow_move_constructible_v<F> ? inline_bytes : 0;
             using place = detail::stored<F, room, alignof(void*)>;
             if (!place::put(rt, bytes_, std::forward<Arguments>(arguments)...)) return false;
-            manage_ = [](action what, item& self, item* to, queue* q) {
-                if (what == action::call) {
-                    if constexpr (std::is_invocable_v<F&, queue&>) {
-                        place::get(self.bytes_)(*q);
-                    } else {
-                        place::get(self.bytes_)();
-                    }
-                    return;
-                }
-                if (what == action::move) place::move(to->bytes_, self.bytes_);
-                if (what == action::destroy) place::destroy(self.bytes_);
-            };
+            manage_ = &manage<F, place>;
             return true;
         }
         void call(queue& q) { manage_(action::call, *this, nullptr, &q); }
@@ -119,6 +108,16 @@ private:
         enum class action { call, move, destroy };
         static constexpr std::size_t inline_bytes = 40;
 
+        template <class F, class Place>
+        static void manage(action what, item& self, item* to, queue* q) {
+            if (what == action::move) return Place::move(to->bytes_, self.bytes_);
+            if (what == action::destroy) return Place::destroy(self.bytes_);
+            if constexpr (std::is_invocable_v<F&, queue&>) {
+                Place::get(self.bytes_)(*q);
+            } else {
+                Place::get(self.bytes_)();
+            }
+        }
         void take(item& other) {
             manage_ = std::exchange(other.manage_, nullptr);
             if (manage_ != nullptr) manage_(action::move, other, this, nullptr);
