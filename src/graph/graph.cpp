@@ -26,7 +26,7 @@ graph::~graph() {
     if (rt_.is_open(state_->last)) {
         detail::outcome* received = nullptr;
         const bool over = rt_.wait_here({.task = state_->last}, forever, help::needed, &received);
-        rt_.drop(received);  // tells the handler, if nobody else was told
+        rt_.drop(received);  // the handler gets it, if nobody else did
         if (!over) return;   // by a node of its own, which was reported: the run goes on, it stays
     }
     static_cast<void>(state_->edges.reset(0));
@@ -224,7 +224,7 @@ void graph::choose(std::uint32_t condition, unsigned value) const {
         for (; c != end && c->condition == condition && c->to == to; ++c) {
             chosen = chosen || c->value == value;
         }
-        // relaxed: seen by whoever drops the last of its counts, which this node's end precedes.
+        // relaxed: seen by the thread that drops its last count, which this node's end precedes.
         if (!chosen) state_->plan[to].slot->flags.fetch_or(detail::flag_left_out, relaxed);
     }
 }
@@ -274,7 +274,7 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     const detail::seat_lease seat(rt_, nullptr);
     detail::draft opened;
     {
-        // Not over publish_task(): with a chooser that may hand over to another thread.
+        // Not over publish_task(): with a chooser another thread may go on there.
         const std::lock_guard lock(state_->beginning);
         if (state_->edited) {
             if (!state_->sort()) return {};
@@ -299,7 +299,7 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
 }
 
 void graph::run_and_wait(const run_options& o) {
-    // Held, so that its failure is not lost when it is over before the wait begins.
+    // Held, so that its failure is not lost when it completes before the wait begins.
     const task_id id = begin_run(o, detail::draft_kind::valued);
     if (!id) return;
     struct hold {

@@ -31,8 +31,7 @@ void graph_run::begin(void* storage, task_context* context) {
     // From here on nodes run; the run's own work holds it, and so the graph, open until they are
     // all ready.
     for (std::size_t i = g.roots; --i != 0;) self.queue_ready(w, g.plan[g.order[i]]);
-    // The loop that runs this body goes on with the first of them, the other roots are for
-    // everybody.
+    // The loop that runs this body goes on with the first; the other roots are for everybody.
     const graph_plan& first = g.plan[g.order[0]];
     if (!self.is_at_hand(*first.slot) || !g.rt.keep(w, first.index, w.depth - 1)) {
         self.queue_ready(w, first);
@@ -66,8 +65,8 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
         const graph_record& record = g.records[i];
         if (record.erased) continue;
         slot& s = *g.plan[i].slot;
-        // The last generation is used again and again: whoever still holds an id of the node from
-        // an earlier run then takes it for this one's.
+        // The last generation is used again and again: a holder of an id of the node from an
+        // earlier run then takes it for this one's.
         const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
         as_before =
             as_before && generation != s.generation() && (record.flags & flag_category) == 0;
@@ -92,7 +91,7 @@ void graph_run::reset(worker& w, std::uint32_t run) const {
     if (!as_before) graph->number_plan();
 }
 
-/// By the run, the graph's name and the node's number, whoever runs it.
+/// By the run, the graph's name and the node's number, whichever thread runs it.
 void graph_run::identify(const slot& run) const {
     const graph_state& g = *graph;
     const detail_block* const own = g.rt.detail_of(run);
@@ -146,7 +145,7 @@ struct told_graph_run final : graph_run_events {
 
 void graph_run::tell_run(worker& w) const {
     runtime& rt = graph->rt;
-    // Before the call: if somebody else listens by then, the names are told again.
+    // Before the call: if another observer listens by then, the names are reported again.
     graph->told_to = rt.listens->load(relaxed);
     rt.options.observer->on_graph_run(told_graph_run(*graph, w));
 }
@@ -211,7 +210,7 @@ void graph_run::node(runtime& rt, worker& w, std::uint32_t index, own_step step)
     return false;
 }
 
-/// A node, and with `more` those that it makes ready, and others of this run that lie at hand.
+/// A node, and with `more` those that it makes ready, and others of this run in the thread's queue.
 void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, bool more) const {
     constexpr unsigned most = 1024;  // until the loop looks at everything else
     runtime& rt = graph->rt;
@@ -225,7 +224,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     unsigned untimed = 0;
     const char* name = nullptr;
     const graph_plan* left = nullptr;  // ready, and for the loop to go on with
-    task_id released_by;               // the node has just become ready, which is not told yet
+    task_id released_by;               // the node has just become ready, not reported yet
     task_id id = id_of(*plan);
     running_task body{plan->index, w.top, {}, task_context(rt, w, id)};
     running_task* const outer = rt.begin_body(w, body, id);
@@ -240,7 +239,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         const bool calls = !unwanted && plan->call != nullptr && !(special && left_out(*plan));
         if (released_by && !calls) tell_ready(w, *plan, released_by);
         bool closed = false;     // and completed with that
-        bool completes = false;  // which has been told
+        bool completes = false;  // which has been reported
         name = s.name;
         if (unwanted) {
             cancel(w, run, *plan, id);
@@ -281,7 +280,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         }
         if ((flags & flag_resources) != 0) rt.release_resources(w, plan->index);
         const graph_plan* next = nullptr;
-        // As in complete_one(), without its list: nothing is completed below this.
+        // What complete_one() does, without its list: nothing is completed below this.
         if (closed || completes || drop_open_work(s.open)) {
             end_node(w, *plan, id, closed, completes, more ? &next : nullptr);
         }
@@ -297,7 +296,7 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
         id = id_of(*plan);
         runtime::go_on_as(body, w, plan->index, id);
     }
-    // The run may be over, and the names of its nodes gone.
+    // The run may be complete, and the names of its nodes gone.
     if (untimed != 0) rt.note_durations(w, "nodes of a graph", false, untimed);
     rt.end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
@@ -306,8 +305,8 @@ void graph_run::run_nodes(worker& w, std::uint32_t run, const graph_plan* plan, 
     if (!rt.keep(w, left->index, w.depth)) rt.enqueue(w, left->index);
 }
 
-/// The newest task of this thread, if it is a node of the run. If not, the run may be over and the
-/// graph gone.
+/// The newest task of this thread, if it is a node of the run. If not, the run may be complete and
+/// the graph gone.
 const graph_plan* graph_run::next_node(worker& w, task_id run) const {
     const std::uint64_t id = w.ready[normal].newest();
     if (id == 0) return nullptr;
@@ -335,7 +334,7 @@ const graph_plan* graph_run::by_rank(worker& w, const graph_plan* ticket, bool a
     graph_state& g = *graph;
     if (!graph_state::has_rank(ticket->slot->flags.load(relaxed))) return ticket;
     const std::uint32_t own = ticket->slot->ordinal.load(relaxed) - 1;
-    // Whoever waits for something else than the run may only run what it found.
+    // A thread that waits for something else than the run may only run what it found.
     if (!any && g.ranking.ready.take(g.ranking.of(own).rank)) return ticket;
     const graph_plan* const first = &g.plan[g.ranking.node_at(g.ranking.ready.take())];
     const std::uint32_t run = ticket->slot->parent.load(relaxed);
@@ -354,7 +353,7 @@ void graph_run::tell_ready(worker& w, const graph_plan& plan, task_id released_b
     graph->rt.tell(w, event_kind::ready, id_of(plan), released_by);
 }
 
-/// A node that has become ready, which has been told.
+/// A node that has become ready, which has been reported.
 void graph_run::queue_ready(worker& w, const graph_plan& plan) const {
     graph_state& g = *graph;
     const slot& s = *plan.slot;
@@ -379,7 +378,7 @@ bool graph_run::left_out(const graph_plan& plan) const {
     return node != no_index;
 }
 
-/// It comes after a failure, or nothing is to run any more: it is over without its body.
+/// It comes after a failure, or nothing is to run any more: it completes without its body.
 void graph_run::cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const {
     runtime& rt = graph->rt;
     slot& s = *plan.slot;
@@ -399,9 +398,9 @@ std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
     return stamp.ended;
 }
 
-/// The node's work and its children are over. `closed`: and its permissions. `told`: that it
-/// completes. `next`: takes one that may run at once on this thread, if there is any, and of which
-/// nobody is told that it is ready.
+/// The node's work and its children have ended. `closed`: its list of successors is closed, too.
+/// `told`: its completion was reported. `next`: takes one that may run at once on this thread, if
+/// there is any, and whose `ready` is not reported.
 void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool closed, bool told,
                          const graph_plan** next) const {
     graph_state& g = *graph;
@@ -433,14 +432,14 @@ void graph_run::end_node(worker& w, const graph_plan& plan, task_id id, bool clo
         }
         rt.count_end(w, *environment->within, how);
     }
-    // After the last of these the run may be over and the graph gone.
+    // After the last of these the run may be complete and the graph gone.
     const std::uint32_t count = plan.successors;
     const graph_successor* const successors = g.successors.begin() + plan.first;
     const graph_plan* const plans = g.plan.begin();
     graph_stamp* const stamps = g.stamps.begin();
     for (std::uint32_t i = 0; i < count; ++i) {
         slot& to = *successors[i].slot;
-        // relaxed: seen by whoever drops the last of its counts.
+        // relaxed: seen by the thread that drops the last of its counts.
         if (failed) to.flags.fetch_or(flag_failed, relaxed);
         if (!drop_wait(to.waits_for)) continue;
         const std::uint32_t node = to.ordinal.load(relaxed) - 1;

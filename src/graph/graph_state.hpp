@@ -14,7 +14,7 @@ namespace detail {
 /// A group is two: its members come after its begin and before its end, which follows it at once.
 enum class node_kind : std::uint8_t { work, condition, group_begin, group_end, serial_begin };
 
-/// As it was added. Its callable lies in the storage of its slot, which the node keeps.
+/// The node as it was added. Its callable lies in the storage of its slot, which the node keeps.
 struct graph_record {
     closure_fn call;  // null: empty, or erased
     std::uint32_t slot;
@@ -60,7 +60,7 @@ struct graph_idempotent {
     detail::attempts* attempts;
 };
 
-/// Of a node that is left out: a condition chose otherwise. (Nodes have no shared closure.)
+/// The node is left out: a condition chose otherwise. (Nodes have no shared closure.)
 inline constexpr std::uint16_t flag_left_out = flag_shared;
 
 /// What a run reads of a node.
@@ -72,7 +72,8 @@ struct graph_plan {
     std::uint32_t first, successors;  // in graph_state::successors
 };
 
-/// Of the last measured run. Written by whoever runs the node, and by whoever ends it.
+/// The node in the last measured run. Written by the thread that runs it and by the one that ends
+/// it.
 struct graph_stamp {
     std::int64_t ready, started, ended;  // of the policy's clock; started 0: it did not run
     std::int64_t average;                // ns
@@ -161,7 +162,7 @@ struct graph_state {
     std::size_t groups = 0;
     std::uint64_t plan_number = 0;   // of the process
     std::uint32_t runs_of_plan = 0;  // since it has that number
-    std::uint32_t told_to = 0;       // runtime::listens when the last run was told
+    std::uint32_t told_to = 0;       // runtime::listens when the last run was reported
 
     hooked_array<graph_stamp> stamps;  // by node, if measured
     std::int64_t began = 0;            // the last measured run

@@ -25,7 +25,7 @@ public:
         data_[size_++] = value;
         return true;
     }
-    /// Of that size, all zero.
+    /// Makes it that size, all zero.
     bool reset(std::size_t size) {
         if (!reserve(size)) return false;
         size_ = size;

@@ -1,5 +1,5 @@
 #pragma once
-// The ready nodes of a run, by rank: whoever comes next takes the most urgent. One bit a node.
+// The ready nodes of a run, by rank: the next thread takes the most urgent. One bit a node.
 //
 //   ranks   0 1 2 3 4 …       0: the longest way to the end of the run behind it
 //   words  [. 1 . . 1 …]      1: ready, and nobody has taken it

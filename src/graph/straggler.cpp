@@ -17,7 +17,7 @@ namespace detail {
 void attempts::begin() {
     began_.store(active_policy::now(), relaxed);
     clock_.store(platform::this_thread_time_clock(), relaxed);
-    // release: pairs with stands_still(): whoever sees `one` sees these two.
+    // release: pairs with stands_still(): a thread that sees `one` sees these two.
     state_.store(one, release);
 }
 
@@ -61,7 +61,7 @@ void graph_state::rerun_stragglers(worker& w, task_id run, std::int64_t enough) 
     const std::uint32_t of = index_of(run.value);
     if (rt.state.load(relaxed) != life::running) return;
     // Held, so that the graph stays as it is meanwhile. A run that has begun is the only one: those
-    // before it are over, so that what stands still belongs to it.
+    // before it are complete, so that what stands still belongs to it.
     if (!add_open_work(rt.slots[of].open, generation_of(run.value))) return;
     std::unique_lock looking(beginning, std::try_to_lock);  // one thread at a time
     const bool begun = rt.slots[of].runner.load(relaxed) != UINT16_MAX;
@@ -80,7 +80,7 @@ void graph_state::rerun_stragglers(worker& w, task_id run, std::int64_t enough) 
         if (second) i.attempts->take_second_back();
         rt.own_work_done(w, of);
     }
-    if (looking) looking.unlock();  // the run may be over below, and the graph gone
+    if (looking) looking.unlock();  // below the run may be complete, and the graph gone
     rt.own_work_done(w, of);
 }
 

@@ -56,7 +56,7 @@ bool job_manager_state::normal_waits() const {
     for (std::uint32_t left = normal_submitted.load(relaxed); left != 0; left &= left - 1) {
         const task_id id{submissions[std::countr_zero(left)].load(relaxed)};
         const slot& s = rt.slots[index_of(id.value)];
-        // Ready, and nobody has it. Of a task that is over by now this may say anything.
+        // Ready, and nobody has it. For a task that has completed meanwhile this may say anything.
         if (rt.is_open(id) && s.waits_for.load(relaxed) == 0 &&
             s.runner.load(relaxed) == UINT16_MAX) {
             return true;
@@ -163,7 +163,7 @@ void job_list_manager::free(job_list* list) {
     job_list_state& s = list->state_;
     detail::outcome* failure = nullptr;
     if (list->is_submitted() && !s.collect(*list, &failure)) return;
-    rt_.drop(failure);  // tells the handler
+    rt_.drop(failure);  // the handler gets it
     const std::lock_guard lock(all.mutex);
     all.places &= ~(std::uint32_t{1} << s.place);
     std::copy(find_it() + 1, all.lists + all.count, find_it());
@@ -204,7 +204,7 @@ void job_list_manager::wait_all() {
         if (first == nullptr) {
             first = failure;
         } else {
-            rt_.drop(failure);  // tells the handler
+            rt_.drop(failure);  // the handler gets it
         }
     }
     rt_.raise(first);

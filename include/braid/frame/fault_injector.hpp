@@ -12,7 +12,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Thrown in a stage that fault_injector::fail() was told of.
+/// Thrown in a stage that was given to fault_injector::fail().
 class BRAID_API injected_fault : public std::exception {
 public:
     const char* what() const noexcept override;
@@ -67,7 +67,7 @@ private:
     std::mutex mutex_;
     fault faults_[capacity] = {};  // guarded by mutex_
     atomic<unsigned> count_{0};    // written under mutex_
-    // relaxed, all of these: switches and counts, nothing is handed over by them.
+    // relaxed, all of these: switches and counts, which publish nothing.
     atomic<unsigned> percent_{0};
     atomic<std::uint64_t> seed_{1};
     atomic<std::uint64_t> slowed_{0}, failed_{0}, yielded_{0};

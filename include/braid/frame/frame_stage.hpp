@@ -86,7 +86,7 @@ public:
     graph_node add(F&& f, std::source_location where = std::source_location::current()) {
         return add(node_options{.where = where}, std::forward<F>(f));
     }
-    /// As graph::precede(), for nodes of this stage.
+    /// The graph::precede() for nodes of this stage.
     BRAID_API bool precede(graph_node earlier, graph_node later);
 
     /// From the next frame that begins this stage on: its bodies run one after the other, on one

@@ -110,7 +110,7 @@ public:
         for (const job* j = first_; j != nullptr; j = j->next) ++n;
         return n;
     }
-    /// By whoever runs the frames.
+    /// By the thread that runs the frames.
     const spread_statistics& statistics() const { return statistics_; }
     void set_budget(nanoseconds budget) { options_.budget = budget; }
 

@@ -49,8 +49,8 @@ public:
     /// Null: none has that id.
     BRAID_API job_list* find(std::uint32_t id) const;
 
-    /// wait() for every list that is submitted, by whoever owns them all. Throws the failure of
-    /// the first in the order of list(); others go to the unobserved-exception handler.
+    /// wait() for every list that is submitted, by a thread that owns them all. Throws the failure
+    /// of the first in the order of list(); others go to the unobserved-exception handler.
     BRAID_API void wait_all();
 
 private:

@@ -26,9 +26,9 @@ struct recorder_options {
     static constexpr std::size_t least_ring_records = 16;
     static constexpr std::size_t most_ring_records = std::size_t{1} << 22;
 
-    /// Of each thread, 32 bytes each, least_ring_records..most_ring_records (what lies outside
-    /// counts as the nearest), rounded up to a power of two. One that is full drops and counts what
-    /// comes, until it is emptied.
+    /// Each thread has a ring of so many, 32 bytes each, least_ring_records..most_ring_records
+    /// (what lies outside counts as the nearest), rounded up to a power of two. One that is full
+    /// drops and counts what comes, until it is emptied.
     std::size_t ring_records = std::size_t{1} << 16;
     static constexpr nanoseconds least_flush_every{100'000};
     /// How often the rings are emptied, by a thread of the recorder; less than least_flush_every
