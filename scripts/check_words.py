@@ -219,13 +219,13 @@ def files_of(root, path):
     return [f for f in sorted((root / path).rglob("*")) if f.suffix in SUFFIXES]
 
 
-def main():
+def main(given=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
     parser.add_argument("--all-names", action="store_true")
     parser.add_argument("paths", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(given)
     root = arguments.root.resolve()
     paths = arguments.paths or [path for group in GROUPS for path in group]
     files = [(f, str(f.relative_to(root))) for path in paths for f in files_of(root, path)]

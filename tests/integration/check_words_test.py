@@ -1,8 +1,11 @@
 """Plants one word at a time and reads what check_words.py says about it."""
 
+import contextlib
+import io
 import re
 import sys
 import unittest
+from types import SimpleNamespace
 
 from planted_tree import ROOT, planted_tree
 
@@ -16,6 +19,20 @@ PAGE = "docs/design/graph.md"
 
 class words(planted_tree):
     script = "scripts/check_words.py"
+
+    def run_script(self, *arguments):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = check_words.main(["--root", str(self.root), *arguments])
+        return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr="")
+
+    def test_the_program_says_it_and_ends_with_1(self):
+        self.write(SOURCE, "// It was told.\n")
+        result = super().run_script()
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.stdout.splitlines(),
+                         [f"{SOURCE}:1: 'told': write notify, report, observe.",
+                          "1 problems in 1 files."])
 
     def expect_problem(self, where, said, advice):
         result = self.run_script()
