@@ -16,13 +16,14 @@ from pathlib import Path
 
 # What is checked; a line for each module with its pages.
 GROUPS = (
-    ("include/braid", "docs/manual", "docs/architecture.md", "docs/features.md"),
+    ("include/braid", "samples", "README.md", "docs/manual", "docs/architecture.md",
+     "docs/features.md"),
     ("src/graph", "tests/graph", "docs/design/graph.md"),
     ("src/job_list", "tests/job_list", "docs/design/job_list.md"),
     ("src/frame", "tests/frame", "docs/design/frame.md"),
     ("src/fork_join", "tests/fork_join", "docs/design/fork-join.md"),
     ("tests/core", "docs/design/batch.md", "docs/design/lineage.md", "docs/design/ready_queue.md",
-     "docs/design/seams.md", "docs/design/slot.md", "docs/design/wait.md",
+     "docs/design/seams.md", "docs/design/seeds.md", "docs/design/slot.md", "docs/design/wait.md",
      "docs/design/memory-model.md"),
 )
 SUFFIXES = (".hpp", ".cpp", ".inl", ".md")
@@ -79,6 +80,9 @@ OF_READY_TASKS = re.compile(r"^src/core/|^docs/design/(?:graph|slot)\.md$")
 BRANCH = ("job", "branch: jobs are functions with data in a job list", r"jobs?", r"jobs?")
 OF_JOINS = re.compile(r"(?:^|/)fork[-_](?:join|stack)|core/fork\.cpp")
 OPENING = re.compile(r"(?:Of|As)\b|…|\.\.\.")
+# How a comment on a declaration begins that goes on from another one.
+GOING_ON = re.compile(r"Its?\b|Those\b|That(?: one)?[.:,]"
+                      r"|The same(?=[.:,]| (?:as|by|for|in|over|two|with|without)\b)")
 OPENING_ADVICE = "a comment is a sentence of its own, with a subject and a verb"
 
 TOKEN = re.compile(
@@ -154,8 +158,8 @@ class word_checker:
             if hit:
                 self.report(line, name, advice)
 
-    def opening(self, text, line):
-        found = OPENING.match(text)
+    def opening(self, mark, text, line):
+        found = OPENING.match(text) or (mark == "///" and GOING_ON.match(text))
         if found:
             self.problems.append((line, f"{self.relative}:{line}: a comment begins with "
                                         f"'{found.group()}': {OPENING_ADVICE}."))
@@ -173,7 +177,7 @@ class word_checker:
                     self.prose(block)
                     block, own = line_map(), mark if alone else ""
                     if alone:
-                        self.opening(token["comment"].lstrip("/*!< "), line)
+                        self.opening(mark, token["comment"].lstrip("/*!< "), line)
                 for offset, piece in enumerate(token["comment"].split("\n")):
                     block.add(piece.strip("/*!< ") + " ", line + offset)
                 last = line + token["comment"].count("\n")

@@ -38,7 +38,7 @@ void graph_run::begin(void* storage, task_context* context) {
     }
 }
 
-/// It may run on the thread that makes it ready, at once, as any other node that has no rank.
+/// True: the node may run on the thread that makes it ready, at once, as any that has no rank.
 bool graph_run::is_at_hand(const slot& node) const {
     constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
     return !graph->ranked && (node.flags.load(relaxed) & ~harmless) == flag_own_way &&
@@ -378,7 +378,7 @@ bool graph_run::left_out(const graph_plan& plan) const {
     return node != no_index;
 }
 
-/// It comes after a failure, or nothing is to run any more: it completes without its body.
+/// The node comes after a failure, or nothing is to run any more: it completes without its body.
 void graph_run::cancel(worker& w, std::uint32_t run, const graph_plan& plan, task_id id) const {
     runtime& rt = graph->rt;
     slot& s = *plan.slot;

@@ -173,7 +173,7 @@ struct graph_state {
 /// The run of a graph is a task; this is in its storage, until the last node has ended.
 struct graph_run {
     graph_state* graph;
-    /// Its body.
+    /// The body of the run.
     static void begin(void* storage, task_context* context);
     /// A node that was taken out of the ranks.
     void run_ranked(worker& w, std::uint32_t run, std::uint32_t node) const;

@@ -47,7 +47,7 @@ public:
             }
         }
     }
-    /// That one. False: somebody has it.
+    /// Takes the node of that rank. False: another thread has it.
     bool take(std::uint32_t rank) {
         // acquire: pairs with add(). The bits of a word share its release sequence.
         return (words_[rank / 64].fetch_and(~bit_of(rank), acquire) & bit_of(rank)) != 0;

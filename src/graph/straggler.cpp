@@ -48,7 +48,7 @@ attempts* graph_state::attempts_of(std::uint32_t node) const {
 
 namespace {
 
-/// It has a share of the run's open work, or the first attempt has.
+/// This has a share of the run's open work, or the first attempt has.
 struct second_attempt {
     graph_state* graph;
     std::uint32_t of_run, node;

@@ -59,13 +59,13 @@ class words(planted_tree):
             ("What it waits for is boosted.", "boosted", "inherit the priority"),
             ("The thread waits for its turn.", "its turn", "gate"),
             ("The handler was told.", "told", "report"),
-            ("It tells the waiter.", "tells", "notify"),
+            ("A thread tells the waiter.", "tells", "notify"),
             ("An idle thread looks on for a while.", "looks on", "spin"),
             ("Whoever finds it runs it.", "Whoever", "noun"),
             ("The failure goes to who waits.", "to who", "noun"),
             ("The task is over.", "is over", "state's name"),
             ("The wait ends once it is there.", "is there", "state's name"),
-            ("It runs what lies at hand.", "lies at hand", "state's name"),
+            ("A thread runs what lies at hand.", "lies at hand", "state's name"),
         ):
             for comment in ("// {}", "/// {}", "/* {} */", "int a;  // {}"):
                 with self.subTest(text=text, comment=comment):
@@ -78,7 +78,8 @@ class words(planted_tree):
             ("spilled_", "overflow list"), ("unspill", "overflow list"),
             ("run_kept", "run next"), ("handed_over", "release the permit"),
             ("boost", "inherit the priority"), ("pass_turn", "gate"), ("basic_turns", "gate"),
-            ("told_", "report"), ("tell_ready", "report"), ("WhoeverComesNext", "noun"),
+            ("lent_", "release the permit"), ("told_", "report"), ("tell_ready", "report"),
+            ("WhoeverComesNext", "noun"),
         ):
             with self.subTest(name=name):
                 self.write("tests/frame/a.cpp", f"int a;\nint {name} = 0;\n")
@@ -121,6 +122,10 @@ class words(planted_tree):
                 with self.subTest(begin=begin, mark=mark):
                     self.write(SOURCE, f"int a;\n    {mark} {begin} this node.\nint b;\n")
                     self.expect_problem(SOURCE + ":2", begin, "sentence")
+        for begin in ("The same", "It", "Its", "Those", "The same two"):
+            with self.subTest(begin=begin):
+                self.write(SOURCE, f"int a;\n/// {begin} for a node.\nint b;\n")
+                self.expect_problem(SOURCE + ":2", begin.removesuffix(" two"), "sentence")
         self.write(SOURCE, "// Why.\n/// Of this node.\nint b;\n")
         self.expect_problem(SOURCE + ":2", "Of", "sentence")
 
@@ -149,7 +154,7 @@ class words(planted_tree):
             "A history of one thread; a permit; the overflow list.",
         ):
             with self.subTest(text=text):
-                self.expect_clean(SOURCE, f"// {text}\n/// {text}\nint a;\n")
+                self.expect_clean(SOURCE, f"// {text}\n/// Why: {text}\nint a;\n")
                 self.expect_clean(PAGE, text + "\n")
         self.expect_clean(SOURCE, "int return_value, turned, keeper, jobs, kept, keep;\n")
         self.expect_clean(SOURCE, '#include "core/permissions.hpp"\n')

@@ -158,7 +158,7 @@ public:
         // relaxed: what it guards is on_event()'s matter.
         return listens_.load(std::memory_order_relaxed) != 0;
     }
-    /// Its word for that: 0, or a number that is new at each listen(true).
+    /// The word behind listens(): 0, or a number that is new at each listen(true).
     const std::atomic<std::uint32_t>& listening() const noexcept { return listens_; }
     /// Tasks have stable ids (spawn_facts). Each takes the way of a task with options then, with a
     /// chooser also without this.

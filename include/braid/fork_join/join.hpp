@@ -337,7 +337,7 @@ template <fork_callable F, fork_callable... Parts>
     }
 }
 
-/// The same in any task, without its context: looks the thread up first, about 2 ns. Outside tasks
+/// A join in any task, without its context: looks the thread up first, about 2 ns. Outside tasks
 /// there is no scheduler to ask: that is reported, and the parts run one after the other.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)

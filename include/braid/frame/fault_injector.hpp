@@ -39,8 +39,8 @@ public:
     /// The stage throws injected_fault in these frames, before its bodies run. Without exceptions
     /// it only takes no time.
     BRAID_API bool fail(const char* stage, fault_frames in);
-    /// That share of bodies, 0 to 100 (more counts as 100), give up their core before they begin;
-    /// which, is drawn from the seed, the frame and the body, and is the same in every run.
+    /// So many bodies of a hundred, 0 to 100 (more counts as 100), give up their core before they
+    /// begin; which, is drawn from the seed, the frame and the body, and is the same in every run.
     BRAID_API void yields(unsigned percent, std::uint64_t seed = 1);
     BRAID_API void clear();
 

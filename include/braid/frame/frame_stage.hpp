@@ -102,8 +102,8 @@ public:
     BRAID_API std::uint64_t frame() const;
     BRAID_API const char* name() const;
     BRAID_API std::size_t size() const;
-    /// Its graph, for priorities, times and pictures. Build it by add() and precede() only, and do
-    /// not run it. Between frames; not of a stage that was refused.
+    /// The stage's graph, for priorities, times and pictures. Build it by add() and precede() only,
+    /// and do not run it. Between frames; not of a stage that was refused.
     BRAID_API graph& nodes() const;
     BRAID_API std::string to_dot() const;
 

@@ -154,7 +154,7 @@ private:
         ++statistics_.finished;
         drop(j);
     }
-    /// It is the first.
+    /// `j` is the first job.
     void drop(job* j) {
         {
             const std::lock_guard lock(mutex_);

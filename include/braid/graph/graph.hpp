@@ -149,7 +149,7 @@ public:
     BRAID_API std::string to_dot() const;
     /// Writes a picture into a file. Graphviz lays it out: the program `dot` must be installed.
     BRAID_API status write_svg(const char* path) const;
-    /// The same in lines of text, each node after its predecessors.
+    /// Nodes, edges and times in lines of text, each node after its predecessors.
     BRAID_API std::string to_text() const;
 
 private:

@@ -158,7 +158,7 @@ public:
 
     /// The last submission that was waited for: the owner may show it while the next one runs.
     BRAID_API job_list_statistics statistics() const;
-    /// The same submission by seat, below scheduler::seat_count().
+    /// What one seat did in that submission; seats are below scheduler::seat_count().
     BRAID_API job_unit_statistics statistics(unsigned seat) const;
 
 private:

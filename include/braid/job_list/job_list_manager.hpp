@@ -44,7 +44,7 @@ public:
 
     BRAID_API unsigned list_count() const;
     unsigned free_count() const { return max_lists - list_count(); }
-    /// Those that are allocated, in the order of their ids: index below list_count(). Null beyond.
+    /// Lists that are allocated, in the order of their ids: index below list_count(). Null beyond.
     BRAID_API job_list* list(unsigned index) const;
     /// Null: none has that id.
     BRAID_API job_list* find(std::uint32_t id) const;
