@@ -15,7 +15,7 @@ std::uint64_t play(braid::scheduler& scheduler, unsigned depth) {
     loop.set_depth(depth);
     braid::frame_stage simulate(loop, {.name = "simulate"}), render(loop, {.name = "render"});
     braid::n_buffered<std::uint64_t, 2> scene(scheduler, "scene");
-    braid::frame_latch<std::uint64_t> clicked(loop);  // what the renderer tells simulation
+    braid::frame_latch<std::uint64_t> clicked(loop);  // from the renderer to simulation
     std::uint64_t world = 1, picture = 0;
 
     const auto move = simulate.add({.name = "move"}, [&](const braid::frame_context& frame) {

@@ -5,8 +5,8 @@
 // A1  `used` only grows between two resets, and never beyond the end of its block: what does not
 //     fit adds nothing, so that no two allocations get the same bytes, and a large one that is
 //     refused leaves the room to smaller ones.
-// A2  A seat's chunk is touched by the thread that has the seat alone. It is of one turn: reset()
-//     begins the next one, and whoever allocates then takes a new chunk.
+// A2  A seat's chunk is touched by the thread that has the seat alone. It is of one round: reset()
+//     begins the next one, in which each seat takes a new chunk.
 // A3  Blocks are added under the lock and never leave the list.
 #include "braid/frame/frame_arena.hpp"
 
@@ -28,7 +28,7 @@ constexpr std::size_t chunk_bytes = 4096;
 constexpr std::size_t large = 1024;  // from here on a chunk would mostly go to waste
 
 struct alignas(line) chunk {
-    std::uint64_t turn = 0;
+    std::uint64_t round = 0;
     std::uintptr_t at = 0, end = 0;
 };
 
@@ -71,7 +71,7 @@ struct frame_arena::state {
     frame_arena_options options;
     // relaxed, both: a frame begins before its tasks do, and ends after them.
     atomic<std::uint64_t> frame{0};
-    atomic<std::uint64_t> turn{1};
+    atomic<std::uint64_t> round{1};
     atomic<block*> current{nullptr};  // the one that chunks come from
     mutable std::mutex mutex;
     block* first = nullptr;                    // guarded by mutex, also the links
@@ -121,7 +121,7 @@ void* frame_arena::allocate(std::size_t bytes, std::size_t alignment) {
     chunk& mine = state_->chunks[core::number_of(*w)];
     const std::uint64_t turn = state_->turn.load(relaxed);
     std::uintptr_t at = up(mine.at, alignment);
-    if (mine.turn != turn || at + bytes > mine.end) {
+    if (mine.round != round || at + bytes > mine.end) {
         void* const fresh = take(chunk_bytes, line);
         if (fresh == nullptr) {
             // The last bytes before the limit are fewer than a chunk.
@@ -129,7 +129,7 @@ void* frame_arena::allocate(std::size_t bytes, std::size_t alignment) {
             return alone != nullptr ? alone : refuse(bytes);
         }
         at = reinterpret_cast<std::uintptr_t>(fresh);
-        mine = {turn, at, at + chunk_bytes};
+        mine = {round, at, at + chunk_bytes};
     }
     mine.at = at + bytes;
     return reinterpret_cast<void*>(at);
@@ -157,7 +157,7 @@ bool frame_arena::grow(const block* seen, std::size_t bytes) {
     const std::unique_lock lock(s.mutex);
     block* const last = s.current.load(relaxed);
     if (last != seen) return true;  // somebody else has been here
-    // What earlier frames have needed is there.
+    // A block that an earlier frame has needed is used again.
     block* const kept = last == nullptr ? s.first : last->next;
     if (kept != nullptr && kept->bytes >= bytes) {
         s.current.store(kept, release);  // pairs with take()
@@ -222,7 +222,7 @@ void frame_arena::reset(std::uint64_t frame) {
     s.high_water = std::max(s.high_water, s.used());
     for (block* b = s.first; b != nullptr; b = b->next) b->used.store(0, relaxed);
     s.current.store(s.first, release);  // pairs with take()
-    s.turn.store(s.turn.load(relaxed) + 1, relaxed);
+    s.round.store(s.round.load(relaxed) + 1, relaxed);
     s.frame.store(frame, relaxed);
 }
 

@@ -21,7 +21,7 @@ struct frame_slot {
     unsigned passed = 0;   // stages that succeeded; written by one after the other
     bool opened = false;   // the gate; else the frame was cancelled, whatever ran
     bool refused = false;  // nothing of it runs
-    bool shown = false;    // its begin was told, its end was not
+    bool shown = false;    // its begin was reported, its end was not
     frame_record record;
     frame_arena arena;
 };
@@ -60,7 +60,7 @@ struct stage_state {
 
     serial_walk one_by_one;
 
-    // Of the frame that the stage works on. Written by begin(), which comes after the run before.
+    // The frame that the stage works on. Written by begin(), which comes after the run before.
     std::uint64_t frame = 0;
     bool serial_now = false;
     bool no_bodies = false;  // the run of the graph has nothing left to do
@@ -78,11 +78,11 @@ struct frame_state {
     bool prepare();
     bool submit(std::uint64_t frame);
     void tell(event_kind kind, std::uint64_t frame) const;
-    /// Helps until the task is over, also without memory. False, and reported: that never comes.
+    /// Helps until the task is complete, also without memory. False, and reported: it never will.
     bool wait_for(task_id end);
     /// Waits for the frame and writes its record. Invalid: the wait could never end.
     future<void> collect(std::uint64_t frame);
-    /// Waits for all, and tells the handler what they failed with.
+    /// Waits for all, and reports to the handler what they failed with.
     void drain();
 
     scheduler& s;

@@ -16,7 +16,7 @@ const char* own_name() {
 }
 
 template <class... Values>
-void tell(runtime& rt, const char* condition, const char* format, Values... values) {
+void report(runtime& rt, const char* condition, const char* format, Values... values) {
     char text[320];
     std::snprintf(text, sizeof text, format, values...);
     report_misuse(core::misuse(rt), condition, text, __FILE__, __LINE__);
@@ -34,11 +34,12 @@ buffer_claim* buffer_claims::write(std::uint64_t frame) {
         c.name.store(own_name(), relaxed);
         return &c;
     }
-    tell(rt_, "nobody uses the copy that is written",
-         "'%s' writes '%s' for frame %llu into the copy that '%s' still %s for frame %llu: give it "
-         "an edge from there, or the buffer another copy",
-         own_name(), name_, static_cast<number>(frame), other,
-         (users & buffer_claim::writer) != 0 ? "writes" : "reads", static_cast<number>(before));
+    report(
+        rt_, "nobody uses the copy that is written",
+        "'%s' writes '%s' for frame %llu into the copy that '%s' still %s for frame %llu: give it "
+        "an edge from there, or the buffer another copy",
+        own_name(), name_, static_cast<number>(frame), other,
+        (users & buffer_claim::writer) != 0 ? "writes" : "reads", static_cast<number>(before));
     return nullptr;
 }
 
@@ -52,39 +53,42 @@ buffer_claim* buffer_claims::read(std::uint64_t frame) {
     }
     c.users.fetch_sub(1, relaxed);
     if ((users & buffer_claim::writer) != 0) {
-        tell(rt_, "nobody writes the copy that is read",
-             "'%s' reads '%s' for frame %llu while '%s' writes it for frame %llu: give the later "
-             "one an edge from the other",
-             own_name(), name_, static_cast<number>(frame), c.name.load(relaxed),
-             static_cast<number>(holds));
+        report(rt_, "nobody writes the copy that is read",
+               "'%s' reads '%s' for frame %llu while '%s' writes it for frame %llu: give the later "
+               "one an edge from the other",
+               own_name(), name_, static_cast<number>(frame), c.name.load(relaxed),
+               static_cast<number>(holds));
     } else {
-        tell(rt_, "the copy holds the data of that frame",
-             "'%s' reads '%s' for frame %llu, but the copy holds frame %llu (0: nothing yet): give "
-             "it an edge from the writer, or the buffer more copies",
-             own_name(), name_, static_cast<number>(frame), static_cast<number>(holds));
+        report(
+            rt_, "the copy holds the data of that frame",
+            "'%s' reads '%s' for frame %llu, but the copy holds frame %llu (0: nothing yet): give "
+            "it an edge from the writer, or the buffer more copies",
+            own_name(), name_, static_cast<number>(frame), static_cast<number>(holds));
     }
     return nullptr;
 }
 
 bool buffer_claims::swap() {
-    const std::uint64_t turn = turn_.load(relaxed);
-    const buffer_claim& front = of(turn + 1);
-    const buffer_claim& back = of(turn + 2);
+    const std::uint64_t read = read_frame_.load(relaxed);
+    const buffer_claim& front = of(read + 1);
+    const buffer_claim& back = of(read + 2);
     if ((front.users.load(relaxed) & buffer_claim::writer) != 0) {
-        tell(rt_, "the copy that is handed to readers is written",
-             "the swap of '%s' overtakes '%s', which still writes frame %llu: give it an edge from "
-             "there",
-             name_, front.name.load(relaxed), static_cast<number>(turn) + 1);
+        report(
+            rt_, "the copy that goes to readers is written",
+            "the swap of '%s' overtakes '%s', which still writes frame %llu: give it an edge from "
+            "there",
+            name_, front.name.load(relaxed), static_cast<number>(read) + 1);
         return false;
     }
     if (back.users.load(relaxed) != 0) {
-        tell(rt_, "nobody reads the copy that is handed to the writer",
-             "the swap of '%s' overtakes '%s', which still reads frame %llu: give it an edge from "
-             "there",
-             name_, back.name.load(relaxed), static_cast<number>(back.frame.load(relaxed)));
+        report(
+            rt_, "nobody reads the copy that goes to the writer",
+            "the swap of '%s' overtakes '%s', which still reads frame %llu: give it an edge from "
+            "there",
+            name_, back.name.load(relaxed), static_cast<number>(back.frame.load(relaxed)));
         return false;
     }
-    turn_.store(turn + 1, relaxed);
+    read_frame_.store(read + 1, relaxed);
     return true;
 }
 

@@ -18,7 +18,7 @@ public:
     /// Sleeps until the next tick is due. False: `stop` is not 0 any more.
     bool wait(const typename Policy::template atomic<std::uint32_t>& stop) const {
         while (true) {
-            // acquire: pairs with the release of whoever stops it.
+            // acquire: pairs with the release of the thread that stops it.
             if (stop.load(acquire) != 0) return false;
             if (Policy::now() >= due_) return true;
             Policy::wait(stop, 0, due_);

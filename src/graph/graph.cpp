@@ -257,7 +257,7 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     const core::seat_lease seat(rt_, nullptr);
     detail::draft opened;
     {
-        // Not over publish_task(): with a chooser that may hand over to another thread.
+        // Not over publish_task(): with a chooser another thread may go on there.
         const std::lock_guard lock(state_->beginning);
         if (state_->edited) {
             if (!state_->sort()) return {};
@@ -282,7 +282,7 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
 }
 
 void graph::run_and_wait(const run_options& o) {
-    // Held, so that its failure is not lost when it is over before the wait begins.
+    // Held, so that its failure is not lost when it completes before the wait begins.
     const task_id id = begin_run(o, detail::draft_kind::valued);
     if (!id) return;
     struct hold {

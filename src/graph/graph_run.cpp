@@ -27,8 +27,7 @@ void graph_run::begin(void* storage, task_context* context) {
     // From here on nodes run; the run's own work holds it, and so the graph, open until they are
     // all ready.
     for (std::size_t i = g.roots; --i != 0;) self.queue_ready(w, g.plan[g.order[i]]);
-    // The loop that runs this body goes on with the first of them, the other roots are for
-    // everybody.
+    // The loop that runs this body goes on with the first; the other roots are for everybody.
     const graph_plan& first = g.plan[g.order[0]];
     if (!self.is_at_hand(first.task) || !core::run_next_in_body(g.rt, w, first.index)) {
         self.queue_ready(w, first);

@@ -14,7 +14,7 @@ namespace detail {
 /// A group is two: its members come after its begin and before its end, which follows it at once.
 enum class node_kind : std::uint8_t { work, condition, group_begin, group_end, serial_begin };
 
-/// As it was added. Its callable lies in the storage of its slot, which the node keeps.
+/// The node as it was added. Its callable lies in the storage of its slot, which the node keeps.
 struct graph_record {
     closure_fn call;  // null: empty, or erased
     std::uint32_t slot;
@@ -68,7 +68,8 @@ struct graph_plan {
     std::uint32_t first, successors;  // in graph_state::successors
 };
 
-/// Of the last measured run. Written by whoever runs the node, and by whoever ends it.
+/// The node in the last measured run. Written by the thread that runs it and by the one that ends
+/// it.
 struct graph_stamp {
     std::int64_t ready, started, ended;  // of the policy's clock; started 0: it did not run
     std::int64_t average;                // ns
@@ -171,7 +172,7 @@ struct graph_state {
 /// The run of a graph is a task; this is in its storage, until the last node has ended.
 struct graph_run {
     graph_state* graph;
-    /// Its body.
+    /// The body of the run.
     static void begin(void* storage, task_context* context);
     /// A node that was taken out of the ranks.
     void run_ranked(core::seat& w, std::uint32_t run, std::uint32_t node) const;

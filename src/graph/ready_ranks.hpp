@@ -1,5 +1,5 @@
 #pragma once
-// The ready nodes of a run, by rank: whoever comes next takes the most urgent. One bit a node.
+// The ready nodes of a run, by rank: the next thread takes the most urgent. One bit a node.
 //
 //   ranks   0 1 2 3 4 …       0: the longest way to the end of the run behind it
 //   words  [. 1 . . 1 …]      1: ready, and nobody has taken it
@@ -42,7 +42,7 @@ public:
             }
         }
     }
-    /// That one. False: somebody has it.
+    /// Takes the node of that rank. False: another thread has it.
     bool take(std::uint32_t rank) {
         // acquire: pairs with add(). The bits of a word share its release sequence.
         return (words_[rank / 64].fetch_and(~bit_of(rank), acquire) & bit_of(rank)) != 0;

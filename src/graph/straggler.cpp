@@ -16,7 +16,7 @@ namespace detail {
 void attempts::begin() {
     began_.store(active_policy::now(), relaxed);
     clock_.store(platform::this_thread_time_clock(), relaxed);
-    // release: pairs with stands_still(): whoever sees `one` sees these two.
+    // release: pairs with stands_still(): a thread that sees `one` sees these two.
     state_.store(one, release);
 }
 
@@ -47,7 +47,7 @@ attempts* graph_state::attempts_of(std::uint32_t node) const {
 
 namespace {
 
-/// It has a share of the run's open work, or the first attempt has.
+/// This has a share of the run's open work, or the first attempt has.
 struct second_attempt {
     graph_state* graph;
     task_id of_run;

@@ -5,14 +5,14 @@
 //   segments   └── 0 ──┘ └─── 1 ───┘            4 and 5 may run beside 0..3, 6 may not
 //   open       ├──── limit ────┤ ├──┤
 //
-//   fetch    {limit, next}: jobs below `limit` may start, `next` was not taken yet. Whoever finds
-//            nothing has counted `next` too far; open() puts that right.
-//   pending  of each segment: its jobs that are not over, and one for the segments before it
+//   fetch    {limit, next}: jobs below `limit` may start, `next` was not taken yet. A thread that
+//            finds nothing has counted `next` too far; open() puts that right.
+//   pending  of each segment: its jobs that have not ended, and one for the segments before it
 //   idle     threads that may take part, and do not: they found a sync point shut
 //
 // F1  An index below `limit` is given to exactly one thread, in order.
-// F2  A sync point is opened once, by whoever brings the segments before it to 0; whoever is given
-//     a job behind it has seen what the jobs of those segments wrote.
+// F2  A sync point is opened once, by the thread that brings the segments before it to 0; a thread
+//     that is given a job behind it has seen what the jobs of those segments wrote.
 // F3  A thread that leaves a shut sync point is counted in `idle` before it looks for the last
 //     time, and who opens looks at `idle` after opening: one of the two sees the other, so none is
 //     lost, and none is counted twice.
@@ -49,7 +49,7 @@ public:
         points_ = points;
         count_ = count;
         pending_ = pending;
-        // relaxed, all of it: the submission's task hands this over.
+        // relaxed, all of it: the submission's task publishes this.
         fetch_.store(word(0, count != 0 ? points[0].wait : jobs), relaxed);
         idle_.store(threads, relaxed);
         std::uint32_t from = 0;
@@ -79,7 +79,7 @@ public:
         return from;
     }
 
-    /// `jobs` of one segment are over.
+    /// `jobs` of one segment have ended.
     progress finish(std::uint32_t segment, std::uint32_t jobs) {
         progress made;
         // acq_rel: release what these jobs wrote; the last one acquires all others and hands that
@@ -105,8 +105,8 @@ public:
         const std::uint64_t seen = fetch_.load(seq_cst);
         return left(seen) == 0 || !take_idle();
     }
-    /// For whoever has opened a sync point, or begins, and goes on itself: how many threads are to
-    /// come, which are not idle any more. Not more than there are further jobs.
+    /// For a thread that has opened a sync point, or begins, and goes on itself: how many others
+    /// are to come, which are not idle any more. Not more than there are further jobs.
     std::uint32_t call_idle() {
         const std::uint32_t jobs = left(fetch_.load(relaxed));
         std::uint32_t called = 0;

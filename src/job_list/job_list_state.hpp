@@ -18,8 +18,8 @@ namespace detail {
 
 enum class list_phase : std::uint8_t { empty, filling, submitted };
 
-/// Of one unit in one submission. Written by the seat's thread only, at the end of each of its
-/// parts; relaxed: the end of the submission's task hands it on.
+/// What one unit did in one submission. Written by the seat's thread only, at the end of each of
+/// its parts; relaxed: the end of the submission's task publishes it.
 struct job_unit {
     atomic<std::uint64_t> executed{0}, processing{0}, wasted{0}, stalls{0}, from_stalled{0};
 
@@ -29,7 +29,7 @@ struct job_unit {
 
 inline constexpr unsigned job_units = core::seat_limit;
 
-/// What is told of a submission as a whole, and its units. Two of each list: one is written while
+/// What is known of a submission as a whole, and its units. Two of each list: one is written while
 /// the owner may show the other.
 struct job_record {
     job_list_statistics sum;
@@ -85,7 +85,7 @@ struct job_list_state {
     bool incomplete = false;  // a sync point was refused
     bool told_full = false;
     atomic<list_phase> phase{list_phase::empty};  // others look at it in submit()
-    // Its task, told by submit() and by the task itself, whichever comes first; others look at it.
+    // Its task, set by submit() and by the task itself, whichever comes first; others look at it.
     atomic<std::uint64_t> submission{0};
     job_record record[2];
     unsigned writing = 0;  // the record of the next submission, or of the one that is going on

@@ -1,5 +1,5 @@
 #pragma once
-// Which functions are jobs, and their names. Read without a lock by whoever adds jobs.
+// Which functions are jobs, and their names. Read without a lock by threads that add jobs.
 
 #include "braid/job_list/job_list_manager.hpp"
 
@@ -21,7 +21,7 @@ public:
         if (count_ == job_list_manager::max_functions) return false;
         ++count_;
         entries_[at].name = name;
-        // release: pairs with the acquire in find(); whoever sees the function sees its name.
+        // release: pairs with the acquire in find(); a thread that sees the function sees its name.
         entries_[at].function.store(function, release);
         return true;
     }

@@ -58,7 +58,7 @@ private:
     const bool timed_;
     const bool quiet_;
     const std::int64_t leave_at_;           // INT64_MAX: when nothing is left
-    std::uint32_t segment_ = 0, over_ = 0;  // jobs of the segment that are not told yet
+    std::uint32_t segment_ = 0, over_ = 0;  // jobs of the segment, not yet counted there
     job_function function_ = nullptr;       // of the jobs that are not looked at for long ones yet
     unsigned untimed_ = 0;
     bool in_jobs_ = false;
@@ -192,7 +192,7 @@ bool job_part::something_higher() const {
            (list_.options.priority == priority_level::low && list_.manager.normal_waits());
 }
 
-/// Tells of the jobs that are over.
+/// Counts the jobs that have ended in their segment.
 void job_part::flush() {
     if (over_ == 0) return;
     const job_feed::progress made = list_.feed.finish(segment_, std::exchange(over_, 0));
@@ -232,7 +232,7 @@ void job_list_state::join_in(void* storage, task_context* context) {
     job_part(list, core::seat_of(*context), false).run();
 }
 
-/// As a task that was taken from a queue at once, by this thread.
+/// Runs the submission like a task that was taken from a queue at once, by this thread.
 task_id job_list_state::run_inline(const predecessors& after) {
     const core::seat_lease seat(rt, nullptr);
     for (std::size_t i = 0; i < after.count; ++i) {

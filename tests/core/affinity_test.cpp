@@ -90,7 +90,7 @@ TEST_P(Affinity, AMaskMemberThatFallsAsleepMeanwhileTakesTheTask) {
     for (std::size_t i = 0; i < rounds; ++i) {
         s.spawn({.workers = 0b11}, [&] { ++ran; });
         while (ran.load() != i + 1) std::this_thread::yield();
-        for (std::size_t turns = 0; turns < i % 64 * 16; ++turns) braid::active_policy::relax();
+        for (std::size_t spins = 0; spins < i % 64 * 16; ++spins) braid::active_policy::relax();
     }
     go.open();
     held.wait();

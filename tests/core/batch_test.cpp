@@ -58,7 +58,7 @@ TEST_P(Batch, TheCallableIsCopiedOnceAndDestroyedBeforeCompletionIsVisible) {
 
 TEST_P(Batch, AThreadLeftRunsEveryBodyThatLiesBehindStuckOnes) {
     braid::scheduler s(options());
-    // As many stuck bodies as workers: the waiting thread, or whoever is left, runs all others.
+    // One stuck body a worker: the waiting thread, or another that is left, runs all others.
     const std::size_t stuck = std::min<std::size_t>(s.worker_count(), 8);
     std::minstd_rand random(1);
     for (std::size_t round = 0; round < braid_test::scaled(400); ++round) {
@@ -107,7 +107,8 @@ TEST_P(Batch, RethrowsTheFailureOfTheLowestIndexAndReportsTheOthers) {
     }
     opener.join();
     s.shut_down();
-    // A wait that begins after the batch is over only hears "done"; the handler has all ten then.
+    // A wait that begins after the batch is complete only hears "done"; the handler has all ten
+    // then.
     EXPECT_EQ(notes_.lost.size(), was_there ? 9U : 10U);
 }
 
@@ -176,7 +177,7 @@ TEST_P(Batch, AWaitThatIsOverReturnsBetweenTwoOfItsBodies) {
     const auto batch = s.spawn_batch({}, 1000, [&](std::size_t) {
         const bool is_here = std::this_thread::get_id() == here;
         if (is_here && stop.is_set()) ++here_since;
-        // By this thread, so that it has been told when the body returns; or by whoever is last.
+        // By this thread, so that it is known when the body returns; or by the thread that is last.
         if (++ran == 1000 || is_here) stop.set();
     });
     s.work_until(stop);

@@ -48,7 +48,7 @@ protected:
 };
 
 TEST_P(Chooser, HearsThatNobodyCanGoOn) {
-    // The program hung without a word: the turn went to nobody.
+    // The program hung without a word: the gate let nobody through.
     seeded_chooser chooser(1);
     braid::scheduler_options o = options();
     o.chooser = &chooser;
@@ -62,7 +62,7 @@ TEST_P(Chooser, HearsThatNobodyCanGoOn) {
         gate.finish();
     });
     s.wait(id);
-    s.blocking([&] { outside.join(); });  // it wants the turn once more
+    s.blocking([&] { outside.join(); });  // it comes to the gate once more
     EXPECT_TRUE(ran);
     EXPECT_GE(notes_.count(&braid_test::recorder::log, "nobody can go on"), 1U);
 }
@@ -102,7 +102,7 @@ void everything(braid::scheduler& s, std::vector<int>& order) {
     });
     for (int i = 3; i < 6; ++i) some.post(note(i));
     const task_id slow = s.spawn({.runs_as = braid::task_class::background}, note(6));
-    // Fails only once its successors are there.
+    // Fails only once its successors exist.
     braid::task_builder built = s.begin({}, braid::empty);
     const task_id failed = s.spawn({.after = {built.id()}}, [&] {
         order.push_back(7);
@@ -120,7 +120,7 @@ void everything(braid::scheduler& s, std::vector<int>& order) {
     } catch (const std::runtime_error&) {
         threw = true;
     }
-    // A wait that begins after the end hears only that it is over.
+    // A wait that begins after the end hears only that it is done.
     order.push_back(threw ? 9 : 10);
 }
 
@@ -257,7 +257,7 @@ TEST_P(Chooser, ABatchAndItsWaitersRunInEveryOrder) {
     }
 }
 
-TEST_P(Chooser, AThreadFromOutsideTakesItsTurn) {
+TEST_P(Chooser, AThreadFromOutsidePassesTheGate) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         int ran = 0;
         run(seed, [&](braid::scheduler& s, std::vector<int>&) {
@@ -273,7 +273,7 @@ TEST_P(Chooser, AThreadFromOutsideTakesItsTurn) {
     }
 }
 
-TEST_P(Chooser, ABlockingRegionLetsOthersHaveTheTurn) {
+TEST_P(Chooser, ABlockingRegionLetsOthersThroughTheGate) {
     int ran = 0;
     run(7, [&](braid::scheduler& s, std::vector<int>&) {
         std::thread outside;

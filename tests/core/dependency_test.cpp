@@ -1,4 +1,4 @@
-// C5, I2: predecessors, successors, joins, and order that holds whoever runs what.
+// C5, I2: predecessors, successors, joins, and order that holds whichever thread runs what.
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 

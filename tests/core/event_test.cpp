@@ -180,8 +180,8 @@ TEST_P(Event, WaitersWhoseTimeIsUpLeaveInAnyOrder) {
         for (int i = 0; i < waiters; ++i) {
             threads.emplace_back([&, i] {
                 // The first to enter is the first to leave in one round, the last in the next.
-                const int turn = round % 2 == 0 ? i : waiters - i;
-                woken += s.do_work_while_waiting_for(never, braid::milliseconds(2 + turn));
+                const int later = round % 2 == 0 ? i : waiters - i;
+                woken += s.do_work_while_waiting_for(never, braid::milliseconds(2 + later));
             });
         }
         for (std::thread& t : threads) t.join();

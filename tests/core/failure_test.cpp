@@ -45,7 +45,7 @@ TEST_P(Failure, IsRethrownAtTheWait) {
     opener.join();
     s.wait(open);
     s.shut_down();
-    // Either the wait was there in time, or the handler got it; never neither, never both.
+    // Either the wait came in time, or the handler got it; never neither, never both.
     EXPECT_EQ((what == 1) + notes_.count(&braid_test::recorder::lost), 1U);
     EXPECT_EQ(s.statistics().failed, 1U);
 }
@@ -142,7 +142,7 @@ TEST_P(Failure, OfSeveralChildrenTheFirstByCreationWinsAndTheOthersAreReported) 
     int what = 0;
     for (int round = 0; round < 10; ++round) {
         auto parent = s.async([](braid::task_context& task) {
-            // The later children are over first.
+            // The later children end first.
             const auto third = task.spawn_child([] { throw planned<1>{}; });
             static_cast<void>(third);
             auto late = task.id();

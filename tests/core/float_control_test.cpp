@@ -1,4 +1,4 @@
-// C32: callbacks around each thread, and one rounding mode for every task whoever runs it.
+// C32: callbacks around each thread, and one rounding mode for every task on every thread.
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 

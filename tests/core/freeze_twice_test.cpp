@@ -1,4 +1,4 @@
-// C37: several who freeze the scheduler at once take turns, and one thread may do it twice.
+// C37: several who freeze the scheduler at once do it one by one, and one thread may do it twice.
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -6,7 +6,7 @@ namespace {
 
 BRAID_SCHEDULER_TEST(FreezeTwice);
 
-TEST_P(FreezeTwice, TasksThatFreezeAtOnceTakeTurnsInsteadOfWaitingForEachOther) {
+TEST_P(FreezeTwice, TasksThatFreezeAtOnceDoItOneByOneInsteadOfWaitingForEachOther) {
     braid::scheduler s(options());
     std::atomic<int> frozen_now{0}, most{0}, done{0};
     std::atomic<int> arrived{0};
@@ -33,7 +33,7 @@ TEST_P(FreezeTwice, TasksThatFreezeAtOnceTakeTurnsInsteadOfWaitingForEachOther) 
     EXPECT_EQ(most, 1) << "one at a time";
 }
 
-TEST_P(FreezeTwice, ForeignThreadsAndTasksTakeTurns) {
+TEST_P(FreezeTwice, ForeignThreadsAndTasksDoItOneByOne) {
     braid::scheduler s(options());
     std::atomic<int> frozen_now{0}, most{0};
     const auto freeze_once = [&] {

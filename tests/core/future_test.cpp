@@ -106,7 +106,7 @@ TEST_P(Future, ThenOfAFailureIsCancelledWithTheSameCause) {
 }
 
 TEST_P(Future, OfADiscardedTaskIsABrokenPromise) {
-    // S3: pending tasks vanished, and whoever waited for one waited for ever.
+    // S3: pending tasks vanished, and their waiters waited for ever.
     braid::scheduler s(options());
     auto gate = s.begin({}, braid::empty);
     auto never = s.async({.after = {gate.id()}}, [] { return 1; });

@@ -33,20 +33,20 @@ protected:
         s.shut_down();
         EXPECT_EQ(ran, 102);
     }
-    std::size_t told() { return notes_.count(&recorder::log, "out of range"); }
+    std::size_t reports() { return notes_.count(&recorder::log, "out of range"); }
 
     braid_test::deadline deadline_;
     recorder notes_;
 };
 
-TEST_F(Limits, WorkersOutOfRangeCountAsTheNearestAndTheLogIsTold) {
+TEST_F(Limits, WorkersOutOfRangeCountAsTheNearestAndAreReportedToTheLog) {
     constexpr int most = scheduler_options::most_workers;
     for (const int workers : {0, 1, most - 1, most}) {
         scheduler_options o = options();
         o.workers = workers;
         EXPECT_EQ(braid::scheduler(o).worker_count(), static_cast<unsigned>(workers));
     }
-    EXPECT_EQ(told(), 0U);
+    EXPECT_EQ(reports(), 0U);
     std::size_t expected = 0;
     for (const int workers : {most + 1, 1'000'000, INT_MAX}) {
         scheduler_options o = options();
@@ -55,7 +55,7 @@ TEST_F(Limits, WorkersOutOfRangeCountAsTheNearestAndTheLogIsTold) {
         EXPECT_EQ(s.worker_count(), static_cast<unsigned>(most));
         s.set_worker_count(UINT_MAX);
         EXPECT_EQ(s.worker_count(), static_cast<unsigned>(most));
-        EXPECT_EQ(told(), expected += 2);
+        EXPECT_EQ(reports(), expected += 2);
     }
     EXPECT_EQ(notes_.count(&recorder::log, "workers = 1000000 is out of range and counts as 128"),
               2U);
@@ -115,7 +115,7 @@ TEST_F(Limits, ThreadsStartWithAnyStackNiceAndCore) {
         o.worker_threads.first_cpu = n;
         expect_works(o);
     }
-    // Of the largest: the system has no room for them, which the log is told, and the work is done.
+    // The largest: the system has no room for them, the log says so, and the work is done.
     EXPECT_EQ(notes_.count(&recorder::log, "refused to start"), 3U);
     EXPECT_EQ(notes_.count(&recorder::log, "stack_bytes"), 2U);
     EXPECT_EQ(notes_.count(&recorder::log, "::nice"), 5U);

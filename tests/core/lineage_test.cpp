@@ -136,7 +136,7 @@ TEST_P(Lineage, TasksOfEqualLevelStartInTheOrderInWhichTheyWereStolen) {
         });
     }
     busy.open();
-    // Not a wait of the scheduler's: that would lend this thread's seat to a second one.
+    // Not a wait of the scheduler's: that would give this thread's permit to a second one.
     braid_test::until([&] { return ran == 100; });
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
     EXPECT_EQ(order.size(), 100U);

@@ -125,7 +125,7 @@ TEST_P(LongTask, IsNotAShortOneAfterALongSleepWaitOrBlockingCall) {
     EXPECT_EQ(notes_.count(&recorder::log, "took"), 0U) << testing::PrintToString(notes_.log);
 }
 
-TEST_P(LongTask, AWaitThatParksAWorkerIsToldOnceWhenAskedFor) {
+TEST_P(LongTask, AWaitThatParksAWorkerIsReportedOnceWhenAskedFor) {
     braid::scheduler_options o = options();
     o.warn_when_wait_parks = true;
     braid::scheduler s(o);

@@ -74,12 +74,12 @@ std::size_t bytes_at_rest(braid::scheduler_options o) {
 }
 
 TEST_P(Memory, ASpentBudgetIsReportedAndTheTaskRefused) {
-    refusals told;
+    refusals reported;
     braid::scheduler_options o = options();
     o.workers = std::min(GetParam(), 2);
     o.max_reserves = 0;
     o.guests = 1;
-    o.out_of_memory = told.handler();
+    o.out_of_memory = reported.handler();
     o.memory_budget_bytes = bytes_at_rest(o) + 64 * 1024;
     braid::scheduler s(o);
     // A large closure first: refused at once, nothing else is harmed.
@@ -88,7 +88,7 @@ TEST_P(Memory, ASpentBudgetIsReportedAndTheTaskRefused) {
         void operator()() const {}
     };
     EXPECT_FALSE(s.spawn(huge{}));
-    EXPECT_GE(told.calls, 1);
+    EXPECT_GE(reported.calls, 1);
     // Then tasks that cannot start, until there is no room for one more.
     std::atomic<int> ran{0};
     auto gate = s.begin({}, braid::empty);

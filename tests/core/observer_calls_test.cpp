@@ -1,4 +1,4 @@
-// An observer in a hurry: it listens only at times, and is told several events in one call.
+// An observer in a hurry: it listens only at times, and gets several events in one call.
 #include "scheduler_test.hpp"
 
 #include <braid/core/observer.hpp>
@@ -19,7 +19,7 @@ using braid::event_kind;
 using braid::task_context;
 using braid::task_id;
 
-/// Counts what it is told.
+/// Counts what it gets.
 class listener final : public braid::observer {
 public:
     explicit listener(bool from_the_start) { listen(from_the_start); }
@@ -69,7 +69,7 @@ void do_everything(braid::scheduler& s) {
     EXPECT_EQ(braid::fork_join(s, "fib", [](braid::fork_context) { return fib(10); }), 55);
 }
 
-TEST_P(Listening, AnObserverThatDoesNotListenIsToldWhoTookASeatAndNothingElse) {
+TEST_P(Listening, AnObserverThatDoesNotListenHearsWhoTookASeatAndNothingElse) {
     listener l(false);
     {
         braid::scheduler s(observed(l));
@@ -79,7 +79,7 @@ TEST_P(Listening, AnObserverThatDoesNotListenIsToldWhoTookASeatAndNothingElse) {
     EXPECT_GE(l.seen(event_kind::seated), 1);
 }
 
-TEST_P(Listening, FromTheCallOnEverythingIsTold) {
+TEST_P(Listening, FromTheCallOnEverythingIsReported) {
     listener l(false);
     {
         braid::scheduler s(observed(l));
@@ -137,7 +137,7 @@ public:
         const std::lock_guard lock(mutex_);
         return ended_.contains(task);
     }
-    /// With its own work, and told so.
+    /// With its own work, and reported so.
     bool completed_at_once(task_id task) { return ended_[task]; }
     std::size_t tasks() const { return ended_.size(); }
     bool all_ready_once() const {
@@ -272,7 +272,7 @@ INSTANTIATE_TEST_SUITE_P(Workers, ObserverTellsOfJoins,
                          testing::ValuesIn(braid_test::worker_counts()),
                          [](const auto& row) { return std::to_string(row.param); });
 
-TEST_P(ObserverTellsOfJoins, WhenTheSecondPartIsOverAndWhoRanIt) {
+TEST_P(ObserverTellsOfJoins, WhenTheSecondPartHasEndedAndWhoRanIt) {
     using what = join_log::what;
     observe_join([&](braid::fork_context c) {
         braid::join(
@@ -284,7 +284,7 @@ TEST_P(ObserverTellsOfJoins, WhenTheSecondPartIsOverAndWhoRanIt) {
     });
     ASSERT_EQ(log_.entries.size(), 4U);
     EXPECT_EQ(log_.place_of(what::forked), 0U);
-    EXPECT_EQ(log_.place_of(what::joined), 3U) << "both parts are over";
+    EXPECT_EQ(log_.place_of(what::joined), 3U) << "both parts have ended";
     EXPECT_EQ(log_.entries[3].join, log_.entries[0].join);
     EXPECT_EQ(log_.entries[3].seat_from != UINT16_MAX, log_.stolen == 1);
 }

@@ -206,7 +206,7 @@ TEST_P(Observer, AWaitInsideATaskIsSeenFromBothEnds) {
     });
     expect_whole_lives();
     const std::size_t begin = log_.at(event_kind::wait_begin, outer);
-    // None at all when the other one was over before the wait began.
+    // None at all when the other one ended before the wait began.
     if (begin == event_log::never) return;
     const std::size_t end = log_.at(event_kind::wait_end, outer);
     EXPECT_EQ(log_.events()[begin].other, inner);
@@ -266,7 +266,7 @@ TEST_P(Observer, ThreadsParkAndUnparkInTurns) {
     for (const auto& [seat, asleep] : parked) EXPECT_FALSE(asleep) << "everybody is up at the end";
 }
 
-TEST_P(Observer, FailureAndCancellationAreTold) {
+TEST_P(Observer, FailureAndCancellationAreReported) {
     task_id failed, cancelled, always;
     observe([&](braid::scheduler& s) {
         braid::task_builder gate = s.begin({}, braid::empty);

@@ -89,7 +89,7 @@ TEST_P(Parent, HalfAMillionDeepCompletesWithoutStack) {
 }
 
 TEST_P(Parent, AChildOfACompleteTaskIsRefusedAndReported) {
-    // B1, B2: adding to a task that is over.
+    // B1, B2: adding to a task that is complete.
     braid::scheduler s(options());
     const auto over = s.spawn([] {});
     s.wait(over);

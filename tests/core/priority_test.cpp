@@ -24,7 +24,7 @@ protected:
             order_.push_back(name);
         };
     }
-    /// Looks on from outside: a wait would hand over this thread's seat, and two would run tasks.
+    /// Watches from outside: a wait would release this thread's permit, and two would run tasks.
     void finish(braid::scope& all, std::size_t notes) {
         braid_test::until([&] {
             const std::lock_guard lock(mutex_);

@@ -196,7 +196,7 @@ TEST_P(Refused, MemoryLosesNoBodyOfABatch) {
             if (w == way::background) o.runs_as = braid::task_class::background;
             if (w == way::on) o.on = s.this_thread();
             if (w == way::workers) o.workers = 1;
-            // By a task of its own first, so that the thread of the class is there.
+            // By a task of its own first, so that the thread of the class exists.
             s.wait(s.spawn(o, [] {}));
             memory.refuse_after(k);
             const auto id = s.spawn_batch(o, count, [&](std::size_t) { ++ran; });
@@ -236,7 +236,7 @@ TEST_P(Refused, MemoryMakesNoFailureASuccess) {
 }
 
 TEST_P(Refused, MemoryLosesNoDependencyWithoutAWord) {
-    // add_dependency() said "yes" and made no edge: the join was over before its predecessors.
+    // add_dependency() said "yes" and made no edge: the join completed before its predecessors.
     sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
         constexpr int count = 600;
         auto gate = s.begin({}, braid::empty);

@@ -103,7 +103,7 @@ TEST_P(Resource, ALimitIsReachedAndNeverExceeded) {
     EXPECT_EQ(ran, 600);
     EXPECT_LE(most, 3);
     if (GetParam() < 3) return;
-    // As many as the limit allows are inside at once.
+    // The limit says how many are inside at once.
     door go;
     std::atomic<int> inside{0};
     for (int i = 0; i < 4; ++i) {

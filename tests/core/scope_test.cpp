@@ -7,7 +7,8 @@ namespace {
 BRAID_SCHEDULER_TEST(Scope);
 
 TEST_P(Scope, WaitReturnsAfterEveryPostedTaskAlsoWhenTheLastOneRunsElsewhere) {
-    // The last task to end tells the waiter, whichever thread it is on and whatever that does next.
+    // The last task to end notifies the waiter, whatever thread it is on and whatever that does
+    // next.
     braid::scheduler s(options());
     for (std::size_t round = 0; round < braid_test::scaled(500); ++round) {
         braid::scope all(s);

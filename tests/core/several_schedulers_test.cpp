@@ -8,7 +8,7 @@ namespace {
 
 BRAID_SCHEDULER_TEST(Several);
 
-TEST_P(Several, AThreadOfTheEngineWorksUntilItIsTold) {
+TEST_P(Several, AThreadOfTheEngineWorksUntilItsEventIsSet) {
     braid::scheduler s(options());
     s.set_worker_count(0);
     braid::event stop(s, braid::reset::manual);
@@ -56,12 +56,12 @@ TEST_P(Several, OneThreadServesTwoInTurn) {
     a.set_worker_count(0);
     b.set_worker_count(0);
     braid::event stop_a(a), stop_b(b);
-    std::atomic<int> ran_a{0}, ran_b{0}, turns{0};
+    std::atomic<int> ran_a{0}, ran_b{0}, rounds{0};
     std::thread engine([&] {
         for (int i = 0; i < 20; ++i) {
             a.work_until(stop_a);
             b.work_until(stop_b);
-            ++turns;
+            ++rounds;
         }
     });
     for (int i = 0; i < 20; ++i) {
@@ -75,7 +75,7 @@ TEST_P(Several, OneThreadServesTwoInTurn) {
         });
         // Workers that have not stopped yet may run them too: an event that is set twice before
         // it is taken counts once.
-        braid_test::until([&] { return turns > i; });
+        braid_test::until([&] { return rounds > i; });
     }
     engine.join();
     EXPECT_EQ(ran_a, 20);

@@ -158,7 +158,7 @@ TEST_P(Shutdown, FromAForeignThreadWhileTheMainThreadWaits) {
     EXPECT_THROW(
         {
             s.wait(id);
-            throw braid::task_cancelled{};  // it was over before the wait began
+            throw braid::task_cancelled{};  // it had ended before the wait began
         },
         braid::task_cancelled);
     foreign.join();

@@ -1,4 +1,4 @@
-// C23: names, stacks, niceness and pinning, as the operating system tells them.
+// C23: names, stacks, niceness and pinning, as the operating system shows them.
 #include "base/topology.hpp"
 
 #include "proc_threads.hpp"
@@ -141,7 +141,7 @@ private:
     int core_ = 0;
 };
 
-TEST(ThreadsWake, OnAnotherCoreThanWhoeverWakesThem) {
+TEST(ThreadsWake, OnAnotherCoreThanTheThreadThatWakesThem) {
     const braid_test::deadline deadline;
     braid::scheduler s({.workers = 1, .idle = braid::parking::power});
     const on_one_core here;
@@ -157,7 +157,7 @@ TEST(ThreadsWake, OnAnotherCoreThanWhoeverWakesThem) {
         together += core == here.core();
         braid_test::until([&] { return s.statistics(s.worker_thread(0).seat).parks > parks; });
     }
-    // One that has not slept yet, or was just pushed off its core, may be there for a moment.
+    // One that has not slept yet, or was just pushed off its core, may run there for a moment.
     EXPECT_LE(together, rounds / 20);
 }
 

@@ -54,7 +54,7 @@ TEST_P(WaitEdge, WithoutTimeStillRunsOnePieceOfNeededWorkSoThatPollingEnds) {
 }
 
 TEST_P(WaitEdge, WithTimeReturnsBetweenTwoPiecesOfWorkWhenItIsUp) {
-    // As long as there was needed work the clock was not looked at.
+    // While there was needed work nobody looked at the clock.
     braid::scheduler_options o = options();
     o.workers = 0;
     braid::scheduler s(o);
@@ -256,7 +256,7 @@ TEST_P(WaitEdge, WithoutReservesAChainOfWaitsEndsInOrder) {
     EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
 }
 
-TEST_P(WaitEdge, WithoutReservesAWaiterLeavesUnneededWorkToWhoeverIsBusyNow) {
+TEST_P(WaitEdge, WithoutReservesAWaiterLeavesUnneededWorkToAThreadThatIsBusyNow) {
     // The first waiter must not bury itself under a task that waits for it, when another thread
     // will come.
     if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
@@ -283,7 +283,7 @@ TEST_P(WaitEdge, WithoutReservesAWaiterLeavesUnneededWorkToWhoeverIsBusyNow) {
             static_cast<void>(id);
         });
         opener = std::thread([&] {
-            // Longer than some polls: whoever polls sees that the worker runs a task.
+            // Longer than some polls: the thread that polls sees that the worker runs a task.
             braid::event never(s);
             s.do_work_while_waiting_for(never, braid::milliseconds(3));
             go.set();
@@ -300,7 +300,7 @@ TEST_P(WaitEdge, WithoutReservesAWaiterLeavesUnneededWorkToWhoeverIsBusyNow) {
 
 TEST_P(WaitEdge, WithoutReservesAWaiterThatLeavesPassesOnTheWorkThatWasLeftToIt) {
     // Who publishes wakes one waiter. That one found no reserve and polled, and as its own wait
-    // ended it told nobody: the waiter that needs the work slept on.
+    // ended it notified nobody: the waiter that needs the work slept on.
     if (GetParam() != 0) GTEST_SKIP() << "workers run it";
     braid::scheduler_options o = options();
     o.max_reserves = 0;

@@ -197,7 +197,7 @@ TEST_P(Wait, AForeignThreadWithoutAMainThreadGetsItsWorkDone) {
 }
 
 TEST_P(Wait, LatencyIsBoundedWhileLongUnrelatedTasksAreQueued) {
-    // B4: a helper took an unrelated long task and came back when that was over. Here the
+    // B4: a helper took an unrelated long task and came back when that had ended. Here the
     // unrelated tasks cannot end before the waiter has returned.
     braid::scheduler s(options());
     door returned;
@@ -305,7 +305,7 @@ TEST_P(Wait, TenThousandNestedWaitsDeepFinishWithReserves) {
     EXPECT_EQ(ran, depth + 1);
 }
 
-TEST_P(Wait, SmallStacksHandOverToReservesBeforeTheyOverflow) {
+TEST_P(Wait, SmallStacksLeaveWorkToReservesBeforeTheyOverflow) {
     braid::scheduler_options o = options();
     o.worker_threads.stack_bytes = 1 << 20;
     o.stack_reserve_bytes = 512 * 1024;
@@ -344,7 +344,7 @@ TEST_P(Wait, TakesAtMost1024BytesOfStackEachInReleaseBuilds) {
 }
 
 TEST_P(Wait, ForTasksAtTheEndOfALongQueueFindsThemByReserve) {
-    // The search looks at 64 entries; what lies deeper is run by whoever stands in.
+    // The search looks at 64 entries; what lies deeper is run by a thread that stands in.
     braid::scheduler_options o = options();
     o.ring = 64;
     braid::scheduler s(o);

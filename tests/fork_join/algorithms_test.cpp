@@ -71,7 +71,8 @@ TEST_P(Algorithms, NoPieceIsSmallerThanTheGrainButTheLast) {
 TEST_P(Algorithms, WhatLiesBehindALongElementIsDoneByOthers) {
     if (GetParam() == 0) GTEST_SKIP() << "nobody else";
     braid::scheduler s(options());
-    // The first element, which its owner takes, ends when all that no piece holds it back are over.
+    // The first element, which its owner takes, ends when all that no piece holds it back have
+    // ended.
     const std::size_t n = 10'000;
     std::atomic<std::size_t> over{0};
     braid::parallel_for(s, n, [&](std::size_t i) {
@@ -252,7 +253,7 @@ TEST_P(Algorithms, ScansEqualTheSerialOnes) {
     for (std::size_t i = 0; i < in.size(); ++i) EXPECT_EQ(out[i].text, expected[i].text);
 }
 
-TEST_P(Algorithms, ScansOfFloatsAreEqualWhoeverScansWhat) {
+TEST_P(Algorithms, ScansOfFloatsAreEqualWhicheverThreadScansWhat) {
     std::vector<float> in(100'000);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = 1.0F / static_cast<float>(i + 1);
     const auto scanned_by = [&](braid::scheduler& s) {

@@ -1,4 +1,4 @@
-// join(): every part runs once, whoever runs it; values and exceptions come back; any thread.
+// join(): every part runs once, on whichever thread; values and exceptions come back; any thread.
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 

@@ -58,7 +58,7 @@ TEST_P(CommandBuffer, PlaysInTheOrderOfKeysThenOfTheCode) {
         EXPECT_TRUE(commands.sort(s));
         EXPECT_EQ(played(commands), expected) << "frame " << frame;
     }
-    // In parts: the same, whoever plays which.
+    // In parts: the same, whichever thread plays which.
     std::vector<std::vector<command>> parts((expected.size() + 99) / 100);
     commands.play_parts(s, 100, [&](std::size_t part, braid::command_list<command> list) {
         for (std::size_t i = 0; i < list.size(); ++i) {
@@ -140,10 +140,10 @@ TEST_P(CommandBuffer, LackOfMemoryRefusesCommandsAndLosesNone) {
     }
 }
 
-TEST_P(CommandBuffer, TellsOfAWrongOrderOfCallsAndOfOrdinalsUsedTwice) {
+TEST_P(CommandBuffer, ReportsAWrongOrderOfCallsAndOrdinalsUsedTwice) {
     braid::scheduler s(options());
     braid::command_buffer<command> commands(s, {.name = "render"});
-    const auto told = [&](const char* part) {
+    const auto reported = [&](const char* part) {
         return notes_.count(&braid_test::recorder::misuse, part);
     };
     s.wait(s.spawn([&] {
@@ -155,12 +155,12 @@ TEST_P(CommandBuffer, TellsOfAWrongOrderOfCallsAndOfOrdinalsUsedTwice) {
         }
     }));
     EXPECT_EQ(played(commands).size(), 0U);
-    EXPECT_EQ(told("'render': sort() it before it is played"), 1U);
+    EXPECT_EQ(reported("'render': sort() it before it is played"), 1U);
     EXPECT_FALSE(commands.sort(s));
-    EXPECT_EQ(told("two recorders of a frame have the same ordinal"), 1U);
+    EXPECT_EQ(reported("two recorders of a frame have the same ordinal"), 1U);
     EXPECT_EQ(played(commands).size(), 2U) << "nothing is lost";
     s.wait(s.spawn([&] { EXPECT_FALSE(commands.record(1).push(1, {})); }));
-    EXPECT_EQ(told("'render': clear() it before the next frame is recorded"), 1U);
+    EXPECT_EQ(reported("'render': clear() it before the next frame is recorded"), 1U);
     commands.clear();
     s.wait(s.spawn([&] {
         EXPECT_FALSE(commands.record(std::size_t{1} << 32).push(1, {}));

@@ -155,7 +155,9 @@ TEST_P(FrameArena, TakesNothingBeforeItIsUsedAndNothingMoreOnceAFrameFits) {
 TEST_P(FrameArena, ReportsItsLimitOnceAFrameAndRecovers) {
     braid::scheduler s(options());
     braid::frame_arena arena(s, {.name = "small", .block_bytes = 8192, .limit_bytes = 20'000});
-    const auto told = [&] { return notes_.count(&braid_test::recorder::log, "has no room for"); };
+    const auto reported = [&] {
+        return notes_.count(&braid_test::recorder::log, "has no room for");
+    };
     for (std::uint64_t frame = 1; frame <= 3; ++frame) {
         arena.reset(frame);
         int good = 0;
@@ -163,7 +165,7 @@ TEST_P(FrameArena, ReportsItsLimitOnceAFrameAndRecovers) {
         EXPECT_EQ(good, 19) << "eight in each of two blocks, three in what the limit leaves";
         EXPECT_EQ(arena.make_array<std::uint64_t>(SIZE_MAX / 4), nullptr);
         EXPECT_EQ(arena.allocate(SIZE_MAX - 10), nullptr);
-        EXPECT_EQ(told(), frame);
+        EXPECT_EQ(reported(), frame);
         EXPECT_EQ(arena.statistics().refused, frame * 83);
     }
     arena.reset(4);

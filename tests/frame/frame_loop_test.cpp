@@ -164,7 +164,7 @@ TEST_P(FrameLoop, AFailureEndsItsFrameAndNoOther) {
 }
 
 TEST_P(FrameLoop, AFailureBeforeTheNextStageIsSubmittedIsNotLost) {
-    // The first body may be over before advance() has made the tasks of the last stage.
+    // The first body may have ended before advance() has made the tasks of the last stage.
     braid::scheduler s(options());
     braid::frame_loop loop(s, {.depth = 3});
     std::vector<std::unique_ptr<braid::frame_stage>> stages;
@@ -206,7 +206,7 @@ TEST_P(FrameLoop, FinishThrowsTheFirstFailureAndTheHandlerGetsTheOthers) {
         EXPECT_EQ(loop.advance(), 6U);
         EXPECT_EQ(faults.failed() >= 3, true);
     }
-    // At the end, since whoever drops a failure last tells the handler.
+    // At the end, since the thread that drops a failure last calls the handler.
     EXPECT_EQ(notes_.count(&braid_test::recorder::lost), 3U)
         << "of frames 3 and 4, and of frame 6, which nobody collected";
 }
@@ -316,14 +316,14 @@ TEST_P(FrameLoop, BodiesOfTheMainThreadRunThereAndKeepTheStageParallel) {
 
 TEST_P(FrameLoop, RefusesWhatCannotBeAndGoesOn) {
     braid::scheduler s(options());
-    const auto told = [&](const char* part) {
+    const auto reported = [&](const char* part) {
         return notes_.count(&braid_test::recorder::misuse, part);
     };
     braid::frame_loop loop(s, {.depth = 1});
     EXPECT_EQ(loop.advance(), 0U);
-    EXPECT_EQ(told("give the loop a stage"), 1U);
+    EXPECT_EQ(reported("give the loop a stage"), 1U);
     EXPECT_FALSE(loop.set_depth(2));
-    EXPECT_EQ(told("the greatest depth that you want"), 1U);
+    EXPECT_EQ(reported("the greatest depth that you want"), 1U);
 
     braid::event go(s, braid::reset::manual);
     int ran = 0;
@@ -334,10 +334,10 @@ TEST_P(FrameLoop, RefusesWhatCannotBeAndGoesOn) {
     });
     EXPECT_EQ(loop.advance(), 1U);
     EXPECT_FALSE(stage.add([] {}));
-    EXPECT_EQ(told("finish() the loop before a stage is changed"), 1U);
+    EXPECT_EQ(reported("finish() the loop before a stage is changed"), 1U);
     braid::frame_stage late(loop);
     EXPECT_FALSE(late.add([] {}));
-    EXPECT_EQ(told("finish() the loop before a stage is added"), 1U);
+    EXPECT_EQ(reported("finish() the loop before a stage is added"), 1U);
     go.set();
     loop.finish();
     EXPECT_EQ(ran, 1);
@@ -347,11 +347,11 @@ TEST_P(FrameLoop, RefusesWhatCannotBeAndGoesOn) {
         const auto a = round.add({.name = "a"}, [&ran] { ++ran; });
         const auto b = round.add({.name = "b"}, [&ran] { ++ran; });
         EXPECT_FALSE(round.precede(first, a));
-        EXPECT_EQ(told("both nodes must be in this graph"), 1U);
+        EXPECT_EQ(reported("both nodes must be in this graph"), 1U);
         round.precede(a, b);
         round.precede(b, a);
         EXPECT_EQ(loop.advance(), 0U);
-        EXPECT_EQ(told("graph 'round' goes round"), 1U);
+        EXPECT_EQ(reported("graph 'round' goes round"), 1U);
         EXPECT_EQ(loop.advance(), 0U);
         EXPECT_EQ(ran, 1) << "nothing of a refused frame runs";
     }
@@ -363,7 +363,7 @@ TEST_P(FrameLoop, RefusesWhatCannotBeAndGoesOn) {
     for (unsigned i = 1; i <= braid::most_stages; ++i) {
         more.push_back(std::make_unique<braid::frame_stage>(loop));
     }
-    EXPECT_EQ(told("at most 8 stages"), 1U);
+    EXPECT_EQ(reported("at most 8 stages"), 1U);
     EXPECT_FALSE(more.back()->add([] {}));
     while (!more.empty()) more.pop_back();
 

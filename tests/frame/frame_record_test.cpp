@@ -129,7 +129,7 @@ TEST(FrameRecordText, IsOneLineWithWhatIsOver) {
     EXPECT_EQ(std::string(text).find("frame 7: 9.20 ms OVER FAILED = "), 0U);
 }
 
-TEST(FaultInjector, HitsTheFramesItWasToldAndDrawsYieldsFromItsSeed) {
+TEST(FaultInjector, HitsTheFramesItWasGivenAndDrawsYieldsFromItsSeed) {
     braid::fault_injector faults;
     EXPECT_TRUE(faults.slow("a", nanoseconds{1}, {.first = 3, .every = 4}));
     EXPECT_TRUE(faults.fail("b", {.first = 5, .every = 0}));

@@ -363,7 +363,7 @@ TEST_P(Rate, SamplesArriveInOrderAndTheOldestGiveWay) {
     EXPECT_FALSE(pad.running());
 }
 
-TEST_P(Rate, ATickThatThrowsIsToldAndTheNextComes) {
+TEST_P(Rate, ATickThatThrowsIsReportedAndTheNextComes) {
     braid::scheduler s(options());
     {
         braid::rate_thread thread(s, {.name = "bad", .period = microseconds(200)},

@@ -132,26 +132,26 @@ TEST_P(GraphParts, AGroupIsErasedWithItsMembers) {
 }
 
 TEST_P(GraphParts, RefusesGroupsOfOthersAndCyclesThroughGroups) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::graph g(s, "frame"), other(s);
     const auto foreign = other.add_group({});
     const auto node = g.add({.name = "node"}, [] {});
     EXPECT_FALSE(g.add({.in = foreign}, [] {}));
-    EXPECT_EQ(told.text, "`in` must be a group of this graph");
+    EXPECT_EQ(reported.text, "`in` must be a group of this graph");
     EXPECT_FALSE(g.add_group({.in = node}));
-    told.text.clear();
+    reported.text.clear();
     EXPECT_FALSE(g.set_serial(node, true));
-    EXPECT_EQ(told.text, "set_serial() takes a group of this graph");
+    EXPECT_EQ(reported.text, "set_serial() takes a group of this graph");
     const auto group = g.add_group({.name = "group"});
     const auto member = g.add({.name = "member", .in = group}, [] {});
     g.precede(group, node);
     g.precede(node, member);
     EXPECT_FALSE(g.run());
-    EXPECT_NE(told.text.find("graph 'frame' goes round"), std::string::npos) << told.text;
-    EXPECT_NE(told.text.find("member"), std::string::npos) << told.text;
+    EXPECT_NE(reported.text.find("graph 'frame' goes round"), std::string::npos) << reported.text;
+    EXPECT_NE(reported.text.find("member"), std::string::npos) << reported.text;
 }
 
 // ---- declared accesses -------------------------------------------------------------------------
@@ -184,9 +184,9 @@ TEST_P(GraphParts, DeclaredReadsAndWritesGiveTheResultOfTheOrderOfAdding) {
 }
 
 TEST_P(GraphParts, DeclaredAccessesMakeTheEdgesThatOneWouldMakeByHand) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::graph g(s, "frame");
     g.measure(true);
@@ -215,7 +215,7 @@ TEST_P(GraphParts, DeclaredAccessesMakeTheEdgesThatOneWouldMakeByHand) {
     // An edge against the order of adding goes round.
     g.precede(again, skin);
     EXPECT_FALSE(g.run());
-    EXPECT_NE(told.text.find("graph 'frame' goes round"), std::string::npos) << told.text;
+    EXPECT_NE(reported.text.find("graph 'frame' goes round"), std::string::npos) << reported.text;
 }
 
 // ---- ranges ------------------------------------------------------------------------------------
@@ -336,9 +336,9 @@ TEST_P(GraphParts, RunsThatSeveralThreadsBeginQueueBehindEachOther) {
 }
 
 TEST_P(GraphParts, AFailureWithinAGraphWithinAGraphIsTheNodes) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::graph inner(s, "inner"), outer(s, "outer");
     int after = 0;
@@ -357,14 +357,14 @@ TEST_P(GraphParts, AFailureWithinAGraphWithinAGraphIsTheNodes) {
     inner.precede(bad, second);
     inner.precede(second, bad);
     EXPECT_THROW(outer.run_and_wait(), braid::task_cancelled);
-    EXPECT_NE(told.text.find("graph 'inner' goes round"), std::string::npos) << told.text;
+    EXPECT_NE(reported.text.find("graph 'inner' goes round"), std::string::npos) << reported.text;
     EXPECT_EQ(after, 1);
 }
 
 TEST_P(GraphParts, RefusesAGraphInsideItself) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::graph a(s), b(s), c(s);
     EXPECT_FALSE(a.add_graph({}, a));
@@ -372,7 +372,7 @@ TEST_P(GraphParts, RefusesAGraphInsideItself) {
     const auto c_in_b = b.add_graph({}, c);
     EXPECT_TRUE(c_in_b);
     EXPECT_FALSE(c.add_graph({}, a));
-    EXPECT_EQ(told.text, "a graph cannot run itself, nor one that runs it");
+    EXPECT_EQ(reported.text, "a graph cannot run itself, nor one that runs it");
     EXPECT_TRUE(b.erase(c_in_b));
     EXPECT_TRUE(c.add_graph({}, a)) << "nothing goes round any more";
     c.run_and_wait();
@@ -454,9 +454,9 @@ TEST_P(GraphParts, TwoConditionsMustBothChooseANode) {
 }
 
 TEST_P(GraphParts, WhatIsLeftOutWaitsForNoThreadAndNoResource) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::resource one(s, "one", 1);
     braid::graph g(s);
@@ -464,10 +464,10 @@ TEST_P(GraphParts, WhatIsLeftOutWaitsForNoThreadAndNoResource) {
     g.precede_if(never, true, g.add({.workers = std::uint64_t{1} << 63}, [] {}));
     g.precede_if(never, true, g.add({.uses = {&one}}, [] {}));
     g.run_and_wait();
-    EXPECT_EQ(told.text, "") << "there is no such thread, and nobody needs it";
+    EXPECT_EQ(reported.text, "") << "there is no such thread, and nobody needs it";
     const auto plain = g.add([] {});
     EXPECT_FALSE(g.precede_if(plain, 1, g.add([] {})));
-    EXPECT_EQ(told.text, "precede_if() takes a node that add_condition() made");
+    EXPECT_EQ(reported.text, "precede_if() takes a node that add_condition() made");
 }
 
 TEST_P(GraphParts, AConditionThatThrowsCancelsWhatComesAfterIt) {

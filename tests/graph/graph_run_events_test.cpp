@@ -1,4 +1,4 @@
-// What an observer is told of the runs of a graph: the same each time, moved by an offset.
+// What an observer gets of the runs of a graph: the same each time, moved by an offset.
 #include <braid/core/observer.hpp>
 #include <braid/graph/graph.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 using braid::event_kind;
 using braid::task_id;
 
-struct told {
+struct received {
     std::uint64_t plan, id_offset;
     task_id run;
     std::vector<braid::task_event> events;
@@ -36,15 +36,15 @@ public:
         const std::lock_guard lock(mutex_);
         started.insert(task);
     }
-    std::vector<told> runs;
-    std::vector<braid::task_event> edges;  // told one by one: those between runs
+    std::vector<received> runs;
+    std::vector<braid::task_event> edges;  // reported one by one: those between runs
     std::set<task_id> started;
 
 private:
     struct collector final : observer {
-        explicit collector(told& t) : to(t) {}
+        explicit collector(received& t) : to(t) {}
         void on_event(const braid::task_event& e) override { to.events.push_back(e); }
-        told& to;
+        received& to;
     };
     std::mutex mutex_;
 };
@@ -56,7 +56,7 @@ protected:
         o.observer = &log_;
         return o;
     }
-    std::size_t count(const told& run, event_kind kind) {
+    std::size_t count(const received& run, event_kind kind) {
         std::size_t n = 0;
         for (const auto& e : run.events) n += e.kind == kind;
         return n;
@@ -79,17 +79,17 @@ TEST_P(GraphRunEvents, EachRunIsTheFirstOneWithItsIdsMoved) {
         for (int i = 0; i < runs; ++i) g.run_and_wait();
     }
     ASSERT_EQ(log_.runs.size(), std::size_t{runs});
-    // Each run comes after the one before; the edges within a run are told by the run.
+    // Each run comes after the one before; the edges within a run come with the run.
     ASSERT_EQ(log_.edges.size(), std::size_t{runs} - 1);
     for (std::size_t i = 0; i < log_.edges.size(); ++i) {
         EXPECT_EQ(log_.edges[i].other, log_.runs[i].run);
         EXPECT_EQ(log_.edges[i].task, log_.runs[i + 1].run);
     }
-    const told& first = log_.runs[0];
+    const received& first = log_.runs[0];
     EXPECT_EQ(count(first, event_kind::spawned), 3U);
     EXPECT_EQ(count(first, event_kind::edge), 2U);
     EXPECT_EQ(count(first, event_kind::ready), 2U);
-    for (const told& run : log_.runs) {
+    for (const received& run : log_.runs) {
         EXPECT_EQ(run.plan, first.plan);
         EXPECT_NE(run.plan, 0U);
         ASSERT_EQ(run.events.size(), first.events.size());

@@ -182,9 +182,9 @@ TEST_P(Graph, ACallableLivesAsLongAsItsNode) {
 }
 
 TEST_P(Graph, RefusesACycleAndNamesItsPath) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::graph g(s, "frame");
     std::atomic<int> ran{0};
@@ -201,42 +201,42 @@ TEST_P(Graph, RefusesACycleAndNamesItsPath) {
     g.precede(cull, draw);
     EXPECT_FALSE(g.run());
     EXPECT_EQ(ran, 0);
-    EXPECT_EQ(told.text.find("graph 'frame' goes round, each waits for the next: "), 0U)
-        << told.text;
+    EXPECT_EQ(reported.text.find("graph 'frame' goes round, each waits for the next: "), 0U)
+        << reported.text;
     // Any of the three may be the first.
-    const std::string path = told.text.substr(told.text.find(": ") + 2);
+    const std::string path = reported.text.substr(reported.text.find(": ") + 2);
     const std::set<std::string> rounds = {
         "animate <- cull <- skin <- animate; take one of these edges out",
         "cull <- skin <- animate <- cull; take one of these edges out",
         "skin <- animate <- cull <- skin; take one of these edges out"};
     EXPECT_EQ(rounds.count(path), 1U) << path;
-    told.text.clear();
+    reported.text.clear();
     EXPECT_TRUE(g.erase(skin));
     g.run_and_wait();
     EXPECT_EQ(ran, 4);
-    EXPECT_EQ(told.text, "");
+    EXPECT_EQ(reported.text, "");
 }
 
 TEST_P(Graph, RefusesEdgesOfOthersAndEditsWhileItRuns) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::graph g(s), other(s);
     const auto a = g.add([] {});
     const auto b = other.add([] {});
     EXPECT_FALSE(g.precede(a, b));
-    EXPECT_EQ(told.text, "both nodes must be in this graph, and not erased");
+    EXPECT_EQ(reported.text, "both nodes must be in this graph, and not erased");
     EXPECT_FALSE(g.precede(a, a));
-    EXPECT_EQ(told.text, "a node cannot precede itself");
+    EXPECT_EQ(reported.text, "a node cannot precede itself");
     EXPECT_FALSE(g.precede(a, {}));
     braid::event go(s, braid::reset::manual);
     const auto held = g.add({.name = "held"}, [&] { s.do_work_while_waiting_for(go); });
     ASSERT_TRUE(held);
     const braid::task_id run = g.run();
-    told.text.clear();
+    reported.text.clear();
     EXPECT_FALSE(g.add([] {}));
-    EXPECT_EQ(told.text, "a graph is edited between its runs; wait for the last one");
+    EXPECT_EQ(reported.text, "a graph is edited between its runs; wait for the last one");
     EXPECT_FALSE(g.precede(a, held));
     EXPECT_FALSE(g.erase(a));
     go.set();
@@ -310,27 +310,27 @@ TEST_P(Graph, AFailureReachesTasksThatWaitForTheNode) {
     EXPECT_THROW(g.run_and_wait(), std::runtime_error);
     EXPECT_TRUE(s.done(of_node));
     try {
-        s.wait(behind);  // nothing, if it is over by now
+        s.wait(behind);  // nothing, if it has ended by now
     } catch (const std::runtime_error&) {
     }
     EXPECT_FALSE(ran);
 }
 
-TEST_P(Graph, WhatNobodyWaitedForIsToldWhenItEnds) {
-    std::atomic<int> told{0};
+TEST_P(Graph, WhatNobodyWaitedForIsReportedWhenItEnds) {
+    std::atomic<int> reported{0};
     braid::scheduler_options o = options();
     o.unobserved_exception = {[](void* user, const char* task, std::exception_ptr) {
                                   EXPECT_STREQ(task, "bad");
                                   ++*static_cast<std::atomic<int>*>(user);
                               },
-                              &told};
+                              &reported};
     {
         braid::scheduler s(o);
         braid::graph g(s, "frame");
         g.add({.name = "bad"}, [] { throw std::runtime_error("bad"); });
         g.run();
     }
-    EXPECT_EQ(told, 1);
+    EXPECT_EQ(reported, 1);
 }
 
 TEST_P(Graph, AFailFastScopeKeepsTheCauseOfItsEnd) {
@@ -347,9 +347,9 @@ TEST_P(Graph, AFailFastScopeKeepsTheCauseOfItsEnd) {
 }
 
 TEST_P(Graph, ARefusedRunLeavesTheOneBeforeIt) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::graph g(s);
     braid::event go(s, braid::reset::manual);
@@ -371,9 +371,9 @@ TEST_P(Graph, ARefusedRunLeavesTheOneBeforeIt) {
 }
 
 TEST_P(Graph, ANodeForAThreadThatIsNotThereCancelsWhatComesAfterIt) {
-    misuse told;
+    misuse reported;
     braid::scheduler_options o = options();
-    o.assertion = told.handler();
+    o.assertion = reported.handler();
     braid::scheduler s(o);
     braid::graph g(s);
     std::atomic<int> ran{0};
@@ -384,7 +384,7 @@ TEST_P(Graph, ANodeForAThreadThatIsNotThereCancelsWhatComesAfterIt) {
     g.add([&ran] { ++ran; });
     for (int i = 0; i < 3; ++i) EXPECT_THROW(g.run_and_wait(), braid::task_cancelled);
     EXPECT_EQ(ran, 3);
-    EXPECT_EQ(told.text, "no worker of the mask `workers` exists");
+    EXPECT_EQ(reported.text, "no worker of the mask `workers` exists");
 }
 
 TEST_P(Graph, ANodeThatIsNotToRunWaitsForNoThread) {
@@ -429,7 +429,7 @@ TEST_P(Graph, WithoutMemoryNodesAndRunsAreRefused) {
     struct seen {
         std::atomic<int> count{0};
         std::string what;
-    } told;
+    } reported;
     braid::scheduler_options o = options();
     o.workers = 0;
     o.memory_budget_bytes = 4 << 20;
@@ -438,7 +438,7 @@ TEST_P(Graph, WithoutMemoryNodesAndRunsAreRefused) {
                            ++t.count;
                            t.what = what;
                        },
-                       &told};
+                       &reported};
     braid::scheduler s(o);
     {
         braid::graph g(s);
@@ -453,8 +453,8 @@ TEST_P(Graph, WithoutMemoryNodesAndRunsAreRefused) {
             last = next;
             ++nodes;
         }
-        EXPECT_GT(told.count, 0);
-        EXPECT_NE(told.what, "");
+        EXPECT_GT(reported.count, 0);
+        EXPECT_NE(reported.what, "");
         // There may be memory for a run or not; if it runs, it runs whole.
         const auto run = g.run();
         if (run) s.wait(run);
@@ -472,7 +472,7 @@ TEST_P(Graph, ARunBehindAFailedOneRuns) {
     const braid::task_id first = g.run();
     const braid::task_id second = g.run();
     try {
-        s.wait(first);  // nothing, if it is over by now; then the handler was told
+        s.wait(first);  // nothing, if it has ended by now; then the handler got it
     } catch (const std::runtime_error&) {
     }
     s.wait(second);
@@ -494,7 +494,7 @@ TEST_P(Graph, NodesHaveChildrenWaitAndJoin) {
     g.precede(parent, after);
     for (int i = 1; i <= 20; ++i) {
         g.run_and_wait();
-        ASSERT_EQ(seen, 10 * i) << "a node is over when its children are";
+        ASSERT_EQ(seen, 10 * i) << "a node is complete when its children are";
     }
     EXPECT_EQ(waited, 20);
 }

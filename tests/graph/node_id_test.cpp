@@ -22,7 +22,7 @@ BRAID_SCHEDULER_TEST(NodeId);
 template <class Give>
 void wait_for_nodes(braid::scheduler& s, Give&& give) {
     std::atomic<std::uint64_t> id{0};
-    int written = 0;  // plain: whoever waited for the node sees it
+    int written = 0;  // plain: a thread that waited for the node sees it
     unsigned pause = 0;
     braid::graph g(s);
     g.add([&](task_context& task) {
@@ -55,21 +55,21 @@ void wait_for_nodes(braid::scheduler& s, Give&& give) {
 
 TEST_P(NodeId, OfTheContextCanBeWaitedFor) {
     braid::scheduler s(options());
-    wait_for_nodes(s, [](task_context& task, auto&& tell) { tell(task.id()); });
+    wait_for_nodes(s, [](task_context& task, auto&& report) { report(task.id()); });
 }
 
 TEST_P(NodeId, OfTheRunningTaskCanBeWaitedFor) {
     braid::scheduler s(options());
-    wait_for_nodes(s, [](task_context&, auto&& tell) { tell(braid::this_task::id()); });
+    wait_for_nodes(s, [](task_context&, auto&& report) { report(braid::this_task::id()); });
 }
 
 TEST_P(NodeId, AskedForByAPartThatAnotherThreadRunsCanBeWaitedFor) {
     braid::scheduler s(options());
-    wait_for_nodes(s, [](task_context& task, auto&& tell) {
+    wait_for_nodes(s, [](task_context& task, auto&& report) {
         std::atomic<bool> begun{false};
         const auto ask = [&] {
             begun = true;
-            tell(braid::this_task::id());
+            report(braid::this_task::id());
         };
         // The first part gives others time to take the second one. They take the one offered first,
         // so what they do then is short.

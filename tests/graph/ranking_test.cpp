@@ -163,7 +163,7 @@ TEST_P(RankedGraph, RunsEverythingOnceInTheOrderOfItsEdges) {
     EXPECT_EQ(early, 0U);
 }
 
-TEST_P(RankedGraph, TicketsThatSpillAreNotLost) {
+TEST_P(RankedGraph, TicketsThatOverflowTheRingAreNotLost) {
     braid::scheduler_options o = options();
     o.ring = 16;
     braid::scheduler s(o);

@@ -124,7 +124,7 @@ TEST_P(Straggler, OneOfTwoThatFinishTogetherPublishes) {
     }
 }
 
-/// Opens a barrier when the node is over, however.
+/// Opens a barrier when the node has ended, however.
 struct end_of_node final : braid::observer {
     void on_event(const braid::task_event& e) override {
         if (e.kind != braid::event_kind::completed || e.name == nullptr) return;
@@ -260,16 +260,16 @@ TEST_P(Straggler, AThreadThatIsBusyIsNoStraggler) {
 }
 
 TEST(StragglerText, RefusesNodesThatAreTiedToAThread) {
-    std::string told;
+    std::string reported;
     braid::scheduler_options o{.workers = 0};
     o.assertion = {[](void* user, const char*, const char* what, const char*, int) {
                        *static_cast<std::string*>(user) = what;
                    },
-                   &told};
+                   &reported};
     braid::scheduler s(o);
     braid::graph g(s);
     EXPECT_FALSE(g.add_idempotent({.on = s.this_thread()}, [] { return 1; }, [](int) {}));
-    EXPECT_EQ(told.find("an idempotent node may run on any thread"), 0U) << told;
+    EXPECT_EQ(reported.find("an idempotent node may run on any thread"), 0U) << reported;
     EXPECT_EQ(g.size(), 0U);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Jobs made of lambdas, and what the handler for misuse was told last.
+// Jobs made of lambdas, and what the handler for misuse got last.
 
 #include <braid/fork_join.hpp>
 #include <braid/job_list/job_list_manager.hpp>
@@ -47,13 +47,13 @@ protected:
         braid::job_list_manager lists;
         jobs with;
     };
-    /// Options whose misuse goes to told_.
+    /// Options whose misuse goes to reported_.
     braid::scheduler_options strict() {
         braid::scheduler_options o = options();
-        o.assertion = told_.handler();
+        o.assertion = reported_.handler();
         return o;
     }
-    misuse told_;
+    misuse reported_;
 };
 
 }  // namespace braid_test

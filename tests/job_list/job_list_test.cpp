@@ -90,15 +90,16 @@ TEST_P(JobList, RefusesChangesFromSubmitToWaitAndLosesNothing) {
     for (int i = 0; i < 3; ++i) l->add(&add_one, &ran);
     l->submit();
     EXPECT_FALSE(l->add(&add_one, &ran));
-    EXPECT_EQ(told_.text, "a list takes jobs until it is submitted; wait() for it first");
+    EXPECT_EQ(reported_.text, "a list takes jobs until it is submitted; wait() for it first");
     EXPECT_FALSE(l->signal());
-    EXPECT_EQ(told_.text, "a list takes sync points until it is submitted; wait() for it first");
+    EXPECT_EQ(reported_.text,
+              "a list takes sync points until it is submitted; wait() for it first");
     EXPECT_FALSE(l->synchronize());
     EXPECT_FALSE(l->submit());
-    EXPECT_EQ(told_.text, "wait() for the list before it is submitted again");
+    EXPECT_EQ(reported_.text, "wait() for the list before it is submitted again");
     l->clear();
-    EXPECT_EQ(told_.text, "wait() takes the jobs out of a list that is submitted");
-    EXPECT_EQ(told_.count, 5);
+    EXPECT_EQ(reported_.text, "wait() takes the jobs out of a list that is submitted");
+    EXPECT_EQ(reported_.count, 5);
     l->wait();
     EXPECT_EQ(ran, 3);
     EXPECT_EQ(l->statistics().executed, 3U);
@@ -110,12 +111,13 @@ TEST_P(JobList, RefusesFunctionsThatAreNotRegistered) {
     braid::job_list* l = e.lists.allocate();
     constexpr braid::job_function unknown = [](void*) {};
     EXPECT_FALSE(l->add(unknown, nullptr));
-    EXPECT_EQ(told_.text, "register_job() gives the function a name, before it is added to a list");
+    EXPECT_EQ(reported_.text,
+              "register_job() gives the function a name, before it is added to a list");
     EXPECT_FALSE(l->add(nullptr, nullptr));
     EXPECT_TRUE(l->add(&do_nothing, nullptr));
     EXPECT_FALSE(l->add(unknown, nullptr)) << "also behind one that is";
     EXPECT_FALSE(l->add(nullptr, nullptr));
-    EXPECT_EQ(told_.count, 4);
+    EXPECT_EQ(reported_.count, 4);
     EXPECT_EQ(l->size(), 1U);
     EXPECT_TRUE(e.lists.register_job(unknown, "known now"));
     EXPECT_TRUE(l->add(unknown, nullptr));
@@ -132,13 +134,13 @@ TEST_P(JobList, WhenFullRefusesAndNamesTheFunctionsThatFillIt) {
         for (int i = 0; i < 10; ++i) {
             EXPECT_TRUE(i % 3 == 0 ? l->add(&do_nothing, nullptr) : l->add(&add_one, &ran));
         }
-        told_ = {};
+        reported_ = {};
         EXPECT_FALSE(l->add(&add_one, &ran));
-        EXPECT_EQ(told_.text,
+        EXPECT_EQ(reported_.text,
                   "job list 'front end' is full, with 10 jobs: 6 add one, 4 do nothing; raise "
                   "max_jobs");
         EXPECT_FALSE(l->add(&do_nothing, nullptr));
-        EXPECT_EQ(told_.count, 1) << "once in a submission";
+        EXPECT_EQ(reported_.count, 1) << "once in a submission";
         l->submit();
         l->wait();
         EXPECT_EQ(ran, 6 * round) << "those that found room";
@@ -153,15 +155,15 @@ TEST_P(JobList, WhenFullNamesAtMostEightFunctions) {
     [&]<std::size_t... N>(std::index_sequence<N...>) {
         braid::job_list* l = e.lists.allocate({.name = "many", .max_jobs = sizeof...(N)});
         (e.lists.register_job(&one_of_many<N>, "one of many"), ...);
-        told_ = {};
+        reported_ = {};
         EXPECT_TRUE((l->add(&one_of_many<N>, nullptr) && ...));
         EXPECT_FALSE(l->add(&do_nothing, nullptr));
         std::size_t named = 0;
-        for (std::size_t at = 0; (at = told_.text.find("1 one of many", at)) != std::string::npos;
-             ++at) {
+        for (std::size_t at = 0;
+             (at = reported_.text.find("1 one of many", at)) != std::string::npos; ++at) {
             ++named;
         }
-        EXPECT_EQ(named, 8U) << told_.text;
+        EXPECT_EQ(named, 8U) << reported_.text;
         l->submit();
         l->wait();
     }(std::make_index_sequence<12>());
@@ -180,13 +182,13 @@ TEST_P(JobList, MoreSyncPointsThanItHasRoomForAreRefusedAndSoIsTheSubmission) {
     };
     fill(2);
     EXPECT_FALSE(l->signal());
-    EXPECT_EQ(told_.text,
+    EXPECT_EQ(reported_.text,
               "job list 'back end' is full, with 2 sync points: 2 add one; raise max_syncs");
     EXPECT_FALSE(l->synchronize()) << "it has no signal";
-    EXPECT_EQ(told_.count, 1) << "one mistake, one report";
+    EXPECT_EQ(reported_.count, 1) << "one mistake, one report";
     l->add(&add_one, &ran);
     EXPECT_FALSE(l->submit()) << "the last job would start early";
-    EXPECT_EQ(told_.text, "a sync point is missing, it was refused; raise max_syncs");
+    EXPECT_EQ(reported_.text, "a sync point is missing, it was refused; raise max_syncs");
     l->clear();
     EXPECT_EQ(l->size(), 0U);
     fill(2);
@@ -201,13 +203,13 @@ TEST_P(JobList, WaitingForWhatIsNotSubmittedReturnsAtOnce) {
     braid::job_list* l = e.lists.allocate();
     l->wait();
     e.lists.wait_all();
-    EXPECT_EQ(told_.count, 0) << "there is nothing to wait for";
+    EXPECT_EQ(reported_.count, 0) << "there is nothing to wait for";
     std::atomic<int> ran{0};
     l->add(&add_one, &ran);
     l->wait();
-    EXPECT_EQ(told_.text, "submit() comes before wait(); nobody runs these jobs");
+    EXPECT_EQ(reported_.text, "submit() comes before wait(); nobody runs these jobs");
     EXPECT_TRUE(l->try_wait());
-    EXPECT_EQ(told_.count, 2);
+    EXPECT_EQ(reported_.count, 2);
     EXPECT_EQ(l->size(), 1U) << "the job is still there";
     l->submit();
     l->wait();
@@ -249,23 +251,24 @@ TEST_P(JobList, CannotComeAfterOneThatWasNotSubmittedOrItself) {
     a->add(&add_one, &ran);
     b->add(&add_one, &ran);
     EXPECT_FALSE(b->submit({.after = {a}}));
-    EXPECT_EQ(told_.text, "submit the list that this one comes after first");
+    EXPECT_EQ(reported_.text, "submit the list that this one comes after first");
     EXPECT_FALSE(b->submit({.after = {b}}));
-    EXPECT_EQ(told_.text, "a list cannot come after itself");
+    EXPECT_EQ(reported_.text, "a list cannot come after itself");
     EXPECT_FALSE(b->submit({.after = {elsewhere.allocate()}}));
-    EXPECT_EQ(told_.text, "lists in `after` must belong to the same scheduler");
+    EXPECT_EQ(reported_.text, "lists in `after` must belong to the same scheduler");
     EXPECT_FALSE(b->submit({.after = {a, a, a, a, a, a, a, a, a}}));
-    EXPECT_EQ(told_.text, "a list comes after 8 others at most; chain them");
+    EXPECT_EQ(reported_.text, "a list comes after 8 others at most; chain them");
     EXPECT_FALSE(b->submit({.parallelism = -4}));
-    EXPECT_EQ(told_.text, "parallelism is a number of threads, or one of job_submission's names");
-    EXPECT_EQ(told_.count, 5);
+    EXPECT_EQ(reported_.text,
+              "parallelism is a number of threads, or one of job_submission's names");
+    EXPECT_EQ(reported_.count, 5);
     EXPECT_EQ(b->size(), 1U);
     a->submit();
     a->wait();
     EXPECT_TRUE(b->submit({.after = {a, nullptr}})) << "collected: it holds nobody back";
     b->wait();
     EXPECT_EQ(ran, 2);
-    EXPECT_EQ(told_.count, 5);
+    EXPECT_EQ(reported_.count, 5);
 }
 
 TEST_P(JobList, PollingIsEnoughWithoutWorkersAndRunsOneLongJobATime) {
@@ -312,7 +315,7 @@ TEST_P(JobList, PollingInATaskOnTheOnlyThreadGetsToAnEnd) {
 }
 
 TEST_P(JobList, PollingInATaskOfTheMainThreadNeedsNoWorker) {
-    // It left the jobs to the workers, which may all wait until this task is over.
+    // It left the jobs to the workers, which may all wait until this task is complete.
     if (GetParam() != 1) GTEST_SKIP() << "the one worker is held";
     engine e(options());
     braid::job_list* l = e.lists.allocate();
@@ -361,7 +364,7 @@ TEST_P(JobList, WithoutJobsOrdersOthersAllTheSame) {
 TEST_P(JobList, ResubmittedManyTimesKeepsItsOrderWithAnother) {
     engine e(options());
     braid::job_list* two[] = {e.lists.allocate(), e.lists.allocate()};
-    int turn = 0;  // plain: the submissions follow each other
+    int next = 0;  // plain: the submissions follow each other
     std::atomic<int> wrong{0};
     for (int i = 0; i < 60; ++i) {
         braid::job_list* own = two[i % 2];
@@ -369,11 +372,11 @@ TEST_P(JobList, ResubmittedManyTimesKeepsItsOrderWithAnother) {
         // The later one first: then who waits would run it first, if it were not held back.
         if (i % 4 == 3) e.s.wait(other->submission());
         own->wait();  // its submission before the other's, which may still run
-        e.with.add(own, [&turn, &wrong, i] { wrong += turn++ != i; });
+        e.with.add(own, [&next, &wrong, i] { wrong += next++ != i; });
         ASSERT_TRUE(own->submit({.after = {other}, .parallelism = i % 5}));
     }
     e.lists.wait_all();
-    EXPECT_EQ(turn, 60);
+    EXPECT_EQ(next, 60);
     EXPECT_EQ(wrong, 0);
 }
 
@@ -463,7 +466,8 @@ TEST_P(JobList, WaitAllCollectsAllAndThrowsTheFirstInTheOrderOfIds) {
         EXPECT_FALSE(second->is_submitted());
         EXPECT_EQ(ran, 2);
     }
-    // Whoever drops the failure last tells the handler: a thread that is on its way out, perhaps.
+    // The thread that drops the failure last calls the handler: one that is on its way out,
+    // perhaps.
     EXPECT_EQ(notes_.count(&braid_test::recorder::lost), 1U) << "the other one";
 }
 
@@ -583,8 +587,8 @@ TEST_P(JobList, AJobCannotWaitForItsOwnList) {
     e.with.add(l, [l] { l->wait(); });
     l->submit();
     l->wait();
-    EXPECT_EQ(told_.count, 1);
-    EXPECT_EQ(told_.text.find("a task cannot wait for itself"), 0U) << told_.text;
+    EXPECT_EQ(reported_.count, 1);
+    EXPECT_EQ(reported_.text.find("a task cannot wait for itself"), 0U) << reported_.text;
     EXPECT_FALSE(l->is_submitted());
 }
 

@@ -21,8 +21,8 @@ TEST_P(JobManager, TheThirtyThirdListIsRefusedAndLeavesTheOthersAlone) {
         all.back()->submit();
     }
     EXPECT_EQ(e.lists.allocate(), nullptr);
-    EXPECT_EQ(told_.text, "at most 32 job lists; free one, or let jobs of two share a list");
-    EXPECT_EQ(told_.count, 1);
+    EXPECT_EQ(reported_.text, "at most 32 job lists; free one, or let jobs of two share a list");
+    EXPECT_EQ(reported_.count, 1);
     e.lists.wait_all();
     EXPECT_EQ(ran, 32);
     e.lists.free(all[7]);
@@ -62,14 +62,14 @@ TEST_P(JobManager, ListsHaveWhatTheyWereGivenAndAreFoundByIt) {
     EXPECT_EQ(e.lists.list(1'000), nullptr);
     EXPECT_EQ(e.lists.find(9), b);
     EXPECT_EQ(e.lists.find(3), nullptr);
-    told_ = {};
+    reported_ = {};
     EXPECT_EQ(e.lists.allocate({.id = 9}), nullptr);
-    EXPECT_EQ(told_.text, "another job list has this id; give each its own");
+    EXPECT_EQ(reported_.text, "another job list has this id; give each its own");
     EXPECT_EQ(e.lists.allocate({.max_jobs = 0}), nullptr);
-    EXPECT_EQ(told_.text, "max_jobs is 1 to 2^30");
+    EXPECT_EQ(reported_.text, "max_jobs is 1 to 2^30");
     EXPECT_EQ(e.lists.allocate({.max_jobs = UINT32_MAX}), nullptr);
     EXPECT_EQ(e.lists.allocate({.max_syncs = UINT32_MAX}), nullptr);
-    EXPECT_EQ(told_.count, 4);
+    EXPECT_EQ(reported_.count, 4);
     e.lists.free(a);
     EXPECT_EQ(e.lists.list(1), b);
     EXPECT_EQ(e.lists.find(2), nullptr);
@@ -84,14 +84,14 @@ TEST_P(JobManager, RegistersEachFunctionOnceUnderItsFirstName) {
     constexpr braid::job_function unknown = [](void*) {};
     EXPECT_EQ(e.lists.name_of(unknown), nullptr);
     EXPECT_FALSE(e.lists.register_job(nullptr, "nothing"));
-    EXPECT_EQ(told_.text, "give a function");
+    EXPECT_EQ(reported_.text, "give a function");
     EXPECT_FALSE(e.lists.register_job(unknown, nullptr));
-    EXPECT_EQ(told_.text, "give the job a name");
+    EXPECT_EQ(reported_.text, "give the job a name");
     EXPECT_FALSE(e.lists.register_job(unknown, ""));
-    EXPECT_EQ(told_.count, 3);
+    EXPECT_EQ(reported_.count, 3);
 }
 
-// As many functions as anybody wants.
+// Any number of different functions.
 template <int N>
 void numbered(void* data) {
     *static_cast<int*>(data) += N;
@@ -108,12 +108,12 @@ TEST_P(JobManager, TakesSoManyFunctionsAndRefusesFurtherOnes) {
     int taken = 0;
     register_all(lists, taken, std::make_integer_sequence<int, 300>());
     EXPECT_EQ(taken, static_cast<int>(braid::job_list_manager::max_functions));
-    EXPECT_EQ(told_.count, 300 - taken);
-    EXPECT_EQ(told_.text,
+    EXPECT_EQ(reported_.count, 300 - taken);
+    EXPECT_EQ(reported_.text,
               "at most 256 job functions; let several share one that looks at its data");
     EXPECT_STREQ(lists.name_of(&numbered<255>), "numbered");
     EXPECT_EQ(lists.name_of(&numbered<256>), nullptr);
-    EXPECT_TRUE(lists.register_job(&numbered<0>, "again")) << "it is there already";
+    EXPECT_TRUE(lists.register_job(&numbered<0>, "again")) << "it is registered already";
     braid::job_list* l = lists.allocate();
     int sum = 0;
     EXPECT_TRUE(l->add(&numbered<3>, &sum));
@@ -134,15 +134,15 @@ TEST_P(JobManager, FreesListsAfterTheirSubmission) {
         e.lists.free(l);
         EXPECT_EQ(ran, 100);
         e.lists.free(l);
-        EXPECT_EQ(told_.text, "free() takes lists of this manager, each once");
+        EXPECT_EQ(reported_.text, "free() takes lists of this manager, each once");
         e.lists.free(nullptr);
-        EXPECT_EQ(told_.count, 1);
+        EXPECT_EQ(reported_.count, 1);
 
         braid::job_list* inside = e.lists.allocate();
         e.with.add(inside, [&] { e.lists.free(inside); });
         inside->submit();
         inside->wait();
-        EXPECT_EQ(told_.count, 2) << "by one of its jobs";
+        EXPECT_EQ(reported_.count, 2) << "by one of its jobs";
         EXPECT_EQ(e.lists.find(inside->id()), inside);
 
         l = e.lists.allocate();
@@ -185,7 +185,7 @@ TEST_P(JobManager, AccountsForItsMemory) {
     EXPECT_EQ(s.bytes(braid::memory_tag::job_list), 0U);
 }
 
-/// Gives memory until told to stop.
+/// Gives memory until `none` is set.
 struct scarce_memory {
     braid_test::counting_memory counted;
     std::atomic<bool> none{false};
@@ -211,20 +211,20 @@ struct scarce_memory {
 
 TEST_P(JobManager, WithoutMemoryListsAreRefused) {
     scarce_memory memory;
-    std::atomic<int> told{0};
+    std::atomic<int> reported{0};
     braid::scheduler_options o = options();
     o.memory = memory.hooks();
     o.out_of_memory = {[](void* user, std::size_t, const char* what) {
                            EXPECT_STREQ(what, "job_list");
                            ++*static_cast<std::atomic<int>*>(user);
                        },
-                       &told};
+                       &reported};
     {
         braid::scheduler s(o);
         memory.none = true;
         {
             braid::job_list_manager nothing(s);
-            EXPECT_EQ(told, 1);
+            EXPECT_EQ(reported, 1);
             EXPECT_FALSE(nothing.register_job(&add_one, "add one"));
             EXPECT_EQ(nothing.name_of(&add_one), nullptr);
             EXPECT_EQ(nothing.allocate(), nullptr);
@@ -239,7 +239,7 @@ TEST_P(JobManager, WithoutMemoryListsAreRefused) {
         lists.register_job(&add_one, "add one");
         memory.none = true;
         EXPECT_EQ(lists.allocate(), nullptr);
-        EXPECT_EQ(told, 2);
+        EXPECT_EQ(reported, 2);
         EXPECT_EQ(lists.list_count(), 0U);
         memory.none = false;
         EXPECT_NE(lists.allocate(), nullptr);

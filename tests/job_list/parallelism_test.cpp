@@ -166,7 +166,7 @@ TEST(JobCores, AreCountedOnceForAllTheirHardwareThreads) {
 
 // ---- what a thread does that finds nothing, and after each job ----------------------------------
 
-/// One worker, and a thread that looks on: the order of events is the program's. (Where that thread
+/// One worker, and a thread that watches: the order of events is the program's. (Where that thread
 /// waits, a reserve may stand in for it.)
 class JobOrder : public braid_test::job_list_test {
 protected:

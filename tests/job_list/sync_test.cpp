@@ -33,7 +33,7 @@ TEST_P(JobSync, LaterJobsDoNotWaitForJobsBetween) {
     std::atomic<int> before{0}, early{0};
     for (int round = 0; round < 20; ++round) {
         // A thread that has run the last job before the signal and goes on with one between must
-        // have told of it: this one takes until the later one has run.
+        // have counted it: this one takes until the later one has run.
         l->add(&add_one, &before);
         l->signal();
         e.with.add(l, [&] { later_ran.pass(); });
@@ -52,7 +52,7 @@ TEST_P(JobSync, LaterJobsDoNotWaitForJobsBetween) {
 struct random_list {
     struct node {
         random_list* of;
-        std::uint32_t index, after;  // jobs below `after` are over when this one starts
+        std::uint32_t index, after;  // jobs below `after` have ended when this one starts
         int ran = 0;                 // plain: ThreadSanitizer is the judge of the order
     };
     static void run(void* data) {
@@ -141,7 +141,7 @@ TEST_P(JobSync, AWaitForWhatCameBeforeAnEarlierSignalIsKept) {
     if (GetParam() == 0) GTEST_SKIP() << "takes two threads";
     engine e(options());
     braid::job_list* l = e.lists.allocate();
-    // What comes between the signals is over long before what comes before the first: the second
+    // What comes between the signals ends long before what comes before the first: the second
     // sync point must not be taken for open.
     door between_ran;
     bool over = false, seen = false;
@@ -165,15 +165,15 @@ TEST_P(JobSync, AnUnmatchedSignalIsRefusedAndLeavesNothingBehind) {
     braid::job_list* l = e.lists.allocate();
     std::atomic<int> ran{0};
     EXPECT_FALSE(l->synchronize());
-    EXPECT_EQ(told_.text, "signal() comes before synchronize(); it says what is waited for");
+    EXPECT_EQ(reported_.text, "signal() comes before synchronize(); it says what is waited for");
     l->add(&add_one, &ran);
     EXPECT_TRUE(l->signal());
     EXPECT_FALSE(l->signal());
-    EXPECT_EQ(told_.text, "synchronize() comes before the next signal()");
+    EXPECT_EQ(reported_.text, "synchronize() comes before the next signal()");
     l->add(&add_one, &ran);
     EXPECT_FALSE(l->submit());
-    EXPECT_EQ(told_.text, "signal() without synchronize(): what is added next would not wait");
-    EXPECT_EQ(told_.count, 3);
+    EXPECT_EQ(reported_.text, "signal() without synchronize(): what is added next would not wait");
+    EXPECT_EQ(reported_.count, 3);
     EXPECT_TRUE(l->synchronize());
     ASSERT_TRUE(l->submit());
     l->wait();

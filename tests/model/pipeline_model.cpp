@@ -10,7 +10,7 @@ using namespace braid_model;
 using braid::detail::no_token;
 using ready_tokens = braid::detail::basic_ready_tokens<policy>;
 using returned_tokens = braid::detail::basic_returned_tokens<policy>;
-using turns = braid::detail::basic_turns<policy>;
+using serial_gate = braid::detail::basic_serial_gate<policy>;
 
 /// As pipeline_run, with threads that come when they are called.
 template <unsigned Items, unsigned Tokens, unsigned Cells, unsigned Threads>
@@ -24,7 +24,7 @@ struct small_pipeline : rl::test_suite<small_pipeline<Items, Tokens, Cells, Thre
     atomic<std::uint32_t> next[Tokens + 1], cells[Cells];
     ready_tokens ready;
     returned_tokens returned;
-    turns last;
+    serial_gate last;
     plain<std::uint32_t> free;
     plain<unsigned> made, out;  // the source's, the serial stage's
     atomic<int> called, active;

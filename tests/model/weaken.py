@@ -111,11 +111,11 @@ WEAKENED = {
         FLOW, "compare_exchange_strong(seen, token + first_token, acq_rel, acquire)",
         "compare_exchange_strong(seen, token + first_token, acquire, acquire)", "pipeline", None),
     "flow.pass release": (
-        FLOW, "compare_exchange_strong(seen, turn, acq_rel, acquire)",
-        "compare_exchange_strong(seen, turn, acquire, acquire)", "pipeline", None),
+        FLOW, "compare_exchange_strong(seen, open, acq_rel, acquire)",
+        "compare_exchange_strong(seen, open, acquire, acquire)", "pipeline", None),
     "flow.pass acquire": (
-        FLOW, "compare_exchange_strong(seen, turn, acq_rel, acquire)",
-        "compare_exchange_strong(seen, turn, release, relaxed)", "pipeline", None),
+        FLOW, "compare_exchange_strong(seen, open, acq_rel, acquire)",
+        "compare_exchange_strong(seen, open, release, relaxed)", "pipeline", None),
     "flow.pass leaves the cell": (
         FLOW, "next.store(empty, relaxed);", "", "pipeline", None),
     "fork.publish release": (

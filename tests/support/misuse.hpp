@@ -1,5 +1,5 @@
 #pragma once
-// What the handler for misuse was told last, and how often.
+// What the handler for misuse got last, and how often.
 
 #include <braid/base/handlers.hpp>
 

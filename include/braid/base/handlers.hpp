@@ -1,5 +1,6 @@
 #pragma once
-// The library never prints, exits or aborts by itself: whatever it has to say goes through these.
+// What the library has to say goes through these: it does not print, and it does not end the
+// program where no contract says so.
 
 #include "braid/base/export.hpp"
 #include "braid/base/version.hpp"
@@ -20,7 +21,7 @@ struct log_handler {
 
 /// A caller's mistake (see assert.hpp). When it returns, the operation is refused (an empty id,
 /// `false`), never half done. Default: the log handler at level error, and after it std::terminate
-/// in a library built with BRAID_CHECKED.
+/// in a library configured with -DBRAID_CHECKED=ON.
 struct assertion_handler {
     void (*function)(void* user, const char* condition, const char* what_to_change,
                      const char* file, int line) = nullptr;

@@ -8,7 +8,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// What an allocation is for; `scheduler::bytes(tag)` tells the bytes in use of each.
+/// What an allocation is for; `scheduler::bytes(tag)` returns the bytes in use of each.
 enum class memory_tag : std::uint8_t {
     runtime,
     worker,

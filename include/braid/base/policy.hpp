@@ -6,7 +6,7 @@
 //   void wait(const atomic<uint32_t>&, uint32_t expected, int64_t deadline_ns)
 //   void wake_one(const atomic<uint32_t>&)
 //   int64_t now(), coarse_now()    monotonic, ns
-//   void relax()                   one turn of a spin loop
+//   void relax()                   one round of a spin loop
 
 #include "braid/base/export.hpp"
 #include "braid/base/version.hpp"

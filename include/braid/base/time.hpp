@@ -51,7 +51,7 @@ constexpr std::int64_t nanoseconds_of(Duration d) {
 }  // namespace detail
 
 /// Any value of the type is allowed wherever a duration is asked for. As a time-out, 0 and below
-/// are over at once, and what ends behind the last moment of the clock (292 years) never ends.
+/// end at once, and what ends behind the last moment of the clock (292 years) never ends.
 struct nanoseconds {
     std::int64_t value = 0;
 
@@ -87,7 +87,7 @@ inline constexpr nanoseconds forever{INT64_MAX};
 
 namespace detail {
 
-/// The one way from a time-out to the moment when it is over. INT64_MAX: never.
+/// The one way from a time-out to the moment when it ends. INT64_MAX: never.
 constexpr std::int64_t deadline_after(std::int64_t now, nanoseconds timeout) {
     return saturated_sum(now, timeout.value);
 }

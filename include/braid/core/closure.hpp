@@ -39,10 +39,10 @@ enum class draft_kind : std::uint8_t {
     shared,  // its closure stays for its children, until it completes
 };
 
-/// `w`: the calling thread's worker when the caller has it at hand, else null.
+/// `w`: the calling thread's seat when the caller knows it, else null.
 BRAID_API draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
-/// The same two for a posted or spawned task with options.plain(): a shorter way, see plain.cpp.
+/// A posted or spawned task with options.plain() goes this shorter way, see plain.cpp.
 BRAID_API draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
                            std::source_location where);
 BRAID_API task_id publish_plain(runtime& rt, draft d, closure_fn run);

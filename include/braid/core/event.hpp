@@ -18,9 +18,9 @@ enum class reset : std::uint8_t {
     manual,     // set() lets everybody through until clear()
 };
 
-/// Something that happened, set from any thread, tasks and foreign threads alike. Waited for with
-/// scheduler::work_until(event) so that the waiter's core stays busy. May be destroyed as soon as
-/// a waiter has returned, also while the set() that released it is still returning.
+/// Something that happened, set from any thread, tasks and foreign threads alike. A wait for it is
+/// scheduler::do_work_while_waiting_for(), which keeps the waiter's core busy. May be destroyed as
+/// soon as a waiter has returned, also while the set() that released it is still returning.
 class event {
 public:
     BRAID_API explicit event(scheduler& s, reset mode = reset::automatic);

@@ -1,5 +1,5 @@
 #pragma once
-// The second parts of running joins, one stack per thread, apart from its tasks. Used by
+// The second branches of running joins, one stack per thread, apart from its tasks. Used by
 // braid/fork_join; not for programs. The protocol, its roles and its papers:
 // docs/design/fork-join.md
 //
@@ -28,7 +28,7 @@ struct worker;
 struct fork_access;
 
 /// {tail, split, version}: which slots of a stack are public. The version makes each publication
-/// another word, so that a thief that looked at a job before it claimed it has claimed that job.
+/// another word, so that a thief that looked at a branch before its claim has claimed that branch.
 template <class Policy>
 class basic_fork_window {
     template <class T>
@@ -46,20 +46,20 @@ public:
     word look() const { return word_.load(seq_cst); }
 
     /// The owner's: `count` more. seq_cst: before the look at the sleepers that follows; release:
-    /// pairs with look(), the jobs are written.
+    /// pairs with look(), the branches are written.
     void publish(std::uint32_t count) {
         word_.fetch_add(word{count} << bits | version_one, seq_cst);
     }
 
-    /// A thief's: the job at tail(seen) is its own now. relaxed: look() has acquired what the
+    /// A thief's: the branch at tail(seen) is its own now. relaxed: look() has acquired what the
     /// publication of that version wrote.
     bool claim(word seen) {
         return word_.compare_exchange_strong(seen, seen + 1, relaxed, relaxed);
     }
 
-    /// The owner's: the topmost public job, at `index`, is private again. False: it was stolen.
+    /// The owner's: the topmost public branch, at `index`, is private again. False: it was stolen.
     bool take_back(std::uint32_t index) {
-        // relaxed: the owner wrote the job itself; who gets it is decided by the word alone.
+        // relaxed: the owner wrote the branch itself; the word alone decides which thread gets it.
         word seen = word_.load(relaxed);
         while (tail(seen) <= index) {
             if (word_.compare_exchange_weak(seen, seen - (word{1} << bits), relaxed, relaxed)) {
@@ -69,7 +69,7 @@ public:
         return false;
     }
 
-    /// The owner's: the stolen job at `index` is over, and was the topmost.
+    /// The owner's: the stolen branch at `index` is complete, and was the topmost.
     void forget(std::uint32_t index) {
         // relaxed: nothing is public, so no thief has a use for the word until the next publish().
         const word seen = word_.load(relaxed);
@@ -112,7 +112,7 @@ struct alignas(64) fork_slot {
         seat_mask = 0xfff,
         height_shift = 16,
         height_mask = 0xfff,
-        kept = 1U << 28,  // nobody took it, and an observer is told of its end: fork_run_kept()
+        kept = 1U << 28,  // nobody took it, and an observer wants its end: fork_run_kept()
     };
 
     /// By a thief: moves the closure out of the payload, runs it, leaves its result or exception
@@ -123,7 +123,7 @@ struct alignas(64) fork_slot {
     atomic<std::uint32_t> task{0};   // index of the task that the join is part of
     alignas(8) std::byte payload[payload_bytes];
 };
-static_assert(sizeof(fork_slot) == 64, "a job is one cache line");
+static_assert(sizeof(fork_slot) == 64, "a branch is one cache line");
 
 struct alignas(64) fork_stack {
     static constexpr std::uint32_t depth = 1024;
@@ -138,8 +138,8 @@ struct alignas(64) fork_stack {
     // ---- the owner's line ----
     fork_slot* top;        // what lies below is in use
     fork_slot* pop_limit;  // what lies below is, or was, public
-    /// The owner reads it at each join: at or above, it looks up. Null: somebody asks for work,
-    /// or the next join is the outermost one, or an observer listens, or a chooser is there.
+    /// The owner reads it at each join: at or above, it looks up. Null: a thief asks for work, or
+    /// the next join is the outermost one, or an observer listens, or a chooser is installed.
     atomic<fork_slot*> push_limit{nullptr};
     fork_slot* const base;
     fork_slot* const end;
@@ -150,24 +150,23 @@ struct alignas(64) fork_stack {
 };
 static_assert(fork_stack::depth <= fork_window::capacity);
 
-/// Jobs were put into `count` slots, the last at or above push_limit. False: there is no room for
-/// them.
+/// Branches were put into `count` slots, the last at or above push_limit. False: they have no room.
 BRAID_API bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count);
-/// The job is public. True: it is the caller's again. False: a thief has run it and the result lies
-/// in the slot, or the slot is marked as kept.
+/// The branch is public. True: it is the caller's again. False: a thief has run it and the result
+/// lies in the slot, or the slot is marked as `kept`.
 BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);
-/// Runs a kept job on the owner's thread, and reports the end of its join; `result` receives what
-/// the slot of a stolen one would.
+/// Runs a branch that nobody stole on the owner's thread, and reports the end of its join; `result`
+/// receives what the slot of a stolen one would.
 BRAID_API void fork_run_kept(fork_slot& slot, fork_slot& result);
-/// A kept job will not run: the join ends without it.
+/// A branch that nobody stole will not run: the join ends without it.
 BRAID_API void fork_drop_kept(fork_slot& slot);
 /// Both parts of a join threw: nobody waits for the second exception, the handler gets it.
 BRAID_API void fork_lost(fork_stack& stack, std::exception_ptr error);
 #if defined(_WIN32)
 BRAID_API fork_stack* thread_joins();
 #else
-/// Of the task that the thread runs; null outside tasks, and before the first join. Read at each
-/// join without a context, so it takes no call.
+/// The joins of the task that the thread runs; null outside tasks, and before the first join. Each
+/// join without a context reads it, so it takes no call.
 extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
 fork_stack* joins_of_thread;
 inline fork_stack* thread_joins() { return joins_of_thread; }
@@ -186,10 +185,10 @@ BRAID_API void enter_fork_join(scheduler& s, const char* name,
 /// not look for its thread. Valid until the call that it was passed to returns, on its thread.
 class fork_context {
 public:
-    /// Of a running task.
+    /// The context of a running task.
     BRAID_API fork_context(task_context& task);
-    /// Of the task that the calling thread runs. Outside tasks that is reported, and joins of the
-    /// context run their parts one after the other.
+    /// The context of the task that the calling thread runs. A call outside tasks is reported, and
+    /// joins of its context run their branches one after the other.
     static fork_context current() {
         const detail::fork_stack* joins = detail::thread_joins();
         return joins != nullptr ? fork_context(joins->top) : find_current();

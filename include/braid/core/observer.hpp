@@ -25,13 +25,13 @@ enum class event_kind : std::uint8_t {
     started = 4,
     // Its own work returned (also when it threw).
     ended = 5,
-    // Own work and all children are over.
+    // Own work and all children have ended.
     completed = 6,
     // Will not run; `completed` follows.
     cancelled = 7,
     // Task (or empty: a thread outside tasks) waits; other = awaited (or empty).
     wait_begin = 8,
-    // That wait is over.
+    // That wait has ended.
     wait_end = 9,
     // Seat took task from seat_from.
     stolen = 10,
@@ -51,11 +51,11 @@ enum class event_kind : std::uint8_t {
     released = 17,
     // Task puts the second part of a join, object, where others can take it.
     forked = 18,
-    // Both parts of that join are over; seat_from = who ran the second, if not seat.
+    // Both parts of that join have ended; seat_from = who ran the second, if not seat.
     joined = 19,
     // Seat runs that part, which it took from seat_from.
     job_started = 20,
-    // That part is over.
+    // That part has ended.
     job_ended = 21,
     // Its own work threw; `ended` follows.
     failed = 22,
@@ -63,9 +63,9 @@ enum class event_kind : std::uint8_t {
     helped = 23,
     // The calling thread has the seat from now on; name, holder.
     seated = 24,
-    // Of a frame_loop: other = its number, name.
+    // A frame of a frame_loop: other = its number, name.
     frame_begin = 32,
-    // Of a frame_loop: other = its number, name.
+    // A frame of a frame_loop: other = its number, name.
     frame_end = 33,
     // ---- as far as here
 };
@@ -73,7 +73,7 @@ enum class event_kind : std::uint8_t {
 /// Whose seat it is. Guests are threads that are no part of the scheduler, while they are inside.
 enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background };
 
-/// What is told beside the name when a task is spawned.
+/// What is reported beside the name when a task is spawned.
 struct spawn_facts {
     std::source_location where;   // empty: not known
     std::uint8_t level = 0;       // priority
@@ -84,7 +84,7 @@ struct spawn_facts {
 };
 
 /// Ids tell tasks apart. What a graph's node leaves to others depends on whether its body asked for
-/// the id: whoever knows it from here only must not wait for it, nor add to it.
+/// the id: an observer that knows it from here only must not wait for it, nor add to it.
 struct task_event {
     event_kind kind;
     seat_kind holder = {};            // with seated
@@ -97,9 +97,9 @@ struct task_event {
     const spawn_facts* facts = nullptr;  // with spawned; good during the call
 };
 
-/// What is told beside the name when a body begins.
+/// What is reported beside the name when a body begins.
 inline constexpr unsigned start_ready_now = 1;    // `ready` came at that moment, too
-inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() told the name, to who listens
+inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() reported the name, to listeners
 
 class observer;
 
@@ -108,7 +108,7 @@ class observer;
 /// `id_offset`; the rest is as it was then.
 class graph_run_events {
 public:
-    /// To be told one by one. During the call only.
+    /// Reports the events one by one. During the call only.
     virtual void tell_each(observer& to) const = 0;
 
     std::uint64_t plan = 0;  // of the process; a graph that is changed gets another one
@@ -128,7 +128,7 @@ public:
     virtual void on_event(const task_event& e) = 0;
 
     // ---- Several events at one moment in one call, for observers in a hurry. Where these are not
-    // ---- overridden, each of the events is told by on_event().
+    // ---- overridden, on_event() gets each of the events.
 
     /// `spawned`; with `ready_now` `ready` after it.
     virtual void on_spawn(const task_event& spawned, bool ready_now) {
@@ -152,13 +152,13 @@ public:
     }
     virtual void on_graph_run(const graph_run_events& all) { all.tell_each(*this); }
 
-    /// False: nothing but `seated` is told, and tasks cost what they cost without an observer. May
-    /// change at any time; threads notice soon, not at once.
+    /// False: nothing but `seated` is reported, and tasks cost what they cost without an observer.
+    /// May change at any time; threads notice soon, not at once.
     bool listens() const noexcept {
         // relaxed: what it guards is on_event()'s matter.
         return listens_.load(std::memory_order_relaxed) != 0;
     }
-    /// Its word for that: 0, or a number that is new at each listen(true).
+    /// The word behind listens(): 0, or a number that is new at each listen(true).
     const std::atomic<std::uint32_t>& listening() const noexcept { return listens_; }
     /// Tasks have stable ids (spawn_facts). Each takes the way of a task with options then, with a
     /// chooser also without this.

@@ -28,6 +28,8 @@ BRAID_API version_number library_version();
 
 class scheduler {
 public:
+    /// Calls std::terminate when there is no memory for the scheduler itself, after the
+    /// out-of-memory handler: nothing could be returned.
     BRAID_API explicit scheduler(const scheduler_options& options = {});
     /// Shuts down (drain) unless that was done. No other thread may be inside a call. From a task
     /// of its own: allowed, also on top of a wait of the owner's; the rest of the teardown then
@@ -48,9 +50,9 @@ public:
     void post(const task_options& options, F&& f) {
         detail::submit(*rt_, nullptr, options, detail::draft_kind::posted, std::forward<F>(f));
     }
-    /// As post(), for audio callbacks and the like: bounded, no allocation, no lock, no help.
-    /// False: no room, try again later; or shut down. A task may post while the scheduler drains,
-    /// as with post(). `data` must live until the call.
+    /// A post() for audio callbacks and the like: bounded, no allocation, no lock, no help. False:
+    /// no room, try again later; or shut down. A task may post while the scheduler drains, as with
+    /// post(). `data` must live until the call.
     BRAID_API bool try_post(void (*function)(void* data), void* data) noexcept;
 
     /// Empty id: refused (shut down, out of memory, or a caller's mistake; the handlers know).
@@ -79,7 +81,7 @@ public:
     task_builder begin(const task_options& options, F&& f);
     BRAID_API task_builder begin(const task_options& options, empty_task);
 
-    /// As spawn(), with the value that `f` returns.
+    /// A spawn() whose future has the value that `f` returns.
     template <detail::task_callable F>
     auto async(const task_options& options, F&& f);
     template <detail::task_callable F>
@@ -125,10 +127,10 @@ public:
     /// One more than the highest seat: the size of an array of per-thread scratch.
     BRAID_API unsigned seat_count() const;
 
-    /// Work will come in that time: workers sleep until shortly before (60 µs) and then look on,
-    /// 0.2 ms beyond it at most, so that the work finds them awake. For frame loops: call it after
-    /// the last wait of a frame, while the workers are still awake; it costs a wake otherwise. The
-    /// latest call counts, and counts once; `forever` takes it back. Any thread.
+    /// Work will come in that time: workers sleep until shortly before (60 µs) and then poll, 0.2
+    /// ms beyond it at most, so that the work finds them awake. For frame loops: call it after the
+    /// last wait of a frame, while the workers are still awake; it costs a wake otherwise. The
+    /// latest call counts, and counts once; `forever` cancels it. Any thread.
     BRAID_API void expect_work(nanoseconds in);
 
     /// Returns when every worker, reserve and background thread is at rest between two tasks. While

@@ -13,7 +13,7 @@ BRAID_NAMESPACE_BEGIN
 class observer;
 class chooser;
 
-/// How long a thread that finds nothing looks on before it sleeps. With fewer workers than cores,
+/// How long a thread that finds nothing polls before it sleeps. With fewer workers than cores,
 /// and except for `power`, a wait watches what other threads still run for it for 50 µs before
 /// that.
 enum class parking : std::uint8_t {
@@ -45,15 +45,15 @@ struct thread_callbacks {
     void* user = nullptr;
 };
 
-/// A number outside its range counts as the nearest inside, and the log is told. Where no range is
-/// named, every value of the type is one.
+/// A number outside its range counts as the nearest inside, and is reported to the log. Where no
+/// range is named, every value of the type is one.
 struct scheduler_options {
     static constexpr int automatic = -1;
     static constexpr int most_workers = 128;
     static constexpr int most_main_threads = 4096;
     static constexpr int most_background_threads = 64;
-    /// Of all kinds together; a thread that would need one more is not started, and the log is
-    /// told.
+    /// All kinds together; a thread that would need one more is not started, which is reported to
+    /// the log.
     static constexpr int most_seats = 256;
     static constexpr std::uint32_t least_ring = 2, most_ring = std::uint32_t{1} << 20;
 
@@ -81,8 +81,8 @@ struct scheduler_options {
     /// work of low priority.
     int background_threads = 1;
     /// Foreign threads that may be inside a call at the same moment, those not counted that only
-    /// wait there: 0..most_seats; 0 counts as 1. Further calls that do not wait take turns on one
-    /// seat that is kept for them; a further wait runs nothing until a seat is free.
+    /// wait there: 0..most_seats; 0 counts as 1. Further calls that do not wait share one more
+    /// seat, one at a time; a further wait runs nothing until a seat is free.
     int guests = 16;
 
     parking idle = parking::balanced;

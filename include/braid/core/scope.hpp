@@ -64,7 +64,7 @@ private:
     // "Done" is: all `ended` read first, all `created` read after, and the sums are equal.
     struct alignas(64) shard {
         atomic<std::uint64_t> created{0};
-        atomic<std::uint64_t> ended{0};  // bit 63: somebody waits, tell them
+        atomic<std::uint64_t> ended{0};  // bit 63: a waiter sleeps, notify it
         atomic<std::uint64_t> failed{0}, cancelled{0};
     };
     static constexpr unsigned shards = 16;

@@ -11,7 +11,7 @@ namespace detail {
 /// began.
 template <class Node>
 Node* take_spare(atomic<Node*>& first) {
-    // relaxed, all: whoever put the nodes there began the takers.
+    // relaxed, all: the thread that put the nodes there began the takers.
     Node* node = first.load(relaxed);
     while (node != nullptr) {
         Node* const next = node->next.load(relaxed);

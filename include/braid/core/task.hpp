@@ -1,5 +1,5 @@
 #pragma once
-// What a task is told at its birth: its id, and the options it is spawned with.
+// What a task gets at its birth: its id, and the options it is spawned with.
 
 #include "braid/base/version.hpp"
 
@@ -69,7 +69,7 @@ struct task_options {
     /// with the same cause. Finished and empty ids are skipped.
     std::initializer_list<task_id> after = {};
     task_ids after_all = {};
-    /// Start when these are over, however they ended ("finally").
+    /// Start when these are complete, however they ended ("finally").
     std::initializer_list<task_id> after_any = {};
 
     /// This task's completion is part of the parent's. The parent must be open.
@@ -100,7 +100,7 @@ struct task_options {
     /// Module tag: a reloadable module counts its live tasks by it.
     std::uint8_t module = 0;
 
-    /// The place in the source that observers are told: where these options are written down.
+    /// The place in the source that observers get: where these options are written down.
     std::source_location where = std::source_location::current();
 
     /// Nothing but a name and a scope is given. With literal options the compiler knows.

@@ -28,8 +28,8 @@ public:
         return add_child(task_options{.where = where}, std::forward<F>(f));
     }
     /// Only for tasks begun `empty` or with predecessors that are still open: the task must not
-    /// have become ready. False, and nothing has changed: too late, or no memory (the handler
-    /// was told).
+    /// have become ready. False, and nothing has changed: too late, or no memory (which was
+    /// reported to the handler).
     BRAID_API bool add_dependency(task_id predecessor);
 
     BRAID_API task_id finish();

@@ -1,6 +1,6 @@
 #pragma once
 // gather(): a loop whose bodies append to one list. The list comes out as the serial loop would
-// have made it, whoever ran what, and its memory is used again by the next.
+// have made it, whichever thread ran what, and its memory is used again by the next.
 //
 //   braid::gathered<contact> contacts(scheduler);  // kept from frame to frame
 //   braid::gather(scheduler, pairs.size(), contacts, [&](std::size_t i, auto& out) {

@@ -77,7 +77,7 @@ public:
         slot.run = &run;
         ::new (static_cast<void*>(slot.payload)) G(g);
     }
-    /// As long as nobody has run it.
+    /// Only as long as nobody has run it.
     [[gnu::always_inline]] static G get(fork_slot& slot) {
         return *std::launder(reinterpret_cast<G*>(slot.payload));
     }
@@ -273,12 +273,12 @@ private:
     }
     template <std::size_t K>
     [[gnu::noinline, gnu::cold]] static typename part<K>::value take(fork_slot& here) {
-        if (!is_kept(here)) return part<K>::take(here);
+        if (!is_unstolen(here)) return part<K>::take(here);
         fork_slot result;
         fork_run_kept(here, result);
         return part<K>::take(result);
     }
-    static bool is_kept(const fork_slot& here) {
+    static bool is_unstolen(const fork_slot& here) {
         return (here.state.load(relaxed) & fork_slot::kept) != 0;
     }
     /// Takes the part back, or waits for its thief. True: it is still to run; false: take(). The
@@ -295,7 +295,7 @@ private:
         const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
             fork_slot& here = slot<I>(base);
             if (I < first || pop(here)) return;
-            if (is_kept(here)) return fork_drop_kept(here);
+            if (is_unstolen(here)) return fork_drop_kept(here);
             if (std::exception_ptr lost = part<I>::discard(here)) {
                 fork_lost(*here.stack, std::move(lost));
             }
@@ -337,7 +337,7 @@ template <fork_callable F, fork_callable... Parts>
     }
 }
 
-/// The same in any task, without its context: looks the thread up first, about 2 ns. Outside tasks
+/// A join in any task, without its context: looks the thread up first, about 2 ns. Outside tasks
 /// there is no scheduler to ask: that is reported, and the parts run one after the other.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)

@@ -20,7 +20,7 @@ struct loop_options {
     /// loops that must not wake a thread. A loop of no more than this runs as it is. Any number;
     /// 0 counts as 1.
     std::size_t grain = 1;
-    /// Of the task that a thread outside tasks enters with.
+    /// The name of the task that a thread outside tasks enters with.
     const char* name = "parallel_for";
 };
 
@@ -222,7 +222,7 @@ namespace detail {
 BRAID_API block_extent with_blocks(block_extent extent);
 }
 
-/// As parallel_for(), for blocks of a 2-D or 3-D extent: body(block_range), or with a fork_context
+/// The parallel_for() over blocks of a 2-D or 3-D extent: body(block_range), or with a fork_context
 /// after it.
 template <fork_place Place, class Body>
     requires std::is_invocable_v<Body&, block_range> ||

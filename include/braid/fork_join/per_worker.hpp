@@ -133,8 +133,8 @@ void call_with_scratch(Body& body, index_range r, T& scratch, fork_context c) {
 
 }  // namespace detail
 
-/// As parallel_for(), with a T that no other body has meanwhile; one is borrowed for each piece of
-/// the loop. It is as its last borrower left it.
+/// A parallel_for() whose bodies get a T that no other body has meanwhile; one is borrowed for each
+/// piece of the loop. It is as its last borrower left it.
 template <fork_place Place, class T, scratch_body<T> Body>
 void parallel_for(Place&& place, std::size_t count, per_worker<T>& scratch, Body&& body,
                   const loop_options& options = {}) {

@@ -22,7 +22,7 @@ struct pipeline_options {
     /// The most items in flight: what bounds memory, and how many stages run at once. 1 to 2^20;
     /// what lies outside counts as the nearest of these.
     std::size_t tokens = 16;
-    /// Of the tasks that other threads work in, and of one that a thread outside tasks enters with.
+    /// The name of the tasks of other threads, and of one that a thread outside tasks enters with.
     const char* name = "pipeline";
 };
 
@@ -169,11 +169,11 @@ private:
             while (next != no_token) next = step(c, next);
         }
     }
-    /// Something else that can run: whoever is free takes it.
+    /// Something else that can run: a thread that is free takes it.
     void offer(std::uint32_t other) {
         if (ready_.push(other, next_, crew_.most()) && !crew_.call()) ready_.drop_runner();
     }
-    /// What can run is the source, or an item whose turn it is. Returns what to go on with.
+    /// Runs the source, or an item that its gate lets through. Returns what to go on with.
     std::uint32_t step(fork_context c, std::uint32_t next) {
         if (next == source()) return run_source(c);
         using enter_fn = std::uint32_t (pipeline_run::*)(fork_context, std::uint32_t);
@@ -186,7 +186,7 @@ private:
 
     // ---- the source ----------------------------------------------------------------------------
 
-    /// Whoever has the source has a free token for it, too.
+    /// The thread that has the source has a free token for it, too.
     std::uint32_t run_source(fork_context c) {
         const std::uint32_t mine = free_;
         token& t = token_[mine];
@@ -219,18 +219,18 @@ private:
     template <std::size_t K>
     std::uint32_t carry(fork_context c, std::uint32_t mine) {
         if constexpr (is_serial<K>) {
-            if (!turns_[K].arrive(token_[mine].number, mine)) return no_token;
+            if (!gates_[K].arrive(token_[mine].number, mine)) return no_token;
         }
         return enter<K>(c, mine);
     }
-    /// It is this item's turn, if there are any.
+    /// The gate of a serial stage has let this item through.
     template <std::size_t K>
     std::uint32_t enter(fork_context c, std::uint32_t mine) {
         token& t = token_[mine];
         // One that does not go on stays where it is until the end, as do those behind it.
         if (!goes_on(c, t) || !run_stage<K>(c, t)) return no_token;
         std::uint32_t behind = no_token;
-        if constexpr (is_serial<K>) behind = turns_[K].pass(t.number + 1);
+        if constexpr (is_serial<K>) behind = gates_[K].pass(t.number + 1);
         if constexpr (K + 1 != count) {
             if (behind != no_token) offer(behind);
             return carry<K + 1>(c, mine);
@@ -340,7 +340,7 @@ private:
     }
     void use_cells(cell* cells, std::uint32_t each) {
         [&]<std::size_t... I>(std::index_sequence<I...>) {
-            ((is_serial<I + 1> ? turns_[I + 1].use(std::exchange(cells, cells + each), each)
+            ((is_serial<I + 1> ? gates_[I + 1].use(std::exchange(cells, cells + each), each)
                                : void()),
              ...);
         }(std::make_index_sequence<count - 1>());
@@ -351,11 +351,11 @@ private:
     std::uint32_t tokens_;
     token* token_ = nullptr;
     cell* next_ = nullptr;  // of each token, in whichever list it is; the last is the source's
-    std::array<turns, count> turns_;
+    std::array<serial_gate, count> gates_;
     atomic<std::uint64_t> end_{UINT64_MAX};  // items from this one on do not go on
     atomic<bool> cancelled_{false};
     void* memory_ = nullptr;
-    // The source's, whoever runs it:
+    // The source's, whichever thread runs it:
     std::uint64_t made_ = 0;
     std::uint32_t free_;  // a token, and those after it
     // Everybody's:

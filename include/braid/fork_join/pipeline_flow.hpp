@@ -3,8 +3,7 @@
 // pipeline.hpp; not for programs. The invariants: docs/design/fork-join.md
 //
 // A token is a place for one item, named by an index. It is, at any time, in one of these places:
-// returned (empty), with the thread that runs it, parked at a serial stage until its turn, or
-// ready.
+// returned (empty), with the thread that runs it, parked at the gate of a serial stage, or ready.
 
 #include "braid/base/policy.hpp"
 
@@ -100,7 +99,7 @@ public:
     }
 
     /// By the source: all that have come back, linked by `next`. no_token: none, and the source is
-    /// no longer the caller's, but whose who gives the next one.
+    /// no longer the caller's, but belongs to the thread that gives the next one.
     std::uint32_t take_or_wait() {
         std::uint32_t seen = word_.load(relaxed);
         while (true) {
@@ -115,7 +114,7 @@ public:
             if (word_.compare_exchange_weak(seen, none, acquire, relaxed)) return seen - 1;
         }
     }
-    /// Of a list that was taken: what follows, or no_token.
+    /// What follows in a list that was taken, or no_token.
     static std::uint32_t after(std::uint32_t token, const atomic<std::uint32_t>* next) {
         return next[token].load(relaxed) - 1;
     }
@@ -125,12 +124,12 @@ private:
     atomic<std::uint32_t> word_{none};
 };
 
-/// Whose turn it is at one serial stage. For each item two come together, in either order: the
-/// item, and its turn, which the item before it passes on. Whoever comes second runs the item.
-/// There is a cell for each item that may be in flight, so the item that used a cell before has
-/// left the stage.
+/// The gate of one serial stage: it lets items through in their order, one at a time. For each item
+/// two come together, in either order: the item, and the one before it, which opens the gate for
+/// it. The thread that comes second runs the item. There is a cell for each item that may be in
+/// flight, so the item that used a cell before has left the stage.
 template <class Policy>
-class basic_turns {
+class basic_serial_gate {
 public:
     template <class T>
     using atomic = typename Policy::template atomic<T>;
@@ -140,16 +139,16 @@ public:
     void use(cell* cells, std::uint32_t count) {
         cells_ = cells;
         mask_ = count - 1;
-        cells_[0].store(turn, relaxed);  // before anybody else is called
+        cells_[0].store(open, relaxed);  // before anybody else is called
     }
 
-    /// True: it is the item's turn. False: it is parked, and from here on another's.
+    /// True: the gate is open for the item. False: it is parked, and from here on another's.
     bool arrive(std::uint64_t item, std::uint32_t token) {
         cell& mine = cells_[item & mask_];
         std::uint32_t seen = mine.load(acquire);  // pairs with pass()
         // release: pairs with pass(), whose caller runs the item. acquire, where it fails: pairs
         // with pass(), too.
-        if (seen != turn &&
+        if (seen != open &&
             mine.compare_exchange_strong(seen, token + first_token, acq_rel, acquire)) {
             return false;
         }
@@ -163,20 +162,20 @@ public:
         std::uint32_t seen = empty;
         // release: pairs with arrive(), what the stage wrote is visible to its next call. acquire,
         // where it fails: pairs with arrive(), the parked item.
-        if (next.compare_exchange_strong(seen, turn, acq_rel, acquire)) return no_token;
+        if (next.compare_exchange_strong(seen, open, acq_rel, acquire)) return no_token;
         next.store(empty, relaxed);  // as above
         return seen - first_token;
     }
 
 private:
-    static constexpr std::uint32_t empty = 0, turn = 1, first_token = 2;
+    static constexpr std::uint32_t empty = 0, open = 1, first_token = 2;
     cell* cells_ = nullptr;
     std::uint32_t mask_ = 0;
 };
 
 using ready_tokens = basic_ready_tokens<active_policy>;
 using returned_tokens = basic_returned_tokens<active_policy>;
-using turns = basic_turns<active_policy>;
+using serial_gate = basic_serial_gate<active_policy>;
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -68,7 +68,7 @@ T reduce_indices(Place&& place, std::size_t count, T identity, Map&& map, Combin
     });
 }
 
-/// The same over the elements of a range with random access.
+/// A reduction over the elements of a range with random access.
 template <fork_place Place, std::ranges::random_access_range Range, class T,
           class Combine = std::plus<>>
 T reduce(Place&& place, Range&& range, T identity, Combine&& combine = {},
@@ -157,7 +157,7 @@ Out inclusive_scan(Place&& place, Range&& in, Out out, T start, Combine&& combin
     return detail::scan<true>(place, in, out, std::move(start), combine, options);
 }
 
-/// The same without in[i]: out[0] is `start`.
+/// An inclusive_scan() without in[i]: out[0] is `start`.
 template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
           class T, class Combine = std::plus<>>
 Out exclusive_scan(Place&& place, Range&& in, Out out, T start, Combine&& combine = {},

@@ -35,7 +35,7 @@ BRAID_API void report_commands_misused(runtime& rt, const char* name, const char
 struct command_buffer_options {
     const char* name = "commands";  // for messages; outlives the buffer
     /// Commands in one frame; threads count theirs by chunks of 8 KB. What comes after is refused
-    /// and counted, and the log told once a frame. 0: the scheduler's budget is the limit.
+    /// and counted, and reported to the log once a frame. 0: the scheduler's budget is the limit.
     std::size_t limit = 0;
 };
 
@@ -196,11 +196,11 @@ public:
         });
         sorted_size_ = unsorted;
         taken_.store(0, relaxed);
-        told_.store(false, relaxed);
+        reported_.store(false, relaxed);
         refused_.store(0, relaxed);
     }
 
-    /// Of this frame; exact while nobody records.
+    /// How many commands of this frame were refused; exact while nobody records.
     std::uint64_t refused() const { return refused_.load(relaxed); }
 
 private:
@@ -243,7 +243,7 @@ private:
         // relaxed: a count against the limit.
         const std::size_t taken = taken_.fetch_add(chunk::capacity, relaxed);
         const bool full = options_.limit != 0 && taken >= options_.limit;
-        if (full && !told_.exchange(true, relaxed)) {
+        if (full && !reported_.exchange(true, relaxed)) {
             detail::report_commands_full(rt_, options_.name, options_.limit);
         }
         chunk* const c = full ? nullptr : take_chunk();
@@ -277,7 +277,7 @@ private:
     detail::scratch_store segments_;
     atomic<chunk*> spare_{nullptr};
     atomic<std::size_t> taken_{0};
-    atomic<bool> told_{false};
+    atomic<bool> reported_{false};
     atomic<std::uint64_t> refused_{0};
     entry* sorted_ = nullptr;
     std::size_t capacity_ = 0, sorted_size_ = unsorted;

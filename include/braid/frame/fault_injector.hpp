@@ -12,7 +12,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Thrown in a stage that fault_injector::fail() was told of.
+/// Thrown in a stage that was given to fault_injector::fail().
 class BRAID_API injected_fault : public std::exception {
 public:
     const char* what() const noexcept override;
@@ -39,8 +39,8 @@ public:
     /// The stage throws injected_fault in these frames, before its bodies run. Without exceptions
     /// it only takes no time.
     BRAID_API bool fail(const char* stage, fault_frames in);
-    /// That share of bodies, 0 to 100 (more counts as 100), give up their core before they begin;
-    /// which, is drawn from the seed, the frame and the body, and is the same in every run.
+    /// So many bodies of a hundred, 0 to 100 (more counts as 100), give up their core before they
+    /// begin; which, is drawn from the seed, the frame and the body, and is the same in every run.
     BRAID_API void yields(unsigned percent, std::uint64_t seed = 1);
     BRAID_API void clear();
 
@@ -67,7 +67,7 @@ private:
     std::mutex mutex_;
     fault faults_[capacity] = {};  // guarded by mutex_
     atomic<unsigned> count_{0};    // written under mutex_
-    // relaxed, all of these: switches and counts, nothing is handed over by them.
+    // relaxed, all of these: switches and counts, which publish nothing.
     atomic<unsigned> percent_{0};
     atomic<std::uint64_t> seed_{1};
     atomic<std::uint64_t> slowed_{0}, failed_{0}, yielded_{0};

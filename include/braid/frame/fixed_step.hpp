@@ -17,8 +17,8 @@ struct fixed_step_options {
     /// The most steps in one frame. Time beyond it is dropped: a game that cannot keep up becomes
     /// slow, instead of computing ever more steps in ever longer frames. 0 counts as 1.
     unsigned most_steps = 4;
-    /// Of real time; 0.5 is slow motion, 0 a pause. 0 to a million: below it, and for what is no
-    /// number, 0; above it a million.
+    /// How much of real time passes; 0.5 is slow motion, 0 a pause. 0 to a million: below it, and
+    /// for what is no number, 0; above it a million.
     double time_scale = 1.0;
 };
 

@@ -21,7 +21,7 @@ struct frame_arena_options {
     const char* name = "frame arena";  // for messages; outlives the arena
     /// What is taken from the scheduler's memory at a time, first when something is allocated:
     /// least_block_bytes..most_block_bytes, or what the limit still allows. What lies outside
-    /// counts as the nearest of these, and the log is told.
+    /// counts as the nearest of these, and is reported to the log.
     std::size_t block_bytes = std::size_t{1} << 20;
     /// No more than this in all, any number. 0: the scheduler's budget is the limit.
     std::size_t limit_bytes = 0;

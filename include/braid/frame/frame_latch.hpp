@@ -9,8 +9,9 @@
 BRAID_NAMESPACE_BEGIN
 
 /// What the renderer found out (what was hidden, what lies below the cursor) comes back to
-/// simulation: frame n sees what frame n - slots() has put, which is over at the loop's greatest
-/// depth, and at every smaller one as well. With depth 1: one frame later than in a serial loop.
+/// simulation: frame n sees what frame n - slots() has put, which is complete at the loop's
+/// greatest depth, and at every smaller one as well. With depth 1: one frame later than in a serial
+/// loop.
 template <class T>
 class frame_latch {
 public:

@@ -30,12 +30,12 @@ struct frame_loop_options {
     static constexpr unsigned most_depth = 3;
 
     const char* name = "frame";  // outlives the loop
-    /// How many frames may begin before this one is over: 0 (one after the other) to 3; more is
-    /// reported and counts as 3.
+    /// How many frames may begin before this one is complete: 0 (one after the other) to 3; more
+    /// is reported and counts as 3.
     unsigned depth = 1;
     /// A frame whose latency is above it is marked in its record; 0 and below: none.
     nanoseconds budget{0};
-    /// Of each of the arenas, of which there is one for each frame in flight.
+    /// How each of the arenas is made, of which there is one for each frame in flight.
     frame_arena_options arena = {.name = "frame arena"};
     /// What advance() and finish() may run while they wait. `any`: also work of younger frames that
     /// promised never to wait.
@@ -56,13 +56,13 @@ public:
     frame_loop& operator=(const frame_loop&) = delete;
 
     /// Begins the next frame and returns its number; the first is 1. Waits before that, helping,
-    /// until frame n - 1 - depth is over: back-pressure when a stage is slow. If that frame failed,
-    /// throws its failure instead of beginning one; nothing is lost, call it again to go on.
-    /// 0: refused (no stages, a cycle, no memory, shut down; the handlers know), without anything
-    /// having run.
+    /// until frame n - 1 - depth is complete: back-pressure when a stage is slow. If that frame
+    /// failed, throws its failure instead of beginning one; nothing is lost, call it again to go
+    /// on. 0: refused (no stages, a cycle, no memory, shut down; the handlers know), without
+    /// anything having run.
     BRAID_API std::uint64_t advance();
-    /// Returns when all frames are over. Throws the first failure among them, in their order; the
-    /// handler gets the others.
+    /// Returns when all frames are complete. Throws the first failure among them, in their order;
+    /// the handler gets the others.
     BRAID_API void finish();
 
     /// The frame that was begun last, and the last one that advance() or finish() found over.
@@ -76,7 +76,7 @@ public:
     /// Frames that may be in flight at the depth that it was made with: that plus 1.
     BRAID_API unsigned slots() const;
 
-    /// Of completed(). The reference is good until the next call.
+    /// The record of frame completed(). The reference is good until the next call.
     BRAID_API const frame_record& record() const;
     /// The latest 64 at most, newest first; returns how many were written.
     BRAID_API std::size_t records(frame_record* to, std::size_t capacity) const;

@@ -12,7 +12,7 @@ BRAID_NAMESPACE_BEGIN
 
 inline constexpr unsigned most_stages = 8;
 
-/// Of one stage in one frame. Times are active_policy::now().
+/// What one stage did in one frame. Times are active_policy::now().
 struct stage_record {
     const char* name = "";
     std::int64_t began = 0, ended = 0;

@@ -86,7 +86,7 @@ public:
     graph_node add(F&& f, std::source_location where = std::source_location::current()) {
         return add(node_options{.where = where}, std::forward<F>(f));
     }
-    /// As graph::precede(), for nodes of this stage.
+    /// The graph::precede() for nodes of this stage.
     BRAID_API bool precede(graph_node earlier, graph_node later);
 
     /// From the next frame that begins this stage on: its bodies run one after the other, on one
@@ -102,8 +102,8 @@ public:
     BRAID_API std::uint64_t frame() const;
     BRAID_API const char* name() const;
     BRAID_API std::size_t size() const;
-    /// Its graph, for priorities, times and pictures. Build it by add() and precede() only, and do
-    /// not run it. Between frames; not of a stage that was refused.
+    /// The stage's graph, for priorities, times and pictures. Build it by add() and precede() only,
+    /// and do not run it. Between frames; not of a stage that was refused.
     BRAID_API graph& nodes() const;
     BRAID_API std::string to_dot() const;
 

@@ -43,7 +43,7 @@ public:
     /// would read is being written.
     BRAID_API bool swap();
     /// The frame that is read; the next one is written.
-    std::uint64_t turn() const { return turn_.load(relaxed); }
+    std::uint64_t read_frame() const { return read_frame_.load(relaxed); }
 
 private:
     buffer_claim& of(std::uint64_t frame) const { return claims_[frame % copies_]; }
@@ -51,7 +51,7 @@ private:
     const char* name_;
     buffer_claim* claims_;
     unsigned copies_;
-    atomic<std::uint64_t> turn_{0};
+    atomic<std::uint64_t> read_frame_{0};
 };
 
 }  // namespace detail
@@ -110,8 +110,8 @@ public:
     /// after the writer and after the readers, and the next ones after the swap. False, and
     /// reported with their name: it would overtake one of them, and has not been done.
     bool swap() { return claims_.swap(); }
-    access<T> write() { return write(claims_.turn() + 1); }
-    access<const T> read() { return read(claims_.turn()); }
+    access<T> write() { return write(claims_.read_frame() + 1); }
+    access<const T> read() { return read(claims_.read_frame()); }
 
 private:
     template <std::size_t... I, class... Arguments>

@@ -110,7 +110,7 @@ public:
         for (const job* j = first_; j != nullptr; j = j->next) ++n;
         return n;
     }
-    /// By whoever runs the frames.
+    /// By the thread that runs the frames.
     const spread_statistics& statistics() const { return statistics_; }
     void set_budget(nanoseconds budget) { options_.budget = budget; }
 
@@ -154,7 +154,7 @@ private:
         ++statistics_.finished;
         drop(j);
     }
-    /// It is the first.
+    /// `j` is the first job.
     void drop(job* j) {
         {
             const std::lock_guard lock(mutex_);

@@ -81,22 +81,21 @@ public:
 
     /// Members join it by node_options::in. Empty: refused, as add().
     BRAID_API graph_node add_group(const group_options& options);
-    /// Of a group; holds from the next run on.
+    /// Takes a group; holds from the next run on.
     BRAID_API bool set_serial(graph_node group, bool serial);
 
     /// In each run calls `f(i)`, or `f(first, last)`, for all of 0 <= i < count(), in pieces of at
-    /// least `grain`, by all threads; any number, 0: a few pieces for each thread. Over when all
-    /// are.
-    /// `count()`: below 0 counts as 0. Of the
-    /// options `on`, `workers`, `uses` and the priority are those of `count()`, not of the pieces.
+    /// least `grain`, by all threads; any number, 0: a few pieces for each thread. Complete when
+    /// all pieces are. `count()`: below 0 counts as 0. The options `on`, `workers`, `uses` and the
+    /// priority are those of `count()`, not of the pieces.
     template <std::invocable Count, detail::range_body F>
     graph_node add_range(const node_options& options, Count&& count, F&& f, std::size_t grain = 0);
 
     /// A node that two threads may run at once, when the first was switched out in a run with
     /// run_options::rerun_after: both call `compute() const`, which writes to nothing that lasts
-    /// and whose inputs nobody changes before the run is over; `publish` gets the result of the
-    /// first that returns, once. Of the options it takes those that leave it free to run on any
-    /// thread; its children and waits are none. No other node is ever run twice.
+    /// and whose inputs nobody changes before the run is complete; `publish` gets the result of the
+    /// first that returns, once. It takes those options that leave it free to run on any thread,
+    /// and has neither children nor waits. No other node is ever run twice.
     template <class Compute, class Publish>
         requires detail::computed_and_published<std::decay_t<Compute>, std::decay_t<Publish>>
     graph_node add_idempotent(const node_options& options, Compute&& compute, Publish&& publish);
@@ -109,8 +108,8 @@ public:
     template <std::invocable F>
         requires std::convertible_to<std::invoke_result_t<F&>, unsigned>
     graph_node add_condition(const node_options& options, F&& f);
-    /// As precede(), and in runs in which `condition` returned something else `later` is left out:
-    /// it is over without having run, and so are the members of a group. What comes after it runs
+    /// A precede() after which runs in which `condition` returned something else leave `later` out:
+    /// it completes without having run, and so do the members of a group. What comes after it runs
     /// all the same, also behind a condition that is left out itself. Several values of one
     /// condition: any of them; several conditions: all. False also for a node that is none.
     BRAID_API bool precede_if(graph_node condition, unsigned value, graph_node later);
@@ -131,11 +130,11 @@ public:
     /// complete when all nodes are. A node that throws cancels what comes after it, in this run;
     /// the rest runs, and who waits gets the failure of the node that was added first. Empty, and
     /// reported with its path: the graph has a cycle; also without memory, after a shutdown, and
-    /// for a parent that is over. Costs one pass over the nodes, about 5 ns each; the first run
+    /// for a parent that is complete. Costs one pass over the nodes, about 5 ns each; the first run
     /// after an edit sorts the graph and may allocate.
     BRAID_API task_id run(const run_options& options = {});
-    /// run(), and waits for it, helping. Throws its failure, also when it was over at once. A run
-    /// that is refused is over at once, too: the handlers know.
+    /// run(), and waits for it, helping. Throws its failure, also when it has ended before the wait
+    /// began. For a run that is refused nothing is waited for: the handlers know.
     BRAID_API void run_and_wait(const run_options& options = {});
 
     // ---- seeing --------------------------------------------------------------------------------
@@ -144,7 +143,7 @@ public:
     BRAID_API void measure(bool on);
     /// How often a node was run a second time, since the graph was made.
     BRAID_API std::uint64_t reruns() const;
-    /// Of the last run; wait for it first.
+    /// The node's times in the last run; wait for it first.
     BRAID_API node_timing timing(graph_node node) const;
 
     /// From the next run on. critical_path times nodes, too.
@@ -157,9 +156,9 @@ public:
     /// measured with the times of the last run and its critical path. (The text's memory is the
     /// standard library's.)
     BRAID_API std::string to_dot() const;
-    /// As a picture in a file. Graphviz lays it out: the program `dot` must be installed.
+    /// Writes a picture into a file. Graphviz lays it out: the program `dot` must be installed.
     BRAID_API status write_svg(const char* path) const;
-    /// The same in lines of text, each node after its predecessors.
+    /// Nodes, edges and times in lines of text, each node after its predecessors.
     BRAID_API std::string to_text() const;
 
     /// Not for programs. Null: there was no memory for it.

@@ -1,14 +1,13 @@
 #pragma once
 // Nodes that may be run again by a second thread when the first one was switched out (stragglers).
-// Whoever finishes first publishes and releases what comes after the node ("somebody finished");
-// the run is over when the other one has returned, too ("everybody finished"), so what both read
-// stays.
+// The attempt that finishes first publishes and releases what comes after the node ("somebody
+// finished"); the run is complete when the other one has returned, too ("everybody finished"), so
+// what both read stays.
 //
-//   state   idle ── first attempt ──> one ──────────── finish(first) ──────────> first won
+//   state   idle ── first attempt ──> one ─────── finish(first) ──────> first won
 //                                      │ second attempt
-//                                      └──> two ── finish(first or second) ──> that one won, and
-//                                      the
-//                                                     other one, when it comes, is the last
+//                                      └──> two ── finish(either) ──> that one won; the other one,
+//                                                                     when it comes, is the last
 
 #include "braid/base/policy.hpp"
 #include "braid/core/closure.hpp"
@@ -25,9 +24,10 @@ enum class attempt : std::uint32_t { first = 4, second = 8 };  // as bits of the
 
 class attempts {
 public:
-    /// The thread that runs it first, before it does.
+    /// By the thread that runs it first, before it does.
     BRAID_API void begin();
-    /// By whoever has found that its thread stands still. False: it is over, or runs twice already.
+    /// By a thread that found that the first one stands still. False: it has finished, or runs
+    /// twice already.
     bool begin_second() {
         std::uint32_t seen = one;
         // relaxed: both attempts read what the first one's thread read.
@@ -62,7 +62,7 @@ private:
     atomic<std::uint32_t> state_{idle};
     atomic<int> clock_{0};           // of the processor time of the first attempt's thread
     atomic<std::int64_t> began_{0};  // ns; of the first attempt
-    // Whoever looks.
+    // These belong to the thread that looks.
     std::int64_t looked_at_ = 0, began_then_ = 0, ran_then_ = 0;
 };
 

@@ -52,9 +52,9 @@ struct run_options {
     task_id parent = {};
     scope* within = nullptr;
     const task_environment* environment = nullptr;
-    /// Of run_and_wait(): idempotent nodes whose thread has stood still for that long are run again
-    /// by whoever is free. 0 and below: never. The waiting thread looks as often as that; not with
-    /// a chooser, and not into graphs within the graph.
+    /// In run_and_wait() idempotent nodes whose thread has stood still for that long are run again
+    /// by a thread that is free. 0 and below: never. The waiting thread looks as often as that; not
+    /// with a chooser, and not into graphs within the graph.
     nanoseconds rerun_after = nanoseconds{0};
 };
 

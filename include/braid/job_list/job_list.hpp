@@ -34,8 +34,9 @@ struct job_list_options {
     std::uint32_t id = automatic;
     const char* name = "job list";      // outlives the list
     std::uint32_t colour = 0xff'ff'ff;  // yours, for displays: 0xRRGGBB
-    /// Of the threads' work. `high`: a thread that has begun with the list goes on until it finds
-    /// nothing more there. Others leave it after each job as soon as something higher is ready.
+    /// How urgent the threads' work is. `high`: a thread that has begun with the list goes on until
+    /// it finds nothing more there. Others leave it after each job as soon as something higher is
+    /// ready.
     priority_level priority = priority_level::normal;
     std::uint32_t max_jobs = 1024;  // 1..2^30; 16 bytes each
     std::uint32_t max_syncs = 16;   // 0..2^30 pairs of signal() and synchronize() in one submission
@@ -49,7 +50,7 @@ struct job_submission {
     static constexpr int threads = -3;  // the hardware threads that the process may use
     static constexpr int inline_run = 0;  // the calling thread, before submit() returns
 
-    /// Starts when what was submitted of these lists is over, however it ended. A list that was
+    /// Starts when what was submitted of these lists is complete, however it ended. A list that was
     /// collected since holds nobody back; one that is filled and was not submitted is refused.
     std::initializer_list<const job_list*> after = {};
     /// How many threads may run jobs of this submission at a time: one of the above, or a number;
@@ -57,8 +58,9 @@ struct job_submission {
     int parallelism = automatic;
 };
 
-/// Of one submission. Times are in ns; moments are on the clock of std::chrono::steady_clock, and 0
-/// if it did not come to that: all of it, or the rest of it, was cancelled.
+/// What happened in one submission. Times are in ns; moments are on the clock of
+/// std::chrono::steady_clock, and 0 if it did not come to that: all of it, or the rest of it, was
+/// cancelled.
 struct job_list_statistics {
     std::uint64_t submissions = 0;  // of this list, so far
     std::uint64_t jobs = 0;
@@ -67,9 +69,9 @@ struct job_list_statistics {
     std::uint64_t syncs = 0;
     std::int64_t submitted_at = 0;
     std::int64_t started_at = 0;   // the first thread came
-    std::int64_t finished_at = 0;  // the last job was over
+    std::int64_t finished_at = 0;  // the last job ended
     std::int64_t waited_ns = 0;    // the owner, in wait()
-    /// Of all threads' time for this list: in jobs, and not in jobs (coming, taking, looking,
+    /// All threads' time for this list: in jobs, and not in jobs (coming, taking, looking,
     /// leaving). Without scheduler_options::statistics taking a job counts as part of it.
     std::int64_t processing_ns = 0, wasted_ns = 0;
     std::uint64_t stalls = 0;        // times a thread left because a sync point was shut
@@ -117,9 +119,9 @@ public:
         return true;
     }
     /// A sync point in two phases: what is added after synchronize() starts when everything before
-    /// signal() is over; what is added between them may run beside both. They come in turns; a
-    /// list with an open signal is not submitted. False, and reported: out of turn, or more than
-    /// max_syncs; then submit() refuses, too, since jobs would start early.
+    /// signal() has ended; what is added between them may run beside both. They alternate; a list
+    /// with an open signal is not submitted. False, and reported: two of one kind in a row, or more
+    /// than max_syncs; then submit() refuses, too, since jobs would start early.
     BRAID_API bool signal();
     BRAID_API bool synchronize();
     /// Takes out what was added and not submitted.
@@ -131,9 +133,9 @@ public:
     /// it was refused: submitted already, an open signal, or no memory. The jobs stay then.
     /// A list without jobs is submitted as well, and orders others.
     BRAID_API task_id submit(const job_submission& how = {});
-    /// Returns when the submission is over, running its jobs meanwhile; throws its failure. After
-    /// it the list is empty and can be filled again. Without a submission it returns at once, and
-    /// reports if there are jobs that nobody submitted.
+    /// Returns when the submission is complete, running its jobs meanwhile; throws its failure.
+    /// After it the list is empty and can be filled again. Without a submission it returns at once,
+    /// and reports if there are jobs that nobody submitted.
     BRAID_API void wait();
     /// False: not over. True: as wait(), which has then been done. Never sleeps. In a task, and
     /// anywhere when there are no workers, it first runs jobs of the submission, or what they wait
@@ -141,7 +143,7 @@ public:
     BRAID_API bool try_wait();
     /// From submit() until it is waited for.
     bool is_submitted() const { return submission().value != 0; }
-    /// Of what is submitted; empty after the wait. Any thread.
+    /// The id of what is submitted; empty after the wait. Any thread.
     BRAID_API task_id submission() const;
 
     // ---- seeing ------------------------------------------------------------------------------
@@ -154,9 +156,9 @@ public:
     BRAID_API std::uint32_t max_jobs() const;
     BRAID_API std::uint32_t max_syncs() const;
 
-    /// Of the last submission that was waited for: the owner may show it while the next one runs.
+    /// The last submission that was waited for: the owner may show it while the next one runs.
     BRAID_API job_list_statistics statistics() const;
-    /// … by seat, below scheduler::seat_count().
+    /// What one seat did in that submission; seats are below scheduler::seat_count().
     BRAID_API job_unit_statistics statistics(unsigned seat) const;
 
 private:

@@ -44,13 +44,13 @@ public:
 
     BRAID_API unsigned list_count() const;
     unsigned free_count() const { return max_lists - list_count(); }
-    /// Those that are allocated, in the order of their ids: index below list_count(). Null beyond.
+    /// Lists that are allocated, in the order of their ids: index below list_count(). Null beyond.
     BRAID_API job_list* list(unsigned index) const;
     /// Null: none has that id.
     BRAID_API job_list* find(std::uint32_t id) const;
 
-    /// wait() for every list that is submitted, by whoever owns them all. Throws the failure of
-    /// the first in the order of list(); others go to the unobserved-exception handler.
+    /// wait() for every list that is submitted, by a thread that owns them all. Throws the failure
+    /// of the first in the order of list(); others go to the unobserved-exception handler.
     BRAID_API void wait_all();
 
 private:

@@ -40,7 +40,7 @@ enum class record_kind : std::uint8_t {
     cancelled = 7,
     // Task (0: outside of tasks) waits, other = awaited (0: something else).
     wait_begin = 8,
-    // That wait is over.
+    // That wait has ended.
     wait_end = 9,
     // Task, aux = seat it was taken from.
     stolen = 10,
@@ -60,11 +60,11 @@ enum class record_kind : std::uint8_t {
     released = 17,
     // Task offers the second part of a join, other.
     forked = 18,
-    // Both parts of the join other are over; flags = join_flags, aux = whose seat ran it.
+    // Both parts of the join other have ended; flags = join_flags, aux = whose seat ran it.
     joined = 19,
     // The part other of task's join runs here, aux = seat it was taken from.
     job_started = 20,
-    // That part is over.
+    // That part has ended.
     job_ended = 21,
     // Other = number, aux = type.
     frame_begin = 32,
@@ -143,7 +143,8 @@ struct lane {
     std::uint64_t thread = 0;   // the system's number
     std::uint64_t dropped = 0;  // records for which its ring had no room
     std::vector<record> records;
-    /// Where it was told: the system may refuse one thread what it gave another. See switches_of().
+    /// Known only if it was recorded: the system may refuse one thread what it gave another. See
+    /// switches_of().
     std::optional<switch_level> switches = {};
 };
 

@@ -88,7 +88,7 @@ public:
 
     // ---- what the program marks itself; any thread. Text is as names of tasks are.
 
-    /// That which records, or null.
+    /// The recorder that records now, or null.
     static recorder* active() noexcept {
         // acquire: pairs with the release in start(); the recorder is ready.
         return active_.load(std::memory_order_acquire);

@@ -20,8 +20,8 @@ struct live_options {
     static constexpr std::chrono::milliseconds longest_time{24 * 3'600'000};
 
     std::uint16_t port = 0;  // 0: the system chooses
-    /// What waits for one browser at most; any number. What does not fit is left out, and the
-    /// browser is told.
+    /// What waits for one browser at most; any number. What does not fit is left out, which the
+    /// browser shows.
     std::size_t queue_bytes = std::size_t{16} << 20;
     std::size_t most_clients = 4;  // any number; 0: nobody may look
     /// How long a client may take to show the token. This and `linger` are 0 to longest_time; what
@@ -32,7 +32,7 @@ struct live_options {
 };
 
 /// A server inside the program, with one thread. It listens on 127.0.0.1 only, and shows nothing to
-/// who does not know the token, which is another one for each live_view. Outlives the recording.
+/// a client without the token, which is another one for each live_view. Outlives the recording.
 class live_view final : public capture_sink {
 public:
     /// `page` is what a browser gets first; it must last as long as this.

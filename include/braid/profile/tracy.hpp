@@ -1,5 +1,5 @@
 #pragma once
-// Shows tasks in Tracy while the program runs. Of the library braid::tracy, which is there when
+// Shows tasks in Tracy while the program runs. Part of the library braid::tracy, which exists when
 // Braid was built where Tracy is (BRAID_WITH_TRACY).
 //
 //   braid::profile::tracy_observer tracy;
@@ -35,7 +35,7 @@ struct tracy_options {
 /// lock. Where Tracy was built without TRACY_ENABLE, events are forwarded and nothing else.
 ///
 /// Observes one scheduler, since ids of tasks are the scheduler's, and outlives it; any number of
-/// them may be there.
+/// them may exist.
 class tracy_observer final : public observer {
 public:
     explicit tracy_observer(const tracy_options& options = {});
