@@ -77,7 +77,7 @@ struct frame_arena::state {
     block* first = nullptr;                    // guarded by mutex, also the links
     std::size_t reserved = 0, high_water = 0;  // guarded by mutex
     std::uint64_t growths = 0;                 // guarded by mutex
-    atomic<std::uint64_t> refused{0}, told_turn{0};
+    atomic<std::uint64_t> refused{0}, reported_round{0};
     chunk chunks[core::seat_limit];  // by seat
 
     std::size_t used() const {
@@ -119,7 +119,7 @@ void* frame_arena::allocate(std::size_t bytes, std::size_t alignment) {
         return alone != nullptr ? alone : refuse(bytes);
     }
     chunk& mine = state_->chunks[core::number_of(*w)];
-    const std::uint64_t turn = state_->turn.load(relaxed);
+    const std::uint64_t round = state_->round.load(relaxed);
     std::uintptr_t at = up(mine.at, alignment);
     if (mine.round != round || at + bytes > mine.end) {
         void* const fresh = take(chunk_bytes, line);
@@ -192,9 +192,9 @@ void* frame_arena::refuse(std::size_t bytes) {
     if (state_ == nullptr) return nullptr;
     state& s = *state_;
     s.refused.fetch_add(1, relaxed);
-    const std::uint64_t turn = s.turn.load(relaxed);
-    // relaxed: once a frame is enough, and nothing is handed over.
-    if (s.told_turn.exchange(turn, relaxed) == turn) return nullptr;
+    const std::uint64_t round = s.round.load(relaxed);
+    // relaxed: once a frame is enough, and nothing is published.
+    if (s.reported_round.exchange(round, relaxed) == round) return nullptr;
     core::log(rt_, log_level::error,
               "'%s' has no room for %zu bytes in frame %llu; raise "
               "frame_arena_options::limit_bytes (%zu; 0 is none) or the scheduler's memory budget",

@@ -69,7 +69,7 @@ bool frame_state::submit(std::uint64_t frame) {
     return false;
 }
 
-void frame_state::tell(event_kind kind, std::uint64_t frame) const {
+void frame_state::report(event_kind kind, std::uint64_t frame) const {
     if (!core::observed(rt)) return;
     core::observer_of(rt).on_event({.kind = kind, .other = {frame}, .name = options.name});
 }
@@ -84,7 +84,7 @@ bool frame_state::wait_for(task_id end) {
 future<void> frame_state::collect(std::uint64_t frame) {
     frame_slot& slot = slot_of(frame);
     if (!wait_for(slot.end.id())) return {};
-    if (std::exchange(slot.shown, false)) tell(event_kind::frame_end, frame);  // it failed
+    if (std::exchange(slot.shown, false)) report(event_kind::frame_end, frame);  // it failed
     frame_record& r = slot.record;
     r.failed = slot.passed != stage_count || !slot.opened;
     std::int64_t before = 0;

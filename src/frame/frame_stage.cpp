@@ -155,7 +155,7 @@ void stage_state::begin(std::uint64_t f, task_context& task) {
     frame = f;
     if (position == 0) {
         slot.shown = true;
-        loop.tell(event_kind::frame_begin, f);
+        loop.report(event_kind::frame_begin, f);
     }
     no_bodies = slot.refused;
     if (no_bodies) return;
@@ -176,7 +176,7 @@ void stage_state::end(std::uint64_t f) {
     ++slot.passed;
     if (position + 1 == loop.stage_count) {
         slot.shown = false;
-        loop.tell(event_kind::frame_end, f);
+        loop.report(event_kind::frame_end, f);
     }
 }
 

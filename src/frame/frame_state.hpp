@@ -77,7 +77,7 @@ struct frame_state {
     bool busy() const { return submitted != completed; }
     bool prepare();
     bool submit(std::uint64_t frame);
-    void tell(event_kind kind, std::uint64_t frame) const;
+    void report(event_kind kind, std::uint64_t frame) const;
     /// Helps until the task is complete, also without memory. False, and reported: it never will.
     bool wait_for(task_id end);
     /// Waits for the frame and writes its record. Invalid: the wait could never end.

@@ -26,7 +26,7 @@ graph::graph(scheduler& s, const char* name) : scheduler_(s), rt_(s.internals())
 graph::~graph() {
     if (state_ == nullptr) return;
     if (core::is_open(rt_, state_->last)) {
-        core::failure unseen(rt_);  // goes to the handler, if nobody else was told
+        core::failure unseen(rt_);  // goes to the handler, if nobody else got it
         // By a node of its own, which was reported: the run goes on, it stays.
         if (!core::wait(rt_, state_->last, help::needed, unseen)) return;
     }

@@ -73,7 +73,7 @@ bool graph_state::collect_edges() {
 /// begin -> each member -> end; serial: begin -> first -> second … -> end.
 bool graph_state::add_members() {
     const std::size_t n = records.size();
-    // Of a group: what its end has still to wait for, or no_index.
+    // What the end of a group has still to wait for, or no_index.
     graph_array<std::uint32_t> open(core::memory(rt));
     if (!open.reset(n)) return false;
     for (std::uint32_t i = 0; i < n; ++i) open[i] = i;
@@ -156,7 +156,7 @@ bool graph_state::count_edges(graph_array<std::uint32_t>& left) {
     return true;
 }
 
-/// Whoever is left waits for somebody who is left: walking backwards meets a node again.
+/// A node that is left waits for another one that is left: walking backwards meets a node again.
 void graph_state::name_cycle(const graph_array<std::uint32_t>& left, char* text,
                              std::size_t size) const {
     const auto before = [&](std::uint32_t node) {

@@ -23,7 +23,7 @@ void graph_run::begin(void* storage, task_context* context) {
     graph_state& g = *self.graph;
     if (g.roots == 0) return;
     self.reset(w, core::running_slot(w));
-    if (core::observed(g.rt)) self.tell_run(w);
+    if (core::observed(g.rt)) self.report_run(w);
     // From here on nodes run; the run's own work holds it, and so the graph, open until they are
     // all ready.
     for (std::size_t i = g.roots; --i != 0;) self.queue_ready(w, g.plan[g.order[i]]);
@@ -34,7 +34,7 @@ void graph_run::begin(void* storage, task_context* context) {
     }
 }
 
-/// It may run on the thread that makes it ready, at once, as any other node that has no rank.
+/// True: the node may run on the thread that makes it ready, at once, as any that has no rank.
 [[gnu::always_inline]] inline bool graph_run::is_at_hand(core::own_task node) const {
     return !graph->ranked && node.is_plain();
 }
@@ -60,7 +60,7 @@ void graph_run::reset(core::seat& w, std::uint32_t run) const {
     if (!as_before) graph->number_plan();
 }
 
-/// By the run, the graph's name and the node's number, whoever runs it.
+/// By the run, the graph's name and the node's number, whichever thread runs it.
 void graph_run::identify(std::uint32_t run) const {
     const graph_state& g = *graph;
     const std::uint64_t base = core::join_stable_ids(core::stable_id_at(g.rt, run), g.name);
@@ -72,8 +72,8 @@ void graph_run::identify(std::uint32_t run) const {
 
 namespace {
 
-struct told_graph_run final : graph_run_events {
-    told_graph_run(const graph_state& graph, core::seat& by) : g(graph), w(by) {
+struct reported_graph_run final : graph_run_events {
+    reported_graph_run(const graph_state& graph, core::seat& by) : g(graph), w(by) {
         plan = g.plan_number;
         // All nodes count their generations up by one a run.
         id_offset = core::ids_of_rounds(g.runs_of_plan);
@@ -108,11 +108,11 @@ struct told_graph_run final : graph_run_events {
 
 }  // namespace
 
-void graph_run::tell_run(core::seat& w) const {
+void graph_run::report_run(core::seat& w) const {
     runtime& rt = graph->rt;
-    // Before the call: if somebody else listens by then, the names are told again.
-    graph->told_to = core::listening(rt);
-    core::observer_of(rt).on_graph_run(told_graph_run(*graph, w));
+    // Before the call: if another observer listens by then, the names are reported again.
+    graph->reported_to = core::listening(rt);
+    core::observer_of(rt).on_graph_run(reported_graph_run(*graph, w));
 }
 
 /// What a node that does not run shows.
@@ -152,7 +152,7 @@ void graph_run::ended(runtime& rt, core::seat& w, std::uint32_t index) {
 }
 
 /// Nodes of one run that a thread runs one after the other: one, and with `more` those that it
-/// makes ready, and others of the run that lie at hand.
+/// makes ready, and others of the run in the thread's queue.
 class graph_run::sequence {
 public:
     sequence(const graph_run& run, core::seat& w, std::uint32_t index, const graph_plan& first,
@@ -166,15 +166,15 @@ public:
           more_(more),
           id_(id_of(first)),
           frame_(rt_, w, first.index, id_) {}
-    // The run may be over, and the names of its nodes gone.
+    // The run may be complete, and the names of its nodes gone.
     ~sequence() { frame_.end_times("nodes of a graph"); }
     sequence(const sequence&) = delete;
     sequence& operator=(const sequence&) = delete;
 
     /// Returns a node that is ready, for the loop below to go on with; null: none. Then the run may
-    /// be over, and the graph gone.
+    /// be complete, and the graph gone.
     const graph_plan* run_from(const graph_plan* plan);
-    /// The node returned has just become ready by this one, which is not told yet.
+    /// The node returned has just become ready by this one, which is not reported yet.
     task_id released_by() const { return released_by_; }
 
 private:
@@ -182,7 +182,7 @@ private:
     void pass_over(const graph_plan& plan, bool unwanted);
     bool run_body(const graph_plan& plan, core::own_facts facts, node_end& how);
     bool call(const graph_plan& plan);
-    void tell_start(const char* name) const;
+    void report_start(const char* name) const;
 
     const graph_run run_;
     runtime& rt_;
@@ -218,7 +218,7 @@ const graph_plan* graph_run::sequence::run_from(const graph_plan* plan) {
     const bool unwanted = facts.is_cancelled() || core::discarding(rt_) ||
                           (within_ != nullptr && within_->cancelled());
     const bool calls = !unwanted && plan.call != nullptr && !(special_ && run_.left_out(plan));
-    if (released_by_ && !calls) run_.tell_ready(seat_, plan, released_by_);
+    if (released_by_ && !calls) run_.report_ready(seat_, plan, released_by_);
     node_end how;
     if (!calls) {
         pass_over(plan, unwanted);
@@ -256,7 +256,7 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
     const std::int64_t started = frame_.start();
     const attempts* const tries =
         special_ ? run_.graph->attempts_of(plan.task.number() - 1) : nullptr;
-    if (observed_) tell_start(name);
+    if (observed_) report_start(name);
     const bool failed = !call(plan);
     const bool at_once = !failed && tries == nullptr && !facts.has_resources();
     how.closed = at_once && !frame_.id_taken() && plan.task.close_unknown(id_);
@@ -276,8 +276,8 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
     return true;
 }
 
-[[gnu::always_inline]] inline void graph_run::sequence::tell_start(const char* name) const {
-    const bool named = run_.graph->told_to == core::listening(rt_);  // as in observed()
+[[gnu::always_inline]] inline void graph_run::sequence::report_start(const char* name) const {
+    const bool named = run_.graph->reported_to == core::listening(rt_);  // as in observed()
     const unsigned facts = (named ? start_told_by_run : 0U) | (released_by_ ? start_ready_now : 0U);
     core::observer_of(rt_).on_start(core::number_of(seat_), id_, name, facts, released_by_);
 }
@@ -315,12 +315,12 @@ void graph_run::run_nodes(core::seat& w, std::uint32_t run, const graph_plan* pl
         released_by = nodes.released_by();
     }
     if (left == nullptr) return;
-    if (released_by) tell_ready(w, *left, released_by);
+    if (released_by) report_ready(w, *left, released_by);
     if (!core::run_next(rt, w, left->index)) core::enqueue(rt, w, left->index);
 }
 
-/// The newest task of this thread, if it is a node of the run. If not, the run may be over and the
-/// graph gone.
+/// The newest task of this thread, if it is a node of the run. If not, the run may be complete and
+/// the graph gone.
 const graph_plan* graph_run::next_node(core::seat& w, task_id run) const {
     const core::own_task next = core::take_newest_below(w, run);
     return next ? &graph->plan[next.number() - 1] : nullptr;
@@ -344,7 +344,7 @@ const graph_plan* graph_run::by_rank(core::seat& w, const graph_plan* ticket, bo
     graph_state& g = *graph;
     if (!ticket->task.runs_anywhere()) return ticket;
     const std::uint32_t own = ticket->task.number() - 1;
-    // Whoever waits for something else than the run may only run what it found.
+    // A thread that waits for something else than the run may only run what it found.
     if (!any && g.ranking.ready.take(g.ranking.of(own).rank)) return ticket;
     const graph_plan* const first = &g.plan[g.ranking.node_at(g.ranking.ready.take())];
     const std::uint32_t run = ticket->task.parent();
@@ -359,11 +359,11 @@ void graph_run::run_ranked(core::seat& w, std::uint32_t run, std::uint32_t node)
     run_nodes(w, run, &graph->plan[node], false);
 }
 
-void graph_run::tell_ready(core::seat& w, const graph_plan& plan, task_id released_by) const {
+void graph_run::report_ready(core::seat& w, const graph_plan& plan, task_id released_by) const {
     core::tell(graph->rt, w, {event_kind::ready, id_of(plan), released_by});
 }
 
-/// A node that has become ready, which has been told.
+/// A node that has become ready, which has been reported.
 void graph_run::queue_ready(core::seat& w, const graph_plan& plan) const {
     graph_state& g = *graph;
     const bool anywhere = plan.task.runs_anywhere();
@@ -388,7 +388,7 @@ bool graph_run::left_out(const graph_plan& plan) const {
     return node != no_index;
 }
 
-/// It comes after a failure, or nothing is to run any more: it is over without its body.
+/// The node comes after a failure, or nothing is to run any more: it completes without its body.
 void graph_run::cancel(core::seat& w, task_id run, const graph_plan& plan, task_id id) const {
     runtime& rt = graph->rt;
     const core::own_task task = plan.task;
@@ -408,8 +408,8 @@ std::int64_t graph_run::stop_clock(const graph_plan& plan) const {
     return stamp.ended;
 }
 
-/// The node's work and its children are over. `next`: takes one that may run at once on this
-/// thread, if there is any, and of which nobody is told that it is ready.
+/// The node's work and its children have ended. `next`: takes one that may run at once on this
+/// thread, if there is any, and whose `ready` is not reported.
 void graph_run::end_node(core::seat& w, const graph_plan& plan, task_id id, node_end how,
                          const graph_plan** next) const {
     graph_state& g = *graph;
@@ -422,7 +422,7 @@ void graph_run::end_node(core::seat& w, const graph_plan& plan, task_id id, node
     }
     const std::int64_t now = g.measured ? stop_clock(plan) : 0;
     core::end_own_task(rt, w, task, id, how.closed);
-    // After the last of these the run may be over and the graph gone.
+    // After the last of these the run may be complete and the graph gone.
     const std::uint32_t count = plan.successors;
     const core::own_task* const successors = g.successors.begin() + plan.first;
     const graph_plan* const plans = g.plan.begin();
@@ -435,7 +435,7 @@ void graph_run::end_node(core::seat& w, const graph_plan& plan, task_id id, node
         const graph_plan& ready = plans[node];
         if (now != 0) stamps[node].ready = now;
         if (next == nullptr || *next != nullptr || !is_at_hand(to)) {
-            if (core::observed(rt)) tell_ready(w, ready, id);
+            if (core::observed(rt)) report_ready(w, ready, id);
             queue_ready(w, ready);
             continue;
         }

@@ -161,7 +161,7 @@ struct graph_state {
     std::uint64_t sorted = 0;        // how often the plan was made
     std::uint64_t plan_number = 0;   // of the process
     std::uint32_t runs_of_plan = 0;  // since it has that number
-    std::uint32_t told_to = 0;       // core::listening() when the last run was told
+    std::uint32_t reported_to = 0;   // core::listening() when the last run was reported
 
     graph_array<graph_stamp> stamps;  // by node, if measured
     std::int64_t began = 0;           // the last measured run
@@ -185,8 +185,8 @@ struct graph_run {
 private:
     class sequence;
 
-    void tell_run(core::seat& w) const;
-    void tell_ready(core::seat& w, const graph_plan& plan, task_id released_by) const;
+    void report_run(core::seat& w) const;
+    void report_ready(core::seat& w, const graph_plan& plan, task_id released_by) const;
     void queue_ready(core::seat& w, const graph_plan& plan) const;
     bool is_at_hand(core::own_task node) const;
     void reset(core::seat& w, std::uint32_t run) const;

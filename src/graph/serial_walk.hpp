@@ -1,6 +1,6 @@
 #pragma once
-// The nodes of a graph one after the other on one thread, by whoever has a task of its own for
-// that: what a stage of a frame does when it is serial.
+// The nodes of a graph one after the other on one thread, which has a task of its own for that:
+// what a stage of a frame does when it is serial.
 
 #include "graph/graph_state.hpp"
 

@@ -60,7 +60,7 @@ struct second_attempt {
 void graph_state::rerun_stragglers(core::seat& w, task_id run, std::int64_t enough) {
     if (!core::accepts_tasks(rt)) return;
     // Held, so that the graph stays as it is meanwhile. A run that has begun is the only one: those
-    // before it are over, so that what stands still belongs to it.
+    // before it are complete, so that what stands still belongs to it.
     if (!core::add_share(rt, run)) return;
     {
         const std::unique_lock looking(beginning, std::try_to_lock);  // one thread at a time
@@ -70,7 +70,7 @@ void graph_state::rerun_stragglers(core::seat& w, task_id run, std::int64_t enou
             if (begun && looking && i.attempts->stands_still(now, enough)) rerun(w, run, i);
         }
     }
-    core::end_share(rt, w, run);  // the run may be over, and the graph gone
+    core::end_share(rt, w, run);  // the run may be complete, and the graph gone
 }
 
 void graph_state::rerun(core::seat& w, task_id run, const graph_idempotent& node) {

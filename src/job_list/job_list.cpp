@@ -26,8 +26,8 @@ bool job_list::may_add(job_function function) {
         return false;
     }
     if (size_ == s.options.max_jobs) {
-        if (!s.told_full) s.report_full(*this, "jobs", s.options.max_jobs, "max_jobs");
-        s.told_full = true;
+        if (!s.reported_full) s.report_full(*this, "jobs", s.options.max_jobs, "max_jobs");
+        s.reported_full = true;
         return false;
     }
     s.phase.store(list_phase::filling, relaxed);
@@ -176,7 +176,7 @@ void job_list_state::set_submission(task_id id) {
 /// Empty again.
 void job_list_state::reset() {
     syncs = 0;
-    signalled = incomplete = told_full = false;
+    signalled = incomplete = reported_full = false;
     phase.store(list_phase::empty, relaxed);
 }
 

@@ -83,7 +83,7 @@ struct job_list_state {
     std::uint32_t syncs = 0;
     bool signalled = false;   // signal() without synchronize() yet
     bool incomplete = false;  // a sync point was refused
-    bool told_full = false;
+    bool reported_full = false;
     atomic<list_phase> phase{list_phase::empty};  // others look at it in submit()
     // Its task, set by submit() and by the task itself, whichever comes first; others look at it.
     atomic<std::uint64_t> submission{0};

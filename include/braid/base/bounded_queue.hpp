@@ -8,9 +8,8 @@
 // B1  A push owns a cell from its CAS on `head_` to its release store of the sequence; a pop from
 //     its CAS on `tail_` likewise. Nobody else touches the value meanwhile, so a slot is never
 //     reused before its value has been copied out.
-// B2  Positions are 64-bit, so a stale one does not match again before 2^64 pushes; they are
-// compared
-//     by their difference, so that the wrap itself is harmless.
+// B2  Positions are 64-bit, so a stale one does not match again before 2^64 pushes; they
+//     are compared by their difference, so that the wrap itself is harmless.
 // After D. Vyukov, "Bounded MPMC queue" (2010).
 
 #include "braid/base/policy.hpp"

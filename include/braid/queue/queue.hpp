@@ -22,7 +22,8 @@ enum class when_full : std::uint8_t {
     fail,   // push() returns false
 };
 
-/// A number outside its range counts as the nearest inside, and the scheduler's log is told.
+/// A number outside its range counts as the nearest inside, and is reported to the
+/// scheduler's log.
 struct queue_options {
     static constexpr unsigned most_threads = 256;
     static constexpr std::uint32_t least_capacity = 2, most_capacity = std::uint32_t{1} << 20;
