@@ -66,9 +66,9 @@ TEST_P(GraphParts, MemoryThatRunsOutLeavesNoGroupWithoutItsOrder) {
         const auto first = g.add([&] { ++ran; });
         const auto serial = g.add_group({.serial = true});
         const auto open = g.add_group({});
-        const auto last = g.add([&] { wrong += ran != 4 || members != 30; });
+        const auto last = g.add([&] { wrong += ran != 101 || members != 30; });
         ASSERT_TRUE(g.precede(first, serial) && g.precede(serial, open) && g.precede(open, last));
-        for (int i = 1; i <= 3; ++i) {
+        for (int i = 1; i <= 100; ++i) {
             g.add({.in = serial}, [&, i] {
                 wrong += ran != i || members != 0;
                 ++ran;
@@ -76,7 +76,7 @@ TEST_P(GraphParts, MemoryThatRunsOutLeavesNoGroupWithoutItsOrder) {
         }
         for (int i = 0; i < 30; ++i) {
             g.add({.in = open}, [&] {
-                wrong += ran != 4;
+                wrong += ran != 101;
                 ++members;
             });
         }
@@ -86,9 +86,26 @@ TEST_P(GraphParts, MemoryThatRunsOutLeavesNoGroupWithoutItsOrder) {
         if (run) {
             s.wait(run);
             EXPECT_EQ(members, 30) << "refused from request " << k;
-            EXPECT_EQ(ran, 4) << "refused from request " << k;
+            EXPECT_EQ(ran, 101) << "refused from request " << k;
         }
         EXPECT_EQ(wrong, 0) << "refused from request " << k;
+    }
+}
+
+TEST_P(GraphParts, AGroupThatWasAddedFirstIsAwaitedLikeAnyOther) {
+    for (const bool serial : {false, true}) {
+        braid::scheduler s(options());
+        braid::graph g(s);
+        const auto all = g.add_group({.serial = serial});
+        std::atomic<int> members{0}, early{0};
+        const auto last = g.add([&] { early += members != 5; });
+        ASSERT_TRUE(g.precede(all, last));
+        for (int i = 0; i < 5; ++i) g.add({.in = all}, [&members] { ++members; });
+        for (int run = 0; run < 20; ++run) {
+            members = 0;
+            g.run_and_wait();
+        }
+        EXPECT_EQ(early, 0);
     }
 }
 
