@@ -31,8 +31,8 @@ MODULES = {
     "frame": "src/frame",
     "fork_join": "include/braid/fork_join",
 }
-# The core's part of joins is told by joins only.
-ALSO = {"src/core/run/branch.cpp": "fork_join"}
+# The core's part of joins is told by joins only, and by nodes that join.
+ALSO = {"src/core/run/branch.cpp": ("fork_join", "graph")}
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "scripts")
 # What no mutant is in, and gdb, which takes longer than all the rest.
 OPTIONS = ("-DBRAID_BUILD_SAMPLES=OFF", "-DBRAID_BUILD_DEMO=OFF", "-DBRAID_BUILD_TOOLS=OFF",
@@ -305,9 +305,7 @@ class workshop:
         """killed, survived, timed out, or "no mutant" if it does not compile; and by which test."""
         file = self.tree / change.file
         text = file.read_text("utf-8")
-        modules = [module_of(change.file)]
-        if change.file in ALSO:
-            modules.append(ALSO[change.file])
+        modules = [module_of(change.file), *ALSO.get(change.file, ())]
         try:
             file.write_text(change.apply(text), "utf-8")
             start = time.monotonic()

@@ -164,15 +164,19 @@ TEST_P(Background, RunsTheHighestFirst) {
     EXPECT_EQ(order, (std::vector<std::string>{"high", "normal 1", "normal 2", "low"}));
 }
 
-/// Threads that are there stay; from here on the system refuses each further one.
-void refuse_threads(braid::scheduler& s) {
-    s.internals().options.worker_threads.stack_bytes = std::size_t{1} << 50;
+/// What further threads are asked for; the options themselves never change in a program.
+std::size_t& stack_of_threads(braid::scheduler& s) {
+    const braid::scheduler_options& fixed = s.internals().options();
+    return const_cast<braid::scheduler_options&>(fixed).worker_threads.stack_bytes;
 }
+
+/// Threads that exist stay; from here on the system refuses each further one.
+void refuse_threads(braid::scheduler& s) { stack_of_threads(s) = std::size_t{1} << 50; }
 
 TEST_P(Background, RunsAsFrameWorkWhereTheSystemRefusesItsThread) {
     braid::scheduler s(options());
     refuse_threads(s);
-    const unsigned seats = s.internals().seat_count;
+    const unsigned seats = s.internals().seat_count();
     std::atomic<int> ran{0};
     for (int i = 0; i < 300; ++i) s.wait(s.spawn(in_background, [&] { ++ran; }));
     braid::scope all(s);
@@ -181,7 +185,7 @@ TEST_P(Background, RunsAsFrameWorkWhereTheSystemRefusesItsThread) {
     s.wait(s.spawn_batch(in_background, 300, [&](std::size_t) { ++ran; }));
     EXPECT_EQ(ran, 900);
     // One for the thread of the class, one for a reserve.
-    EXPECT_LE(s.internals().seat_count, seats + 2);
+    EXPECT_LE(s.internals().seat_count(), seats + 2);
     EXPECT_EQ(notes_.count(&braid_test::recorder::log, "'background 0'"), 1U);
     EXPECT_EQ(proc_threads("background").size(), 0U);
     s.shut_down();
@@ -210,10 +214,10 @@ TEST_P(Background, WaitsOfItsOnlyThreadGetOnWhereTheSystemRefusesAnother) {
 
 TEST_P(Background, AThreadThatTheSystemGrantsAgainRunsTheClass) {
     braid::scheduler s(options());
-    const std::size_t usual = s.internals().options.worker_threads.stack_bytes;
+    const std::size_t usual = stack_of_threads(s);
     refuse_threads(s);
     s.wait(s.spawn(in_background, [] {}));
-    s.internals().options.worker_threads.stack_bytes = usual;
+    stack_of_threads(s) = usual;
     std::string name;
     s.wait(s.spawn(in_background, [&] { name = braid_test::this_proc_thread().name; }));
     EXPECT_EQ(name, "background 0");

@@ -350,7 +350,7 @@ TEST_P(Chooser, HearsNothingWhileThereIsNothingToDo) {
     for (int round = 0; round < 20; ++round) {
         s.wait(s.spawn([] {}));
         // Without this thread nobody has anything to do, and nobody waits. It comes back when the
-        // last worker has passed the turn to nobody.
+        // last worker has left the serial gate.
         s.blocking([&] {
             for (unsigned i = 0; i < s.worker_count(); ++i) {
                 const auto& w = rt.seat_at(s.worker_thread(i).seat);
@@ -360,6 +360,35 @@ TEST_P(Chooser, HearsNothingWhileThereIsNothingToDo) {
     }
     EXPECT_EQ(chooser.standstills(), 0);
     EXPECT_EQ(notes_.count(&braid_test::recorder::log, "nobody can go on"), 0U);
+}
+
+/// The last thread, the first task; and to go on or let another one go as it is asked.
+struct preempting_chooser final : braid::chooser {
+    std::atomic<std::size_t> answer{0};
+    std::size_t choose(braid::decision_kind kind, const braid::alternative*,
+                       std::size_t count) override {
+        if (kind == braid::decision_kind::preempt) return answer;
+        return kind == braid::decision_kind::next_thread ? count - 1 : 0;
+    }
+};
+
+TEST_P(Chooser, AThreadThatMakesWorkReadyGoesOnOrStepsAsideAsItIsChosen) {
+    if (GetParam() == 0) GTEST_SKIP() << "nobody to step aside for";
+    preempting_chooser chooser;
+    braid::scheduler_options o = options();
+    o.chooser = &chooser;
+    braid::scheduler s(o);
+    int ran = 0;
+    const auto body = [&ran] { ++ran; };
+    s.wait(s.spawn(body));
+    ASSERT_EQ(ran, 1);
+    const task_id ids[] = {s.spawn(body), s.spawn(body), s.spawn(body)};
+    EXPECT_EQ(ran, 1) << "goes on";
+    chooser.answer = 1;
+    const task_id last = s.spawn(body);
+    EXPECT_GT(ran, 1) << "steps aside";
+    s.wait(s.spawn({.after = {ids[0], ids[1], ids[2], last}}, braid::empty));
+    EXPECT_EQ(ran, 5);
 }
 
 }  // namespace

@@ -157,4 +157,22 @@ TEST_P(Lineage, APushWhileAWorkerFallsAsleepIsNeverLost) {
     }
 }
 
+TEST_P(Lineage, EachChildIsOneDeeperThanItsParent) {
+    // The jump pointers of the ancestor test count on it, and 16 bits hold 65,535 of them.
+    braid::scheduler s(options());
+    const auto& rt = s.internals();
+    std::atomic<int> wrong{0};
+    const auto depth = [&](braid::task_id id) { return rt.slot_at(id).depth.load(); };
+    s.wait(s.spawn([&](braid::task_context& task) {
+        const braid::task_id parent = task.id();
+        task.spawn_child([&, parent](braid::task_context& child) {
+            wrong += depth(child.id()) != depth(parent) + 1;
+            child.spawn_child([&, own = child.id()](braid::task_context& inner) {
+                wrong += depth(inner.id()) != depth(own) + 1;
+            });
+        });
+    }));
+    EXPECT_EQ(wrong, 0);
+}
+
 }  // namespace

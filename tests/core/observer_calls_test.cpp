@@ -176,7 +176,7 @@ TEST_P(Listening, ATaskThatHasNothingLeftEndsAndCompletesInOneCall) {
     EXPECT_EQ(log.tasks(), 105U);
     EXPECT_TRUE(log.completed_at_once(lonely));
     EXPECT_TRUE(log.completed_at_once(promised));
-    EXPECT_FALSE(log.completed_at_once(failing)) << "who failed is told first";
+    EXPECT_FALSE(log.completed_at_once(failing)) << "the failure is reported first";
 }
 
 /// Cannot be put into its task.

@@ -312,38 +312,4 @@ TEST_P(Refused, SeatsLetThreeHundredForeignThreadsWaitForWhatOneMorePosts) {
     EXPECT_EQ(over, count);
 }
 
-TEST_P(Refused, MemoryLeavesNoGroupOfAGraphWithoutItsOrder) {
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
-        braid::graph g(s);
-        int ran = 0;
-        std::atomic<int> members{0}, wrong{0};
-        const auto first = g.add([&] { ++ran; });
-        const auto serial = g.add_group({.serial = true});
-        const auto open = g.add_group({});
-        const auto last = g.add([&] { wrong += ran != 4 || members != 30; });
-        ASSERT_TRUE(g.precede(first, serial) && g.precede(serial, open) && g.precede(open, last));
-        for (int i = 1; i <= 3; ++i) {
-            g.add({.in = serial}, [&, i] {
-                wrong += ran != i || members != 0;
-                ++ran;
-            });
-        }
-        for (int i = 0; i < 30; ++i) {
-            g.add({.in = open}, [&] {
-                wrong += ran != 4;
-                ++members;
-            });
-        }
-        memory.refuse_after(k);
-        const braid::task_id run = g.run();
-        memory.give_back();
-        if (run) {
-            s.wait(run);
-            EXPECT_EQ(members, 30);
-            EXPECT_EQ(ran, 4);
-        }
-        EXPECT_EQ(wrong, 0);
-    });
-}
-
 }  // namespace

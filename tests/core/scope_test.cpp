@@ -143,7 +143,7 @@ TEST_P(Scope, TwoInOneBlockAreTwo) {
     EXPECT_EQ(b.account().created, 1U);
 }
 
-TEST_P(Scope, AnEndIsToldBeforeTheThreadGoesOnWithAnotherTask) {
+TEST_P(Scope, AnEndIsCountedBeforeTheThreadGoesOnWithAnotherTask) {
     if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
     braid::scheduler s(options());
     for (int round = 0; round < 10; ++round) {

@@ -364,12 +364,20 @@ TEST_P(Wait, NeverRunsASuccessorThatItDoesNotNeed) {
     for (int round = 0; round < 20; ++round) {
         braid_test::door returned;
         auto gate = s.begin({}, braid::empty);
-        const braid::task_id needed = s.spawn({.after = {gate.id()}}, [] {});
-        const braid::task_id after = s.spawn({.after = {needed}}, [&returned] { returned.pass(); });
+        const braid::task_id first = s.spawn({.after = {gate.id()}}, [] {});
+        braid::task_id needed, other;
+        // Either may be the one that the thread would go on with.
+        for (const bool is_needed : {round % 2 == 0, round % 2 != 0}) {
+            if (is_needed) {
+                needed = s.spawn({.after = {first}}, [] {});
+            } else {
+                other = s.spawn({.after = {first}}, [&returned] { returned.pass(); });
+            }
+        }
         gate.finish();
         s.wait(needed);
         returned.open();
-        s.wait(after);
+        s.wait(other);
     }
 }
 

@@ -2,6 +2,7 @@
 #include <braid/graph/graph.hpp>
 
 #include "misuse.hpp"
+#include "refusing_memory.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -50,6 +51,62 @@ TEST_P(GraphParts, AnEdgeOfAGroupHoldsForAllItsMembers) {
         ASSERT_EQ(seen, 20 * i);
     }
     EXPECT_EQ(early, 0);
+}
+
+TEST_P(GraphParts, MemoryThatRunsOutLeavesNoGroupWithoutItsOrder) {
+    for (int k = 0; k < 30; ++k) {
+        braid::scheduler_options o = options();
+        o.workers = std::min(GetParam(), 2);
+        braid_test::refusing_memory memory(o.memory);
+        o.memory = memory.hooks();
+        braid::scheduler s(o);
+        braid::graph g(s);
+        int ran = 0;
+        std::atomic<int> members{0}, wrong{0};
+        const auto first = g.add([&] { ++ran; });
+        const auto serial = g.add_group({.serial = true});
+        const auto open = g.add_group({});
+        const auto last = g.add([&] { wrong += ran != 101 || members != 30; });
+        ASSERT_TRUE(g.precede(first, serial) && g.precede(serial, open) && g.precede(open, last));
+        for (int i = 1; i <= 100; ++i) {
+            g.add({.in = serial}, [&, i] {
+                wrong += ran != i || members != 0;
+                ++ran;
+            });
+        }
+        for (int i = 0; i < 30; ++i) {
+            g.add({.in = open}, [&] {
+                wrong += ran != 101;
+                ++members;
+            });
+        }
+        memory.refuse_one_after(k);
+        const braid::task_id run = g.run();
+        memory.give_back();
+        if (run) {
+            s.wait(run);
+            EXPECT_EQ(members, 30) << "refused from request " << k;
+            EXPECT_EQ(ran, 101) << "refused from request " << k;
+        }
+        EXPECT_EQ(wrong, 0) << "refused from request " << k;
+    }
+}
+
+TEST_P(GraphParts, AGroupThatWasAddedFirstIsAwaitedLikeAnyOther) {
+    for (const bool serial : {false, true}) {
+        braid::scheduler s(options());
+        braid::graph g(s);
+        const auto all = g.add_group({.serial = serial});
+        std::atomic<int> members{0}, early{0};
+        const auto last = g.add([&] { early += members != 5; });
+        ASSERT_TRUE(g.precede(all, last));
+        for (int i = 0; i < 5; ++i) g.add({.in = all}, [&members] { ++members; });
+        for (int run = 0; run < 20; ++run) {
+            members = 0;
+            g.run_and_wait();
+        }
+        EXPECT_EQ(early, 0);
+    }
 }
 
 TEST_P(GraphParts, AnEmptyGroupKeepsTransitiveOrder) {

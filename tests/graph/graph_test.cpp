@@ -670,7 +670,7 @@ TEST_P(Graph, NodesGoByTheLevelOfTheirCategory) {
         order.clear();
         g.run_and_wait();
         ASSERT_EQ(order.size(), 30U);
-        // One successor of the node that has just ended may come before its turn.
+        // One successor of the node that has just ended may come before its place.
         const auto high = std::count(order.begin(), order.begin() + 11, 2);
         const auto low = std::count(order.end() - 11, order.end(), 1);
         EXPECT_EQ(high, 10) << "run " << run;

@@ -1,5 +1,8 @@
 // G6: allocating, naming, finding and freeing lists; limits and lack of memory.
+#include "job_list/job_list_state.hpp"
 #include "job_list_fixture.hpp"
+
+#include <memory>
 
 namespace {
 
@@ -284,6 +287,27 @@ TEST_P(JobManager, WithoutMemoryForTasksASubmissionIsRefusedOrHasFewerThreads) {
         EXPECT_EQ(ran, 110);
     }
     EXPECT_EQ(memory.counted.live, 0);
+}
+
+TEST(JobNames, AreFoundOrMissedAlsoIfAllBeginAtEvenPlaces) {
+    const auto empty = std::make_unique<braid::detail::job_names>();
+    const auto names = std::make_unique<braid::detail::job_names>();
+    std::uintptr_t address = 0;
+    const auto next = [&] {
+        braid::job_function f = nullptr;
+        do {
+            address += 16;
+            f = reinterpret_cast<braid::job_function>(address);
+        } while (empty->find(f) % 2 != 0);
+        return f;
+    };
+    for (unsigned i = 0; i < braid::job_list_manager::max_functions; ++i) {
+        const braid::job_function f = next();
+        ASSERT_TRUE(names->add(f, "name"));
+        ASSERT_STREQ(names->name_of(f), "name");
+    }
+    EXPECT_EQ(names->name_of(next()), nullptr);
+    EXPECT_FALSE(names->add(next(), "one more"));
 }
 
 }  // namespace

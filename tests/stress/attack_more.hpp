@@ -6,9 +6,9 @@
 #include "seeded_chooser.hpp"
 
 #include <braid/core/observer.hpp>
-#include <braid/core/queue.hpp>
 #include <braid/core/resource.hpp>
 #include <braid/fork_join.hpp>
+#include <braid/queue/queue.hpp>
 
 #include <memory>
 #include <optional>

@@ -18,6 +18,7 @@ public:
                     auto& self = *static_cast<refusing_memory*>(user);
                     if (--self.left_ < 0) {
                         ++self.refused_;
+                        if (self.once_) self.give_back();
                         return nullptr;
                     }
                     return self.inner_.allocate(self.inner_.user, bytes, alignment, tag);
@@ -32,12 +33,21 @@ public:
     }
     /// `requests` more are granted, then none.
     void refuse_after(int requests) { left_ = requests; }
-    void give_back() { left_ = INT_MAX; }
+    /// `requests` more are granted, one is refused, and the next ones are granted again.
+    void refuse_one_after(int requests) {
+        once_ = true;
+        left_ = requests;
+    }
+    void give_back() {
+        left_ = INT_MAX;
+        once_ = false;
+    }
     int refused() const { return refused_; }
 
 private:
     braid::memory_hooks inner_;
     std::atomic<int> left_{INT_MAX};
+    std::atomic<bool> once_{false};
     std::atomic<int> refused_{0};
 };
 
