@@ -80,6 +80,16 @@ def read_doors(text):
     return doors
 
 
+def public_rows(levels):
+    """Of a module with rooms (rows like core/seats) the public headers count as the lowest room."""
+    rooms = {}
+    for name, level in levels.items():
+        module = name.partition("/")[0]
+        if name != module and module in levels and level < levels[module]:
+            rooms[module] = min(level, rooms.get(module, level))
+    return {f"{module} (public)": level - 0.5 for module, level in rooms.items()}
+
+
 def strip_comments(text):
     """Comments become spaces; line numbers and strings stay."""
 
@@ -96,16 +106,25 @@ class checker:
         self.levels = read_layers(text)
         self.foreign = read_foreign(text)
         self.doors = read_doors(text)
+        self.public = public_rows(self.levels)
+        self.levels.update(self.public)
         self.problems = []
 
-    def module_of(self, path):
+    def module_of(self, path, is_public):
         """The module of a path below include/braid or src; '' for the umbrella headers beside them."""
         parts = path.parts
+        if is_public and f"{parts[0]} (public)" in self.public:
+            return f"{parts[0]} (public)"
         for depth in range(len(parts) - 1, 0, -1):
             name = "/".join(parts[:depth])
             if name in self.levels:
                 return name
         return "" if len(parts) == 1 else None
+
+    def module_of_file(self, relative):
+        """By the path relative to the root; None when it is in no row."""
+        path = self.inside(relative)
+        return path and self.module_of(path, relative.is_relative_to("include"))
 
     def resolve(self, file, name):
         """The included file of ours, relative to the root; None when there is none."""
@@ -127,7 +146,7 @@ class checker:
 
     def check_file(self, file):
         relative = file.relative_to(self.root)
-        module = self.module_of(self.inside(relative))
+        module = self.module_of_file(relative)
         if module is None:
             self.report(
                 f"{relative}:1",
@@ -159,7 +178,7 @@ class checker:
         if path is None:
             self.report(where, f"'{included}' is outside include/braid and src.")
             return
-        other = self.module_of(path)
+        other = self.module_of_file(included)
         if module == "" or module == other:
             return
         if other == "":
@@ -185,7 +204,7 @@ class checker:
         for owner, door in self.doors.items():
             if included == door or not included.is_relative_to(Path("src") / owner):
                 continue
-            if module != owner and not module.startswith(owner + "/"):
+            if module != owner and not module.startswith((owner + "/", owner + " ")):
                 self.report(
                     where,
                     f"'{included}' is private to {owner}; enter by {door}, and put there what is"

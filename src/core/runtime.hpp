@@ -14,7 +14,7 @@
 #include "braid/core/observer.hpp"
 #include "braid/core/resource.hpp"
 #include "braid/core/scheduler.hpp"
-#include "core/seats/thread_groups.hpp"
+#include "core/control/thread_groups.hpp"
 #include "core/task/id_test.hpp"
 #include "core/wait/wait_target.hpp"
 #include "core/worker.hpp"

@@ -101,6 +101,19 @@ class check_layers(planted_tree):
         self.write("src/graph/past.cpp", '#include "core/room/deep.hpp"\n')
         self.expect_problem("src/graph/past.cpp:1", "is private to core")
 
+    def test_a_room_includes_no_higher_one_and_public_headers_none_at_all(self):
+        self.write("docs/architecture.md", PAGE.replace("\nbase\n", "\ncore/high\ncore/low\nbase\n"))
+        self.write("src/core/low/words.hpp", '#include "braid/core/task.hpp"\n')
+        self.write("src/core/high/queue.hpp", '#include "core/low/words.hpp"\n')
+        self.assertEqual(self.run_script().returncode, 0, self.run_script().stdout)
+        self.write("src/core/low/climbs.hpp", '#include "core/high/queue.hpp"\n')
+        self.expect_problem("src/core/low/climbs.hpp:1", "core/low includes core/high", "above")
+        self.write("src/core/low/climbs.hpp", '#include "core/task_pool.hpp"\n')
+        self.expect_problem("src/core/low/climbs.hpp:1", "core/low includes core,", "above")
+        self.write("src/core/low/climbs.hpp", "")
+        self.write("include/braid/core/deep.hpp", '#include "core/low/words.hpp"\n')
+        self.expect_problem("include/braid/core/deep.hpp:1", "core (public) includes", "above")
+
     def test_a_line_that_names_no_door_is_an_error_of_its_own(self):
         self.write("docs/architecture.md", PAGE.replace("src/core/extension.hpp", ""))
         result = self.run_script()
