@@ -3,8 +3,9 @@
 
 A tour is a fenced block ```tour NAME. Each line is a function and the file in which it is defined,
 in the order in which one reads them; further words are for people. Refused are: a file that does not
-exist, a function that is not defined there, and one that no line before it mentions, so that a reader
-would not know how to come there. A line "// …" says where the thread of the story changes.
+exist, a function that is not defined there, and one that the bodies of the functions before it do not
+mention, so that a reader would not know how to come there. A line "// …" says where the story goes on
+with another thread.
 """
 
 import argparse
@@ -26,21 +27,37 @@ def tours_of(text):
     return found
 
 
-def is_defined(function, text):
-    """By its name, and where it is a member outside its class, by that, too."""
+def body_at(text, start):
+    """What stands between the braces of the definition that begins at `start`; None: none follows."""
+    brace = re.compile(r"[{;]").search(text, start)
+    if brace is None or brace.group() == ";":
+        return None
+    depth = 0
+    for at in range(brace.start(), len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[start : at + 1]
+    return text[start:]
+
+
+def body_of(function, text):
+    """The definition's text; None when the file has none."""
     scope, _, name = function.rpartition("::")
-    call = rf"\b{re.escape(name)}\("
-    if not scope:
-        return re.search(rf"^[ \t]*(?![ \t]|return\b|//).*[\w>&*\]] \*?{call}", text, re.M) is not None
-    if re.search(rf"\b{re.escape(scope)}::{re.escape(name)}\(", text):
-        return True
     own = scope.rpartition("::")[2]
-    return (re.search(rf"\b(?:class|struct|interface)\b[^;{{]*\b{re.escape(own)}\b", text) is not None
-            and re.search(call, text) is not None)
+    # A name in a class of that name, outside it with the class before it, or free.
+    places = [rf"\b{re.escape(scope)}::{re.escape(name)}\("] if scope else []
+    if not scope or re.search(rf"\b(?:class|struct)\b[^;{{]*\b{re.escape(own)}\b", text):
+        places.append(rf"^[ \t]*(?![ \t]|return\b|//).*[\w>&*\]] [*&]?{re.escape(name)}\(")
+    for place in places:
+        for found in re.finditer(place, text, re.M):
+            body = body_at(text, found.start())
+            if body is not None:
+                return body
+    return None
 
 
 def problems_of(root, name, lines):
-    seen = ""
+    read = ""  # the bodies of the steps so far
     start = True
     for number, line in lines:
         if line.startswith("//"):
@@ -55,13 +72,14 @@ def problems_of(root, name, lines):
         if not file.is_file():
             yield f"{where}: {words[1]} does not exist."
             continue
-        text = file.read_text(encoding="utf-8")
-        short = function.rpartition("::")[2]
-        if not is_defined(function, text):
+        body = body_of(function, file.read_text(encoding="utf-8"))
+        if body is None:
             yield f"{where}: {function} is not defined in {words[1]}."
-        elif not start and not re.search(rf"\b{re.escape(short)}\b", seen):
-            yield f"{where}: no file before {words[1]} in '{name}' mentions {short}."
-        seen += text
+            continue
+        short = function.rpartition("::")[2]
+        if not start and not re.search(rf"\b{re.escape(short)}\b", read):
+            yield f"{where}: no step before {function} in '{name}' mentions {short}."
+        read += body
         start = False
 
 

@@ -27,6 +27,9 @@ struct mutex_of {
 };
 
 template <class Policy>
+class basic_condition;
+
+template <class Policy>
 class BRAID_LOCK_RULE(capability("mutex")) basic_mutex {
 public:
     basic_mutex() = default;
@@ -37,6 +40,7 @@ public:
     void unlock() BRAID_LOCK_RULE(release_capability()) { mutex_.unlock(); }
 
 private:
+    friend class basic_condition<Policy>;
     typename mutex_of<Policy>::type mutex_;
 };
 
@@ -61,14 +65,21 @@ private:
 template <class Policy>
 class basic_condition {
 public:
-    void wait(basic_mutex<Policy>& mutex) BRAID_REQUIRES(mutex) { condition_.wait(mutex); }
+    void wait(basic_mutex<Policy>& mutex) BRAID_REQUIRES(mutex) {
+        std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+        condition_.wait(lock);
+        lock.release();  // the caller holds it on
+    }
     void wait_for(basic_mutex<Policy>& mutex, std::int64_t ns) BRAID_REQUIRES(mutex) {
-        condition_.wait_for(mutex, std::chrono::nanoseconds(ns));
+        std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+        condition_.wait_for(lock, std::chrono::nanoseconds(ns));
+        lock.release();
     }
     void notify_all() { condition_.notify_all(); }
 
 private:
-    std::condition_variable_any condition_;
+    // Not condition_variable_any, which allocates.
+    std::condition_variable condition_;
 };
 
 BRAID_NAMESPACE_END

@@ -250,7 +250,8 @@ public:
     static bool may_be_named(const worker& w);
 
     // Read-mostly line.
-    atomic<std::int64_t> expected_at{0};  // when the program has said that work comes; 0: never
+    alignas(64) atomic<std::int64_t> expected_at{
+        0};  // when the program has said that work comes; 0: never
     std::uint64_t serial_number = 0,
                   float_control = 0;  // serial_number: tells schedulers at one address apart
     std::uint32_t ring = 0, process = 0;
@@ -285,7 +286,7 @@ public:
     atomic<bool> warned_of_reserves{false}, warned_of_parking{false};
 
 private:
-    using seats_room::seats_room;
+    explicit runtime(const scheduler_options& o) : seats_room(o) {}
     ~runtime();
     task_options member_options(std::uint32_t parent) const;
     std::uint32_t open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch);

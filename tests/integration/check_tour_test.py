@@ -55,7 +55,11 @@ class check_tour(planted_tree):
 
     def test_a_step_that_nothing_before_it_mentions_is_named(self):
         self.write("src/open.cpp", "int open(room&) {\n    return 0;\n}\n")
-        self.expect_problem("docs/architecture.md:4: no file before src/room.hpp in 'task' mentions take.")
+        self.expect_problem("docs/architecture.md:4: no step before room::take in 'task' mentions take.")
+
+    def test_a_step_that_only_another_function_of_the_file_mentions_is_named(self):
+        self.write("src/open.cpp", "int open(room&) {\\n    return 0;\\n}\\nint other(room& r) {\\n    return r.take();\\n}\\n")
+        self.expect_problem("no step before room::take in 'task' mentions take.")
 
     def test_a_line_without_a_file_is_named(self):
         self.write("docs/architecture.md", PAGE.replace("src/loop.cpp", ""))

@@ -15,11 +15,11 @@ constinit const std::atomic<std::uint32_t> never{0}, always{1};
 }  // namespace
 
 report_room::report_room(const scheduler_options& o, bool identified)
-    : options_(o),
-      memory_(o.memory, o.memory_budget_bytes, o.out_of_memory),
-      listens_(o.observer != nullptr ? &o.observer->listening() : &never),
+    : listens_(o.observer != nullptr ? &o.observer->listening() : &never),
       watches_(identified || o.statistics ? &always : listens_),
-      plain_ways_(!identified && !o.statistics) {
+      plain_ways_(!identified && !o.statistics),
+      options_(o),
+      memory_(o.memory, o.memory_budget_bytes, o.out_of_memory) {
     if (o.assertion.function == nullptr) options_.assertion = {&log_misuse, &options_.log};
 }
 
@@ -84,9 +84,8 @@ void report_room::note_duration(report_seat& w, const char* name, bool quiet, st
     }
 }
 
-/// The clock costs as much as all that is done for a
-/// small task, so it is read after every eighth of those that take no time, and after each one as
-/// soon as it moves. (The warning about a long
+/// The clock costs as much as all that is done for a small task, so it is read after every eighth
+/// of those that take no time, and after each one as soon as it moves. (The warning about a long
 /// one among them says how many there were.)
 void report_room::note_durations(report_seat& w, const char* name, bool quiet, unsigned count) {
     if (options_.long_task.value <= 0) return;

@@ -14,8 +14,6 @@
 
 BRAID_NAMESPACE_BEGIN
 
-class event;
-
 namespace detail {
 
 class runtime;
@@ -50,8 +48,8 @@ struct report_seat {
     const std::uint16_t index;
     const seat_kind kind;
     char name[32] = {};
-    std::int64_t stamp = 0;  // clock at the end of the last task or sleep
-    unsigned time_each = 1;  // plain tasks; see note_durations()
+    alignas(64) std::int64_t stamp = 0;  // clock at the end of the last task or sleep
+    unsigned time_each = 1;              // plain tasks; see note_durations()
     // What of the running task's time went by in waits, in tasks on top and in blocking().
     std::int64_t elsewhere = 0;
     seat_counters counters;
@@ -91,8 +89,8 @@ public:
 
     /// The clock that tasks are timed with.
     std::int64_t task_clock() const;
-    /// `count` tasks ended, of which the first started at `from`; a long one is warned about.
-    void note_duration(report_seat& w, const char* name, bool quiet, std::int64_t from,
+    /// `count` tasks ended, of which the first began at `started`; a long one is warned about.
+    void note_duration(report_seat& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
     /// As note_duration() for `count` tasks of one kind in a row, of which no start was noted.
     void note_durations(report_seat& w, const char* name, bool quiet, unsigned count);
@@ -100,11 +98,12 @@ public:
 private:
     void note_type(report_seat& w, const char* name, std::int64_t ns);
 
-    scheduler_options options_;
-    accounted_memory memory_;
+    // Read at each task; between them and what is written, memory_'s counts, lie the options.
     const std::atomic<std::uint32_t>* listens_;
     const std::atomic<std::uint32_t>* watches_;  // the same; 1 without plain_ways
     bool plain_ways_;                            // no statistics, no stable ids
+    scheduler_options options_;
+    accounted_memory memory_;
 };
 
 }  // namespace detail

@@ -22,6 +22,8 @@ void make_frame_work(runtime& rt, worker& w) {
         if (!id) return;
         slot& s = rt.slot_at(id);
         s.level.store(static_cast<std::uint8_t>(priority_level::low), relaxed);
+        // It may take as long as background work takes, without a warning.
+        s.flags.fetch_or(flag_quiet, relaxed);
         // release: as in inherit_priority(), see level_of().
         s.flags.fetch_and(static_cast<std::uint16_t>(~(flag_background | flag_category)), release);
         rt.enqueue(w, index_of(id.value));

@@ -62,12 +62,12 @@ private:
 
     parking_lot lot_;
     sleepers asleep_;
+    atomic<std::uint64_t> wakes_{0};  // on the line of those who sleep, not of what all read
     // Read-mostly line.
     alignas(64) atomic<std::uint32_t> seat_count_{0};
     atomic<seats_seat*> seats_[sleepers::capacity]{};
     atomic<life> phase_{life::running};
     freezer frozen_;
-    atomic<std::uint64_t> wakes_{0};
     unseated unseated_;
 };
 

@@ -120,16 +120,16 @@ bool task_room::waits_for_transitively(task_id id, task_id wanted) const {
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
     unsigned count = 1;
-    for (unsigned i = 0; i < count; ++i) {
-        const bool found = any_predecessor(list[i], [&](task_id from) {
-            if (from == wanted) return true;
-            const bool known = std::find(list, list + count, from) != list + count;
-            if (!known && count != limit) list[count++] = from;
+    bool found = false;
+    for (unsigned i = 0; i < count && !found; ++i) {
+        any_predecessor(list[i], [&](task_id from) {
+            found = from == wanted;
+            if (found || count == limit) return true;
+            if (std::find(list, list + count, from) == list + count) list[count++] = from;
             return false;
         });
-        if (found) return true;
     }
-    return false;
+    return found;
 }
 
 // ---- what few tasks have -----------------------------------------------------------------------

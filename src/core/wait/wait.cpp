@@ -289,7 +289,7 @@ void wait_loop::rest() {
 /// Work is ready that this wait does not need, and nobody is there to run it. While others run
 /// something, what is awaited may still come about: this thread looks again now and then. When
 /// nobody does, it searches everything for what it needs, and runs something else only when there
-/// is nothing: that may in serial() wait for a task that lies below it on this stack. A thread
+/// is nothing: that may in turn wait for a task that lies below it on this stack. A thread
 /// without tasks on its stack can bury none of them, so it does it first.
 void wait_loop::poll() {
     alone_ = false;  // look again whether a thread is to be had
