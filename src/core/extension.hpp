@@ -143,7 +143,7 @@ inline bool wait(runtime& rt, seat& w, task_id id, help policy, failure& receive
 inline failure failure_of(runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
-    return failure(rt, own != nullptr ? rt.keep(own) : nullptr);
+    return failure(rt, own != nullptr ? rt.share(own) : nullptr);
 }
 /// Gives up the handle of a task that was opened as draft_kind::valued.
 inline void release_handle(runtime& rt, task_id id) {

@@ -120,7 +120,7 @@ public:
     bool drop_only_share() const { return drop_only_open_work(slot_->open); }
     /// The same if nobody can know its id, without a read-modify-write; closes it, too.
     bool close_unknown(task_id id) const {
-        return detail::close_unknown(slot_->open, slot_->permissions, generation_of(id.value));
+        return detail::close_unknown(slot_->open, slot_->successors, generation_of(id.value));
     }
 
     // For the functions below.
@@ -197,7 +197,7 @@ public:
         // an earlier round then takes it for this one's.
         const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
         const bool counted_up = generation != s.generation();
-        open_words(s.open, s.permissions, generation, 1);
+        open_words(s.open, s.successors, generation, 1);
         s.environment.store(environment_, relaxed);
         s.waits_for.store(waits_for, relaxed);
         s.parent.store(parent_, relaxed);
@@ -268,22 +268,22 @@ inline void count_executed(seat& w) { seat_counters::add(w.counters.executed); }
 inline void count_failed(seat& w) { seat_counters::add(w.counters.failed); }
 inline void count_cancelled(seat& w) { seat_counters::add(w.counters.cancelled); }
 
-struct told_event {
+struct reported_event {
     event_kind kind;
     task_id task;
     task_id other = {};
     const char* name = nullptr;
 };
 /// With an observer only.
-inline void tell(runtime& rt, seat& w, const told_event& e) {
+inline void report(runtime& rt, seat& w, const reported_event& e) {
     rt.report(w, e.kind, e.task, e.other, e.name);
 }
-struct told_creation {
+struct reported_creation {
     task_id id, parent;
     const std::source_location& where;
     bool same_moment;  // the one before has just been told
 };
-inline void tell_spawned(observer& to, const seat& w, own_task task, const told_creation& c) {
+inline void report_spawned(observer& to, const seat& w, own_task task, const reported_creation& c) {
     w.rt.report_spawned(to, w, task.words(), c.id, c.parent, c.where, c.same_moment, false);
 }
 /// What `rounds` more add to the ids of tasks.
@@ -302,7 +302,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     const std::uint32_t parent = s.parent.load(relaxed);
     const bool failed = s.has(flag_failed);
     const std::uint64_t head =
-        closed ? join_word(0, no_edge) : close_and_take(s.permissions, generation_of(id.value));
+        closed ? join_word(0, no_edge) : close_and_take(s.successors, generation_of(id.value));
     if (failed) {
         // A child's, which came to the task as to every parent.
         if (outcome* own = rt.take_outcome(s)) {
@@ -311,7 +311,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     }
     if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
         outcome* const cause = failed ? rt.share_outcome(rt.slot_at(parent)) : nullptr;
-        rt.tell_dependents(w, index_of(id.value), head, cause);
+        rt.notify_dependents(w, index_of(id.value), head, cause);
         rt.drop(cause);
     }
     const task_environment* const environment = s.environment.load(relaxed);

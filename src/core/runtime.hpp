@@ -72,9 +72,9 @@ public:
     void enqueue(worker& w, std::uint32_t index);
     /// Into the thread's own queue, for everybody.
     void push_ready(worker& w, task_id id, unsigned level);
-    static constexpr std::size_t spill_batch = 64;
-    void spill(worker& w, task_id id, unsigned level);
-    bool unspill(worker& w, unsigned level);
+    static constexpr std::size_t overflow_batch = 64;
+    void put_in_overflow(worker& w, task_id id, unsigned level);
+    bool refill_from_overflow(worker& w, unsigned level);
     bool steals_pay(worker& w) const;
     bool may_steal(worker& w) const;
     task_id steal(worker& w, unsigned level);
@@ -132,16 +132,16 @@ public:
     void idle(worker& w);
     void leave_search(worker& w);
     void expect_work(nanoseconds in);
-    void tell_of_expected_work(std::int64_t at);
+    void notify_of_expected_work(std::int64_t at);
 
     // ---- complete.cpp
     void own_work_done(worker& w, std::uint32_t index);
-    void complete(worker& w, std::uint32_t index, bool told = false);  // that it completes
+    void complete(worker& w, std::uint32_t index, bool completion_reported = false);
     void release_holder(worker& w, task_id id);
-    void tell_scope(worker& w);
+    void flush_scope_ends(worker& w);
     enum class end_of_task : std::uint8_t { executed, failed, cancelled };
     void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);
-    bool tell_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
+    bool notify_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
     static bool scope_done(const scope& s);
 
     // ---- wait/
@@ -157,8 +157,8 @@ public:
     static bool mark_waited(scope& all);
     static const task_environment* environment_of(const scope& all);
     /// False: no thread could be had to stand in.
-    bool hand_over(worker& w);
-    void take_back(worker& w);
+    bool release_permit(worker& w);
+    void acquire_permit(worker& w);
     bool sleep(worker& w, std::int64_t deadline);
 
     // ---- fork.cpp
@@ -171,12 +171,12 @@ public:
     bool join_popped(worker& w, fork_slot* slot);
     /// All private joins: the thread does something else than to come back to them.
     void publish_joins(worker& w);
-    /// Runs a job of another thread's joins, any of them; false: there is none.
-    bool steal_job(worker& w);
+    /// Runs a branch of another thread's joins, any of them; false: there is none.
+    bool steal_branch(worker& w);
     /// … one that the wait needs.
-    bool steal_needed_job(worker& w, const wait_target& target);
-    /// Some job is public. Asks where there are only private ones.
-    bool jobs_visible() const;
+    bool steal_needed_branch(worker& w, const wait_target& target);
+    /// Some branch is public. Asks where there are only private ones.
+    bool branches_visible() const;
 
     // ---- failure.cpp
     /// `by`: who threw, if not the task of that index.
@@ -201,7 +201,7 @@ public:
     /// For a wait. Null: all are taken, and none can be had.
     worker* try_lease_guest();
     /// Under the lock of without_seat(). Null: none is free.
-    worker* take_guest(bool kept_too);
+    worker* take_guest(bool also_spare);
     void seat_guest(worker& w);
     bool sleep_outside(unseated& here, std::int64_t deadline) BRAID_REQUIRES(here.lock);
     void return_guest(worker& w);
@@ -232,8 +232,8 @@ public:
     void release_resources(worker& w, std::uint32_t index);
 
     // ---- instruments.cpp
-    void tell_taken(const wait_target& target) const;
-    void tell_event(event_kind kind, const event& e) const;
+    void report_taken(const wait_target& target) const;
+    void report_event(event_kind kind, const event& e) const;
     scheduler_statistics statistics() const;
     worker& seat_at(unsigned index) const {
         return static_cast<worker&>(seats_room::seat_at(index));
@@ -258,7 +258,7 @@ public:
 
     // Tasks of the high level that lie in queues: others look for them before their own.
     alignas(64) atomic<std::int32_t> high_ready{0};
-    inbox spilled[level_count];
+    inbox overflow[level_count];
     inbox masked;                         // tasks for a mask of workers
     atomic<std::uint64_t> masked_for{0};  // some of them may be for these
 
@@ -295,17 +295,17 @@ private:
     bool leave_ticket(worker& w, std::uint32_t index);
     bool refill_ticket(worker& w, std::uint32_t index);
     bool run_members(worker& w, std::uint32_t index, ticket& own);
-    void enter_turn(worker& w);
-    void complete_one(worker& w, std::uint32_t index, bool told);
+    void enter_gate(worker& w);
+    void complete_one(worker& w, std::uint32_t index, bool completion_reported);
     void end_here(worker& w, std::uint32_t index);
     void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
     void pass_on(worker& w, const slot& s, outcome& result, std::uint32_t parent);
     static end_of_task how_it_ended(const slot& s);
     void recycle(worker& w, std::uint32_t index);
     void publish_joins(worker& w, std::uint32_t count);
-    bool claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted);
-    void run_job(worker& w, const worker& victim, fork_slot& job, std::uint32_t by);
-    void wait_for_job(worker& w, fork_slot& job);
+    bool claim_branch(worker& w, worker& victim, std::uint32_t from, id_test wanted);
+    void run_branch(worker& w, const worker& victim, fork_slot& branch, std::uint32_t by);
+    void wait_for_branch(worker& w, fork_slot& branch);
 };
 
 /// The innermost task that the calling thread runs, of any scheduler.

@@ -144,9 +144,9 @@ runtime* runtime::create(const scheduler_options& given) {
 
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
-    rt->guests.kept =
-        rt->place_seat(seat_kind::guest, 0, rt->guests.kept_bytes, rt->guests.kept_cells,
-                       guest_seats::kept_ring, guest_seats::kept_ring, "guest");
+    rt->guests.spare =
+        rt->place_seat(seat_kind::guest, 0, rt->guests.spare_bytes, rt->guests.spare_cells,
+                       guest_seats::spare_ring, guest_seats::spare_ring, "guest");
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
     rt->guests.post = rt->add_seat(seat_kind::guest, 0, "post");
     rt->reserve_slots(128 + 64 * static_cast<std::uint32_t>(workers));
@@ -249,7 +249,7 @@ worker* runtime::add_main(const char* name) {
     if (w == nullptr) w = add_seat(seat_kind::main, 0, name);
     if (w == nullptr) return nullptr;
     w->at_rest.store(false, relaxed);
-    enter_turn(*w);
+    enter_gate(*w);
     return w;
 }
 
@@ -288,7 +288,7 @@ void runtime::remove_main(worker& w) {
         break;
     }
     leave_search(w);
-    tell_scope(w);
+    flush_scope_ends(w);
     if (serial()) serial()->leave(w.index);
     unbind_seat(w);
     w.at_rest.store(true, seq_cst);
@@ -296,7 +296,7 @@ void runtime::remove_main(worker& w) {
     w.vacant = true;
 }
 
-void runtime::enter_turn(worker& w) {
+void runtime::enter_gate(worker& w) {
     bind_seat(w);
     if (options().observer != nullptr) report_seated(w);
     if (!serial()) return;
@@ -305,13 +305,13 @@ void runtime::enter_turn(worker& w) {
 
 // ---- foreign threads ---------------------------------------------------------------------------
 
-worker* runtime::take_guest(bool kept_too) {
+worker* runtime::take_guest(bool also_spare) {
     unsigned count = 0;
     unsigned inside = 0;  // those that only wait do not count: others must get on
     worker* found = nullptr;
     for (unsigned i = 0; i < seat_count(); ++i) {
         worker* w = &seat_at(i);
-        if (w->kind != seat_kind::guest || w == guests.post || w == guests.kept) continue;
+        if (w->kind != seat_kind::guest || w == guests.post || w == guests.spare) continue;
         ++count;
         if (!w->leased && found == nullptr) found = w;
         if (w->leased && !w->waits) ++inside;
@@ -319,7 +319,7 @@ worker* runtime::take_guest(bool kept_too) {
     const bool allowed = inside < static_cast<unsigned>(std::max(1, options().guests));
     if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
     if (!allowed || found == nullptr)
-        found = kept_too && !guests.kept->leased ? guests.kept : nullptr;
+        found = also_spare && !guests.spare->leased ? guests.spare : nullptr;
     if (found == nullptr) return nullptr;
     found->leased = true;
     found->stack_low = 0;
@@ -341,7 +341,7 @@ worker* runtime::lease_guest() {
 
 void runtime::seat_guest(worker& w) {
     w.at_rest.store(false, relaxed);
-    enter_turn(w);
+    enter_gate(w);
 }
 
 worker* runtime::try_lease_guest() {
@@ -355,7 +355,7 @@ worker* runtime::try_lease_guest() {
 }
 
 void runtime::return_guest(worker& w) {
-    tell_scope(w);
+    flush_scope_ends(w);
     if (serial()) serial()->leave(w.index);
     unbind_seat(w);
     // Told under the lock: a thread that ends the scheduler waits for that.
@@ -469,7 +469,7 @@ void runtime::shut_down(shutdown how) {
             run(*seat, id);
             continue;
         }
-        tell_scope(*seat);
+        flush_scope_ends(*seat);
         if (active_policy::now() < spin_until) {
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
             continue;
@@ -551,7 +551,7 @@ runtime::~runtime() {
         ready_queue::cell* const cells = w->cells;
         const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
         w->~worker();
-        if (w == guests.kept) continue;
+        if (w == guests.spare) continue;
         memory().release(cells, cell_bytes, 64, memory_tag::worker);
         memory().release(w, sizeof(worker), alignof(worker), memory_tag::worker);
     }

@@ -49,8 +49,8 @@ task_id runtime::choose_ready(worker& w, id_test wanted) {
         for (unsigned i = 0; i < seat_limit; ++i) {
             seat_at(i).ready[level].claim_oldest_if(add, SIZE_MAX);
         }
-        const std::lock_guard lock(spilled[level].mutex);
-        for (std::uint32_t i = spilled[level].first; i != no_index;
+        const std::lock_guard lock(overflow[level].mutex);
+        for (std::uint32_t i = overflow[level].first; i != no_index;
              i = slot_at(i).next.load(relaxed)) {
             add(id_of(i).value);
         }
@@ -77,7 +77,7 @@ void runtime::take_out(task_id id) {
     }
     if (taken_from(masked)) return;
     for (unsigned level = 0; level < level_count; ++level) {
-        bool taken = taken_from(spilled[level]);
+        bool taken = taken_from(overflow[level]);
         for (unsigned i = 0; !taken && i < seat_limit; ++i) {
             taken = seat_at(i).ready[level].claim_oldest_if(is_it, SIZE_MAX) != 0;
         }

@@ -123,7 +123,7 @@ std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_
     s.level.store(p.level.load(relaxed), relaxed);
     s.environment.store(p.environment.load(relaxed), relaxed);
     link_parent(s, parent);
-    open_words(s.open, s.permissions, s.generation() + 1, 1);
+    open_words(s.open, s.successors, s.generation() + 1, 1);
     // relaxed: the caller's share keeps the count above 0 meanwhile.
     slot_at(parent).open.fetch_add(1, relaxed);
     return index;

@@ -34,7 +34,7 @@ void runtime::leave_search(worker& w) {
 }
 
 void runtime::idle(worker& w) {
-    tell_scope(w);
+    flush_scope_ends(w);
     note_core(w);
     if (w.search == searcher::none) {
         asleep().begin_search(searcher::idle);
@@ -54,12 +54,12 @@ void runtime::idle(worker& w) {
             run_chain(w);
             return;
         }
-        if (steal_job(w)) return;
+        if (steal_branch(w)) return;
     }
     const std::int64_t expected = expected_at.load(seq_cst);
     if (w.expected_at.load(relaxed) != expected) {
         w.expected_at.store(expected, relaxed);
-        tell_of_expected_work(expected);
+        notify_of_expected_work(expected);
     }
     std::int64_t deadline = INT64_MAX;
     if (expected != 0 && !serial()) {
@@ -88,11 +88,11 @@ void runtime::expect_work(nanoseconds in) {
     at = std::max<std::int64_t>(at, 0);  // before the clock began
     // seq_cst: before the look at who sleeps. Whoever announces a sleep after that sees it.
     expected_at.store(at, seq_cst);
-    tell_of_expected_work(at);
+    notify_of_expected_work(at);
 }
 
 /// One thread that fell asleep before it was said; that one tells the next.
-void runtime::tell_of_expected_work(std::int64_t at) {
+void runtime::notify_of_expected_work(std::int64_t at) {
     if (!asleep().anybody_asleep()) return;
     for (unsigned i = 0; i < seat_count(); ++i) {
         const worker* w = &seat_at(i);

@@ -23,11 +23,11 @@ public:
     /// way). Any thread.
     void add(unsigned seat);
     /// The seat's thread: waits for the turn.
-    void await_turn(unsigned seat);
+    void await_gate(unsigned seat);
     /// Both.
     void enter(unsigned seat) {
         add(seat);
-        await_turn(seat);
+        await_gate(seat);
     }
     /// The seat's thread: takes no part any more; somebody else goes on.
     void leave(unsigned seat);
@@ -48,7 +48,7 @@ public:
 private:
     enum class state : std::uint8_t { absent, runnable, running, blocked, blocked_with_deadline };
 
-    void pass_turn();
+    void pass_on();
     void report_standstill();
     std::size_t pick(decision_kind kind, state wanted, unsigned& seat);
     void grant(unsigned seat);
@@ -62,7 +62,7 @@ private:
     bool notified_[capacity]{};
     bool timed_out_[capacity]{};
     bool waits_[capacity]{};
-    basic_parker<active_policy> turn_[capacity];
+    basic_parker<active_policy> parkers_[capacity];
 };
 
 }  // namespace detail

@@ -40,7 +40,7 @@ public:
         if (reach == 0) return false;
         // Upwards: does somebody needed wait for this one?
         const slot& s = rt_.slot_at(index_of(entry));
-        std::uint32_t e = first_edge(s.permissions.load(acquire));
+        std::uint32_t e = first_edge(s.successors.load(acquire));
         for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
             if (contains(rt_.edge_at(e).to.load(relaxed), reach - 1)) return true;
             e = rt_.edge_at(e).next.load(relaxed);

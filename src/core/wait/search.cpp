@@ -26,7 +26,7 @@ bool enough_stack(const runtime& rt, worker& w) {
 task_id work_search::find() {
     if (policy_ == help::none || !enough_stack(rt_, w_)) return {};
     if (target_.run_everything) return rt_.next_task(w_);
-    if (target_.job != nullptr) return {};                  // steal_needed_job()
+    if (target_.branch != nullptr) return {};               // steal_needed_branch()
     if (!target_.task) return claim_needed(first_entries);  // does not look at needs
     if (!rt_.serial() && w_.kind != seat_kind::background) {
         // Most often the awaited task itself is the newest that this thread has made.
@@ -91,7 +91,7 @@ task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newe
     for (unsigned level = level_count; level-- != 0;) {
         if (level == high && rt_.high_ready.load(relaxed) <= 0) continue;
         ready_queue& own = w_.ready[level];
-        if (own.newest() == 0) rt_.unspill(w_, level);
+        if (own.newest() == 0) rt_.refill_from_overflow(w_, level);
         std::uint64_t id =
             newest ? own.claim_newest_if(wanted, look_at) : own.claim_oldest_if(wanted, look_at);
         for (unsigned n = 0; id == 0 && n < count; ++n) {
@@ -99,10 +99,10 @@ task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newe
             if (victim == nullptr || victim == &w_) continue;
             id = victim->ready[level].claim_oldest_if(wanted, look_at);
         }
-        if (id == 0 && rt_.spilled[level].size.load(relaxed) != 0) {
-            const std::lock_guard lock(rt_.spilled[level].mutex);
+        if (id == 0 && rt_.overflow[level].size.load(relaxed) != 0) {
+            const std::lock_guard lock(rt_.overflow[level].mutex);
             const std::uint32_t i = rt_.take_first(
-                rt_.spilled[level], [&](std::uint32_t t) { return wanted(rt_.id_of(t).value); });
+                rt_.overflow[level], [&](std::uint32_t t) { return wanted(rt_.id_of(t).value); });
             if (i != no_index) id = rt_.id_of(i).value;
         }
         if (id == 0) continue;
@@ -113,7 +113,7 @@ task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newe
 }
 
 task_id work_search::find_anywhere() {
-    if (target_.job != nullptr) return {};
+    if (target_.branch != nullptr) return {};
     if (target_.task) {
         needed_work(rt_, w_).find(target_.task);
         w_.needed_for = target_.task;
