@@ -1,6 +1,6 @@
 #pragma once
 // The one place where numbers of the public face are brought into their ranges. The ranges stand in
-// the headers; what lies outside counts as the nearest number inside, and the log is told.
+// the headers; what lies outside counts as the nearest number inside, which the log reports.
 
 #include "braid/core/scheduler_options.hpp"
 
@@ -29,7 +29,7 @@ public:
         }
         value = inside;
     }
-    /// As thread_options says.
+    /// The ranges are those of thread_options.
     void clamp_thread(int& nice, std::size_t& stack_bytes) const;
 
 private:

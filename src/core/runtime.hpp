@@ -1,12 +1,14 @@
 #pragma once
 // The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
-//   build.cpp     open, edges, publish          ready.cpp     queues, inboxes, stealing, waking
-//   plain.cpp     the short way of plain tasks      affinity.cpp  tasks for certain threads
-//   batch.cpp     many bodies in one task       fork.cpp      joins that become public
-//   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
-//   idle.cpp      looking on, sleeping          failure.cpp   outcomes and who receives them
-//   wait/         helping, parking, permits     lifecycle.cpp, freeze.cpp, background.cpp,
-//                                               resource.cpp, instruments.cpp
+//   life/     open.cpp: open, edges, publish     complete.cpp: successors, parents, recycling
+//             failure.cpp: outcomes and who receives them    resources.cpp
+//   ready/    ready.cpp: queues, stealing, waking      direct.cpp: tasks for certain threads
+//             choice.cpp: what a chooser picks
+//   run/      run.cpp: the thread's loop, the body     plain.cpp: the short way of plain tasks
+//             batch.cpp: many bodies in one task       branch.cpp: joins that become public
+//             idle.cpp: polling, sleeping              background.cpp
+//   wait/     helping, parking, permits
+//   control/  lifecycle.cpp, freeze.cpp
 
 #include "base/accounted_memory.hpp"
 #include "base/topology.hpp"
@@ -36,7 +38,7 @@ public:
     /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
     static void destroy(runtime* rt);
 
-    // ---- build.cpp
+    // ---- life/open.cpp
     draft open(worker& w, const task_options& options, draft_kind kind);
     /// What options say about where and how a task runs.
     static std::uint16_t flags_of(const task_options& options);
@@ -51,7 +53,7 @@ public:
     static void count_creation(worker& w, const task_environment* environment,
                                std::uint64_t count = 1);
 
-    // ---- plain.cpp
+    // ---- run/plain.cpp
     draft open_plain(worker& w, scope* within, const char* name, draft_kind kind);
     slot* prepare_plain(worker& w, const char* name, std::uint16_t flags,
                         const task_environment* environment, bool may_block = true) noexcept;
@@ -61,13 +63,13 @@ public:
     void run_plain(worker& w, task_id id, bool more);
     void run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data);
 
-    // ---- batch.cpp
+    // ---- run/batch.cpp
     void spawn_members(worker& w, const batch_bodies& all);
     void run_ticket(worker& w, std::uint32_t index);
 
-    // ---- ready.cpp
+    // ---- ready/ready.cpp
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
-    void queue_ready(worker& w, std::uint32_t index);  // which has been told
+    void queue_ready(worker& w, std::uint32_t index);  // that was reported already
     bool set_run_next(worker& w, std::uint32_t index, unsigned depth);
     void enqueue(worker& w, std::uint32_t index);
     /// Into the thread's own queue, for everybody.
@@ -93,7 +95,7 @@ public:
     template <class Fits>
     std::uint32_t take_first(inbox& list, Fits&& fits);  // lists.hpp
 
-    // ---- affinity.cpp
+    // ---- ready/direct.cpp
     bool may_run_on(const slot& s, const worker& w) const;
     void enqueue_direct(worker& w, std::uint32_t index);
     /// False, and reported: there is no such thread.
@@ -101,14 +103,14 @@ public:
     bool enqueue_masked(std::uint32_t index, std::uint64_t mask);
     std::uint64_t members_of_masks() const;
     void wake_member(std::uint64_t mask);
-    /// As direct_work(), by a thread that has announced its sleep.
+    /// What direct_work() finds, for a thread that has announced its sleep.
     bool direct_work_after_announcement(const worker& w) const;
     /// The oldest of the highest level, if that is `lowest` or above.
     task_id direct_task(worker& w, unsigned lowest = 0);
     task_id direct_task_if(worker& w, id_test wanted);
     void ask_pinned_threads(const worker& w);
 
-    // ---- run.cpp
+    // ---- run/run.cpp
     void thread_main(worker& w);
     void enter_thread(worker& w);
     void leave_thread(worker& w);
@@ -128,13 +130,13 @@ public:
     void end_without_running(worker& w, std::uint32_t index);
     void rest_if_frozen(worker& w);
 
-    // ---- idle.cpp
+    // ---- run/idle.cpp
     void idle(worker& w);
     void leave_search(worker& w);
     void expect_work(nanoseconds in);
     void notify_of_expected_work(std::int64_t at);
 
-    // ---- complete.cpp
+    // ---- life/complete.cpp
     void own_work_done(worker& w, std::uint32_t index);
     void complete(worker& w, std::uint32_t index, bool completion_reported = false);
     void release_holder(worker& w, task_id id);
@@ -149,7 +151,7 @@ public:
     /// the awaited task's outcome.
     bool wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
               outcome** received);
-    /// The same for any thread, also for one that finds no seat: then it runs nothing meanwhile.
+    /// For any thread, also for one that finds no seat: then it runs nothing meanwhile.
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
     void count_background_waiter(worker& w, int change);
     static bool take(event& e);
@@ -161,7 +163,7 @@ public:
     void acquire_permit(worker& w);
     bool sleep(worker& w, std::int64_t deadline);
 
-    // ---- fork.cpp
+    // ---- run/branch.cpp
     fork_context context_of(worker& w);
     static fork_context context_of(task_context& task) {
         return task.rt_.context_of(*task.worker_);
@@ -173,18 +175,18 @@ public:
     void publish_joins(worker& w);
     /// Runs a branch of another thread's joins, any of them; false: there is none.
     bool steal_branch(worker& w);
-    /// … one that the wait needs.
+    /// Runs one that the wait needs.
     bool steal_needed_branch(worker& w, const wait_target& target);
     /// Some branch is public. Asks where there are only private ones.
     bool branches_visible() const;
 
-    // ---- failure.cpp
+    // ---- life/failure.cpp
     /// `by`: who threw, if not the task of that index.
     void record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
                         std::uint32_t ordinal, const char* by = nullptr);
     bool scope_cancelled(const slot& s) const;
 
-    // ---- lifecycle.cpp
+    // ---- control/lifecycle.cpp
     worker* add_seat(seat_kind kind, unsigned number, const char* name);
     worker* place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
                        std::uint32_t most, std::uint32_t others, const char* name);
@@ -205,7 +207,7 @@ public:
     void seat_guest(worker& w);
     bool sleep_outside(unseated& here, std::int64_t deadline) BRAID_REQUIRES(here.lock);
     void return_guest(worker& w);
-    /// For try_post() from outside: waits for nothing. Null: another thread is there.
+    /// For try_post() from outside: waits for nothing. Null: another thread has it.
     worker* enter_post_seat();
     void leave_post_seat();
     void note_guest_waits(worker& w, bool waits);
@@ -219,7 +221,7 @@ public:
     void freeze();
     void resume();
 
-    // ---- background.cpp
+    // ---- run/background.cpp
     void enqueue_background(worker& w, std::uint32_t index);
     void start_background(worker& w);
     void background_main(worker& w);
@@ -227,11 +229,11 @@ public:
     template <class Wanted>
     task_id take_background(Wanted&& wanted);  // lists.hpp
 
-    // ---- resource.cpp
+    // ---- life/resources.cpp
     bool acquire_resources(worker& w, std::uint32_t index);
     void release_resources(worker& w, std::uint32_t index);
 
-    // ---- instruments.cpp
+    // ---- runtime.cpp, ready/choice.cpp
     void report_taken(const wait_target& target) const;
     void report_event(event_kind kind, const event& e) const;
     scheduler_statistics statistics() const;

@@ -1,4 +1,4 @@
-// braid::scheduler: finds the caller's seat, then hands over to the runtime.
+// braid::scheduler: finds the caller's seat, then calls the runtime.
 #include "braid/core/scheduler.hpp"
 
 #include "braid/core/error.hpp"

@@ -70,7 +70,8 @@ public:
         if (worker_ == nullptr) return;
         const bool outermost = worker_->kind == seat_kind::main && !worker_->inside.load(relaxed);
         if (!outermost) worker_ = nullptr;
-        // release: whoever sees it sees what this call has read of the scheduler's handle as read.
+        // release: a thread that sees it sees what this call has read of the scheduler's handle as
+        // read.
         if (outermost) worker_->inside.store(true, release);
     }
     ~long_call() {

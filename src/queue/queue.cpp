@@ -110,8 +110,8 @@ struct queue::state {
     platform::thread_request request{};
 };
 
-/// Whoever changed the world looks for sleepers after it (seq_cst); whoever wants to sleep says so
-/// (seq_cst) and looks at the world again under the lock: one of the two sees the other.
+/// A thread that changed the world looks for sleepers after it (seq_cst); one that wants to sleep
+/// says so (seq_cst) and looks at the world again under the lock: one of the two sees the other.
 void queue::state::notify_sleepers() {
     if (sleepers.load(seq_cst) == 0) return;
     {

@@ -33,7 +33,7 @@ atomic<std::uint64_t> next_serial{1};
 atomic<std::uint64_t> next_thread_serial{1};
 
 constexpr auto normal = static_cast<unsigned>(priority_level::normal);
-/// Of the levels that few tasks have, and of guests.
+/// The ring's size for levels that few tasks have, and for guests.
 constexpr std::uint32_t small_ring = 256;
 
 }  // namespace
@@ -116,8 +116,8 @@ scheduler_options with_observer(scheduler_options o) {
 
 namespace {
 
-/// For a part without which there is no scheduler. The handler was told; there is nothing to
-/// return.
+/// Makes a part without which there is no scheduler. The handler has the report; there is nothing
+/// to return.
 template <class Part>
 void* room_for(accounted_memory& memory) {
     void* bytes = memory.allocate(sizeof(Part), alignof(Part), memory_tag::runtime);
@@ -154,7 +154,7 @@ runtime* runtime::create(const scheduler_options& given) {
     return rt;
 }
 
-/// Under seat_mutex, or while nobody else is there; a seat is left.
+/// The caller holds seat_mutex, or is the only thread so far; a seat is left.
 worker* runtime::place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
                             std::uint32_t most, std::uint32_t others, const char* name) {
     const std::uint32_t index = seat_count();
@@ -330,7 +330,7 @@ worker* runtime::lease_guest() {
     worker* w = nullptr;
     {
         const locked lock(without_seat().lock);
-        // Whoever has the kept seat does not wait, so it comes back.
+        // The thread that has the spare seat does not wait, so the seat comes back.
         while ((w = take_guest(true)) == nullptr) {
             without_seat().returned.wait(without_seat().lock);
         }
@@ -358,7 +358,7 @@ void runtime::return_guest(worker& w) {
     flush_scope_ends(w);
     if (serial()) serial()->leave(w.index);
     unbind_seat(w);
-    // Told under the lock: a thread that ends the scheduler waits for that.
+    // Notified under the lock: a thread that ends the scheduler waits for that.
     const locked lock(without_seat().lock);
     w.leased = false;
     w.at_rest.store(true, relaxed);
@@ -476,7 +476,7 @@ void runtime::shut_down(shutdown how) {
         }
         wait_record record;
         if (!lot().enter(record, key, seat->index, [&] { return !at_rest(); })) continue;
-        // Threads that go to sleep tell; a task that ends on a thread outside does not, hence
+        // Threads that go to sleep notify; a task that ends on a thread outside does not, hence
         // the time-out.
         if (serial()) {
             serial()->block(seat->index, true, true);

@@ -1,4 +1,4 @@
-// A task is over: its successors are walked, its parent counts down, its slot goes back.
+// A task completes: its successors are notified, its parent counts down, its slot goes back.
 #include "braid/core/scope.hpp"
 #include "core/runtime.hpp"
 #include "core/task/words.hpp"
@@ -51,7 +51,8 @@ bool runtime::notify_dependents(worker& w, std::uint32_t index, std::uint64_t he
                                 outcome* result) {
     const task_id id = id_of(index);
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
-        // Read before the count goes down: whoever makes the successor ready frees its edges.
+        // Read before the count goes down: the thread that makes the successor ready frees its
+        // edges.
         const std::uint32_t next = edge_at(e).next.load(relaxed);
         const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
         slot& to = slot_at(successor);

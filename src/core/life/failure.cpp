@@ -1,4 +1,4 @@
-// What became of a task that failed or was cancelled, and who is told. Cold: one lock for all.
+// What became of a task that failed or was cancelled, and who hears of it. Cold: one lock for all.
 #include "braid/core/error.hpp"
 #include "braid/core/scope.hpp"
 #include "core/seat_lease.hpp"

@@ -203,7 +203,7 @@ task_id runtime::publish(worker& w, draft d, closure_fn body) {
         if (s.has(flag_built)) return id;  // predecessors may be added until finish()
     }
     if (s.waits_for.load(relaxed) == 0) {
-        queue_ready(w, index);  // told by open()
+        queue_ready(w, index);  // open() has reported it
     } else if (s.predecessors.load(relaxed) == no_edge) {
         s.waits_for.store(0, relaxed);
         make_ready(w, index, {});
@@ -221,7 +221,7 @@ void runtime::abandon(worker& w, draft d, std::uint16_t as) {
     const task_id id = id_of(index);
     const bool built = s.has(flag_built);
     const bool held = s.has(flag_held);
-    // 0 from the start: told by open() or open_plain().
+    // 0 from the start: open() or open_plain() has reported it.
     if (s.waits_for.load(relaxed) == 0) {
         queue_ready(w, index);
     } else if (drop_wait(s.waits_for)) {

@@ -9,20 +9,21 @@ namespace detail {
 
 namespace {
 
-/// As direct_task() does: a thread for which there seems to be a task does not sleep.
+/// Clears the hint, which direct_task() does too: a thread for which there seems to be a task does
+/// not sleep.
 void note_no_masked_task(runtime& rt, const worker& w) {
     const std::lock_guard lock(rt.masked.mutex);
     for (std::uint32_t i = rt.masked.first; i != no_index; i = rt.slot_at(i).next.load(relaxed)) {
         if (rt.may_run_on(rt.slot_at(i), w)) return;
     }
-    // relaxed: set again, under the lock, by whoever appends.
+    // relaxed: set again, under the lock, by the thread that appends.
     rt.masked_for.fetch_and(~w.mask, relaxed);
 }
 
 }  // namespace
 
 /// The chooser picks among the ready tasks that the seat may run and that are `wanted`, of the
-/// highest level that there is. One thread runs at a time: what is listed is there when it is
+/// highest level that there is. One thread runs at a time: what is listed is still ready when it is
 /// claimed.
 task_id runtime::choose_ready(worker& w, id_test wanted) {
     constexpr unsigned limit = 256;

@@ -160,8 +160,8 @@ bool lies_unclaimed(const runtime& rt, worker& w, std::int64_t now) {
 }  // namespace
 
 /// A stolen task is worth it if it takes longer than its lines take from core to core. While those
-/// stolen last did not, a thread that has nothing else to do looks on and steals again a little
-/// later: it would only slow their owner down.
+/// stolen last did not, a thread that has nothing else to do only watches and steals again a little
+/// later: it would slow their owner down.
 bool runtime::steals_pay(worker& w) const {
     constexpr std::int64_t fetch_ns = 200, shortest_ns = 1'000, longest_ns = 20'000;
     if (w.stole == 0 && w.steal_pause == 0) return true;
@@ -261,7 +261,7 @@ bool runtime::work_visible() const {
 }
 
 void runtime::inherit_priority(worker& w, task_id id, std::uint8_t level) {
-    // Mostly it has that level; and if its slot is in other use, it is over.
+    // Mostly it has that level; and if its slot is in other use, it is complete.
     if (level_of(slot_at(index_of(id.value))) >= level) return;
     // The predecessors of a more important task inherit its level, and theirs in turn. Bounded:
     // beyond 64 tasks inheritance is a help, not a promise.

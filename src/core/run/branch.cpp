@@ -39,14 +39,14 @@ fork_context runtime::context_of(worker& w) {
         std::uninitialized_default_construct_n(first, fork_stack::depth + fork_stack::spare);
         w.joins = ::new (bytes) fork_stack(&w, first, fork_stack::depth);
         w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
-        set_current_task(current_task());       // its joins are there from now on
+        set_current_task(current_task());       // which has joins from now on
     }
     return fork_context(w.joins->top);
 }
 
 bool runtime::join_pushed(worker& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
-    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or told
+    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or reported
     if (first + count > stack.end) return false;
     answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;

@@ -70,7 +70,7 @@ namespace {
     return d;
 }
 
-/// … or an observer, which hears that the task is ready a moment before it is.
+/// Opens it with an observer, which hears that the task is ready a moment before it is.
 [[gnu::noinline]] draft open_watched(runtime& rt, worker* w, scope* within, const char* name,
                                      draft_kind kind, std::source_location where) {
     draft d;
@@ -138,7 +138,7 @@ struct plain_end {
     std::uint64_t head;  // if closed: what close_and_take() gave
 };
 
-/// True: it was the last share, and all is told.
+/// True: it was the last share, and all is reported.
 [[gnu::noinline]] bool report_end(runtime& rt, worker& w, slot& s, task_id id, bool posted) {
     bool over = posted || drop_only_open_work(s.open);
     rt.options().observer->on_end(w.index, id, s.name, over);
@@ -193,7 +193,7 @@ template <bool observed>
 
 }  // namespace
 
-/// As run(), with what is equal for plain tasks that follow each other done once.
+/// Does what run() does; what is equal for plain tasks that follow each other is done once.
 template <bool observed>
 void runtime::run_plain(worker& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
@@ -235,7 +235,7 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         index = index_of(id.value);
         s = &slot_at(index);
         body.slot = index;
-        // relaxed: whoever explains what runs where may see the one before.
+        // relaxed: a thread that explains what runs where may see the one before.
         shown.store(id.value, relaxed);
         if (untimed >= w.time_each || s->invoke != invoke || s->name != name) {
             note_durations(w, name, false, std::exchange(untimed, 0));

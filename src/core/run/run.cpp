@@ -211,7 +211,7 @@ void runtime::go_on_as(running_task& body, worker& w, std::uint32_t index, task_
     body.slot = index;
     body.context.id_ = id;
     body.context.id_taken_ = false;
-    // relaxed: whoever explains what runs where may see the one before.
+    // relaxed: a thread that explains what runs where may see the one before.
     w.frames[std::min(w.depth - 1, worker::shown_depth)].task.store(id.value, relaxed);
 }
 

@@ -39,7 +39,7 @@ bool gate::block(unsigned seat, bool may_time_out, bool waits) {
         timed_out_[seat] = false;
         waits_[seat] = waits;
         state_[seat] = may_time_out ? state::blocked_with_deadline : state::blocked;
-        // A thread in a blocking region waits without the turn, and returns with it.
+        // A thread in a blocking region waits outside the gate, and returns inside it.
         if (running_ == seat || running_ == capacity) pass_on();
     }
     await_gate(seat);

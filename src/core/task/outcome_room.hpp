@@ -17,7 +17,7 @@ public:
     outcome* share(outcome* result);
     /// The last reference to go hands an error that nobody has seen to the handler.
     void drop(outcome* result);
-    /// As drop(), by a waiter whose value's owner will hear of it.
+    /// Drops it for a waiter whose value's owner will hear of it.
     void forget(outcome* result);
 
     /// Null: it has none.

@@ -20,7 +20,7 @@ task_room::task_room(const scheduler_options& o)
       details_(memory(), memory_tag::detail) {
     if (!wants_identities(o)) return;
     void* bytes = memory().allocate(sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
-    // Without identities nothing that was asked for is true. The handler was told.
+    // Without identities nothing that was asked for is true. The handler has the report.
     if (bytes == nullptr) std::terminate();
     identities_ = ::new (bytes) stable_ids;
 }
@@ -168,7 +168,7 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
         return identities_->next_root("try_post");  // the only tasks without a detail_block
     }
     if (w.kind != seat_kind::guest) return identities_->next_root(w.name);
-    // The seat goes to whoever comes: the thread itself has a name.
+    // The seat goes to any thread that comes: the thread itself has a name.
     char name[32] = {};
     platform::thread_name(name, sizeof name);
     return identities_->next_root(name);

@@ -7,10 +7,10 @@
 //
 // P1  A change through an id is a CAS that checks the generation; "closed" and 0 shares are final
 //     for a generation, so a stale id changes nothing (I3). Only a holder of a share adds plainly.
-// P2  Whoever drops the last share has seen what all shares wrote, and closes; whoever finds the
-//     list closed, or a later generation, has seen what the task wrote (I2).
+// P2  The thread that drops the last share has seen what all shares wrote, and closes; a thread
+//     that finds the list closed, or a later generation, has seen what the task wrote (I2).
 // P3  An edge is in the list before it is closed, and then the closing thread drops the
-//     successor's count; or it is not, and then the builder is told "over". Never both.
+//     successor's count; or it is not, and then the builder hears "over". Never both.
 // Free functions over the words, so that a model checker compiles exactly these.
 
 #include "core/task/slot.hpp"
@@ -51,7 +51,7 @@ bool drop_open_work(Word& open) {
     return index_of(open.fetch_sub(1, acq_rel)) == 1;
 }
 
-/// The same, if no other is left. False: there are others, and nothing has changed.
+/// Drops the share if no other is left. False: there are others, and nothing has changed.
 template <class Word>
 bool drop_only_open_work(Word& open) {
     std::uint64_t seen = open.load(relaxed);
@@ -59,10 +59,10 @@ bool drop_only_open_work(Word& open) {
 }
 
 /// Over, if nobody else can know the task's id: without a read-modify-write. False: it has, or had,
-/// children or whoever waits for it; nothing has changed.
+/// children or a waiter; nothing has changed.
 template <class Word>
 bool close_unknown(Word& open, Word& successors, std::uint32_t generation) {
-    // acquire: what children that are over have written. relaxed: nobody else writes it.
+    // acquire: what children that completed have written. relaxed: nobody else writes it.
     if (open.load(acquire) != join_word(generation, 1) ||
         successors.load(relaxed) != join_word(generation, no_edge)) {
         return false;
@@ -86,7 +86,7 @@ bool drop_wait(Count& waits_for) {
 }
 
 /// Puts `edge` into a predecessor's list, counted in the successor's `waits_for`; `next` is the
-/// edge's link. False: the predecessor is over and nothing was changed.
+/// edge's link. False: the predecessor is complete and nothing was changed.
 template <class Word, class Count>
 bool push_edge(Word& successors, std::uint32_t generation, Count& waits_for, std::uint32_t edge,
                Count& next) {
@@ -106,7 +106,7 @@ bool push_edge(Word& successors, std::uint32_t generation, Count& waits_for, std
     return true;
 }
 
-/// Leaves word that somebody waits. False: the task is over.
+/// Leaves word that somebody waits. False: the task is complete.
 template <class Word>
 bool mark_waited(Word& successors, std::uint32_t generation) {
     std::uint64_t head = successors.load(acquire);  // as in state_in()
@@ -116,7 +116,7 @@ bool mark_waited(Word& successors, std::uint32_t generation) {
     return true;
 }
 
-/// The task is over: closes the list for good and returns its last head.
+/// The task completes: closes the list for good and returns its last head.
 template <class Word>
 std::uint64_t close_and_take(Word& successors, std::uint32_t generation) {
     // acq_rel: release pairs with state_in(); acquire pairs with push_edge().

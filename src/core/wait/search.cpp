@@ -11,7 +11,7 @@ namespace detail {
 namespace {
 
 constexpr auto high = static_cast<unsigned>(priority_level::high);
-/// Entries of a ring at which a search looks: what lies deeper is run by whoever stands in.
+/// Entries of a ring at which a search looks: a thread that stands in runs what lies deeper.
 constexpr std::size_t first_entries = 64;
 
 }  // namespace
@@ -52,8 +52,8 @@ bool work_search::is_needed(std::uint64_t entry) const {
                (w_.needed_for == target_.task && needed_work(rt_, w_).contains(entry));
     }
     if (target_.all_of == nullptr) return false;
-    // Not followed: the scope of a task that is over by now may be gone. Tasks that came to the
-    // scope by an environment of the user's are run by whoever stands in.
+    // Not followed: the scope of a task that is complete by now may be gone. A thread that stands
+    // in runs the tasks that came to the scope by an environment of the user's.
     return rt_.slot_at(index_of(entry)).environment.load(relaxed) ==
            runtime::environment_of(*target_.all_of);
 }
@@ -84,8 +84,8 @@ task_id work_search::claim_needed(std::size_t look_at) {
     return claim_public(wanted, look_at, true);
 }
 
-/// Of what lies in queues for everybody, the highest level first; in this thread's own ring the
-/// newest or the oldest first, elsewhere the oldest. Looks at so many of each ring.
+/// Claims from what lies in queues for everybody, the highest level first; in this thread's own
+/// ring the newest or the oldest first, elsewhere the oldest. Looks at so many of each ring.
 task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newest) {
     const unsigned count = rt_.seat_count();
     for (unsigned level = level_count; level-- != 0;) {

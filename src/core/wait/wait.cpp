@@ -20,7 +20,7 @@ bool wait_target::arm(runtime& rt) const {
         return mark_waited(s.successors, generation_of(task.value));
     }
     if (branch != nullptr) {
-        // acq_rel: pairs with run_branch(), which sees the bit, or is over.
+        // acq_rel: pairs with run_branch(), which sees the bit, or has finished.
         return (branch->state.fetch_or(fork_slot::awaited, acq_rel) & fork_slot::finished) == 0;
     }
     return signal != nullptr ? !runtime::take_or_mark(*signal) : runtime::mark_waited(*all_of);
@@ -65,7 +65,7 @@ public:
           policy_(policy),
           search_(rt, w, target, policy) {}
 
-    /// False: it is over already.
+    /// False: what is awaited came about already.
     bool enter() {
         return rt_.lot().enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
     }
@@ -274,11 +274,11 @@ void wait_loop::rest() {
         }
     }
     const auto look = [&] {
-        // Whoever is idle and searches deals with the rest.
+        // A thread that is idle and searches deals with the rest.
         if (!target_.run_everything && rt_.asleep().idle_one_searching()) return false;
         return rt_.work_visible();
     };
-    // What is given to this thread comes with a notification; see affinity.cpp.
+    // What is given to this thread comes with a notification; see direct.cpp.
     rt_.note_cores(w_);
     const searcher now = std::exchange(w_.search, searcher::none);
     const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;
@@ -287,7 +287,7 @@ void wait_loop::rest() {
 
 // ---- when no thread can stand in ---------------------------------------------------------------
 
-/// Work is ready that this wait does not need, and nobody is there to run it. While others run
+/// Work is ready that this wait does not need, and there is nobody to run it. While others run
 /// something, what is awaited may still come about: this thread looks again now and then. When
 /// nobody does, it searches everything for what it needs, and runs something else only when there
 /// is nothing: that may itself wait for a task that lies below it on this stack. A thread
@@ -389,7 +389,7 @@ bool runtime::release_permit(worker& w) {
     released_permits.fetch_add(1, seq_cst);
     const stand_in found = start_reserve();
     if (found == stand_in::refused) acquire_permit(w);
-    // Those that are there may all wait: they hear of the work until one has to start another.
+    // Those that exist may all wait: they hear of the work until one has to start another.
     if (found == stand_in::enough && work_visible()) wake_one();
     return found != stand_in::refused;
 }
