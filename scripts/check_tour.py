@@ -44,12 +44,14 @@ def body_of(function, text):
     """The definition's text; None when the file has none."""
     scope, _, name = function.rpartition("::")
     own = scope.rpartition("::")[2]
-    # A name in a class of that name, outside it with the class before it, or free.
-    places = [rf"\b{re.escape(scope)}::{re.escape(name)}\("] if scope else []
-    if not scope or re.search(rf"\b(?:class|struct)\b[^;{{]*\b{re.escape(own)}\b", text):
-        places.append(rf"^[ \t]*(?![ \t]|return\b|//).*[\w>&*\]] [*&]?{re.escape(name)}\(")
-    for place in places:
-        for found in re.finditer(place, text, re.M):
+    within = re.search(rf"\b(?:class|struct)\b[^;{{]*\b{re.escape(own)}\b", text) if scope else None
+    # A member outside its class, with the class before it; in its class; or a free function.
+    places = [(0, rf"\b{re.escape(scope)}::{re.escape(name)}\(")] if scope else []
+    if not scope or within:
+        place = rf"^[ \t]*(?![ \t]|return\b|//).*[\w>&*\]] [*&]?{re.escape(name)}\("
+        places.append((within.start() if within else 0, place))
+    for start, place in places:
+        for found in re.compile(place, re.M).finditer(text, start):
             body = body_at(text, found.start())
             if body is not None:
                 return body

@@ -102,7 +102,7 @@ class Runtime:
     def open_tasks(self):
         for index in range(self.slots.size):
             slot = self.slots[index]
-            head = number(slot["permissions"])
+            head = number(slot["successors"])
             if head >> 32 != 0 and (head & LIST_CLOSED) != LIST_CLOSED:
                 yield index, slot
 

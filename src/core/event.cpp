@@ -11,7 +11,7 @@ void event::set() {
     detail::runtime& rt = rt_;
     const unsigned how_many = mode_ == reset::automatic ? 1 : UINT32_MAX;
     // First, or who takes it could be reported before.
-    if (rt.observed()) rt.tell_event(event_kind::event_set, *this);
+    if (rt.observed()) rt.report_event(event_kind::event_set, *this);
     if (!detail::set_event(state_)) return;
     rt.lot().wake(
         detail::address_key(this), how_many, [](detail::wait_record&) { return true; },

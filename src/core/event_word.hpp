@@ -31,7 +31,7 @@ bool take_event(Word& word, bool everybody) {
     return false;
 }
 
-/// As take_event(); otherwise leaves word that somebody waits.
+/// Does what take_event() does; where that fails, leaves word that somebody waits.
 template <class Word>
 bool take_or_mark_event(Word& word, bool everybody) {
     std::uint32_t seen = word.load(acquire);

@@ -35,7 +35,7 @@ __attribute__((format(printf, 3, 4))) void log(runtime& rt, log_level level, con
 inline void report_unobserved(runtime& rt, const char* who, std::exception_ptr error) {
     rt.report_unobserved(who, std::move(error));
 }
-/// The floating-point control of whoever made the scheduler; its threads compute by it.
+/// The floating-point control of the thread that made the scheduler; its threads compute by it.
 inline std::uint64_t float_control(const runtime& rt) { return rt.float_control; }
 
 /// The workers that run now, without the thread that asks. relaxed: a count.
@@ -44,7 +44,7 @@ inline unsigned worker_count(const runtime& rt) { return rt.active_workers(relax
 inline unsigned hardware_threads(const runtime& rt) { return rt.cores(); }
 /// Seats are numbered below this, in every scheduler.
 inline constexpr unsigned seat_limit = sleepers::capacity;
-/// Seats that there are. acquire: pairs with whoever adds one.
+/// Seats that there are. acquire: pairs with add_to_seats().
 inline unsigned seat_count(const runtime& rt) { return rt.seat_count(); }
 
 /// No shutdown began.
@@ -86,7 +86,7 @@ inline running running_on(const seat& w) {
             static_cast<priority_level>(rt.level_of(s))};
 }
 
-/// The thread must not begin with a further task of `level` that lies at hand: something comes
+/// The thread must not begin with a further task of `level` that it has found: something comes
 /// before it.
 inline bool wanted_elsewhere(const seat& w, priority_level level) {
     return detail::wanted_elsewhere(w.rt, w, static_cast<unsigned>(level));
@@ -103,8 +103,8 @@ inline std::int64_t take_help_deadline(seat& w) {
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-/// How a task failed, for one who received it. Whoever drops it unseen leaves it to the others who
-/// have received it; the last one to go hands it to the handler.
+/// How a task failed, for one who received it. A receiver that drops it unseen leaves it to the
+/// others who have received it; the last one to go hands it to the handler.
 class failure {
 public:
     explicit failure(runtime& rt, outcome* what = nullptr) : rt_(&rt), what_(what) {}
@@ -130,20 +130,20 @@ private:
     outcome* what_;
 };
 
-/// Helps until the task is over, for as long as it takes; any thread. False, and reported: that can
-/// never come about.
+/// Helps until the task is complete, for as long as it takes; any thread. False, and reported: that
+/// can never come about.
 inline bool wait(runtime& rt, task_id id, help policy, failure& received) {
     return rt.wait_here({.task = id}, forever, policy, received.receive());
 }
-/// The same for the thread that has the seat.
+/// This one is for the thread that has the seat.
 inline bool wait(runtime& rt, seat& w, task_id id, help policy, failure& received) {
     return rt.wait(w, {.task = id}, forever, policy, received.receive());
 }
-/// How a task failed that is held (draft_kind::valued) and is over; empty: it did not.
+/// How a task failed that is held (draft_kind::valued) and is complete; empty: it did not.
 inline failure failure_of(runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
-    return failure(rt, own != nullptr ? rt.keep(own) : nullptr);
+    return failure(rt, own != nullptr ? rt.share(own) : nullptr);
 }
 /// Gives up the handle of a task that was opened as draft_kind::valued.
 inline void release_handle(runtime& rt, task_id id) {
@@ -165,12 +165,12 @@ inline void record_failure(runtime& rt, seat& w, task_id of, cause why) {
 inline bool is_open(const runtime& rt, task_id id) { return rt.is_open(id); }
 /// The id of a task between open_task() and publish_task().
 inline task_id id_of(const runtime& rt, const draft& d) { return rt.id_of(index_of(d)); }
-/// It runs also when its scope is cancelled or a discarding shutdown begins. Before it is
-/// published.
+/// Makes the task run also when its scope is cancelled or a discarding shutdown begins. Called
+/// before it is published.
 inline void runs_always(const draft& d) { slot_of(d).flags.fetch_or(flag_finally, relaxed); }
 
-/// It was asked for and may run, and nobody has begun with it. Of a task that is over by the time
-/// of the answer this may say anything.
+/// The task was asked for and may run, and nobody has begun with it. Of a task that is complete by
+/// the time of the answer this may say anything.
 inline bool waits_for_thread(const runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     return rt.is_open(id) && s.waits_for.load(relaxed) == 0 && s.runner.load(relaxed) == UINT16_MAX;
@@ -178,17 +178,18 @@ inline bool waits_for_thread(const runtime& rt, task_id id) {
 inline bool has_begun(const runtime& rt, task_id id) {
     return rt.slot_at(index_of(id.value)).runner.load(relaxed) != UINT16_MAX;
 }
-/// Its scope was cancelled, or nothing is run any more. For what is part of a task that is open.
+/// The task's scope was cancelled, or nothing is run any more. For what is part of a task that is
+/// open.
 inline bool is_unwanted(const runtime& rt, task_id id) {
     return discarding(rt) || rt.scope_cancelled(rt.slot_at(index_of(id.value)));
 }
 
 /// One more share of the task's open work: it does not complete before end_share(). False: it is
-/// over already.
+/// complete already.
 inline bool add_share(const runtime& rt, task_id id) {
     return add_open_work(rt.slot_at(index_of(id.value)).open, generation_of(id.value));
 }
-/// The same for one who has a share.
+/// Adds a share for a caller that has one.
 inline void add_another_share(const runtime& rt, task_id id) {
     // relaxed: the caller's own share keeps the count above 0.
     rt.slot_at(index_of(id.value)).open.fetch_add(1, relaxed);
@@ -215,7 +216,7 @@ private:
 };
 
 /// A task that was opened (draft_kind::valued) runs on this thread, at once, for as long as this
-/// lives, as if it had been taken from a queue. Its own work is over then.
+/// lives, as if it had been taken from a queue. Its own work is done then.
 class task_at_once {
 public:
     task_at_once(runtime& rt, seat& w, const draft& opened, const char* name);
@@ -240,12 +241,12 @@ private:
 inline std::int64_t last_end(const seat& w) { return w.stamp; }
 /// So many bodies end without a look at the clock between them.
 inline unsigned bodies_a_look(const seat& w) { return w.time_each; }
-/// A body that began at `started` is over: a long one is logged, statistics count it. `quiet`: it
-/// may be long.
+/// A body that began at `started` has returned: a long one is logged, statistics count it. `quiet`:
+/// it may be long.
 inline void note_duration(seat& w, const char* name, bool quiet, std::int64_t started) {
     w.rt.note_duration(w, name, quiet, started);
 }
-/// The same for `count` bodies since last_end().
+/// Notes `count` bodies since last_end() in that way.
 inline void note_durations(seat& w, const char* name, bool quiet, unsigned count) {
     w.rt.note_durations(w, name, quiet, count);
 }

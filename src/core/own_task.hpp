@@ -39,7 +39,7 @@ public:
     bool runs_anywhere() const {
         return (flags_ & (flag_direct | flag_background | flag_resources)) == 0;
     }
-    /// Its level is that of a category, which the program may change between two runs.
+    /// The level is that of a category, which the program may change between two runs.
     bool has_category() const { return (flags_ & flag_category) != 0; }
     own_traits at_normal_level() const {
         own_traits same = *this;
@@ -61,7 +61,7 @@ private:
 class own_facts {
 public:
     explicit own_facts(std::uint16_t flags) : flags_(flags) {}
-    /// It comes after a failure, or nobody is there who could run it.
+    /// The task comes after a failure, or there is no thread that could run it.
     bool is_cancelled() const { return (flags_ & (flag_failed | flag_cancel)) != 0; }
     bool may_be_long() const { return (flags_ & flag_quiet) != 0; }
     bool has_resources() const { return (flags_ & flag_resources) != 0; }
@@ -97,15 +97,16 @@ public:
                slot_->level.load(relaxed) == own_traits::normal;
     }
     bool failed() const { return slot_->has(flag_failed); }
-    /// relaxed: seen by whoever drops the last share of it or of what waits for it. Returns whether
-    /// it had failed before.
+    /// relaxed: seen by the thread that drops the last share of it or of what waits for it. Returns
+    /// whether it had failed before.
     bool set_failed() const {
         return (slot_->flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
     }
-    /// In this round it is over without having run, and counts as cancelled. The bit's other
+    /// In this round it completes without having run, and counts as cancelled. The bit's other
     /// meaning, that the closure serves children, no task of this kind has.
     bool left_out() const { return slot_->has(flag_shared); }
-    /// relaxed: seen by whoever drops the last of its counts, which the caller's end precedes.
+    /// relaxed: seen by the thread that drops the last of its counts, which the caller's end
+    /// precedes.
     void leave_out() const { slot_->flags.fetch_or(flag_shared, relaxed); }
 
     /// A thread begins with it.
@@ -114,13 +115,13 @@ public:
 
     /// One predecessor less. True: that was the last, and the caller makes it ready.
     bool drop_wait() const { return detail::drop_wait(slot_->waits_for); }
-    /// Its own work is done. True: so are its children, and the caller ends it.
+    /// The task's own work is done. True: so are its children, and the caller ends it.
     bool drop_share() const { return drop_open_work(slot_->open); }
     /// The same; false also where there are others, and then nothing has changed.
     bool drop_only_share() const { return drop_only_open_work(slot_->open); }
     /// The same if nobody can know its id, without a read-modify-write; closes it, too.
     bool close_unknown(task_id id) const {
-        return detail::close_unknown(slot_->open, slot_->permissions, generation_of(id.value));
+        return detail::close_unknown(slot_->open, slot_->successors, generation_of(id.value));
     }
 
     // For the functions below.
@@ -132,7 +133,7 @@ private:
 
 /// What a kind is: `static void run(runtime&, seat&, std::uint32_t index, bool more)` runs the
 /// task, with `more` also others of its kind that it knows of; `static void ended(runtime&, seat&,
-/// std::uint32_t index)` hears that the last child of one whose own work was done before is over.
+/// std::uint32_t index)` hears that the last child of one whose own work was done before completed.
 template <class Kind>
 void run_own(runtime& rt, seat& w, std::uint32_t index, own_step step) {
     if (step == own_step::ended) return Kind::ended(rt, w, index);
@@ -172,7 +173,8 @@ inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) 
 }
 
 /// Makes `count` tasks as they are before they run, below the running task `parent`, which is open
-/// until the `ends` of them after which nothing comes are over. One thread, before any is ready.
+/// until the `ends` of them after which nothing comes are complete. One thread, before any is
+/// ready.
 class own_round {
 public:
     struct size {
@@ -193,11 +195,11 @@ public:
     bool begin(own_task task, own_traits traits, std::uint32_t waits_for,
                std::uint32_t number) const {
         slot& s = task.words();
-        // The last generation is used again and again: whoever still holds an id of the task from
-        // an earlier round then takes it for this one's.
+        // The last generation is used again and again: a thread that still holds an id of the task
+        // from an earlier round then takes it for this one's.
         const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
         const bool counted_up = generation != s.generation();
-        open_words(s.open, s.permissions, generation, 1);
+        open_words(s.open, s.successors, generation, 1);
         s.environment.store(environment_, relaxed);
         s.waits_for.store(waits_for, relaxed);
         s.parent.store(parent_, relaxed);
@@ -220,10 +222,10 @@ private:
 
 // ---- ready -------------------------------------------------------------------------------------
 
-/// It goes where tasks of its traits go: to a thread, to its resources, to the loop that runs this
-/// body. An observer was told already.
+/// The task goes where tasks of its traits go: to a thread, to its resources, to the loop that runs
+/// this body. That it is ready was reported already.
 inline void queue_ready(runtime& rt, seat& w, std::uint32_t index) { rt.queue_ready(w, index); }
-/// The same for one that needs nothing.
+/// Does this for a task that needs nothing.
 inline void enqueue(runtime& rt, seat& w, std::uint32_t index) { rt.enqueue(w, index); }
 /// For one that is left out, whatever its traits: any thread ends it.
 inline void queue_for_anybody(runtime& rt, seat& w, task_id id) {
@@ -233,12 +235,12 @@ inline void queue_for_anybody(runtime& rt, seat& w, task_id id) {
 inline bool run_next_in_body(runtime& rt, seat& w, std::uint32_t index) {
     return rt.set_run_next(w, index, w.depth - 1);
 }
-/// The same when the body is over.
+/// To be called when the body has returned.
 inline bool run_next(runtime& rt, seat& w, std::uint32_t index) {
     return rt.set_run_next(w, index, w.depth);
 }
 /// The newest task that this thread has made ready, if it is of a kind of its own and a child of
-/// `parent`. Null: it is not, and `parent` may be over.
+/// `parent`. Null: it is not, and `parent` may be complete.
 inline own_task take_newest_below(seat& w, task_id parent) {
     ready_queue& own = w.ready[static_cast<unsigned>(priority_level::normal)];
     const std::uint64_t id = own.newest();
@@ -268,22 +270,22 @@ inline void count_executed(seat& w) { seat_counters::add(w.counters.executed); }
 inline void count_failed(seat& w) { seat_counters::add(w.counters.failed); }
 inline void count_cancelled(seat& w) { seat_counters::add(w.counters.cancelled); }
 
-struct told_event {
+struct reported_event {
     event_kind kind;
     task_id task;
     task_id other = {};
     const char* name = nullptr;
 };
 /// With an observer only.
-inline void tell(runtime& rt, seat& w, const told_event& e) {
+inline void report(runtime& rt, seat& w, const reported_event& e) {
     rt.report(w, e.kind, e.task, e.other, e.name);
 }
-struct told_creation {
+struct reported_creation {
     task_id id, parent;
     const std::source_location& where;
-    bool same_moment;  // the one before has just been told
+    bool same_moment;  // the one before has just been reported
 };
-inline void tell_spawned(observer& to, const seat& w, own_task task, const told_creation& c) {
+inline void report_spawned(observer& to, const seat& w, own_task task, const reported_creation& c) {
     w.rt.report_spawned(to, w, task.words(), c.id, c.parent, c.where, c.same_moment, false);
 }
 /// What `rounds` more add to the ids of tasks.
@@ -293,7 +295,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     rt.release_resources(w, index);
 }
 
-/// The task and its children are over, which observers were told: its failure goes to its parent,
+/// The task and its children completed, and that was reported: its failure goes to its parent,
 /// those who depend on it or wait for it hear of it, its scope counts it. `closed`: by
 /// own_task::close_unknown(). Its parent's shares are the module's to end.
 [[gnu::always_inline]] inline void end_own_task(runtime& rt, seat& w, own_task task, task_id id,
@@ -302,7 +304,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     const std::uint32_t parent = s.parent.load(relaxed);
     const bool failed = s.has(flag_failed);
     const std::uint64_t head =
-        closed ? join_word(0, no_edge) : close_and_take(s.permissions, generation_of(id.value));
+        closed ? join_word(0, no_edge) : close_and_take(s.successors, generation_of(id.value));
     if (failed) {
         // A child's, which came to the task as to every parent.
         if (outcome* own = rt.take_outcome(s)) {
@@ -311,7 +313,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     }
     if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
         outcome* const cause = failed ? rt.share_outcome(rt.slot_at(parent)) : nullptr;
-        rt.tell_dependents(w, index_of(id.value), head, cause);
+        rt.notify_dependents(w, index_of(id.value), head, cause);
         rt.drop(cause);
     }
     const task_environment* const environment = s.environment.load(relaxed);

@@ -4,7 +4,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 /// By any thread, with a seat or without.
-void runtime::tell_event(event_kind kind, const event& e) const {
+void runtime::report_event(event_kind kind, const event& e) const {
     const worker* const w = bound();
     const bool in_task = w != nullptr && w->top != nullptr;
     options().observer->on_event({.kind = kind,
@@ -13,9 +13,9 @@ void runtime::tell_event(event_kind kind, const event& e) const {
                                   .object = &e});
 }
 
-void runtime::tell_taken(const wait_target& target) const {
+void runtime::report_taken(const wait_target& target) const {
     if (target.signal != nullptr && observed()) {
-        tell_event(event_kind::event_taken, *target.signal);
+        report_event(event_kind::event_taken, *target.signal);
     }
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 // The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
-//   build.cpp     open, edges, publish          ready.cpp     queues, inboxes, stealing, waking
-//   plain.cpp     the short way of plain tasks      affinity.cpp  tasks for certain threads
-//   batch.cpp     many bodies in one task       fork.cpp      joins that become public
-//   run.cpp       the thread's loop, the body   complete.cpp  permissions, parents, recycling
-//   idle.cpp      looking on, sleeping          failure.cpp   outcomes and who receives them
-//   wait/         helping, parking, permits     lifecycle.cpp, freeze.cpp, background.cpp,
-//                                               resource.cpp, instruments.cpp
+//   life/     open.cpp: open, edges, publish     complete.cpp: successors, parents, recycling
+//             failure.cpp: outcomes and who receives them    resources.cpp
+//   ready/    ready.cpp: queues, stealing, waking      direct.cpp: tasks for certain threads
+//             choice.cpp: what a chooser picks
+//   run/      run.cpp: the thread's loop, the body     plain.cpp: the short way of plain tasks
+//             batch.cpp: many bodies in one task       branch.cpp: joins that become public
+//             idle.cpp: polling, sleeping              background.cpp
+//   wait/     helping, parking, permits
+//   control/  lifecycle.cpp, freeze.cpp
 
 #include "base/accounted_memory.hpp"
 #include "base/topology.hpp"
@@ -36,7 +38,7 @@ public:
     /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
     static void destroy(runtime* rt);
 
-    // ---- build.cpp
+    // ---- life/open.cpp
     draft open(worker& w, const task_options& options, draft_kind kind);
     /// What options say about where and how a task runs.
     static std::uint16_t flags_of(const task_options& options);
@@ -51,7 +53,7 @@ public:
     static void count_creation(worker& w, const task_environment* environment,
                                std::uint64_t count = 1);
 
-    // ---- plain.cpp
+    // ---- run/plain.cpp
     draft open_plain(worker& w, scope* within, const char* name, draft_kind kind);
     slot* prepare_plain(worker& w, const char* name, std::uint16_t flags,
                         const task_environment* environment, bool may_block = true) noexcept;
@@ -61,20 +63,20 @@ public:
     void run_plain(worker& w, task_id id, bool more);
     void run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data);
 
-    // ---- batch.cpp
+    // ---- run/batch.cpp
     void spawn_members(worker& w, const batch_bodies& all);
     void run_ticket(worker& w, std::uint32_t index);
 
-    // ---- ready.cpp
+    // ---- ready/ready.cpp
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
-    void queue_ready(worker& w, std::uint32_t index);  // which has been told
+    void queue_ready(worker& w, std::uint32_t index);  // that was reported already
     bool set_run_next(worker& w, std::uint32_t index, unsigned depth);
     void enqueue(worker& w, std::uint32_t index);
     /// Into the thread's own queue, for everybody.
     void push_ready(worker& w, task_id id, unsigned level);
-    static constexpr std::size_t spill_batch = 64;
-    void spill(worker& w, task_id id, unsigned level);
-    bool unspill(worker& w, unsigned level);
+    static constexpr std::size_t overflow_batch = 64;
+    void put_in_overflow(worker& w, task_id id, unsigned level);
+    bool refill_from_overflow(worker& w, unsigned level);
     bool steals_pay(worker& w) const;
     bool may_steal(worker& w) const;
     task_id steal(worker& w, unsigned level);
@@ -93,7 +95,7 @@ public:
     template <class Fits>
     std::uint32_t take_first(inbox& list, Fits&& fits);  // lists.hpp
 
-    // ---- affinity.cpp
+    // ---- ready/direct.cpp
     bool may_run_on(const slot& s, const worker& w) const;
     void enqueue_direct(worker& w, std::uint32_t index);
     /// False, and reported: there is no such thread.
@@ -101,14 +103,14 @@ public:
     bool enqueue_masked(std::uint32_t index, std::uint64_t mask);
     std::uint64_t members_of_masks() const;
     void wake_member(std::uint64_t mask);
-    /// As direct_work(), by a thread that has announced its sleep.
+    /// What direct_work() finds, for a thread that has announced its sleep.
     bool direct_work_after_announcement(const worker& w) const;
     /// The oldest of the highest level, if that is `lowest` or above.
     task_id direct_task(worker& w, unsigned lowest = 0);
     task_id direct_task_if(worker& w, id_test wanted);
     void ask_pinned_threads(const worker& w);
 
-    // ---- run.cpp
+    // ---- run/run.cpp
     void thread_main(worker& w);
     void enter_thread(worker& w);
     void leave_thread(worker& w);
@@ -128,20 +130,20 @@ public:
     void end_without_running(worker& w, std::uint32_t index);
     void rest_if_frozen(worker& w);
 
-    // ---- idle.cpp
+    // ---- run/idle.cpp
     void idle(worker& w);
     void leave_search(worker& w);
     void expect_work(nanoseconds in);
-    void tell_of_expected_work(std::int64_t at);
+    void notify_of_expected_work(std::int64_t at);
 
-    // ---- complete.cpp
+    // ---- life/complete.cpp
     void own_work_done(worker& w, std::uint32_t index);
-    void complete(worker& w, std::uint32_t index, bool told = false);  // that it completes
+    void complete(worker& w, std::uint32_t index, bool completion_reported = false);
     void release_holder(worker& w, task_id id);
-    void tell_scope(worker& w);
+    void flush_scope_ends(worker& w);
     enum class end_of_task : std::uint8_t { executed, failed, cancelled };
     void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);
-    bool tell_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
+    bool notify_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
     static bool scope_done(const scope& s);
 
     // ---- wait/
@@ -149,7 +151,7 @@ public:
     /// the awaited task's outcome.
     bool wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
               outcome** received);
-    /// The same for any thread, also for one that finds no seat: then it runs nothing meanwhile.
+    /// For any thread, also for one that finds no seat: then it runs nothing meanwhile.
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
     void count_background_waiter(worker& w, int change);
     static bool take(event& e);
@@ -157,11 +159,11 @@ public:
     static bool mark_waited(scope& all);
     static const task_environment* environment_of(const scope& all);
     /// False: no thread could be had to stand in.
-    bool hand_over(worker& w);
-    void take_back(worker& w);
+    bool release_permit(worker& w);
+    void acquire_permit(worker& w);
     bool sleep(worker& w, std::int64_t deadline);
 
-    // ---- fork.cpp
+    // ---- run/branch.cpp
     fork_context context_of(worker& w);
     static fork_context context_of(task_context& task) {
         return task.rt_.context_of(*task.worker_);
@@ -171,20 +173,20 @@ public:
     bool join_popped(worker& w, fork_slot* slot);
     /// All private joins: the thread does something else than to come back to them.
     void publish_joins(worker& w);
-    /// Runs a job of another thread's joins, any of them; false: there is none.
-    bool steal_job(worker& w);
-    /// … one that the wait needs.
-    bool steal_needed_job(worker& w, const wait_target& target);
-    /// Some job is public. Asks where there are only private ones.
-    bool jobs_visible() const;
+    /// Runs a branch of another thread's joins, any of them; false: there is none.
+    bool steal_branch(worker& w);
+    /// Runs one that the wait needs.
+    bool steal_needed_branch(worker& w, const wait_target& target);
+    /// Some branch is public. Asks where there are only private ones.
+    bool branches_visible() const;
 
-    // ---- failure.cpp
+    // ---- life/failure.cpp
     /// `by`: who threw, if not the task of that index.
     void record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
                         std::uint32_t ordinal, const char* by = nullptr);
     bool scope_cancelled(const slot& s) const;
 
-    // ---- lifecycle.cpp
+    // ---- control/lifecycle.cpp
     worker* add_seat(seat_kind kind, unsigned number, const char* name);
     worker* place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
                        std::uint32_t most, std::uint32_t others, const char* name);
@@ -201,11 +203,11 @@ public:
     /// For a wait. Null: all are taken, and none can be had.
     worker* try_lease_guest();
     /// Under the lock of without_seat(). Null: none is free.
-    worker* take_guest(bool kept_too);
+    worker* take_guest(bool also_spare);
     void seat_guest(worker& w);
     bool sleep_outside(unseated& here, std::int64_t deadline) BRAID_REQUIRES(here.lock);
     void return_guest(worker& w);
-    /// For try_post() from outside: waits for nothing. Null: another thread is there.
+    /// For try_post() from outside: waits for nothing. Null: another thread has it.
     worker* enter_post_seat();
     void leave_post_seat();
     void note_guest_waits(worker& w, bool waits);
@@ -219,7 +221,7 @@ public:
     void freeze();
     void resume();
 
-    // ---- background.cpp
+    // ---- run/background.cpp
     void enqueue_background(worker& w, std::uint32_t index);
     void start_background(worker& w);
     void background_main(worker& w);
@@ -227,13 +229,13 @@ public:
     template <class Wanted>
     task_id take_background(Wanted&& wanted);  // lists.hpp
 
-    // ---- resource.cpp
+    // ---- life/resources.cpp
     bool acquire_resources(worker& w, std::uint32_t index);
     void release_resources(worker& w, std::uint32_t index);
 
-    // ---- instruments.cpp
-    void tell_taken(const wait_target& target) const;
-    void tell_event(event_kind kind, const event& e) const;
+    // ---- runtime.cpp, ready/choice.cpp
+    void report_taken(const wait_target& target) const;
+    void report_event(event_kind kind, const event& e) const;
     scheduler_statistics statistics() const;
     worker& seat_at(unsigned index) const {
         return static_cast<worker&>(seats_room::seat_at(index));
@@ -259,7 +261,7 @@ public:
 
     // Tasks of the high level that lie in queues: others look for them before their own.
     alignas(64) atomic<std::int32_t> high_ready{0};
-    inbox spilled[level_count];
+    inbox overflow[level_count];
     inbox masked;                         // tasks for a mask of workers
     atomic<std::uint64_t> masked_for{0};  // some of them may be for these
 
@@ -296,17 +298,17 @@ private:
     bool leave_ticket(worker& w, std::uint32_t index);
     bool refill_ticket(worker& w, std::uint32_t index);
     bool run_members(worker& w, std::uint32_t index, ticket& own);
-    void enter_turn(worker& w);
-    void complete_one(worker& w, std::uint32_t index, bool told);
+    void enter_gate(worker& w);
+    void complete_one(worker& w, std::uint32_t index, bool completion_reported);
     void end_here(worker& w, std::uint32_t index);
     void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
     void pass_on(worker& w, const slot& s, outcome& result, std::uint32_t parent);
     static end_of_task how_it_ended(const slot& s);
     void recycle(worker& w, std::uint32_t index);
     void publish_joins(worker& w, std::uint32_t count);
-    bool claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted);
-    void run_job(worker& w, const worker& victim, fork_slot& job, std::uint32_t by);
-    void wait_for_job(worker& w, fork_slot& job);
+    bool claim_branch(worker& w, worker& victim, std::uint32_t from, id_test wanted);
+    void run_branch(worker& w, const worker& victim, fork_slot& branch, std::uint32_t by);
+    void wait_for_branch(worker& w, fork_slot& branch);
 };
 
 /// The innermost task that the calling thread runs, of any scheduler.

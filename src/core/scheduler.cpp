@@ -1,4 +1,4 @@
-// braid::scheduler: finds the caller's seat, then hands over to the runtime.
+// braid::scheduler: finds the caller's seat, then calls the runtime.
 #include "braid/core/scheduler.hpp"
 
 #include "braid/core/error.hpp"
@@ -78,11 +78,11 @@ void scheduler::work_until(event& stop) {
 bool scheduler::begin_blocking(detail::runtime& rt) {
     worker* w = rt.bound();
     if (w == nullptr || w->permit_released || w->kind == seat_kind::background) return false;
-    rt.tell_scope(*w);
+    rt.flush_scope_ends(*w);
     rt.publish_joins(*w);
     w->blocking_since = rt.task_clock();
     w->elsewhere_before = w->elsewhere;
-    const bool gave = rt.hand_over(*w);
+    const bool gave = rt.release_permit(*w);
     w->blocks.store(true, relaxed);
     if (gave && rt.serial()) {
         w->outside_gate = true;
@@ -103,7 +103,7 @@ void scheduler::end_blocking(detail::runtime& rt, bool gave) {
         w.outside_gate = false;
     }
     w.elsewhere = w.elsewhere_before + (rt.task_clock() - w.blocking_since);
-    rt.take_back(w);
+    rt.acquire_permit(w);
 }
 
 // ---- threads -----------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ void* take_value(runtime& rt, task_id id) {
     // First: a task whose child failed has a value too, and it counts as failed.
     if (s.has(flag_failed)) {
         outcome* result = rt.outcome_of(s);
-        if (result != nullptr && result->error != nullptr) rt.raise(rt.keep(result));
+        if (result != nullptr && result->error != nullptr) rt.raise(rt.share(result));
     }
     if (s.has(flag_value)) return s.storage;
 #if BRAID_HAS_EXCEPTIONS

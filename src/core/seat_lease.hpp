@@ -12,23 +12,24 @@ inline bool accepts_from(const runtime& rt, const worker& w) {
     return now == life::running || (now == life::draining && w.top != nullptr);
 }
 
-/// With a chooser a thread in a blocking region has no serial(): it takes one for each operation.
-class turn_for_call {
+/// With a chooser a thread in a blocking region takes no part in the serial gate: it enters it for
+/// each operation.
+class gate_pass {
 public:
-    turn_for_call(runtime& rt, worker& w) {
+    gate_pass(runtime& rt, worker& w) {
         if (!w.outside_gate) return;
         gate_ = rt.serial();
         worker_ = &w;
         gate_->enter(w.index);
         w.outside_gate = false;
     }
-    ~turn_for_call() {
+    ~gate_pass() {
         if (gate_ == nullptr) return;
         worker_->outside_gate = true;
         gate_->leave(worker_->index);
     }
-    turn_for_call(const turn_for_call&) = delete;
-    turn_for_call& operator=(const turn_for_call&) = delete;
+    gate_pass(const gate_pass&) = delete;
+    gate_pass& operator=(const gate_pass&) = delete;
 
 private:
     gate* gate_ = nullptr;
@@ -43,7 +44,7 @@ public:
         : rt_(rt),
           worker_(known != nullptr ? known : rt.bound()),
           leased_(worker_ == nullptr),
-          turn_(rt, leased_ ? *(worker_ = rt.lease_guest()) : *worker_) {}
+          pass_(rt, leased_ ? *(worker_ = rt.lease_guest()) : *worker_) {}
     ~seat_lease() {
         if (leased_) rt_.return_guest(*worker_);
     }
@@ -52,13 +53,13 @@ public:
     worker& operator*() const { return *worker_; }
     worker* operator->() const { return worker_; }
     /// Null when the seat goes back at the end of the lease.
-    worker* kept() const { return leased_ ? nullptr : worker_; }
+    worker* own() const { return leased_ ? nullptr : worker_; }
 
 private:
     runtime& rt_;
     worker* worker_;
     bool leased_;
-    turn_for_call turn_;
+    gate_pass pass_;
 };
 
 /// A registered thread is inside a call as long as this lives, tasks may run on it meanwhile, and
@@ -69,7 +70,8 @@ public:
         if (worker_ == nullptr) return;
         const bool outermost = worker_->kind == seat_kind::main && !worker_->inside.load(relaxed);
         if (!outermost) worker_ = nullptr;
-        // release: whoever sees it sees what this call has read of the scheduler's handle as read.
+        // release: a thread that sees it sees what this call has read of the scheduler's handle as
+        // read.
         if (outermost) worker_->inside.store(true, release);
     }
     ~long_call() {

@@ -47,7 +47,7 @@ struct alignas(64) worker : seats_seat {
     std::int64_t leave_list_at = INT64_MAX;
     std::int64_t blocking_since = 0, elsewhere_before = 0;
     bool completing = false;
-    std::uint32_t to_complete = no_index;  // slots whose open work is over, newest first
+    std::uint32_t to_complete = no_index;  // slots whose open work is done, newest first
     task_id needed_for;                    // whose needs `needed` lists; see needed_work
     task_id needed[32];
     unsigned needed_count = 0;

@@ -42,7 +42,7 @@ frame_arena_options within_limits(frame_arena_options o, const detail::runtime& 
     using range = frame_arena_options;
     if (o.name == nullptr) o.name = "frame arena";
     const detail::limiter limits = core::limits(rt, "frame_arena_options");
-    limits.keep(o.block_bytes, range::least_block_bytes, range::most_block_bytes, "block_bytes");
+    limits.clamp(o.block_bytes, range::least_block_bytes, range::most_block_bytes, "block_bytes");
     o.block_bytes = static_cast<std::size_t>(up(o.block_bytes, line));
     return o;
 }

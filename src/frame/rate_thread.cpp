@@ -39,8 +39,8 @@ void rate_thread::start(const rate_options& options) {
     if (s == nullptr) return;
     if (s->options.name == nullptr) s->options.name = "rate";
     const detail::limiter limits = core::limits(rt_, "rate_options");
-    limits.keep(s->options.period.value, std::int64_t{1}, INT64_MAX, "period");
-    limits.keep_thread(s->options.nice, s->options.stack_bytes);
+    limits.clamp(s->options.period.value, std::int64_t{1}, INT64_MAX, "period");
+    limits.clamp_thread(s->options.nice, s->options.stack_bytes);
     s->request = {.name = s->options.name,
                   .stack_bytes = s->options.stack_bytes,
                   .nice = s->options.nice,

@@ -85,11 +85,11 @@ struct reported_graph_run final : graph_run_events {
         for (std::size_t i = 0; i < g.plan.size(); ++i) {
             const graph_plan& p = g.plan[i];
             if (!p.task) continue;
-            core::tell_spawned(to, w, p.task,
-                               {.id = id_of(p),
-                                .parent = run,
-                                .where = g.records[i].where,
-                                .same_moment = std::exchange(same_moment, true)});
+            core::report_spawned(to, w, p.task,
+                                 {.id = id_of(p),
+                                  .parent = run,
+                                  .where = g.records[i].where,
+                                  .same_moment = std::exchange(same_moment, true)});
         }
         for (const graph_edge& e : g.all_edges) {
             to.on_event({.kind = event_kind::edge,
@@ -227,7 +227,7 @@ const graph_plan* graph_run::sequence::run_from(const graph_plan* plan) {
     }
     if (facts.has_resources()) core::release_resources(rt_, seat_, plan.index);
     // Without the list that completes others: nothing is completed below this.
-    if (how.closed || how.told || plan.task.drop_share()) {
+    if (how.closed || how.completion_reported || plan.task.drop_share()) {
         run_.end_node(seat_, plan, id_, how, next);
     }
     if (observed_) released_by_ = next != nullptr && *next != nullptr ? id_ : task_id{};
@@ -243,7 +243,7 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
         plan.task.leave_out();  // it, too, if it was the group
         core::count_cancelled(seat_);
         if (core::observed(rt_)) {
-            core::tell(rt_, seat_, {event_kind::cancelled, id_, {}, plan.task.name()});
+            core::report(rt_, seat_, {event_kind::cancelled, id_, {}, plan.task.name()});
         }
     }
 }
@@ -261,10 +261,10 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
     const bool at_once = !failed && tries == nullptr && !facts.has_resources();
     how.closed = at_once && !frame_.id_taken() && plan.task.close_unknown(id_);
     if (observed_) {
-        if (failed) core::tell(rt_, seat_, {event_kind::failed, id_, {}, name});
+        if (failed) core::report(rt_, seat_, {event_kind::failed, id_, {}, name});
         // In one call, where nothing comes in between.
-        how.told = how.closed || (at_once && plan.task.drop_only_share());
-        core::observer_of(rt_).on_end(core::number_of(seat_), id_, name, how.told);
+        how.completion_reported = how.closed || (at_once && plan.task.drop_only_share());
+        core::observer_of(rt_).on_end(core::number_of(seat_), id_, name, how.completion_reported);
     }
     if (tries != nullptr && !tries->was_won_by(attempt::first)) {
         // Somebody else ended the node. Everybody has finished: the share of the run that was taken
@@ -360,7 +360,7 @@ void graph_run::run_ranked(core::seat& w, std::uint32_t run, std::uint32_t node)
 }
 
 void graph_run::report_ready(core::seat& w, const graph_plan& plan, task_id released_by) const {
-    core::tell(graph->rt, w, {event_kind::ready, id_of(plan), released_by});
+    core::report(graph->rt, w, {event_kind::ready, id_of(plan), released_by});
 }
 
 /// A node that has become ready, which has been reported.
@@ -394,7 +394,7 @@ void graph_run::cancel(core::seat& w, task_id run, const graph_plan& plan, task_
     const core::own_task task = plan.task;
     const bool after_failure = task.set_failed();
     core::count_cancelled(w);
-    if (core::observed(rt)) core::tell(rt, w, {event_kind::cancelled, id, {}, task.name()});
+    if (core::observed(rt)) core::report(rt, w, {event_kind::cancelled, id, {}, task.name()});
     if (!after_failure) core::record_failure(rt, w, run, {nullptr, task.number(), nullptr});
 }
 
@@ -417,8 +417,8 @@ void graph_run::end_node(core::seat& w, const graph_plan& plan, task_id id, node
     const core::own_task task = plan.task;
     const std::uint32_t run = task.parent();
     const bool failed = task.failed();
-    if (!how.told && core::observed(rt)) {
-        core::tell(rt, w, {event_kind::completed, id, {}, task.name()});
+    if (!how.completion_reported && core::observed(rt)) {
+        core::report(rt, w, {event_kind::completed, id, {}, task.name()});
     }
     const std::int64_t now = g.measured ? stop_clock(plan) : 0;
     core::end_own_task(rt, w, task, id, how.closed);

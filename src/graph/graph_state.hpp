@@ -200,8 +200,8 @@ private:
     void cancel(core::seat& w, task_id run, const graph_plan& plan, task_id id) const;
     void identify(std::uint32_t run) const;
     struct node_end {
-        bool closed = false;  // own_task::close_unknown()
-        bool told = false;    // observers know that it completes
+        bool closed = false;               // own_task::close_unknown()
+        bool completion_reported = false;  // observers know that it completes
     };
     void end_node(core::seat& w, const graph_plan& plan, task_id id, node_end how,
                   const graph_plan** next) const;

@@ -34,9 +34,9 @@ queue_options within_limits(queue_options o, const detail::runtime& rt) {
     if (o.name == nullptr) o.name = "queue";
     using range = queue_options;
     const detail::limiter limits = core::limits(rt, "queue_options");
-    limits.keep(o.threads, 0U, range::most_threads, "threads");
-    limits.keep(o.capacity, range::least_capacity, range::most_capacity, "capacity");
-    limits.keep_thread(o.nice, o.stack_bytes);
+    limits.clamp(o.threads, 0U, range::most_threads, "threads");
+    limits.clamp(o.capacity, range::least_capacity, range::most_capacity, "capacity");
+    limits.clamp_thread(o.nice, o.stack_bytes);
     return o;
 }
 
@@ -86,7 +86,7 @@ struct queue::state {
     void run_one(item& it);
     bool run_oldest(atomic<std::uint64_t>& count);
     void thread_main();
-    void tell();
+    void notify_sleepers();
     bool append(item& it);
     void take_first(item& it);
 
@@ -110,9 +110,9 @@ struct queue::state {
     platform::thread_request request{};
 };
 
-/// Whoever changed the world looks for sleepers after it (seq_cst); whoever wants to sleep says so
-/// (seq_cst) and looks at the world again under the lock: one of the two sees the other.
-void queue::state::tell() {
+/// A thread that changed the world looks for sleepers after it (seq_cst); one that wants to sleep
+/// says so (seq_cst) and looks at the world again under the lock: one of the two sees the other.
+void queue::state::notify_sleepers() {
     if (sleepers.load(seq_cst) == 0) return;
     {
         const std::lock_guard lock(mutex);
@@ -177,8 +177,8 @@ void queue::state::run_one(item& it) {
 #endif
     it.reset();  // captures are gone before drain() can return (I4)
     innermost = frame.below;
-    ended.fetch_add(1, seq_cst);  // seq_cst: as tell() says
-    tell();
+    ended.fetch_add(1, seq_cst);  // seq_cst: as notify_sleepers() says
+    notify_sleepers();
 }
 
 bool queue::state::run_oldest(atomic<std::uint64_t>& count) {
@@ -197,7 +197,7 @@ void queue::state::thread_main() {
     while (true) {
         while (try_pop(it)) run_one(it);
         std::unique_lock lock(mutex);
-        sleepers.fetch_add(1, seq_cst);  // as tell() says
+        sleepers.fetch_add(1, seq_cst);  // as notify_sleepers() says
         const bool more = work.size() != 0 || !overflow.empty();
         if (!more && stopping) {
             sleepers.fetch_sub(1, relaxed);
@@ -276,11 +276,11 @@ bool queue::push_item(item& work) {
         q.pushed.fetch_add(1, seq_cst);
         const bool closed = q.closed.load(seq_cst);
         if (!closed && q.try_push(work)) {
-            q.tell();
+            q.notify_sleepers();
             return true;
         }
         q.pushed.fetch_sub(1, seq_cst);
-        q.tell();  // a drain() may have seen the count and sleep on it
+        q.notify_sleepers();  // a drain() may have seen the count and sleep on it
         // Under when_full::grow only memory was lacking.
         if (closed || q.options.full == when_full::fail || q.options.full == when_full::grow) {
             q.refused.fetch_add(1, relaxed);
@@ -293,7 +293,7 @@ bool queue::push_item(item& work) {
         }
         q.blocked.fetch_add(1, relaxed);
         std::unique_lock lock(q.mutex);
-        q.sleepers.fetch_add(1, seq_cst);  // as tell() says
+        q.sleepers.fetch_add(1, seq_cst);  // as notify_sleepers() says
         if (q.work.size() >= q.work.capacity()) q.changed.wait(lock);
         q.sleepers.fetch_sub(1, relaxed);
     }
@@ -314,7 +314,7 @@ void queue::drain() {
     while (!done()) {
         if (q.run_oldest(q.helped)) continue;
         std::unique_lock lock(q.mutex);
-        q.sleepers.fetch_add(1, seq_cst);  // as tell() says
+        q.sleepers.fetch_add(1, seq_cst);  // as notify_sleepers() says
         if (!done() && q.work.size() == 0 && q.overflow.empty()) q.changed.wait(lock);
         q.sleepers.fetch_sub(1, relaxed);
     }
@@ -326,7 +326,7 @@ std::size_t queue::discard() {
     for (item it; state_->try_pop(it); ++count) {
         it.reset();
         state_->dropped.fetch_add(1, seq_cst);
-        state_->tell();
+        state_->notify_sleepers();
     }
     return count;
 }

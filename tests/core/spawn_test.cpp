@@ -172,7 +172,7 @@ TEST_P(Ids, TwoToTheThirtyTwoReusesOfASlotRetireItAndNoIdComesBack) {
     braid::detail::slot& slot = rt.slot_at(index);
     constexpr std::uint32_t last = braid::detail::last_generation;
     slot.open = braid::detail::join_word(last - 3, 0);
-    slot.permissions = braid::detail::join_word(last - 3, braid::detail::list_closed);
+    slot.successors = braid::detail::join_word(last - 3, braid::detail::list_closed);
 
     std::vector<braid::task_id> ids{first};
     for (int i = 0; i < 100; ++i) {
@@ -219,7 +219,7 @@ TEST_P(Ids, ASlotInItsLastGenerationIsRetiredAlsoWhenTheTaskIsRefused) {
     braid::detail::slot& slot = rt.slot_at(free_slot);
     constexpr std::uint32_t last = braid::detail::last_generation;
     slot.open = braid::detail::join_word(last - 1, 0);
-    slot.permissions = braid::detail::join_word(last - 1, braid::detail::list_closed);
+    slot.successors = braid::detail::join_word(last - 1, braid::detail::list_closed);
     EXPECT_FALSE(post());
     EXPECT_EQ(slot.generation(), last);
     for (int i = 0; i < 10; ++i) EXPECT_FALSE(post());

@@ -80,7 +80,7 @@ struct a_request_is_answered : rl::test_suite<a_request_is_answered<Thieves>, Th
         for (int before = 0; before < Thieves;) {
             policy::relax();
             if (limit.load(std::memory_order::relaxed) != nullptr) continue;  // private, and over
-            braid::detail::answer_for_jobs(limit, asked, &end_of_stack);
+            braid::detail::answer_request(limit, asked, &end_of_stack);
             jobs.publish(1);
             if (asleep.should_wake()) wake_one();
             if (jobs.take_back(0)) continue;
@@ -99,7 +99,7 @@ struct a_request_is_answered : rl::test_suite<a_request_is_answered<Thieves>, Th
         searcher now = searcher::none;
         const auto look = [this] {
             if (!window::empty(jobs.look())) return true;
-            braid::detail::ask_for_jobs(limit, asked);
+            braid::detail::ask_for_branches(limit, asked);
             return false;
         };
         while (steal(jobs) < 0) {

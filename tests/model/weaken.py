@@ -236,52 +236,52 @@ WEAKENED = {
         "needs four threads at the right points, which random schedules meet too rarely"),
     "words.push_edge release": (
         WORDS, "        release, acquire));\n    return true;\n}\n\n/// Leaves",
-        "        relaxed, acquire));\n    return true;\n}\n\n/// Leaves", "permissions", None),
+        "        relaxed, acquire));\n    return true;\n}\n\n/// Leaves", "successors", None),
     "words.push_edge acquire on failure": (
         WORDS, "        release, acquire));\n    return true;\n}\n\n/// Leaves",
-        "        release, relaxed));\n    return true;\n}\n\n/// Leaves", "permissions", None),
+        "        release, relaxed));\n    return true;\n}\n\n/// Leaves", "successors", None),
     "words.push_edge counts late": (
         WORDS, "    return true;\n}\n\n/// Leaves",
         "    waits_for.fetch_add(1, relaxed);\n    return true;\n}\n\n/// Leaves",
-        "permissions", None),
+        "successors", None),
     "words.drop_open_work acq_rel": (
         WORDS, "index_of(open.fetch_sub(1, acq_rel))", "index_of(open.fetch_sub(1, relaxed))",
-        "permissions", None),
+        "successors", None),
     "words.drop_wait acq_rel": (
         WORDS, "waits_for.fetch_sub(1, acq_rel) == 1", "waits_for.fetch_sub(1, relaxed) == 1",
-        "permissions", None),
+        "successors", None),
     "words.drop_only_open_work acq_rel": (
-        WORDS, "seen - 1, acq_rel, relaxed)", "seen - 1, relaxed, relaxed)", "permissions", None),
+        WORDS, "seen - 1, acq_rel, relaxed)", "seen - 1, relaxed, relaxed)", "successors", None),
     "words.drop_wait acquire": (
-        WORDS, "waits_for.load(acquire) == 1", "waits_for.load(relaxed) == 1", "permissions", None),
+        WORDS, "waits_for.load(acquire) == 1", "waits_for.load(relaxed) == 1", "successors", None),
     "words.close release": (
-        WORDS, "list_closed), acq_rel)", "list_closed), acquire)", "permissions", None),
+        WORDS, "list_closed), acq_rel)", "list_closed), acquire)", "successors", None),
     "words.close acquire": (
-        WORDS, "list_closed), acq_rel)", "list_closed), release)", "permissions", None),
+        WORDS, "list_closed), acq_rel)", "list_closed), release)", "successors", None),
     "words.state acquire": (
-        WORDS, "const std::uint64_t head = permissions.load(acquire)",
-        "const std::uint64_t head = permissions.load(relaxed)", "permissions", None),
+        WORDS, "const std::uint64_t head = successors.load(acquire)",
+        "const std::uint64_t head = successors.load(relaxed)", "successors", None),
     "words.mark_waited acquire": (
         WORDS, "head | waited_bit, acquire, acquire", "head | waited_bit, relaxed, relaxed",
-        "permissions", None),
+        "successors", None),
     "words.push_edge first acquire": (
-        WORDS, "Count& next) {\n    std::uint64_t head = permissions.load(acquire)",
-        "Count& next) {\n    std::uint64_t head = permissions.load(relaxed)",
-        "permissions", None),
+        WORDS, "Count& next) {\n    std::uint64_t head = successors.load(acquire)",
+        "Count& next) {\n    std::uint64_t head = successors.load(relaxed)",
+        "successors", None),
     "words.mark_waited first acquire": (
-        WORDS, "permissions.load(acquire);  // as in state_in()",
-        "permissions.load(relaxed);  // as in state_in()", "permissions", None),
+        WORDS, "successors.load(acquire);  // as in state_in()",
+        "successors.load(relaxed);  // as in state_in()", "successors", None),
     "words.push_edge no generation": (
         WORDS, "generation_of(head) != generation || is_closed(head)) {", "is_closed(head)) {",
-        "permissions", None),
+        "successors", None),
     "words.add_open_work no generation": (
         WORDS, "generation_of(seen) != generation || index_of(seen) == 0", "index_of(seen) == 0",
-        "permissions", None),
+        "successors", None),
     "words.open release": (
-        WORDS, "no_edge), release)", "no_edge), relaxed)", "permissions", None),
+        WORDS, "no_edge), release)", "no_edge), relaxed)", "successors", None),
     "words.close_unused release": (
         WORDS, "list_closed), release);  // as in", "list_closed), relaxed);  // as in",
-        "permissions", None),
+        "successors", None),
     "bounded.push release": (
         BOUNDED, "store(position + 1, release)", "store(position + 1, relaxed)",
         "bounded_queue", None),

@@ -17,7 +17,7 @@ protected:
         notes_.install(o);
         return o;
     }
-    std::size_t told() { return notes_.count(&recorder::log, "out of range"); }
+    std::size_t reports() { return notes_.count(&recorder::log, "out of range"); }
 
     braid_test::deadline deadline_;
     recorder notes_;
@@ -38,7 +38,7 @@ TEST_F(Limits, AQueueHasRoomForItsCapacityWhateverItIs) {
         q.drain();
         EXPECT_EQ(ran, static_cast<int>(wanted));
     }
-    EXPECT_EQ(told(), 3U);
+    EXPECT_EQ(reports(), 3U);
     for (const unsigned threads : {1U, range::most_threads, UINT_MAX}) {
         std::atomic<int> ran{0};
         {

@@ -86,14 +86,14 @@ using fork_window = basic_fork_window<active_policy>;
 /// is all that this costs when nobody asks. `asked` lies on a line that thieves read anyway, the
 /// limit on the owner's.
 template <class Limit, class Flag>
-void ask_for_jobs(Limit& limit, Flag& asked) {
+void ask_for_branches(Limit& limit, Flag& asked) {
     // acq_rel: pairs with answer(); the limit below comes after the one that was stored there.
     if (asked.load(relaxed) || asked.exchange(true, acq_rel)) return;
     limit.store(nullptr, relaxed);
 }
 /// The owner's, before it publishes. `normal`: the limit from here on.
 template <class Limit, class Flag, class Slot>
-void answer_for_jobs(Limit& limit, Flag& asked, Slot* normal) {
+void answer_request(Limit& limit, Flag& asked, Slot* normal) {
     limit.store(normal, relaxed);
     // release: a thief that finds the flag down again finds the limit above, and overwrites it.
     asked.store(false, release);
@@ -112,7 +112,7 @@ struct alignas(64) fork_slot {
         seat_mask = 0xfff,
         height_shift = 16,
         height_mask = 0xfff,
-        kept = 1U << 28,  // nobody took it, and an observer wants its end: fork_run_kept()
+        unstolen = 1U << 28,  // nobody took it, and an observer wants its end: fork_run_unstolen()
     };
 
     /// By a thief: moves the closure out of the payload, runs it, leaves its result or exception
@@ -153,13 +153,13 @@ static_assert(fork_stack::depth <= fork_window::capacity);
 /// Branches were put into `count` slots, the last at or above push_limit. False: they have no room.
 BRAID_API bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count);
 /// The branch is public. True: it is the caller's again. False: a thief has run it and the result
-/// lies in the slot, or the slot is marked as `kept`.
+/// lies in the slot, or the slot is marked as `unstolen`.
 BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);
 /// Runs a branch that nobody stole on the owner's thread, and reports the end of its join; `result`
 /// receives what the slot of a stolen one would.
-BRAID_API void fork_run_kept(fork_slot& slot, fork_slot& result);
+BRAID_API void fork_run_unstolen(fork_slot& slot, fork_slot& result);
 /// A branch that nobody stole will not run: the join ends without it.
-BRAID_API void fork_drop_kept(fork_slot& slot);
+BRAID_API void fork_drop_unstolen(fork_slot& slot);
 /// Both parts of a join threw: nobody waits for the second exception, the handler gets it.
 BRAID_API void fork_lost(fork_stack& stack, std::exception_ptr error);
 #if defined(_WIN32)

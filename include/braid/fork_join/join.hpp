@@ -275,11 +275,11 @@ private:
     [[gnu::noinline, gnu::cold]] static typename part<K>::value take(fork_slot& here) {
         if (!is_unstolen(here)) return part<K>::take(here);
         fork_slot result;
-        fork_run_kept(here, result);
+        fork_run_unstolen(here, result);
         return part<K>::take(result);
     }
     static bool is_unstolen(const fork_slot& here) {
-        return (here.state.load(relaxed) & fork_slot::kept) != 0;
+        return (here.state.load(relaxed) & fork_slot::unstolen) != 0;
     }
     /// Takes the part back, or waits for its thief. True: it is still to run; false: take(). The
     /// stack is asked for again: that costs less than a register that is saved over the calls.
@@ -295,7 +295,7 @@ private:
         const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
             fork_slot& here = slot<I>(base);
             if (I < first || pop(here)) return;
-            if (is_unstolen(here)) return fork_drop_kept(here);
+            if (is_unstolen(here)) return fork_drop_unstolen(here);
             if (std::exception_ptr lost = part<I>::discard(here)) {
                 fork_lost(*here.stack, std::move(lost));
             }

@@ -6,18 +6,18 @@ namespace detail {
 
 void runtime::freeze() {
     worker* const self = bound();
-    const bool gives_turn = serial() != nullptr && self != nullptr;
+    const bool uses_gate = serial() != nullptr && self != nullptr;
     while (!frozen().take(self != nullptr ? self->index : no_seat)) {
         // Two at once would wait for each other to rest: the later one rests until resume().
         if (self != nullptr && is_own(*self)) {
             rest_if_frozen(*self);
             continue;
         }
-        if (gives_turn) serial()->leave(self->index);
+        if (uses_gate) serial()->leave(self->index);
         frozen().wait_until_over();
-        if (gives_turn) serial()->enter(self->index);
+        if (uses_gate) serial()->enter(self->index);
     }
-    if (gives_turn) serial()->leave(self->index);  // or the others would never come to rest
+    if (uses_gate) serial()->leave(self->index);  // or the others would never come to rest
     for (unsigned i = 0; i < seat_count(); ++i) {
         const worker* w = &seat_at(i);
         parker here;
@@ -25,7 +25,7 @@ void runtime::freeze() {
             here.park(active_policy::now() + 50'000);
         }
     }
-    if (gives_turn) serial()->enter(self->index);
+    if (uses_gate) serial()->enter(self->index);
 }
 
 void runtime::resume() {

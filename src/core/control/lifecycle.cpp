@@ -33,7 +33,7 @@ atomic<std::uint64_t> next_serial{1};
 atomic<std::uint64_t> next_thread_serial{1};
 
 constexpr auto normal = static_cast<unsigned>(priority_level::normal);
-/// Of the levels that few tasks have, and of guests.
+/// The ring's size for levels that few tasks have, and for guests.
 constexpr std::uint32_t small_ring = 256;
 
 }  // namespace
@@ -116,8 +116,8 @@ scheduler_options with_observer(scheduler_options o) {
 
 namespace {
 
-/// For a part without which there is no scheduler. The handler was told; there is nothing to
-/// return.
+/// Makes a part without which there is no scheduler. The handler has the report; there is nothing
+/// to return.
 template <class Part>
 void* room_for(accounted_memory& memory) {
     void* bytes = memory.allocate(sizeof(Part), alignof(Part), memory_tag::runtime);
@@ -144,9 +144,9 @@ runtime* runtime::create(const scheduler_options& given) {
 
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
-    rt->guests.kept =
-        rt->place_seat(seat_kind::guest, 0, rt->guests.kept_bytes, rt->guests.kept_cells,
-                       guest_seats::kept_ring, guest_seats::kept_ring, "guest");
+    rt->guests.spare =
+        rt->place_seat(seat_kind::guest, 0, rt->guests.spare_bytes, rt->guests.spare_cells,
+                       guest_seats::spare_ring, guest_seats::spare_ring, "guest");
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
     rt->guests.post = rt->add_seat(seat_kind::guest, 0, "post");
     rt->reserve_slots(128 + 64 * static_cast<std::uint32_t>(workers));
@@ -154,7 +154,7 @@ runtime* runtime::create(const scheduler_options& given) {
     return rt;
 }
 
-/// Under seat_mutex, or while nobody else is there; a seat is left.
+/// The caller holds seat_mutex, or is the only thread so far; a seat is left.
 worker* runtime::place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
                             std::uint32_t most, std::uint32_t others, const char* name) {
     const std::uint32_t index = seat_count();
@@ -249,7 +249,7 @@ worker* runtime::add_main(const char* name) {
     if (w == nullptr) w = add_seat(seat_kind::main, 0, name);
     if (w == nullptr) return nullptr;
     w->at_rest.store(false, relaxed);
-    enter_turn(*w);
+    enter_gate(*w);
     return w;
 }
 
@@ -288,7 +288,7 @@ void runtime::remove_main(worker& w) {
         break;
     }
     leave_search(w);
-    tell_scope(w);
+    flush_scope_ends(w);
     if (serial()) serial()->leave(w.index);
     unbind_seat(w);
     w.at_rest.store(true, seq_cst);
@@ -296,7 +296,7 @@ void runtime::remove_main(worker& w) {
     w.vacant = true;
 }
 
-void runtime::enter_turn(worker& w) {
+void runtime::enter_gate(worker& w) {
     bind_seat(w);
     if (options().observer != nullptr) report_seated(w);
     if (!serial()) return;
@@ -305,13 +305,13 @@ void runtime::enter_turn(worker& w) {
 
 // ---- foreign threads ---------------------------------------------------------------------------
 
-worker* runtime::take_guest(bool kept_too) {
+worker* runtime::take_guest(bool also_spare) {
     unsigned count = 0;
     unsigned inside = 0;  // those that only wait do not count: others must get on
     worker* found = nullptr;
     for (unsigned i = 0; i < seat_count(); ++i) {
         worker* w = &seat_at(i);
-        if (w->kind != seat_kind::guest || w == guests.post || w == guests.kept) continue;
+        if (w->kind != seat_kind::guest || w == guests.post || w == guests.spare) continue;
         ++count;
         if (!w->leased && found == nullptr) found = w;
         if (w->leased && !w->waits) ++inside;
@@ -319,7 +319,7 @@ worker* runtime::take_guest(bool kept_too) {
     const bool allowed = inside < static_cast<unsigned>(std::max(1, options().guests));
     if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
     if (!allowed || found == nullptr)
-        found = kept_too && !guests.kept->leased ? guests.kept : nullptr;
+        found = also_spare && !guests.spare->leased ? guests.spare : nullptr;
     if (found == nullptr) return nullptr;
     found->leased = true;
     found->stack_low = 0;
@@ -330,7 +330,7 @@ worker* runtime::lease_guest() {
     worker* w = nullptr;
     {
         const locked lock(without_seat().lock);
-        // Whoever has the kept seat does not wait, so it comes back.
+        // The thread that has the spare seat does not wait, so the seat comes back.
         while ((w = take_guest(true)) == nullptr) {
             without_seat().returned.wait(without_seat().lock);
         }
@@ -341,7 +341,7 @@ worker* runtime::lease_guest() {
 
 void runtime::seat_guest(worker& w) {
     w.at_rest.store(false, relaxed);
-    enter_turn(w);
+    enter_gate(w);
 }
 
 worker* runtime::try_lease_guest() {
@@ -355,10 +355,10 @@ worker* runtime::try_lease_guest() {
 }
 
 void runtime::return_guest(worker& w) {
-    tell_scope(w);
+    flush_scope_ends(w);
     if (serial()) serial()->leave(w.index);
     unbind_seat(w);
-    // Told under the lock: a thread that ends the scheduler waits for that.
+    // Notified under the lock: a thread that ends the scheduler waits for that.
     const locked lock(without_seat().lock);
     w.leased = false;
     w.at_rest.store(true, relaxed);
@@ -469,14 +469,14 @@ void runtime::shut_down(shutdown how) {
             run(*seat, id);
             continue;
         }
-        tell_scope(*seat);
+        flush_scope_ends(*seat);
         if (active_policy::now() < spin_until) {
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
             continue;
         }
         wait_record record;
         if (!lot().enter(record, key, seat->index, [&] { return !at_rest(); })) continue;
-        // Threads that go to sleep tell; a task that ends on a thread outside does not, hence
+        // Threads that go to sleep notify; a task that ends on a thread outside does not, hence
         // the time-out.
         if (serial()) {
             serial()->block(seat->index, true, true);
@@ -551,7 +551,7 @@ runtime::~runtime() {
         ready_queue::cell* const cells = w->cells;
         const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
         w->~worker();
-        if (w == guests.kept) continue;
+        if (w == guests.spare) continue;
         memory().release(cells, cell_bytes, 64, memory_tag::worker);
         memory().release(w, sizeof(worker), alignof(worker), memory_tag::worker);
     }

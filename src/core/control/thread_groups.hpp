@@ -13,10 +13,10 @@ namespace detail {
 /// Foreign threads lease a seat of these for a call.
 struct guest_seats {
     // For calls that do not wait, when no other is free. Needs no memory but this.
-    worker* kept = nullptr;
-    static constexpr std::uint32_t kept_ring = 8;
-    alignas(worker) std::byte kept_bytes[sizeof(worker)];
-    ready_queue::cell kept_cells[level_count * kept_ring];
+    worker* spare = nullptr;
+    static constexpr std::uint32_t spare_ring = 8;
+    alignas(worker) std::byte spare_bytes[sizeof(worker)];
+    ready_queue::cell spare_cells[level_count * spare_ring];
     worker* post = nullptr;  // leased to nobody; for try_post() from outside
     atomic<bool> post_taken{false};
 };

@@ -1,4 +1,4 @@
-// A task is over: its permissions are walked, its parent counts down, its slot goes back.
+// A task completes: its successors are notified, its parent counts down, its slot goes back.
 #include "braid/core/scope.hpp"
 #include "core/runtime.hpp"
 #include "core/task/words.hpp"
@@ -16,7 +16,7 @@ void runtime::own_work_done(worker& w, std::uint32_t index) {
 
 // Completing one task may complete others without end (parents, joins, cancelled successors): they
 // go through this one list, so that a chain of any length needs no stack (I9).
-void runtime::complete(worker& w, std::uint32_t index, bool told) {
+void runtime::complete(worker& w, std::uint32_t index, bool completion_reported) {
     // Linked through a word that nobody needs any more: a graph's node may still lie in a list as
     // the ticket of another one (graph/ready_ranks.hpp).
     slot_at(index).births.store(w.to_complete, relaxed);
@@ -27,12 +27,12 @@ void runtime::complete(worker& w, std::uint32_t index, bool told) {
         const std::uint32_t at = w.to_complete;
         w.to_complete = slot_at(at).births.load(relaxed);
         slot_at(at).births.store(0, relaxed);
-        complete_one(w, at, std::exchange(told, false));
+        complete_one(w, at, std::exchange(completion_reported, false));
     }
     w.completing = false;
 }
 
-void runtime::complete_one(worker& w, std::uint32_t index, bool told) {
+void runtime::complete_one(worker& w, std::uint32_t index, bool completion_reported) {
     slot& s = slot_at(index);
     if (s.has(flag_own_way) && s.way != nullptr) {
         return s.way(*this, w, index, own_step::ended);
@@ -41,22 +41,24 @@ void runtime::complete_one(worker& w, std::uint32_t index, bool told) {
     const std::uint32_t generation = generation_of(id.value);
     if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
     outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
-    if (!told && observed()) report(w, event_kind::completed, id, {}, s.name);
+    if (!completion_reported && observed()) report(w, event_kind::completed, id, {}, s.name);
 
-    complete_closed(w, index, close_and_take(s.permissions, generation), result);
+    complete_closed(w, index, close_and_take(s.successors, generation), result);
 }
 
 /// `head`: what close_and_take() gave. True: somebody waited.
-bool runtime::tell_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result) {
+bool runtime::notify_dependents(worker& w, std::uint32_t index, std::uint64_t head,
+                                outcome* result) {
     const task_id id = id_of(index);
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
-        // Read before the count goes down: whoever makes the successor ready frees its edges.
+        // Read before the count goes down: the thread that makes the successor ready frees its
+        // edges.
         const std::uint32_t next = edge_at(e).next.load(relaxed);
         const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
         slot& to = slot_at(successor);
         if (result != nullptr && !edge_at(e).any_outcome) {
             to.flags.fetch_or(flag_cancel, relaxed);
-            adopt(w, successor, keep(result), 0);
+            adopt(w, successor, share(result), 0);
         }
         if (drop_wait(to.waits_for)) make_ready(w, successor, id);
         e = next;
@@ -65,7 +67,7 @@ bool runtime::tell_dependents(worker& w, std::uint32_t index, std::uint64_t head
     const unsigned woken = lot().wake(
         id.value, UINT32_MAX,
         [&](wait_record& r) {
-            if (result != nullptr) r.result = keep(result);
+            if (result != nullptr) r.result = share(result);
             return true;
         },
         [this](unsigned seat) { notify(seat); });
@@ -75,7 +77,7 @@ bool runtime::tell_dependents(worker& w, std::uint32_t index, std::uint64_t head
 void runtime::complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result) {
     slot& s = slot_at(index);
     const std::uint32_t parent = s.parent.load(relaxed);
-    bool received = tell_dependents(w, index, head, result);
+    bool received = notify_dependents(w, index, head, result);
     // A handle that was dropped before the end receives nothing.
     received = received || (s.has(flag_held) && detail_of(s)->holders.load(acquire) > 1);
     if (result != nullptr && !received) pass_on(w, s, *result, parent);
@@ -100,13 +102,13 @@ void runtime::count_end(worker& w, scope& all, end_of_task end, std::uint64_t co
     scope::shard& shard = all.shard_[scope::shard_of(w.index)];
     if (end == end_of_task::cancelled) shard.cancelled.fetch_add(count, relaxed);
     if (end == end_of_task::failed) shard.failed.fetch_add(count, relaxed);
-    if (w.scope_ended_in != &all) tell_scope(w);
+    if (w.scope_ended_in != &all) flush_scope_ends(w);
     w.scope_ended_in = &all;
     w.scope_ends += count;
-    if (w.depth != w.loop_depth) tell_scope(w);
+    if (w.depth != w.loop_depth) flush_scope_ends(w);
 }
 
-void runtime::tell_scope(worker& w) {
+void runtime::flush_scope_ends(worker& w) {
     scope* const in = std::exchange(w.scope_ended_in, nullptr);
     if (in == nullptr) return;
     scope::shard& shard = in->shard_[scope::shard_of(w.index)];
@@ -138,7 +140,7 @@ void runtime::recycle(worker& w, std::uint32_t index) {
     if (s.has(flag_value)) s.invoke(s.storage, nullptr);
     if (s.has(flag_failed)) drop(take_outcome(s));
     free_detail(w, s);
-    if (s.has(flag_posted)) close_unused(s.permissions, s.generation());
+    if (s.has(flag_posted)) close_unused(s.successors, s.generation());
     clean_and_give_slot(w, index);
 }
 

@@ -1,4 +1,4 @@
-// What became of a task that failed or was cancelled, and who is told. Cold: one lock for all.
+// What became of a task that failed or was cancelled, and who hears of it. Cold: one lock for all.
 #include "braid/core/error.hpp"
 #include "braid/core/scope.hpp"
 #include "core/seat_lease.hpp"
@@ -31,7 +31,7 @@ void runtime::record_failure(worker& w, std::uint32_t index, std::exception_ptr 
 
 void runtime::pass_on(worker& w, const slot& s, outcome& result, std::uint32_t parent) {
     if (parent != no_index) {
-        adopt(w, parent, keep(&result), s.ordinal.load(relaxed));
+        adopt(w, parent, share(&result), s.ordinal.load(relaxed));
         return;
     }
     const task_environment* environment = s.environment.load(relaxed);

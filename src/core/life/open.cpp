@@ -13,7 +13,7 @@ namespace detail {
 draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, options, kind);
-    d.owner = seat.kept();
+    d.owner = seat.own();
     return d;
 }
 task_id publish_task(runtime& rt, draft d, closure_fn body) {
@@ -121,7 +121,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.level.store(level_of(o), relaxed);
     s.environment.store(nullptr, relaxed);
     s.waits_for.store(1, relaxed);  // the builder's, until publish()
-    open_words(s.open, s.permissions, generation, kind == draft_kind::built ? 2 : 1);
+    open_words(s.open, s.successors, generation, kind == draft_kind::built ? 2 : 1);
     // What may fail comes first, the parent's count last: it is not given back.
     const bool needs_detail =
         (flags & (flag_held | flag_direct | flag_resources)) != 0 || identified();
@@ -136,7 +136,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         }
     }
     if (!ok) {
-        close_unused(s.permissions, generation);
+        close_unused(s.successors, generation);
         free_detail(w, s);
         clean_and_give_slot(w, index);
         return {};
@@ -152,12 +152,12 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
     s.environment.store(environment, relaxed);
     seat_counters::add(w.counters.created);
     count_creation(w, environment);
-    bool told_ready = false;
+    bool ready_reported = false;
     if (observed()) {
         // What waits for nothing is ready as soon as it is published.
         const std::size_t waits = o.after.size() + o.after_all.size + o.after_any.size();
-        told_ready = waits == 0 && kind != draft_kind::built;
-        report_spawned(watcher(), w, s, id, o.parent, o.where, false, told_ready);
+        ready_reported = waits == 0 && kind != draft_kind::built;
+        report_spawned(watcher(), w, s, id, o.parent, o.where, false, ready_reported);
     }
 
     bool linked = true;
@@ -184,7 +184,7 @@ draft runtime::open(worker& w, const task_options& o, draft_kind kind) {
         s.flags.fetch_or(flag_finally, relaxed);
     }
     s.next.store(index, relaxed);  // see index_of()
-    if (told_ready) s.waits_for.store(0, relaxed);
+    if (ready_reported) s.waits_for.store(0, relaxed);
     if (!linked) {
         // It must not start early: refused. What there is of it ends as an empty task.
         abandon(w, {s.storage, nullptr}, flag_empty);
@@ -203,7 +203,7 @@ task_id runtime::publish(worker& w, draft d, closure_fn body) {
         if (s.has(flag_built)) return id;  // predecessors may be added until finish()
     }
     if (s.waits_for.load(relaxed) == 0) {
-        queue_ready(w, index);  // told by open()
+        queue_ready(w, index);  // open() has reported it
     } else if (s.predecessors.load(relaxed) == no_edge) {
         s.waits_for.store(0, relaxed);
         make_ready(w, index, {});
@@ -221,7 +221,7 @@ void runtime::abandon(worker& w, draft d, std::uint16_t as) {
     const task_id id = id_of(index);
     const bool built = s.has(flag_built);
     const bool held = s.has(flag_held);
-    // 0 from the start: told by open() or open_plain().
+    // 0 from the start: open() or open_plain() has reported it.
     if (s.waits_for.load(relaxed) == 0) {
         queue_ready(w, index);
     } else if (drop_wait(s.waits_for)) {

@@ -55,7 +55,7 @@ void runtime::release_resources(worker& w, std::uint32_t index) {
             }
         }
         if (heir == no_index) continue;
-        // Handed over without becoming free in between: first come, first served.
+        // Passed on without becoming free in between: first come, first served.
         ++detail_of(slot_at(heir))->resources_held;
         if (observed()) report_resource(w, event_kind::acquired, id_of(heir), &r, r.name_);
         if (acquire_resources(w, heir)) enqueue(w, heir);

@@ -13,13 +13,13 @@ inline void pause_between_looks() {
     active_policy::relax();
 }
 
-/// There may be tasks that were given to this thread (affinity.cpp).
+/// There may be tasks that were given to this thread (direct.cpp).
 inline bool direct_work(const runtime& rt, const worker& w) {
     return w.box.size.load(relaxed) != 0 || (rt.masked_for.load(relaxed) & w.mask) != 0;
 }
 
-/// Something that comes before a further task of `level` that lies at hand. relaxed, all of it:
-/// whoever changes these waits for nothing but the end of some task.
+/// Something that comes before a further task of `level` that the thread has found. relaxed, all of
+/// it: a thread that changes these waits for nothing but the end of some task.
 inline bool wanted_elsewhere(const runtime& rt, const worker& w, unsigned level) {
     constexpr auto high = static_cast<unsigned>(priority_level::high);
     return (rt.high_ready.load(relaxed) > 0 && level != high) || direct_work(rt, w) ||

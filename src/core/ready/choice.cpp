@@ -9,20 +9,21 @@ namespace detail {
 
 namespace {
 
-/// As direct_task() does: a thread for which there seems to be a task does not sleep.
+/// Clears the hint, which direct_task() does too: a thread for which there seems to be a task does
+/// not sleep.
 void note_no_masked_task(runtime& rt, const worker& w) {
     const std::lock_guard lock(rt.masked.mutex);
     for (std::uint32_t i = rt.masked.first; i != no_index; i = rt.slot_at(i).next.load(relaxed)) {
         if (rt.may_run_on(rt.slot_at(i), w)) return;
     }
-    // relaxed: set again, under the lock, by whoever appends.
+    // relaxed: set again, under the lock, by the thread that appends.
     rt.masked_for.fetch_and(~w.mask, relaxed);
 }
 
 }  // namespace
 
 /// The chooser picks among the ready tasks that the seat may run and that are `wanted`, of the
-/// highest level that there is. One thread runs at a time: what is listed is there when it is
+/// highest level that there is. One thread runs at a time: what is listed is still ready when it is
 /// claimed.
 task_id runtime::choose_ready(worker& w, id_test wanted) {
     constexpr unsigned limit = 256;
@@ -49,8 +50,8 @@ task_id runtime::choose_ready(worker& w, id_test wanted) {
         for (unsigned i = 0; i < seat_limit; ++i) {
             seat_at(i).ready[level].claim_oldest_if(add, SIZE_MAX);
         }
-        const std::lock_guard lock(spilled[level].mutex);
-        for (std::uint32_t i = spilled[level].first; i != no_index;
+        const std::lock_guard lock(overflow[level].mutex);
+        for (std::uint32_t i = overflow[level].first; i != no_index;
              i = slot_at(i).next.load(relaxed)) {
             add(id_of(i).value);
         }
@@ -77,7 +78,7 @@ void runtime::take_out(task_id id) {
     }
     if (taken_from(masked)) return;
     for (unsigned level = 0; level < level_count; ++level) {
-        bool taken = taken_from(spilled[level]);
+        bool taken = taken_from(overflow[level]);
         for (unsigned i = 0; !taken && i < seat_limit; ++i) {
             taken = seat_at(i).ready[level].claim_oldest_if(is_it, SIZE_MAX) != 0;
         }

@@ -111,7 +111,7 @@ task_id runtime::direct_task(worker& w, unsigned lowest) {
     if ((masked_for.load(relaxed) & w.mask) != 0) {
         const std::lock_guard lock(masked.mutex);
         best = lowest;
-        // relaxed: set again, under the lock, by whoever appends.
+        // relaxed: set again, under the lock, by the thread that appends.
         if (!find_best(masked)) masked_for.fetch_and(~w.mask, relaxed);
         return take_best(masked);
     }

@@ -76,27 +76,27 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
 
 void runtime::push_ready(worker& w, task_id id, unsigned level) {
     if (level == high) high_ready.fetch_add(1, relaxed);
-    if (!w.ready[level].push(id.value)) return spill(w, id, level);
+    if (!w.ready[level].push(id.value)) return put_in_overflow(w, id, level);
     if (asleep().should_wake()) wake_one();
 }
 
 /// The thread's ring is full: its oldest tasks go to the list for all, many under one lock.
-void runtime::spill(worker& w, task_id id, unsigned level) {
-    std::uint64_t oldest[spill_batch];
+void runtime::put_in_overflow(worker& w, task_id id, unsigned level) {
+    std::uint64_t oldest[overflow_batch];
     std::size_t count =
-        w.ready[level].take_oldest(oldest, std::min(spill_batch, w.ready[level].size() / 2));
+        w.ready[level].take_oldest(oldest, std::min(overflow_batch, w.ready[level].size() / 2));
     for (std::size_t i = 1; i < count; ++i) {
         slot_at(index_of(oldest[i - 1])).next.store(index_of(oldest[i]), relaxed);
     }
     {
-        const std::lock_guard lock(spilled[level].mutex);
+        const std::lock_guard lock(overflow[level].mutex);
         if (count != 0) {
-            append(spilled[level], index_of(oldest[0]), index_of(oldest[count - 1]),
+            append(overflow[level], index_of(oldest[0]), index_of(oldest[count - 1]),
                    static_cast<std::uint32_t>(count));
         }
         // No room if thieves hold the place between what they claimed and what they did not.
         if (!w.ready[level].push(id.value)) {
-            append(spilled[level], index_of(id.value), index_of(id.value));
+            append(overflow[level], index_of(id.value), index_of(id.value));
             ++count;
         }
     }
@@ -105,13 +105,13 @@ void runtime::spill(worker& w, task_id id, unsigned level) {
 }
 
 /// Back into the thread's empty ring, the oldest to be the first that is popped. False: no more.
-bool runtime::unspill(worker& w, unsigned level) {
-    if (spilled[level].size.load(relaxed) == 0) return false;
-    std::uint64_t taken[spill_batch];
-    const std::size_t limit = std::min(spill_batch, w.ready[level].size());
+bool runtime::refill_from_overflow(worker& w, unsigned level) {
+    if (overflow[level].size.load(relaxed) == 0) return false;
+    std::uint64_t taken[overflow_batch];
+    const std::size_t limit = std::min(overflow_batch, w.ready[level].size());
     std::size_t count = 0;
     {
-        inbox& list = spilled[level];
+        inbox& list = overflow[level];
         const std::lock_guard lock(list.mutex);
         for (; count != limit && list.first != no_index; ++count) {
             const slot& s = slot_at(list.first);
@@ -160,8 +160,8 @@ bool lies_unclaimed(const runtime& rt, worker& w, std::int64_t now) {
 }  // namespace
 
 /// A stolen task is worth it if it takes longer than its lines take from core to core. While those
-/// stolen last did not, a thread that has nothing else to do looks on and steals again a little
-/// later: it would only slow their owner down.
+/// stolen last did not, a thread that has nothing else to do only watches and steals again a little
+/// later: it would slow their owner down.
 bool runtime::steals_pay(worker& w) const {
     constexpr std::int64_t fetch_ns = 200, shortest_ns = 1'000, longest_ns = 20'000;
     if (w.stole == 0 && w.steal_pause == 0) return true;
@@ -216,7 +216,7 @@ task_id runtime::steal(worker& w, unsigned level) {
 bool runtime::may_steal(worker& w) const {
     if (steals_pay(w)) return true;
     for (unsigned level = 0; level < level_count; ++level) {
-        if (w.ready[level].newest() != 0 || spilled[level].size.load(relaxed) != 0) return true;
+        if (w.ready[level].newest() != 0 || overflow[level].size.load(relaxed) != 0) return true;
     }
     return direct_work(*this, w);
 }
@@ -225,7 +225,7 @@ task_id runtime::ready_at(worker& w, unsigned level, bool may_steal) {
     if (const task_id id = direct_task(w, level)) return id;
     if (level == high && high_ready.load(relaxed) <= 0) return {};
     std::uint64_t id = w.ready[level].pop();
-    if (id == 0 && unspill(w, level)) id = w.ready[level].pop();
+    if (id == 0 && refill_from_overflow(w, level)) id = w.ready[level].pop();
     if (id == 0 && (may_steal || level == high)) id = steal(w, level).value;
     if (id != 0 && level == high) high_ready.fetch_sub(1, relaxed);
     return {id};
@@ -246,7 +246,7 @@ task_id runtime::next_task(worker& w) {
 }
 
 bool runtime::work_visible() const {
-    for (const inbox& list : spilled) {
+    for (const inbox& list : overflow) {
         if (list.size.load(seq_cst) != 0) return true;
     }
     const unsigned count = seat_count();
@@ -257,11 +257,11 @@ bool runtime::work_visible() const {
             if (queue.maybe_work()) return true;
         }
     }
-    return jobs_visible();
+    return branches_visible();
 }
 
 void runtime::inherit_priority(worker& w, task_id id, std::uint8_t level) {
-    // Mostly it has that level; and if its slot is in other use, it is over.
+    // Mostly it has that level; and if its slot is in other use, it is complete.
     if (level_of(slot_at(index_of(id.value))) >= level) return;
     // The predecessors of a more important task inherit its level, and theirs in turn. Bounded:
     // beyond 64 tasks inheritance is a help, not a promise.
@@ -308,7 +308,7 @@ bool runtime::take_out(task_id id, unsigned level) {
         if (level == high) high_ready.fetch_sub(1, relaxed);
         return true;
     }
-    return out_of(spilled[level], spilled[level].mutex);
+    return out_of(overflow[level], overflow[level].mutex);
 }
 
 /// Everything that lies in queues for everybody; inboxes look levels up when they are served.
@@ -339,7 +339,7 @@ void runtime::requeue_by_table(worker& w) {
         }
     }
     for (unsigned level = 0; level < level_count; ++level) {
-        move_out_of(spilled[level], spilled[level].mutex, level);
+        move_out_of(overflow[level], overflow[level].mutex, level);
         move_out_of(background.ready[level], background.mutex, level);
     }
 }

@@ -8,9 +8,10 @@
 //             oldest ──────────────────────► newest
 //
 // Roles: one owner; any number of thieves.
-// Q1  A cell holds the id of a ready task, or 0. Whoever turns an id into 0 by CAS owns the task:
-//     every claim, the owner's too, is that CAS. Ids carry a generation, so a thief that was
-//     asleep for a whole lap of the ring either claims a task that is ready now or fails.
+// Q1  A cell holds the id of a ready task, or 0. The thread that turns an id into 0 owns the task:
+//     the owner exchanges at the ends, every other claim is a CAS. Ids carry a generation, so a
+//     thief that was asleep for a whole lap of the ring either claims a task that is ready now or
+//     fails.
 // Q2  All ids lie in [top_, bottom_). Only the owner moves either end. top_ passes only empty
 //     cells; bottom_ goes down only over cells that the owner saw empty.
 // Q3  No lost push: push() publishes bottom_ with a seq_cst exchange and its caller then looks
@@ -45,7 +46,7 @@ public:
     /// Cells.
     std::size_t size() const { return mask_ + 1; }
 
-    /// Owner. False: full; the caller spills. Cost: one exchange.
+    /// Owner. False: full; the caller makes room. Cost: one exchange.
     bool push(std::uint64_t id) {
         const std::uint64_t bottom = bottom_.load(relaxed);  // own word
         if (!room_at(bottom)) return false;
@@ -189,7 +190,7 @@ private:
     }
 
     /// Owner. Moves top_ over up to `steps` empty cells below `end`; now and then at a push, so
-    /// that whoever looks at the whole range looks at few dead cells.
+    /// that a thread that looks at the whole range looks at few dead cells.
     void raise_top(std::uint64_t end, std::uint64_t steps) {
         const std::uint64_t before = top_.load(relaxed);
         std::uint64_t top = before;

@@ -67,7 +67,7 @@ public:
     accounted_memory& memory() { return memory_; }
     const accounted_memory& memory() const { return memory_; }
 
-    /// An observer listens. It is told by whoever finds this true.
+    /// An observer listens. A thread that finds this true reports to it.
     bool observed() const { return listening() != 0; }
     /// observer::listening(); 0: none is installed, or it does not listen.
     std::uint32_t listening() const { return listens_->load(relaxed); }
@@ -92,7 +92,7 @@ public:
     /// `count` tasks ended, of which the first began at `started`; a long one is warned about.
     void note_duration(report_seat& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
-    /// As note_duration() for `count` tasks of one kind in a row, of which no start was noted.
+    /// Does it for `count` tasks of one kind in a row, of which no start was noted.
     void note_durations(report_seat& w, const char* name, bool quiet, unsigned count);
 
 private:

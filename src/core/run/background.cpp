@@ -80,7 +80,7 @@ void runtime::background_main(worker& w) {
         {
             const std::lock_guard lock(background.mutex);
             id = take_background([](auto) { return true; });
-            // Nobody hands over work to a thread that is not in this list, so a notification
+            // Nobody gives work to a thread that is not in this list, so a notification
             // that comes before sleep() is for it.
             if (!id) background.idle[background.idle_count++] = &w;
         }

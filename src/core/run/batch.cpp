@@ -1,6 +1,6 @@
-// A batch: one task with many bodies. There is no slot for each body: whoever takes part holds a
-// ticket with a range of them, takes from its lower end, and leaves a ticket in the queue by which
-// the next one takes the upper half of what is left. See docs/design/batch.md.
+// A batch: one task with many bodies. There is no slot for each body: a thread that takes part
+// holds a ticket with a range of them, takes from its lower end, and leaves a ticket in the queue
+// by which the next one takes the upper half of what is left. See docs/design/batch.md.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "core/life/scope_counts.hpp"
@@ -87,7 +87,7 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
             enqueue(w, index);
             continue;
         }
-        // Out of memory, and the handler was told: then these bodies run here, none is lost.
+        // Out of memory, and the handler knows: then these bodies run here, none is lost.
         return run_alone(w, batch, all, first);
     }
 }
@@ -123,13 +123,14 @@ std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_
     s.level.store(p.level.load(relaxed), relaxed);
     s.environment.store(p.environment.load(relaxed), relaxed);
     link_parent(s, parent);
-    open_words(s.open, s.permissions, s.generation() + 1, 1);
+    open_words(s.open, s.successors, s.generation() + 1, 1);
     // relaxed: the caller's share keeps the count above 0 meanwhile.
     slot_at(parent).open.fetch_add(1, relaxed);
     return index;
 }
 
-/// For whoever has nothing to do: a ticket by which to take from `index` and from those above it.
+/// For a thread that has nothing to do: a ticket by which it takes from `index` and from those
+/// above it.
 bool runtime::leave_ticket(worker& w, std::uint32_t index) {
     ticket& own = ticket_of(slot_at(index));
     if ((own.bodies.fetch_or(range::queued, relaxed) & range::queued) != 0) return true;

@@ -24,7 +24,7 @@ std::uint32_t joins_private(const fork_stack& stack) {
 /// Background threads help background work only; outside tasks there is nothing to help.
 bool may_be_helped(const worker& w) { return w.kind != seat_kind::background && w.top != nullptr; }
 
-void ask(fork_stack& stack) { ask_for_jobs(stack.push_limit, stack.asked); }
+void ask(fork_stack& stack) { ask_for_branches(stack.push_limit, stack.asked); }
 
 }  // namespace
 
@@ -39,16 +39,16 @@ fork_context runtime::context_of(worker& w) {
         std::uninitialized_default_construct_n(first, fork_stack::depth + fork_stack::spare);
         w.joins = ::new (bytes) fork_stack(&w, first, fork_stack::depth);
         w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
-        set_current_task(current_task());       // its joins are there from now on
+        set_current_task(current_task());       // which has joins from now on
     }
     return fork_context(w.joins->top);
 }
 
 bool runtime::join_pushed(worker& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
-    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or told
+    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or reported
     if (first + count > stack.end) return false;
-    answer_for_jobs(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
+    answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
     stack.top = first + count;
     const std::uint32_t all = joins_private(stack);
@@ -85,7 +85,7 @@ bool runtime::join_popped(worker& w, fork_slot* slot) {
     if (stolen) {
         id_taken(*w.top) = true;  // perhaps by the thief
         stack.top = slot + 1;     // the result comes to the slot
-        wait_for_job(w, *slot);
+        wait_for_branch(w, *slot);
         stack.top = slot;
         stack.window.forget(height);
     }
@@ -100,29 +100,29 @@ bool runtime::join_popped(worker& w, fork_slot* slot) {
         report_branch(w, event_kind::joined, id_of(w.top->slot), *slot, thief);
     } else {
         // relaxed: the slot is this thread's alone again.
-        slot->state.store(fork_slot::kept, relaxed);
+        slot->state.store(fork_slot::unstolen, relaxed);
     }
     return false;
 }
 
-void runtime::wait_for_job(worker& w, fork_slot& job) {
+void runtime::wait_for_branch(worker& w, fork_slot& branch) {
     constexpr unsigned looks = 512;
     for (unsigned n = 0; !serial() && n < looks; ++n) {
-        // acquire: pairs with run_job().
-        if ((job.state.load(acquire) & fork_slot::finished) != 0) return;
-        if (enough_stack(*this, w) && steal_needed_job(w, {.job = &job})) {
+        // acquire: pairs with run_branch().
+        if ((branch.state.load(acquire) & fork_slot::finished) != 0) return;
+        if (enough_stack(*this, w) && steal_needed_branch(w, {.branch = &branch})) {
             n = 0;
             continue;
         }
         active_policy::relax();
     }
-    wait(w, {.job = &job}, forever, help::needed, nullptr);
+    wait(w, {.branch = &branch}, forever, help::needed, nullptr);
 }
 
 // ---- the thief ---------------------------------------------------------------------------------
 
-/// The oldest public job of `victim`, if it lies at `from` or above and its task is wanted.
-bool runtime::claim_job(worker& w, worker& victim, std::uint32_t from, id_test wanted) {
+/// The oldest public branch of `victim`, if it lies at `from` or above and its task is wanted.
+bool runtime::claim_branch(worker& w, worker& victim, std::uint32_t from, id_test wanted) {
     // acquire: pairs with context_of().
     fork_stack* const joins = victim.shown_joins.load(acquire);
     if (joins == nullptr) return false;
@@ -136,32 +136,32 @@ bool runtime::claim_job(worker& w, worker& victim, std::uint32_t from, id_test w
         return false;
     }
     if (at < from) return false;
-    // Written before the job became public, which look() has seen.
-    fork_slot& job = stack.base[at];
-    const task_id task = id_of(job.task.load(relaxed));
+    // Written before the branch became public, which look() has seen.
+    fork_slot& branch = stack.base[at];
+    const task_id task = id_of(branch.task.load(relaxed));
     if (!wanted(task.value) || !stack.window.claim(seen)) return false;
     const std::uint32_t height = w.joins != nullptr ? height_of(*w.joins, w.joins->top) : 0;
     const std::uint32_t by = fork_slot::taken | std::uint32_t{w.index} << fork_slot::seat_shift |
                              height << fork_slot::height_shift;
     // relaxed: a hint for the owner, whom to help.
-    job.state.fetch_or(by, relaxed);
+    branch.state.fetch_or(by, relaxed);
     leave_search(w);
-    run_job(w, victim, job, by);
+    run_branch(w, victim, branch, by);
     return true;
 }
 
 /// `by`: this thread and its height, as the slot shows them.
-void runtime::run_job(worker& w, const worker& victim, fork_slot& job, std::uint32_t by) {
-    const std::uint32_t index = job.task.load(relaxed);
+void runtime::run_branch(worker& w, const worker& victim, fork_slot& branch, std::uint32_t by) {
+    const std::uint32_t index = branch.task.load(relaxed);
     const task_id id = id_of(index);
     running_task body{
         index, w.top, {}, task_context(*this, w, slot_at(index).has(flag_posted) ? task_id{} : id)};
     const std::int64_t began = task_clock();
     const std::int64_t outer_elsewhere = w.elsewhere;
     running_task* const outer = begin_body(w, body, id);
-    if (observed()) report_branch(w, event_kind::job_started, id, job, victim.index);
-    const bool threw = job.run(job, context_of(w));
-    if (observed()) report_branch(w, event_kind::job_ended, id, job, victim.index);
+    if (observed()) report_branch(w, event_kind::job_started, id, branch, victim.index);
+    const bool threw = branch.run(branch, context_of(w));
+    if (observed()) report_branch(w, event_kind::job_ended, id, branch, victim.index);
     end_body(w, body, outer);
     w.stamp = task_clock();
     w.elsewhere = outer_elsewhere + (w.stamp - began);
@@ -172,42 +172,42 @@ void runtime::run_job(worker& w, const worker& victim, fork_slot& job, std::uint
     // acq_rel: release pairs with the owner's acquire, its slot may be in other use right after;
     // acquire: pairs with enter_wait().
     const std::uint32_t end = threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished;
-    const std::uint32_t was = job.state.exchange(by | end, acq_rel);
+    const std::uint32_t was = branch.state.exchange(by | end, acq_rel);
     if ((was & fork_slot::awaited) == 0) return;
     lot().wake(
-        address_key(&job), 1, [](wait_record&) { return true; },
+        address_key(&branch), 1, [](wait_record&) { return true; },
         [this](unsigned seat) { notify(seat); });
 }
 
-bool runtime::steal_job(worker& w) {
+bool runtime::steal_branch(worker& w) {
     return any_victim(w, w.fork_victim, [&](worker& victim) {
-        return claim_job(w, victim, 0, [](std::uint64_t) { return true; });
+        return claim_branch(w, victim, 0, [](std::uint64_t) { return true; });
     });
 }
 
-bool runtime::steal_needed_job(worker& w, const wait_target& target) {
-    if (target.job != nullptr) {
+bool runtime::steal_needed_branch(worker& w, const wait_target& target) {
+    if (target.branch != nullptr) {
         // Only what its thief has made of it: whatever else that thread has lies below.
-        const std::uint32_t seen = target.job->state.load(relaxed);
+        const std::uint32_t seen = target.branch->state.load(relaxed);
         if ((seen & fork_slot::taken) == 0 || (seen & fork_slot::finished) != 0) return false;
         worker* thief = &seat_at(seen >> fork_slot::seat_shift & fork_slot::seat_mask);
         const std::uint32_t from = seen >> fork_slot::height_shift & fork_slot::height_mask;
-        return claim_job(w, *thief, from, [](std::uint64_t) { return true; });
+        return claim_branch(w, *thief, from, [](std::uint64_t) { return true; });
     }
     if (w.kind == seat_kind::background) return false;
-    if (target.run_everything) return steal_job(w);
+    if (target.run_everything) return steal_branch(w);
     if (target.signal != nullptr) return false;
     const work_search search(*this, w, target, help::needed);
     const auto wanted = [&](std::uint64_t entry) { return search.is_needed(entry); };
     const unsigned count = seat_count();
     for (unsigned n = 1; n < count; ++n) {
         worker* victim = &seat_at((w.index + n) % count);
-        if (victim != nullptr && claim_job(w, *victim, 0, wanted)) return true;
+        if (victim != nullptr && claim_branch(w, *victim, 0, wanted)) return true;
     }
     return false;
 }
 
-bool runtime::jobs_visible() const {
+bool runtime::branches_visible() const {
     const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
         const worker* w = &seat_at(i);
@@ -248,7 +248,7 @@ bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count) {
 bool fork_popped(fork_stack& stack, fork_slot* slot) {
     return stack.owner->rt.join_popped(*stack.owner, slot);
 }
-void fork_run_kept(fork_slot& slot, fork_slot& result) {
+void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
     // The slot itself is for the joins of the part.
     result.run = slot.run;
     result.stack = slot.stack;
@@ -256,9 +256,9 @@ void fork_run_kept(fork_slot& slot, fork_slot& result) {
     const bool threw = result.run(result, fork_access::at(&slot));
     result.state.store(threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished,
                        relaxed);
-    fork_drop_kept(slot);
+    fork_drop_unstolen(slot);
 }
-void fork_drop_kept(fork_slot& slot) {
+void fork_drop_unstolen(fork_slot& slot) {
     worker& w = *slot.stack->owner;
     if (!w.rt.observed()) return;
     w.rt.report_branch(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);

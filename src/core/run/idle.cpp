@@ -1,5 +1,4 @@
-// A thread that finds nothing to do: it looks on for a while, announces itself, looks again,
-// sleeps.
+// A thread that finds nothing to do: it polls for a while, announces itself, looks again, sleeps.
 #include "core/ready/attention.hpp"
 
 #include <algorithm>
@@ -9,7 +8,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-// Of announced work: a timer's delay and the way out of a sleeping core; and how late it may be.
+// How long before the announced time a worker wakes (a timer's delay and the way out of a sleeping
+// core), and how long after that time it keeps polling.
 constexpr std::int64_t wake_before_ns = 60'000;
 constexpr std::int64_t look_after_ns = 200'000;
 
@@ -34,7 +34,7 @@ void runtime::leave_search(worker& w) {
 }
 
 void runtime::idle(worker& w) {
-    tell_scope(w);
+    flush_scope_ends(w);
     note_core(w);
     if (w.search == searcher::none) {
         asleep().begin_search(searcher::idle);
@@ -54,12 +54,12 @@ void runtime::idle(worker& w) {
             run_chain(w);
             return;
         }
-        if (steal_job(w)) return;
+        if (steal_branch(w)) return;
     }
     const std::int64_t expected = expected_at.load(seq_cst);
     if (w.expected_at.load(relaxed) != expected) {
         w.expected_at.store(expected, relaxed);
-        tell_of_expected_work(expected);
+        notify_of_expected_work(expected);
     }
     std::int64_t deadline = INT64_MAX;
     if (expected != 0 && !serial()) {
@@ -68,7 +68,7 @@ void runtime::idle(worker& w) {
             deadline = expected - wake_before_ns;
         } else if (now < expected + look_after_ns) {
             pause_between_looks();
-            return;  // look on
+            return;  // and poll again
         }
     }
     // The look after the announcement (I5). Everything that could want this thread is looked at.
@@ -86,13 +86,13 @@ void runtime::expect_work(nanoseconds in) {
     std::int64_t at = deadline_after(active_policy::now(), in);
     if (at == INT64_MAX) at = 0;         // never
     at = std::max<std::int64_t>(at, 0);  // before the clock began
-    // seq_cst: before the look at who sleeps. Whoever announces a sleep after that sees it.
+    // seq_cst: before the look at who sleeps. A thread that announces a sleep after that sees it.
     expected_at.store(at, seq_cst);
-    tell_of_expected_work(at);
+    notify_of_expected_work(at);
 }
 
-/// One thread that fell asleep before it was said; that one tells the next.
-void runtime::tell_of_expected_work(std::int64_t at) {
+/// Wakes one thread that fell asleep before it was said; that one wakes the next.
+void runtime::notify_of_expected_work(std::int64_t at) {
     if (!asleep().anybody_asleep()) return;
     for (unsigned i = 0; i < seat_count(); ++i) {
         const worker* w = &seat_at(i);

@@ -39,7 +39,7 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
     s.level.store(normal, relaxed);
     s.next.store(index, relaxed);  // see index_of()
     s.environment.store(environment, relaxed);
-    open_words(s.open, s.permissions, s.generation() + 1, 1);
+    open_words(s.open, s.successors, s.generation() + 1, 1);
     return &s;
 }
 
@@ -66,11 +66,11 @@ namespace {
                                     draft_kind kind, std::source_location where) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, {.name = name, .within = within, .where = where}, kind);
-    d.owner = rt.plain_ways() ? seat.kept() : nullptr;  // see publish_plain()
+    d.owner = rt.plain_ways() ? seat.own() : nullptr;  // see publish_plain()
     return d;
 }
 
-/// … or an observer, which hears that the task is ready a moment before it is.
+/// Opens it with an observer, which hears that the task is ready a moment before it is.
 [[gnu::noinline]] draft open_watched(runtime& rt, worker* w, scope* within, const char* name,
                                      draft_kind kind, std::source_location where) {
     draft d;
@@ -100,7 +100,7 @@ task_id publish_plain(runtime& rt, draft d, closure_fn body) {
     const task_id id{join_word(s.generation(), index_of(d))};
     worker& w = *d.owner;
     if (!w.ready[normal].push(id.value)) {
-        rt.spill(w, id, normal);
+        rt.put_in_overflow(w, id, normal);
     } else if (rt.asleep().should_wake()) {
         rt.wake_one();
     }
@@ -121,7 +121,7 @@ bool runtime::try_post(worker& w, void (*function)(void*), void* data) noexcept 
     seat_counters::add(w.counters.created);
     if (!w.ready[normal].push(id_of(index).value)) {
         seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
-        close_unused(s->permissions, s->generation());
+        close_unused(s->successors, s->generation());
         give_slot(w, index);
         return false;
     }
@@ -138,8 +138,8 @@ struct plain_end {
     std::uint64_t head;  // if closed: what close_and_take() gave
 };
 
-/// True: it was the last share, and all is told.
-[[gnu::noinline]] bool tell_end(runtime& rt, worker& w, slot& s, task_id id, bool posted) {
+/// True: it was the last share, and all is reported.
+[[gnu::noinline]] bool report_end(runtime& rt, worker& w, slot& s, task_id id, bool posted) {
     bool over = posted || drop_only_open_work(s.open);
     rt.options().observer->on_end(w.index, id, s.name, over);
     if (over) return true;
@@ -153,7 +153,7 @@ template <bool observed>
 [[gnu::always_inline]] inline plain_end end_plain(runtime& rt, worker& w, slot& s,
                                                   std::uint32_t index, bool posted) {
     if constexpr (observed) {
-        if (!tell_end(rt, w, s, rt.id_of(index), posted)) return {plain_end::open, 0};
+        if (!report_end(rt, w, s, rt.id_of(index), posted)) return {plain_end::open, 0};
     } else if (!posted && !drop_open_work(s.open)) {
         return {plain_end::open, 0};
     }
@@ -162,9 +162,9 @@ template <bool observed>
     }
     const std::uint32_t generation = s.generation();
     if (posted) {
-        close_unused(s.permissions, generation);
+        close_unused(s.successors, generation);
     } else {
-        const std::uint64_t head = close_and_take(s.permissions, generation);
+        const std::uint64_t head = close_and_take(s.successors, generation);
         if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
             return {plain_end::closed, head};
         }
@@ -193,7 +193,7 @@ template <bool observed>
 
 }  // namespace
 
-/// As run(), with what is equal for plain tasks that follow each other done once.
+/// Does what run() does; what is equal for plain tasks that follow each other is done once.
 template <bool observed>
 void runtime::run_plain(worker& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
@@ -235,7 +235,7 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         index = index_of(id.value);
         s = &slot_at(index);
         body.slot = index;
-        // relaxed: whoever explains what runs where may see the one before.
+        // relaxed: a thread that explains what runs where may see the one before.
         shown.store(id.value, relaxed);
         if (untimed >= w.time_each || s->invoke != invoke || s->name != name) {
             note_durations(w, name, false, std::exchange(untimed, 0));

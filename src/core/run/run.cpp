@@ -15,7 +15,7 @@ void runtime::enter_thread(worker& w) {
     bind_seat(w);
     platform::set_float_control(float_control);
     w.stack_low = platform::current_stack().low;
-    if (serial()) serial()->await_turn(w.index);
+    if (serial()) serial()->await_gate(w.index);
     w.stamp = active_policy::coarse_now();
     if (options().threads.started != nullptr)
         options().threads.started(options().threads.user, w.name);
@@ -32,7 +32,7 @@ void runtime::enter_thread(worker& w) {
 
 void runtime::leave_thread(worker& w) {
     leave_search(w);
-    tell_scope(w);
+    flush_scope_ends(w);
     w.at_rest.store(true, seq_cst);
     if (options().threads.stopping != nullptr) {
         options().threads.stopping(options().threads.user, w.name);
@@ -57,7 +57,7 @@ void runtime::thread_main(worker& w) {
             w.kind == seat_kind::worker ? w.number >= active_workers(acquire) : retire_reserve(w);
         if (surplus) {
             leave_search(w);
-            tell_scope(w);
+            flush_scope_ends(w);
             // A reserve was called for work. If the one that called it has gone on by now, and
             // perhaps left the scheduler, somebody else must hear of that work.
             if (w.kind == seat_kind::reserve && work_visible()) wake_one();
@@ -73,7 +73,7 @@ void runtime::thread_main(worker& w) {
         }
         const task_id id = next_task(w);
         if (!id) {
-            if (!steal_job(w)) idle(w);
+            if (!steal_branch(w)) idle(w);
             continue;
         }
         leave_search(w);
@@ -90,7 +90,7 @@ void runtime::rest_if_frozen(worker& w) {
                      w.kind == seat_kind::background;
     if (!own || frozen().is_by(w.index)) return;
     leave_search(w);
-    tell_scope(w);
+    flush_scope_ends(w);
     const std::uint64_t key = frozen().key();
     if (observed()) report(w, event_kind::parked, {});
     wait_record record;
@@ -112,7 +112,7 @@ void runtime::run(worker& w, task_id id, bool more) {
     const task_environment* environment = s.environment.load(relaxed);
     if (w.scope_ended_in != nullptr &&
         (environment == nullptr || environment->within != w.scope_ended_in)) {
-        tell_scope(w);
+        flush_scope_ends(w);
     }
     if ((flags & flag_own_way) != 0) {
         if (s.way != nullptr) {
@@ -211,7 +211,7 @@ void runtime::go_on_as(running_task& body, worker& w, std::uint32_t index, task_
     body.slot = index;
     body.context.id_ = id;
     body.context.id_taken_ = false;
-    // relaxed: whoever explains what runs where may see the one before.
+    // relaxed: a thread that explains what runs where may see the one before.
     w.frames[std::min(w.depth - 1, worker::shown_depth)].task.store(id.value, relaxed);
 }
 

@@ -14,8 +14,9 @@ namespace detail {
 
 class freezer {
 public:
-    /// seq_cst: pairs with take(); whoever sees it here has said before that it rests, or has not
-    /// been looked at yet. A look between two tasks of a loop may be relaxed: the next one sees it.
+    /// seq_cst: pairs with take(); a thread that sees it here has said before that it rests, or has
+    /// not been looked at yet. A look between two tasks of a loop may be relaxed: the next one sees
+    /// it.
     bool on(std::memory_order order = seq_cst) const { return frozen_.load(order); }
     /// The seat's own thread has done it, and runs on.
     bool is_by(std::uint16_t seat) const { return by_seat_.load(relaxed) == seat; }

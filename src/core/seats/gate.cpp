@@ -10,23 +10,23 @@ void gate::add(unsigned seat) {
     if (running_ == seat) return;
     state_[seat] = state::runnable;
     notified_[seat] = false;
-    if (running_ == capacity) pass_turn();
+    if (running_ == capacity) pass_on();
 }
 
-void gate::await_turn(unsigned seat) {
+void gate::await_gate(unsigned seat) {
     while (true) {
         {
             const std::lock_guard lock(mutex_);
             if (running_ == seat) return;
         }
-        turn_[seat].park();
+        parkers_[seat].park();
     }
 }
 
 void gate::leave(unsigned seat) {
     const std::lock_guard lock(mutex_);
     state_[seat] = state::absent;
-    if (running_ == seat) pass_turn();
+    if (running_ == seat) pass_on();
 }
 
 bool gate::block(unsigned seat, bool may_time_out, bool waits) {
@@ -39,10 +39,10 @@ bool gate::block(unsigned seat, bool may_time_out, bool waits) {
         timed_out_[seat] = false;
         waits_[seat] = waits;
         state_[seat] = may_time_out ? state::blocked_with_deadline : state::blocked;
-        // A thread in a blocking region waits without the turn, and returns with it.
-        if (running_ == seat || running_ == capacity) pass_turn();
+        // A thread in a blocking region waits outside the gate, and returns inside it.
+        if (running_ == seat || running_ == capacity) pass_on();
     }
-    await_turn(seat);
+    await_gate(seat);
     const std::lock_guard lock(mutex_);
     notified_[seat] = false;
     return !timed_out_[seat];
@@ -52,7 +52,7 @@ void gate::unblock(unsigned seat) {
     const std::lock_guard lock(mutex_);
     if (state_[seat] == state::blocked || state_[seat] == state::blocked_with_deadline) {
         state_[seat] = state::runnable;
-        if (running_ == capacity) pass_turn();
+        if (running_ == capacity) pass_on();
     } else {
         notified_[seat] = true;
     }
@@ -67,9 +67,9 @@ void gate::preempt(unsigned seat) {
         constexpr alternative stay_or_go[2] = {{0}, {1}};
         if (!others || choose(decision_kind::preempt, stay_or_go, 2) == 0) return;
         state_[seat] = state::runnable;
-        pass_turn();
+        pass_on();
     }
-    await_turn(seat);
+    await_gate(seat);
 }
 
 std::size_t gate::pick(decision_kind kind, state wanted, unsigned& seat) {
@@ -82,7 +82,7 @@ std::size_t gate::pick(decision_kind kind, state wanted, unsigned& seat) {
     return count;
 }
 
-void gate::pass_turn() {
+void gate::pass_on() {
     running_ = capacity;
     unsigned seat = 0;
     if (pick(decision_kind::next_thread, state::runnable, seat) == 0) {
@@ -115,7 +115,7 @@ void gate::report_standstill() {
 void gate::grant(unsigned seat) {
     running_ = seat;
     state_[seat] = state::running;
-    turn_[seat].notify();
+    parkers_[seat].notify();
 }
 
 }  // namespace detail

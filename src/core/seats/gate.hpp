@@ -1,6 +1,6 @@
 #pragma once
-// One thread at a time: with a chooser installed, a participating thread runs only while it holds
-// the turn, and gives it up where it would sleep or where the chooser says so.
+// One thread at a time: with a chooser installed, a participating thread runs only while the gate
+// is open for it, and passes it on where it would sleep or where the chooser says so.
 
 #include "base/parker.hpp"
 #include "braid/base/handlers.hpp"
@@ -19,15 +19,15 @@ public:
     gate(chooser& c, const log_handler& log, const char* name)
         : chooser_(c), log_(log), name_(name) {}
 
-    /// The seat takes part from now on and can be given the turn (its thread may still be on its
+    /// The seat takes part from now on and the gate can open for it (its thread may still be on its
     /// way). Any thread.
     void add(unsigned seat);
-    /// The seat's thread: waits for the turn.
-    void await_turn(unsigned seat);
+    /// The seat's thread: waits until the gate opens for it.
+    void await_gate(unsigned seat);
     /// Both.
     void enter(unsigned seat) {
         add(seat);
-        await_turn(seat);
+        await_gate(seat);
     }
     /// The seat's thread: takes no part any more; somebody else goes on.
     void leave(unsigned seat);
@@ -40,7 +40,7 @@ public:
     /// The running thread lets another one go, if the chooser wants that.
     void preempt(unsigned seat);
 
-    /// The choice itself; the caller holds the turn.
+    /// The choice itself; the gate is open for the caller.
     std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
         return count < 2 ? 0 : chooser_.choose(kind, list, count);
     }
@@ -48,7 +48,7 @@ public:
 private:
     enum class state : std::uint8_t { absent, runnable, running, blocked, blocked_with_deadline };
 
-    void pass_turn();
+    void pass_on();
     void report_standstill();
     std::size_t pick(decision_kind kind, state wanted, unsigned& seat);
     void grant(unsigned seat);
@@ -62,7 +62,7 @@ private:
     bool notified_[capacity]{};
     bool timed_out_[capacity]{};
     bool waits_[capacity]{};
-    basic_parker<active_policy> turn_[capacity];
+    basic_parker<active_policy> parkers_[capacity];
 };
 
 }  // namespace detail

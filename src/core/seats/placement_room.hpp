@@ -37,7 +37,7 @@ struct seats_seat : task_seat {
     std::uint32_t thread_number BRAID_GUARDED_BY(cores_mutex) = 0;  // the system's
     // That the thread may run on, when it last fell asleep.
     platform::core_set cores BRAID_GUARDED_BY(cores_mutex);
-    // One of them, by whoever woke it; see keep_apart().
+    // One of them, set by the thread that woke it; see keep_apart().
     std::uint32_t kept_off BRAID_GUARDED_BY(cores_mutex) = UINT32_MAX;
     atomic<std::uint32_t> core{UINT32_MAX};  // where it ran lately; a hint for thieves
     atomic<bool> at_rest{true};

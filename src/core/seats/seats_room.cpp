@@ -75,7 +75,7 @@ bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
     w.at_rest.store(true, seq_cst);
     if (phase(seq_cst) != life::running) {
         notify_all_at(phase_key());
-        // It rests: whoever ends the scheduler sees that and closes it in a moment.
+        // It rests: the thread that ends the scheduler sees that and closes it in a moment.
         for (unsigned n = 0; serial() == nullptr && n < 256 && phase(relaxed) != life::closed;
              ++n) {
             active_policy::relax();
@@ -141,8 +141,8 @@ bool seats_room::wake_one(bool waiters_too) {
 }
 
 void seats_room::wake_seat(unsigned seat) {
-    // A seat that is awake looks at its inbox before it sleeps; one that waits with its seat
-    // handed over is not in the mask, so it is notified in any case.
+    // A seat that is awake looks at its inbox before it sleeps; one that waits with its permit
+    // released is not in the mask, so it is notified in any case.
     asleep_.take(seat);
     notify(seat);
 }

@@ -19,7 +19,7 @@ public:
     // ---- who there is
     unsigned seat_count() const { return seat_count_.load(acquire); }  // pairs with add_to_seats()
     seats_seat& seat_at(unsigned index) const { return *seats_[index].load(acquire); }
-    /// By whoever makes seats, one at a time. False: all are taken.
+    /// By the thread that makes seats, one at a time. False: all are taken.
     bool has_room_for_a_seat() const { return seat_count() != sleepers::capacity; }
     void add_to_seats(seats_seat& w);
     /// The thread that a reference names takes part still.

@@ -63,7 +63,7 @@ public:
         return true;
     }
 
-    /// S1 to S4. `look()` tells whether anything wants this thread; only when not, `sleep()` is
+    /// S1 to S4. `look()` says whether anything wants this thread; only when not, `sleep()` is
     /// called. `now`: what the caller is counted as. Returns what it is counted as from here on:
     /// `kind` if it was woken to look, or saw something that a publisher may have left to it. It
     /// then owes an end_search().

@@ -54,7 +54,7 @@ public:
     /// True when `index` was ever handed out, so that operator[] may be used with it.
     bool contains(std::uint32_t index) const { return index < end_.load(acquire); }
 
-    /// no_index: out of memory (the handler was told). With `may_block` off it neither allocates
+    /// no_index: out of memory (the handler knows). With `may_block` off it neither allocates
     /// nor waits for the lock, and fails where it would have to.
     std::uint32_t take(pool_cache& cache, bool may_block = true) {
         if (cache.count != 0) return cache.free[--cache.count];
@@ -75,7 +75,7 @@ public:
         return true;
     }
 
-    /// Objects ever handed out; an upper bound for whoever walks the pool.
+    /// Objects ever handed out; an upper bound for a caller that walks the pool.
     std::uint32_t size() const { return end_.load(acquire); }
 
 private:

@@ -23,7 +23,7 @@ outcome* outcome_room::new_outcome(std::exception_ptr error, const char* task) {
     return result;
 }
 
-outcome* outcome_room::keep(outcome* result) {
+outcome* outcome_room::share(outcome* result) {
     const locked lock(mutex_);
     ++result->references;
     return result;
@@ -63,7 +63,7 @@ outcome* outcome_room::take_outcome(const slot& s) {
 
 outcome* outcome_room::share_outcome(const slot& s) {
     outcome* const result = outcome_of(s);
-    return result != nullptr ? keep(result) : nullptr;
+    return result != nullptr ? share(result) : nullptr;
 }
 
 outcome* outcome_room::outcome_of(const slot& s) {

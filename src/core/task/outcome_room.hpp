@@ -14,10 +14,10 @@ public:
     /// Null: no memory. One reference, the caller's.
     outcome* new_outcome(std::exception_ptr error, const char* task);
     /// One more reference.
-    outcome* keep(outcome* result);
+    outcome* share(outcome* result);
     /// The last reference to go hands an error that nobody has seen to the handler.
     void drop(outcome* result);
-    /// As drop(), by a waiter whose value's owner will hear of it.
+    /// Drops it for a waiter whose value's owner will hear of it.
     void forget(outcome* result);
 
     /// Null: it has none.

@@ -23,7 +23,7 @@ constexpr std::uint64_t join_word(std::uint32_t generation, std::uint32_t low) {
 /// A slot that has spent this generation is retired, never wrapped (I3).
 inline constexpr std::uint32_t last_generation = UINT32_MAX;
 
-// ---- permission head: {generation, waited bit, index of the first edge} ----------------------
+// ---- successors word: {generation, waited bit, index of the first edge} ----------------------
 
 inline constexpr std::uint32_t no_edge = 0x7fff'fffe;
 inline constexpr std::uint32_t list_closed = 0x7fff'ffff;
@@ -54,15 +54,15 @@ enum slot_flag : std::uint16_t {
 
 /// What a task with flag_own_way has in place of `invoke`: a node of a graph this function, called
 /// to run it, also others that it knows of (more), and when its own work and its children are
-/// over; a ticket of a batch null, see batch.cpp.
+/// complete; a ticket of a batch null, see batch.cpp.
 enum class own_step : std::uint8_t { once, more, ended };
 using own_way = void (*)(runtime& rt, worker& w, std::uint32_t index, own_step step);
 
 /// A free slot has the values below, except in what every task sets: storage, invoke, name, open,
-/// permissions, environment, flags, level and module. Few tasks change the others, and clean()
+/// successors, environment, flags, level and module. Few tasks change the others, and clean()
 /// puts them back.
 struct alignas(64) slot {
-    // The runner's line: written while the task is built, read by whoever runs it.
+    // The runner's line: written while the task is built, read by the thread that runs it.
     std::byte storage[closure_bytes];
     union {
         closure_fn invoke = nullptr;
@@ -73,7 +73,7 @@ struct alignas(64) slot {
     // The others' line. All atomic: a searcher with a stale id may read any of them at any time;
     // it believes what it read only after it has claimed the task by an id with its generation.
     alignas(64) atomic<std::uint64_t> open{0};  // {generation, open work}
-    atomic<std::uint64_t> permissions{join_word(0, list_closed)};
+    atomic<std::uint64_t> successors{join_word(0, list_closed)};
     atomic<const task_environment*> environment{nullptr};
     atomic<std::uint32_t> waits_for{0};
     atomic<std::uint32_t> parent{UINT32_MAX};
@@ -113,11 +113,11 @@ inline std::uint32_t index_of(const draft& d) { return slot_of(d).next.load(rela
 static_assert(sizeof(slot) == 128, "a task is two cache lines");
 static_assert(offsetof(slot, open) == 64, "the runner's line and the others' line are apart");
 
-/// successor waits for predecessor. In two lists: the predecessor's permissions (closed and
+/// successor waits for predecessor. In two lists: the predecessor's successors (closed and
 /// walked once) and the successor's predecessors (for helping, inheritance and explanations).
-/// Freed by whoever makes the successor ready.
+/// The thread that makes the successor ready frees it.
 struct edge {
-    atomic<std::uint32_t> next{0};  // in the permission list
+    atomic<std::uint32_t> next{0};  // in the successor list
     atomic<std::uint32_t> next_predecessor{no_edge};
     atomic<std::uint64_t> from{0}, to{0};
     bool any_outcome = false;  // after_any

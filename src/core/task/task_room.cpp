@@ -20,7 +20,7 @@ task_room::task_room(const scheduler_options& o)
       details_(memory(), memory_tag::detail) {
     if (!wants_identities(o)) return;
     void* bytes = memory().allocate(sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
-    // Without identities nothing that was asked for is true. The handler was told.
+    // Without identities nothing that was asked for is true. The handler has the report.
     if (bytes == nullptr) std::terminate();
     identities_ = ::new (bytes) stable_ids;
 }
@@ -35,7 +35,7 @@ task_state task_room::state_of(task_id id) const {
     const std::uint32_t index = index_of(id.value);
     const std::uint32_t generation = generation_of(id.value);
     if (generation == 0 || !slots_.contains(index)) return task_state::unknown;
-    return state_in(slots_[index].permissions, generation);
+    return state_in(slots_[index].successors, generation);
 }
 
 std::uint8_t task_room::level_of(const slot& s) const {
@@ -91,14 +91,14 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
     slot& to = slots_[successor];
     slot& from = slot_at(predecessor);
     const std::uint32_t generation = generation_of(predecessor.value);
-    if (state_in(from.permissions, generation) != task_state::open) return link::not_needed;
+    if (state_in(from.successors, generation) != task_state::open) return link::not_needed;
     const std::uint32_t index = edges_.take(w.edges);
     if (index == no_index) return link::no_memory;
     edge& e = edges_[index];
     e.any_outcome = any_outcome;
     e.from.store(predecessor.value, relaxed);
     e.to.store(id_of(successor).value, relaxed);
-    if (!push_edge(from.permissions, generation, to.waits_for, index, e.next)) {
+    if (!push_edge(from.successors, generation, to.waits_for, index, e.next)) {
         edges_.give(w.edges, index);
         return link::not_needed;
     }
@@ -168,7 +168,7 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
         return identities_->next_root("try_post");  // the only tasks without a detail_block
     }
     if (w.kind != seat_kind::guest) return identities_->next_root(w.name);
-    // The seat goes to whoever comes: the thread itself has a name.
+    // The seat goes to any thread that comes: the thread itself has a name.
     char name[32] = {};
     platform::thread_name(name, sizeof name);
     return identities_->next_root(name);

@@ -108,12 +108,12 @@ public:
     bool has_edge(std::uint32_t index) const { return edges_.contains(index); }
     /// Links `successor` behind `predecessor`, if that one is not complete already.
     link link_edge(task_seat& w, std::uint32_t successor, task_id predecessor, bool any_outcome);
-    /// Of a task that becomes ready: nobody follows them any more.
+    /// Frees those of a task that becomes ready: nobody follows them any more.
     void free_predecessors(task_seat& w, slot& s);
     /// Calls f(task_id) for the known open predecessors of an open task, until it says true.
     template <class F>
     bool any_predecessor(task_id id, F&& f) const;
-    /// Looks at 64 tasks at most: a help to whoever made a cycle by mistake, not a promise.
+    /// Looks at 64 tasks at most: a help to a program that made a cycle by mistake, not a promise.
     bool waits_for_transitively(task_id id, task_id wanted) const;
 
     // ---- what few tasks have

@@ -2,15 +2,15 @@
 // The words of a slot that several threads change, and everything that is done to them:
 //
 //   open         {generation, shares of open work}: own work, children, the builder
-//   permissions  {generation, somebody waits, first edge | closed}
+//   successors  {generation, somebody waits, first edge | closed}
 //   waits_for    predecessors that are not over, and one for the builder
 //
 // P1  A change through an id is a CAS that checks the generation; "closed" and 0 shares are final
 //     for a generation, so a stale id changes nothing (I3). Only a holder of a share adds plainly.
-// P2  Whoever drops the last share has seen what all shares wrote, and closes; whoever finds the
-//     list closed, or a later generation, has seen what the task wrote (I2).
+// P2  The thread that drops the last share has seen what all shares wrote, and closes; a thread
+//     that finds the list closed, or a later generation, has seen what the task wrote (I2).
 // P3  An edge is in the list before it is closed, and then the closing thread drops the
-//     successor's count; or it is not, and then the builder is told "over". Never both.
+//     successor's count; or it is not, and then the builder hears "over". Never both.
 // Free functions over the words, so that a model checker compiles exactly these.
 
 #include "core/task/slot.hpp"
@@ -20,17 +20,17 @@ namespace detail {
 
 /// By the slot's only user: a new generation with `shares` of open work and an empty list.
 template <class Word>
-void open_words(Word& open, Word& permissions, std::uint32_t generation, std::uint32_t shares) {
+void open_words(Word& open, Word& successors, std::uint32_t generation, std::uint32_t shares) {
     open.store(join_word(generation, shares), relaxed);
     // release: pairs with the acquires below; a later generation says "over" about all earlier
     // ones, so it hands on what they wrote (P2).
-    permissions.store(join_word(generation, no_edge), release);
+    successors.store(join_word(generation, no_edge), release);
 }
 
 /// The task never was, or nobody knew its id: no list to walk.
 template <class Word>
-void close_unused(Word& permissions, std::uint32_t generation) {
-    permissions.store(join_word(generation, list_closed), release);  // as in open_words()
+void close_unused(Word& successors, std::uint32_t generation) {
+    successors.store(join_word(generation, list_closed), release);  // as in open_words()
 }
 
 /// One more share through an id. False: the task is complete.
@@ -51,7 +51,7 @@ bool drop_open_work(Word& open) {
     return index_of(open.fetch_sub(1, acq_rel)) == 1;
 }
 
-/// The same, if no other is left. False: there are others, and nothing has changed.
+/// Drops the share if no other is left. False: there are others, and nothing has changed.
 template <class Word>
 bool drop_only_open_work(Word& open) {
     std::uint64_t seen = open.load(relaxed);
@@ -59,16 +59,16 @@ bool drop_only_open_work(Word& open) {
 }
 
 /// Over, if nobody else can know the task's id: without a read-modify-write. False: it has, or had,
-/// children or whoever waits for it; nothing has changed.
+/// children or a waiter; nothing has changed.
 template <class Word>
-bool close_unknown(Word& open, Word& permissions, std::uint32_t generation) {
-    // acquire: what children that are over have written. relaxed: nobody else writes it.
+bool close_unknown(Word& open, Word& successors, std::uint32_t generation) {
+    // acquire: what children that completed have written. relaxed: nobody else writes it.
     if (open.load(acquire) != join_word(generation, 1) ||
-        permissions.load(relaxed) != join_word(generation, no_edge)) {
+        successors.load(relaxed) != join_word(generation, no_edge)) {
         return false;
     }
     open.store(join_word(generation, 0), relaxed);
-    close_unused(permissions, generation);
+    close_unused(successors, generation);
     return true;
 }
 
@@ -86,11 +86,11 @@ bool drop_wait(Count& waits_for) {
 }
 
 /// Puts `edge` into a predecessor's list, counted in the successor's `waits_for`; `next` is the
-/// edge's link. False: the predecessor is over and nothing was changed.
+/// edge's link. False: the predecessor is complete and nothing was changed.
 template <class Word, class Count>
-bool push_edge(Word& permissions, std::uint32_t generation, Count& waits_for, std::uint32_t edge,
+bool push_edge(Word& successors, std::uint32_t generation, Count& waits_for, std::uint32_t edge,
                Count& next) {
-    std::uint64_t head = permissions.load(acquire);
+    std::uint64_t head = successors.load(acquire);
     // Counted before it is visible: the predecessor may complete at once.
     waits_for.fetch_add(1, relaxed);
     do {
@@ -100,33 +100,33 @@ bool push_edge(Word& permissions, std::uint32_t generation, Count& waits_for, st
         }
         next.store(first_edge(head), relaxed);
         // release: pairs with close_and_take(), which sees the whole edge. acquire: as state_in().
-    } while (!permissions.compare_exchange_weak(
+    } while (!successors.compare_exchange_weak(
         head, join_word(generation, edge | (static_cast<std::uint32_t>(head) & waited_bit)),
         release, acquire));
     return true;
 }
 
-/// Leaves word that somebody waits. False: the task is over.
+/// Leaves word that somebody waits. False: the task is complete.
 template <class Word>
-bool mark_waited(Word& permissions, std::uint32_t generation) {
-    std::uint64_t head = permissions.load(acquire);  // as in state_in()
+bool mark_waited(Word& successors, std::uint32_t generation) {
+    std::uint64_t head = successors.load(acquire);  // as in state_in()
     do {
         if (generation_of(head) != generation || is_closed(head)) return false;
-    } while (!permissions.compare_exchange_weak(head, head | waited_bit, acquire, acquire));
+    } while (!successors.compare_exchange_weak(head, head | waited_bit, acquire, acquire));
     return true;
 }
 
-/// The task is over: closes the list for good and returns its last head.
+/// The task completes: closes the list for good and returns its last head.
 template <class Word>
-std::uint64_t close_and_take(Word& permissions, std::uint32_t generation) {
+std::uint64_t close_and_take(Word& successors, std::uint32_t generation) {
     // acq_rel: release pairs with state_in(); acquire pairs with push_edge().
-    return permissions.exchange(join_word(generation, list_closed), acq_rel);
+    return successors.exchange(join_word(generation, list_closed), acq_rel);
 }
 
 template <class Word>
-task_state state_in(const Word& permissions, std::uint32_t generation) {
+task_state state_in(const Word& successors, std::uint32_t generation) {
     // acquire: pairs with close_and_take(); "done" shows what the task wrote (P2).
-    const std::uint64_t head = permissions.load(acquire);
+    const std::uint64_t head = successors.load(acquire);
     if (generation > generation_of(head)) return task_state::unknown;
     return generation == generation_of(head) && !is_closed(head) ? task_state::open
                                                                  : task_state::done;

@@ -15,7 +15,7 @@ namespace detail {
 /// must end before one of those can start.
 ///
 /// The list is kept with the seat and used again for the next task of the same wait: ids carry
-/// generations, so a member that is over by then just matches nothing.
+/// generations, so a member that is complete by then just matches nothing.
 class needed_work {
 public:
     needed_work(const runtime& rt, worker& w) : rt_(rt), list_(w.needed), count_(w.needed_count) {}
@@ -40,7 +40,7 @@ public:
         if (reach == 0) return false;
         // Upwards: does somebody needed wait for this one?
         const slot& s = rt_.slot_at(index_of(entry));
-        std::uint32_t e = first_edge(s.permissions.load(acquire));
+        std::uint32_t e = first_edge(s.successors.load(acquire));
         for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
             if (contains(rt_.edge_at(e).to.load(relaxed), reach - 1)) return true;
             e = rt_.edge_at(e).next.load(relaxed);
@@ -81,7 +81,7 @@ private:
             if (w == nullptr) continue;
             const unsigned shown = std::min<unsigned>(w->shown.load(acquire), worker::shown_depth);
             // A ready task for that thread alone cannot start before what the thread waits for is
-            // over, unless the thread runs it on top.
+            // complete, unless the thread runs it on top.
             bool member = awaits_seat(w->index);
             for (unsigned f = 0; f < shown; ++f) {
                 // Whatever lies on top of a member must end before the member goes on.

@@ -11,7 +11,7 @@ namespace detail {
 namespace {
 
 constexpr auto high = static_cast<unsigned>(priority_level::high);
-/// Entries of a ring at which a search looks: what lies deeper is run by whoever stands in.
+/// Entries of a ring at which a search looks: a thread that stands in runs what lies deeper.
 constexpr std::size_t first_entries = 64;
 
 }  // namespace
@@ -26,7 +26,7 @@ bool enough_stack(const runtime& rt, worker& w) {
 task_id work_search::find() {
     if (policy_ == help::none || !enough_stack(rt_, w_)) return {};
     if (target_.run_everything) return rt_.next_task(w_);
-    if (target_.job != nullptr) return {};                  // steal_needed_job()
+    if (target_.branch != nullptr) return {};               // steal_needed_branch()
     if (!target_.task) return claim_needed(first_entries);  // does not look at needs
     if (!rt_.serial() && w_.kind != seat_kind::background) {
         // Most often the awaited task itself is the newest that this thread has made.
@@ -52,8 +52,8 @@ bool work_search::is_needed(std::uint64_t entry) const {
                (w_.needed_for == target_.task && needed_work(rt_, w_).contains(entry));
     }
     if (target_.all_of == nullptr) return false;
-    // Not followed: the scope of a task that is over by now may be gone. Tasks that came to the
-    // scope by an environment of the user's are run by whoever stands in.
+    // Not followed: the scope of a task that is complete by now may be gone. A thread that stands
+    // in runs the tasks that came to the scope by an environment of the user's.
     return rt_.slot_at(index_of(entry)).environment.load(relaxed) ==
            runtime::environment_of(*target_.all_of);
 }
@@ -84,14 +84,14 @@ task_id work_search::claim_needed(std::size_t look_at) {
     return claim_public(wanted, look_at, true);
 }
 
-/// Of what lies in queues for everybody, the highest level first; in this thread's own ring the
-/// newest or the oldest first, elsewhere the oldest. Looks at so many of each ring.
+/// Claims from what lies in queues for everybody, the highest level first; in this thread's own
+/// ring the newest or the oldest first, elsewhere the oldest. Looks at so many of each ring.
 task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newest) {
     const unsigned count = rt_.seat_count();
     for (unsigned level = level_count; level-- != 0;) {
         if (level == high && rt_.high_ready.load(relaxed) <= 0) continue;
         ready_queue& own = w_.ready[level];
-        if (own.newest() == 0) rt_.unspill(w_, level);
+        if (own.newest() == 0) rt_.refill_from_overflow(w_, level);
         std::uint64_t id =
             newest ? own.claim_newest_if(wanted, look_at) : own.claim_oldest_if(wanted, look_at);
         for (unsigned n = 0; id == 0 && n < count; ++n) {
@@ -99,10 +99,10 @@ task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newe
             if (victim == nullptr || victim == &w_) continue;
             id = victim->ready[level].claim_oldest_if(wanted, look_at);
         }
-        if (id == 0 && rt_.spilled[level].size.load(relaxed) != 0) {
-            const std::lock_guard lock(rt_.spilled[level].mutex);
+        if (id == 0 && rt_.overflow[level].size.load(relaxed) != 0) {
+            const std::lock_guard lock(rt_.overflow[level].mutex);
             const std::uint32_t i = rt_.take_first(
-                rt_.spilled[level], [&](std::uint32_t t) { return wanted(rt_.id_of(t).value); });
+                rt_.overflow[level], [&](std::uint32_t t) { return wanted(rt_.id_of(t).value); });
             if (i != no_index) id = rt_.id_of(i).value;
         }
         if (id == 0) continue;
@@ -113,7 +113,7 @@ task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newe
 }
 
 task_id work_search::find_anywhere() {
-    if (target_.job != nullptr) return {};
+    if (target_.branch != nullptr) return {};
     if (target_.task) {
         needed_work(rt_, w_).find(target_.task);
         w_.needed_for = target_.task;

@@ -16,9 +16,9 @@ public:
     work_search(runtime& rt, worker& w, const wait_target& target, help policy)
         : rt_(rt), w_(w), target_(target), policy_(policy) {}
 
-    /// Looks at the first entries of each queue: what lies deeper is run by whoever stands in.
+    /// Looks at the first entries of each queue: a thread that stands in runs what lies deeper.
     task_id find();
-    /// As find(), however much lies there.
+    /// Does the same as find(), however much lies there.
     task_id find_anywhere();
     /// Whatever this thread may run: first what promised never to wait, then what is oldest, which
     /// most likely waits for nothing that came before it.

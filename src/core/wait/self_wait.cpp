@@ -30,7 +30,7 @@ const running_task* frame_of(const runtime& rt, const worker& w, task_id id, uns
 namespace {
 
 /// A task that `id` waits for, directly or not, and that needs this thread's stack. Looks at 64
-/// tasks at most: a help to whoever made a cycle by mistake, not a promise.
+/// tasks at most: a help to a program that made a cycle by mistake, not a promise.
 const running_task* needed_frame(const runtime& rt, const worker& w, task_id id) {
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
@@ -67,7 +67,8 @@ bool waits_for_itself(runtime& rt, const worker& w, const wait_target& target) {
     unsigned depth = 0;
     for (const running_task* t = frame; t != nullptr; t = t->below) ++depth;
     if (depth <= w.unneeded_from) {
-        // Not the program's mistake. It goes on waiting: to return would say that it is over.
+        // Not the program's mistake. It goes on waiting: to return would say that the task is
+        // complete.
         rt.log(
             log_level::error,
             "%s: task '%s' waits for what needs task '%s', which lies below it on the same stack "

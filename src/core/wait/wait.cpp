@@ -17,11 +17,11 @@ namespace detail {
 bool wait_target::arm(runtime& rt) const {
     if (task) {
         slot& s = rt.slot_at(index_of(task.value));
-        return mark_waited(s.permissions, generation_of(task.value));
+        return mark_waited(s.successors, generation_of(task.value));
     }
-    if (job != nullptr) {
-        // acq_rel: pairs with run_job(), which sees the bit, or is over.
-        return (job->state.fetch_or(fork_slot::awaited, acq_rel) & fork_slot::finished) == 0;
+    if (branch != nullptr) {
+        // acq_rel: pairs with run_branch(), which sees the bit, or has finished.
+        return (branch->state.fetch_or(fork_slot::awaited, acq_rel) & fork_slot::finished) == 0;
     }
     return signal != nullptr ? !runtime::take_or_mark(*signal) : runtime::mark_waited(*all_of);
 }
@@ -65,7 +65,7 @@ public:
           policy_(policy),
           search_(rt, w, target, policy) {}
 
-    /// False: it is over already.
+    /// False: what is awaited came about already.
     bool enter() {
         return rt_.lot().enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
     }
@@ -102,14 +102,14 @@ private:
     const std::int64_t deadline_;
     const help policy_;
     work_search search_;
-    bool entered_ = true;     // the record is in the parking lot, or was woken there
-    bool timed_out_ = false;  // the last sleep
-    bool asked_ = false;      // others know that this thread is about to sleep
-    bool alone_ = false;      // no thread can stand in: it polls
-    bool was_alone_ = false;  // at any time of this wait
-    bool lent_ = false;       // the permit was given away before this wait
-    bool starved_ = false;    // it was out of time, and has run one more task
-    std::uint8_t polls_ = 0;  // in a row that saw nobody else run anything
+    bool entered_ = true;        // the record is in the parking lot, or was woken there
+    bool timed_out_ = false;     // the last sleep
+    bool asked_ = false;         // others know that this thread is about to sleep
+    bool alone_ = false;         // no thread can stand in: it polls
+    bool was_alone_ = false;     // at any time of this wait
+    bool had_released_ = false;  // the permit was given away before this wait
+    bool starved_ = false;       // it was out of time, and has run one more task
+    std::uint8_t polls_ = 0;     // in a row that saw nobody else run anything
     unsigned outer_loop_ = 0;
     const atomic<bool>* outer_wait_ = nullptr;
     std::int64_t began_ = 0, elsewhere_ = 0;
@@ -136,7 +136,8 @@ void wait_loop::begin() {
     began_ = w_.stamp = rt_.task_clock();
     elsewhere_ = w_.elsewhere;
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, +1);
-    lent_ = w_.permit_released;  // inside blocking(), or on top of a wait that gave its permit away
+    had_released_ =
+        w_.permit_released;  // inside blocking(), or on top of a wait that gave its permit away
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
 }
@@ -145,13 +146,13 @@ void wait_loop::end() {
     w_.elsewhere = elsewhere_ + (rt_.task_clock() - began_);
     w_.loop_depth = outer_loop_;
     w_.wait_over = outer_wait_;
-    if (w_.permit_released && !lent_) rt_.take_back(w_);
+    if (w_.permit_released && !had_released_) rt_.acquire_permit(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, -1);
     rt_.leave_search(w_);
     // Publishers left work to this thread, and no other one was asked: now another one is.
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
-    rt_.tell_scope(w_);
+    rt_.flush_scope_ends(w_);
 }
 
 bool wait_loop::run(outcome** received) {
@@ -164,7 +165,7 @@ bool wait_loop::run(outcome** received) {
     if (w_.depth != 0 && w_.depth <= worker::shown_depth) {
         w_.frames[w_.depth - 1].awaited.store(0, relaxed);
     }
-    if (over) rt_.tell_taken(target_);
+    if (over) rt_.report_taken(target_);
     observe(event_kind::wait_end);
     return over;
 }
@@ -190,7 +191,7 @@ bool wait_loop::wait_out() {
         w_.wait_over = deadline_ == INT64_MAX ? &record_.done : &always;
         if (run_needed() || steal_branch()) continue;
         if (w_.scope_ended_in != nullptr) {
-            rt_.tell_scope(w_);  // perhaps the very scope that is awaited here
+            rt_.flush_scope_ends(w_);  // perhaps the very scope that is awaited here
             continue;
         }
         if (watch()) continue;
@@ -229,7 +230,7 @@ void wait_loop::run_on_top(task_id id) {
 bool wait_loop::steal_branch() {
     if (policy_ == help::none || !enough_stack(rt_, w_)) return false;
     floats_.use(w_, rt_.float_control);
-    return rt_.steal_needed_job(w_, target_);
+    return rt_.steal_needed_branch(w_, target_);
 }
 
 bool wait_loop::watch() {
@@ -266,18 +267,18 @@ void wait_loop::rest() {
         w_.search = searcher::none;
         if (rt_.asleep().end_search(searcher::waiter) && rt_.work_visible() &&
             !rt_.wake_one(false)) {
-            alone_ = !rt_.hand_over(w_);
+            alone_ = !rt_.release_permit(w_);
             was_alone_ = was_alone_ || alone_;
             if (alone_) ended_ = rt_.totals().ended();
             return;
         }
     }
     const auto look = [&] {
-        // Whoever is idle and searches deals with the rest.
+        // A thread that is idle and searches deals with the rest.
         if (!target_.run_everything && rt_.asleep().idle_one_searching()) return false;
         return rt_.work_visible();
     };
-    // What is given to this thread comes with a notification; see affinity.cpp.
+    // What is given to this thread comes with a notification; see direct.cpp.
     rt_.note_cores(w_);
     const searcher now = std::exchange(w_.search, searcher::none);
     const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;
@@ -286,10 +287,10 @@ void wait_loop::rest() {
 
 // ---- when no thread can stand in ---------------------------------------------------------------
 
-/// Work is ready that this wait does not need, and nobody is there to run it. While others run
+/// Work is ready that this wait does not need, and there is nobody to run it. While others run
 /// something, what is awaited may still come about: this thread looks again now and then. When
 /// nobody does, it searches everything for what it needs, and runs something else only when there
-/// is nothing: that may in turn wait for a task that lies below it on this stack. A thread
+/// is nothing: that may itself wait for a task that lies below it on this stack. A thread
 /// without tasks on its stack can bury none of them, so it does it first.
 void wait_loop::poll() {
     alone_ = false;  // look again whether a thread is to be had
@@ -353,16 +354,16 @@ void wait_loop::run_unneeded() {
 
 bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
                    outcome** received) {
-    const turn_for_call turn_here(*this, w);
-    if (target.job == nullptr) publish_joins(w);
+    const gate_pass pass(*this, w);
+    if (target.branch == nullptr) publish_joins(w);
     wait_loop loop(*this, w, target, timeout, policy);
     if (loop.enter()) return loop.run(received);
-    tell_taken(target);
+    report_taken(target);
     return true;
 }
 
 bool runtime::sleep(worker& w, std::int64_t deadline) {
-    tell_scope(w);  // before anything that may last: somebody may wait for the last piece
+    flush_scope_ends(w);  // before anything that may last: somebody may wait for the last piece
     seat_counters::add(w.counters.parks);
     if (observed()) report(w, event_kind::parked, {});
     const bool in_time = park(w, deadline, w.wait_over != nullptr);
@@ -383,17 +384,17 @@ void runtime::count_background_waiter(worker& w, int change) {
     if (queued && change > 0) start_background(w);
 }
 
-bool runtime::hand_over(worker& w) {
+bool runtime::release_permit(worker& w) {
     w.permit_released = true;
     released_permits.fetch_add(1, seq_cst);
     const stand_in found = start_reserve();
-    if (found == stand_in::refused) take_back(w);
-    // Those that are there may all wait: they hear of the work until one has to start another.
+    if (found == stand_in::refused) acquire_permit(w);
+    // Those that exist may all wait: they hear of the work until one has to start another.
     if (found == stand_in::enough && work_visible()) wake_one();
     return found != stand_in::refused;
 }
 
-void runtime::take_back(worker& w) {
+void runtime::acquire_permit(worker& w) {
     w.permit_released = false;
     released_permits.fetch_sub(1, seq_cst);
 }

@@ -68,7 +68,7 @@ bool runtime::wait_here(const wait_target& target, nanoseconds timeout, help pol
     while (how == outside::again) {
         how = sleep_without_seat(*this, target, deadline, guest.seat, received);
     }
-    if (how == outside::over) tell_taken(target);
+    if (how == outside::over) report_taken(target);
     if (how != outside::seated) return how == outside::over;
     seat_guest(*guest.seat);
     const nanoseconds left =

@@ -19,17 +19,17 @@ struct wait_target {
     task_id task = {};
     event* signal = nullptr;
     scope* all_of = nullptr;
-    fork_slot* job = nullptr;     // of the calling thread's fork stack, stolen
+    fork_slot* branch = nullptr;  // of the calling thread's fork stack, stolen
     bool run_everything = false;  // as a worker would (work_until)
 
-    /// Under which key whoever ends the wait wakes it.
+    /// The key under which the thread that ends the wait wakes it.
     std::uint64_t key() const {
         if (task) return task.value;
-        if (job != nullptr) return address_key(job);
+        if (branch != nullptr) return address_key(branch);
         return signal != nullptr ? address_key(signal) : scope_key(all_of);
     }
-    /// Under the lock of the key's bucket: leaves word that somebody waits. False: it is over, and
-    /// an automatic event is taken.
+    /// Under the lock of the key's bucket: leaves word that somebody waits. False: what is awaited
+    /// came about, and an automatic event is taken.
     bool arm(runtime& rt) const;
     /// After a wake: what woke this wait is its own. An automatic event goes to one waiter only.
     bool take() const;

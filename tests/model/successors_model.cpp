@@ -13,7 +13,7 @@ using braid::task_state;
 
 struct words {
     atomic<std::uint64_t> open;
-    atomic<std::uint64_t> permissions;
+    atomic<std::uint64_t> successors;
 };
 
 /// Two predecessors run while the successor is built behind both of them.
@@ -23,7 +23,7 @@ struct two_edges : rl::test_suite<two_edges, 3> {
     plain<int> wrote[2], started, built, to[2];
 
     void before() {
-        for (words& w : from) open_words(w.open, w.permissions, 7, 1);
+        for (words& w : from) open_words(w.open, w.successors, 7, 1);
         waits_for.store(1, std::memory_order::relaxed);  // the builder's
     }
     void after() { require(started == 1, "the successor has started"); }
@@ -38,7 +38,7 @@ struct two_edges : rl::test_suite<two_edges, 3> {
         if (index == 2) {
             for (std::uint32_t e = 0; e < 2; ++e) {
                 to[e] = 1;
-                push_edge(from[e].permissions, 7, waits_for, e, next[e]);
+                push_edge(from[e].successors, 7, waits_for, e, next[e]);
             }
             built = 1;
             if (drop_wait(waits_for)) start();
@@ -46,7 +46,7 @@ struct two_edges : rl::test_suite<two_edges, 3> {
         }
         wrote[index] = 1;
         require(drop_open_work(from[index].open), "the only share is the last");
-        std::uint32_t e = first_edge(close_and_take(from[index].permissions, 7));
+        std::uint32_t e = first_edge(close_and_take(from[index].successors, 7));
         while (e != no_edge) {
             const std::uint32_t after = next[e].load(std::memory_order::relaxed);
             require(to[e] == 1, "the edge is seen whole");
@@ -63,7 +63,7 @@ struct two_builders : rl::test_suite<two_builders, 3> {
     plain<int> wrote, started[2];
 
     void before() {
-        open_words(from.open, from.permissions, 7, 1);
+        open_words(from.open, from.successors, 7, 1);
         for (auto& count : waits_for) count.store(1, std::memory_order::relaxed);
     }
     void after() {
@@ -76,12 +76,12 @@ struct two_builders : rl::test_suite<two_builders, 3> {
     }
     void thread(unsigned index) {
         if (index < 2) {
-            push_edge(from.permissions, 7, waits_for[index], index, next[index]);
+            push_edge(from.successors, 7, waits_for[index], index, next[index]);
             if (drop_wait(waits_for[index])) start(index);
             return;
         }
         wrote = 1;
-        std::uint32_t e = first_edge(close_and_take(from.permissions, 7));
+        std::uint32_t e = first_edge(close_and_take(from.successors, 7));
         while (e != no_edge) {
             const std::uint32_t after = next[e].load(std::memory_order::relaxed);
             if (drop_wait(waits_for[e])) start(e);
@@ -97,7 +97,7 @@ struct children : rl::test_suite<children, 3> {
     bool added[3];
 
     void before() {
-        open_words(task.open, task.permissions, 7, 1);
+        open_words(task.open, task.successors, 7, 1);
         added[0] = true;
         added[1] = added[2] = false;
     }
@@ -109,13 +109,13 @@ struct children : rl::test_suite<children, 3> {
             require(!added[i] || wrote[i] == 1, "what a share wrote is visible at the end");
         }
         completed = 1;
-        close_and_take(task.permissions, 7);
+        close_and_take(task.successors, 7);
     }
     void thread(unsigned index) {
         if (index != 0) {
             added[index] = add_open_work(task.open, 7);
             if (!added[index]) return;
-            require(state_in(task.permissions, 7) == task_state::open, "open while it has shares");
+            require(state_in(task.successors, 7) == task_state::open, "open while it has shares");
         }
         wrote[index] = 1;
         const bool only = index == 0 && drop_only_open_work(task.open);
@@ -131,29 +131,29 @@ struct waiters : rl::test_suite<waiters, 4> {
     plain<int> wrote;
 
     void before() {
-        open_words(task.open, task.permissions, 7, 1);
+        open_words(task.open, task.successors, 7, 1);
         waits_for.store(1, std::memory_order::relaxed);
     }
     void thread(unsigned index) {
         switch (index) {
             case 0:
                 wrote = 1;
-                if ((static_cast<std::uint32_t>(close_and_take(task.permissions, 7)) &
-                     waited_bit) != 0) {
+                if ((static_cast<std::uint32_t>(close_and_take(task.successors, 7)) & waited_bit) !=
+                    0) {
                     sleeper.notify();
                 }
                 break;
             case 1:
-                if (mark_waited(task.permissions, 7)) sleeper.park();
+                if (mark_waited(task.successors, 7)) sleeper.park();
                 require(wrote == 1, "a waiter sees what the task wrote");
                 break;
             case 2:
-                if (state_in(task.permissions, 7) == task_state::done) {
+                if (state_in(task.successors, 7) == task_state::done) {
                     require(wrote == 1, "who reads done sees what the task wrote");
                 }
                 break;
             case 3:
-                if (!push_edge(task.permissions, 7, waits_for, 0, next)) {
+                if (!push_edge(task.successors, 7, waits_for, 0, next)) {
                     require(wrote == 1, "who links too late sees what the task wrote");
                 }
                 break;
@@ -168,7 +168,7 @@ struct stale_ids : rl::test_suite<stale_ids, 2> {
     plain<int> wrote;
 
     void before() {
-        open_words(task.open, task.permissions, 7, 1);
+        open_words(task.open, task.successors, 7, 1);
         waits_for.store(1, std::memory_order::relaxed);
     }
     void after() {
@@ -180,18 +180,18 @@ struct stale_ids : rl::test_suite<stale_ids, 2> {
         if (index == 0) {
             wrote = 1;
             require(drop_open_work(task.open), "the only share is the last");
-            close_and_take(task.permissions, 7);
-            open_words(task.open, task.permissions, 8, 1);
-            close_unused(task.permissions, 8);
-            open_words(task.open, task.permissions, 9, 1);
-            require(first_edge(close_and_take(task.permissions, 9)) == no_edge, "no stale edge");
+            close_and_take(task.successors, 7);
+            open_words(task.open, task.successors, 8, 1);
+            close_unused(task.successors, 8);
+            open_words(task.open, task.successors, 9, 1);
+            require(first_edge(close_and_take(task.successors, 9)) == no_edge, "no stale edge");
             return;
         }
-        if (!push_edge(task.permissions, 7, waits_for, 0, next)) {
+        if (!push_edge(task.successors, 7, waits_for, 0, next)) {
             require(wrote == 1, "who links too late sees what the task wrote");
         }
-        if (!mark_waited(task.permissions, 7)) require(wrote == 1, "so does a waiter");
-        if (state_in(task.permissions, 7) == task_state::done) require(wrote == 1, "and a reader");
+        if (!mark_waited(task.successors, 7)) require(wrote == 1, "so does a waiter");
+        if (state_in(task.successors, 7) == task_state::done) require(wrote == 1, "and a reader");
     }
 };
 
@@ -202,23 +202,23 @@ struct reused_elsewhere : rl::test_suite<reused_elsewhere, 3> {
     atomic<std::uint32_t> given, returned;
     plain<int> wrote;
 
-    void before() { open_words(task.open, task.permissions, 7, 1); }
+    void before() { open_words(task.open, task.successors, 7, 1); }
     void thread(unsigned index) {
         switch (index) {
             case 0:
                 wrote = 1;
-                close_and_take(task.permissions, 7);
+                close_and_take(task.successors, 7);
                 given.store(1, std::memory_order::release);
                 while (returned.load(std::memory_order::acquire) == 0) policy::relax();
-                close_unused(task.permissions, 8);
+                close_unused(task.successors, 8);
                 break;
             case 1:
                 while (given.load(std::memory_order::acquire) == 0) policy::relax();
-                open_words(task.open, task.permissions, 8, 1);
+                open_words(task.open, task.successors, 8, 1);
                 returned.store(1, std::memory_order::release);
                 break;
             case 2:
-                if (state_in(task.permissions, 7) == task_state::done) {
+                if (state_in(task.successors, 7) == task_state::done) {
                     require(wrote == 1, "over, whoever's store says so, shows what was written");
                 }
                 break;
@@ -231,21 +231,21 @@ struct stale_share : rl::test_suite<stale_share, 2> {
     words task;
     plain<int> reused;
 
-    void before() { open_words(task.open, task.permissions, 7, 1); }
+    void before() { open_words(task.open, task.successors, 7, 1); }
     void after() {
         require(task.open.load(std::memory_order::relaxed) == join_word(8, 1), "no stale share");
         require(reused == 1, "the slot was used again once");
     }
     void end_share() {
         if (!drop_open_work(task.open)) return;
-        close_and_take(task.permissions, 7);
-        open_words(task.open, task.permissions, 8, 1);
+        close_and_take(task.successors, 7);
+        open_words(task.open, task.successors, 8, 1);
         reused = 1;
     }
     void thread(unsigned index) {
         if (index != 0) {
             if (!add_open_work(task.open, 7)) return;
-            require(state_in(task.permissions, 7) == task_state::open, "a share keeps it open");
+            require(state_in(task.successors, 7) == task_state::open, "a share keeps it open");
         }
         end_share();
     }
@@ -254,17 +254,17 @@ struct stale_share : rl::test_suite<stale_share, 2> {
 }  // namespace
 
 int main() {
-    bool good = explore_bounded<two_edges>("permissions: two edges", 3);
-    good = good && explore_randomly<two_edges>("permissions: two edges", 300'000);
-    good = good && explore_bounded<two_builders>("permissions: two builders", 3);
-    good = good && explore_randomly<two_builders>("permissions: two builders", 300'000);
-    good = good && explore_bounded<children>("permissions: children", 3);
-    good = good && explore_randomly<children>("permissions: children", 300'000);
-    good = good && explore_bounded<waiters>("permissions: waiters", 1);
-    good = good && explore_randomly<waiters>("permissions: waiters", 1'000'000);
-    good = good && explore_all<stale_ids>("permissions: stale ids");
-    good = good && explore_randomly<stale_ids>("permissions: stale ids", 300'000);
-    good = good && explore_bounded<reused_elsewhere>("permissions: reused elsewhere", 3);
-    good = good && explore_all<stale_share>("permissions: stale share");
+    bool good = explore_bounded<two_edges>("successors: two edges", 3);
+    good = good && explore_randomly<two_edges>("successors: two edges", 300'000);
+    good = good && explore_bounded<two_builders>("successors: two builders", 3);
+    good = good && explore_randomly<two_builders>("successors: two builders", 300'000);
+    good = good && explore_bounded<children>("successors: children", 3);
+    good = good && explore_randomly<children>("successors: children", 300'000);
+    good = good && explore_bounded<waiters>("successors: waiters", 1);
+    good = good && explore_randomly<waiters>("successors: waiters", 1'000'000);
+    good = good && explore_all<stale_ids>("successors: stale ids");
+    good = good && explore_randomly<stale_ids>("successors: stale ids", 300'000);
+    good = good && explore_bounded<reused_elsewhere>("successors: reused elsewhere", 3);
+    good = good && explore_all<stale_share>("successors: stale share");
     return good ? 0 : 1;
 }
