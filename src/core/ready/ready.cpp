@@ -143,7 +143,7 @@ bool lies_unclaimed(const runtime& rt, worker& w, std::int64_t now) {
     const unsigned count = rt.seat_count();
     for (unsigned i = 0; i < count && oldest == 0; ++i) {
         worker* const victim = &rt.seat_at(i);
-        if (victim == nullptr || victim == &w) continue;
+        if (victim == &w) continue;
         unsigned found = 0;
         std::uint64_t first = 0;
         victim->ready[normal].claim_oldest_if(
@@ -252,7 +252,6 @@ bool runtime::work_visible() const {
     const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
         const worker* w = &seat_at(i);
-        if (w == nullptr) continue;
         for (const ready_queue& queue : w->ready) {
             if (queue.maybe_work()) return true;
         }
@@ -330,7 +329,7 @@ void runtime::requeue_by_table(worker& w) {
     };
     for (unsigned i = 0; i < seat_count(); ++i) {
         worker* owner = &seat_at(i);
-        for (unsigned level = 0; owner != nullptr && level < level_count; ++level) {
+        for (unsigned level = 0; level < level_count; ++level) {
             const auto moved = [&](std::uint64_t entry) { return moves(index_of(entry), level); };
             while (const std::uint64_t id = owner->ready[level].claim_oldest_if(moved, SIZE_MAX)) {
                 if (level == high) high_ready.fetch_sub(1, relaxed);

@@ -19,7 +19,7 @@ bool runtime::any_victim(const worker& w, std::uint32_t& last, F&& f) const {
         for (unsigned n = 0; n < count; ++n) {
             if (++last >= count) last = 0;
             worker* const victim = &seat_at(last);
-            if (victim == nullptr || victim == &w) continue;
+            if (victim == &w) continue;
             if (levels != 0 &&
                 std::min(levels, machine->distance(here, victim->core.load(relaxed))) != d) {
                 continue;

@@ -202,7 +202,7 @@ bool runtime::steal_needed_branch(worker& w, const wait_target& target) {
     const unsigned count = seat_count();
     for (unsigned n = 1; n < count; ++n) {
         worker* victim = &seat_at((w.index + n) % count);
-        if (victim != nullptr && claim_branch(w, *victim, 0, wanted)) return true;
+        if (claim_branch(w, *victim, 0, wanted)) return true;
     }
     return false;
 }
@@ -211,7 +211,7 @@ bool runtime::branches_visible() const {
     const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
         const worker* w = &seat_at(i);
-        fork_stack* const joins = w != nullptr ? w->shown_joins.load(acquire) : nullptr;
+        fork_stack* const joins = w->shown_joins.load(acquire);
         if (joins == nullptr) continue;
         const fork_window::word seen = joins->window.look();
         if (!fork_window::empty(seen)) return true;

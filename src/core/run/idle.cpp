@@ -96,7 +96,7 @@ void runtime::notify_of_expected_work(std::int64_t at) {
     if (!asleep().anybody_asleep()) return;
     for (unsigned i = 0; i < seat_count(); ++i) {
         const worker* w = &seat_at(i);
-        if (w == nullptr || w->expected_at.load(relaxed) == at) continue;
+        if (w->expected_at.load(relaxed) == at) continue;
         if (!asleep().asleep(i, searcher::idle) || !asleep().take(i)) continue;
         notify(i);
         return;

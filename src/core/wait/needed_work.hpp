@@ -78,7 +78,6 @@ private:
         const unsigned seats = rt_.seat_count();
         for (unsigned i = 0; i < seats; ++i) {
             const worker* w = &rt_.seat_at(i);
-            if (w == nullptr) continue;
             const unsigned shown = std::min<unsigned>(w->shown.load(acquire), worker::shown_depth);
             // A ready task for that thread alone cannot start before what the thread waits for is
             // complete, unless the thread runs it on top.

@@ -96,7 +96,7 @@ task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newe
             newest ? own.claim_newest_if(wanted, look_at) : own.claim_oldest_if(wanted, look_at);
         for (unsigned n = 0; id == 0 && n < count; ++n) {
             worker* victim = &rt_.seat_at((w_.index + 1 + n) % count);
-            if (victim == nullptr || victim == &w_) continue;
+            if (victim == &w_) continue;
             id = victim->ready[level].claim_oldest_if(wanted, look_at);
         }
         if (id == 0 && rt_.overflow[level].size.load(relaxed) != 0) {
