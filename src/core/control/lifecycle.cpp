@@ -116,8 +116,8 @@ scheduler_options with_observer(scheduler_options o) {
 
 namespace {
 
-/// Makes a part without which there is no scheduler. The handler has the report; there is nothing
-/// to return.
+/// Room for a part without which there is no scheduler. Where there is none, the handler has heard
+/// of it, and there is nothing to return.
 template <class Part>
 void* room_for(accounted_memory& memory) {
     void* bytes = memory.allocate(sizeof(Part), alignof(Part), memory_tag::runtime);

@@ -18,7 +18,7 @@ placement_room::placement_room(const scheduler_options& o) : outcome_room(o), co
     if (o.worker_threads.pin) creators_cores_ = platform::own_cores();
     if (o.chooser == nullptr) return;
     void* bytes = memory().allocate(sizeof(gate), alignof(gate), memory_tag::runtime);
-    // Without it nothing that was asked for is true. The handler has the report.
+    // Without it nothing that was asked for is true. The handler has heard of it.
     if (bytes == nullptr) std::terminate();
     serial_ = ::new (bytes) gate(*o.chooser, options().log, options().name);
 }

@@ -107,7 +107,7 @@ private:
     bool asked_ = false;         // others know that this thread is about to sleep
     bool alone_ = false;         // no thread can stand in: it polls
     bool was_alone_ = false;     // at any time of this wait
-    bool had_released_ = false;  // the permit was given away before this wait
+    bool had_released_ = false;  // the permit, before this wait
     bool starved_ = false;       // it was out of time, and has run one more task
     std::uint8_t polls_ = 0;     // in a row that saw nobody else run anything
     unsigned outer_loop_ = 0;
@@ -136,8 +136,8 @@ void wait_loop::begin() {
     began_ = w_.stamp = rt_.task_clock();
     elsewhere_ = w_.elsewhere;
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, +1);
-    had_released_ =
-        w_.permit_released;  // inside blocking(), or on top of a wait that gave its permit away
+    // Inside blocking(), or on top of a wait that released it.
+    had_released_ = w_.permit_released;
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
 }
