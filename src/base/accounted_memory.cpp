@@ -1,6 +1,7 @@
 #include "base/accounted_memory.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <new>
 
@@ -44,6 +45,13 @@ void* accounted_memory::allocate(std::size_t bytes, std::size_t alignment, memor
     }
     allocations_.fetch_add(1, relaxed);
     used_[static_cast<std::size_t>(tag)].fetch_add(bytes, relaxed);
+    return pointer;
+}
+
+void* accounted_memory::allocate_or_terminate(std::size_t bytes, std::size_t alignment,
+                                              memory_tag tag) {
+    void* const pointer = allocate(bytes, alignment, tag);
+    if (pointer == nullptr) std::terminate();
     return pointer;
 }
 

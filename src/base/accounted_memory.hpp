@@ -17,6 +17,12 @@ public:
 
     /// Null when the hook has no memory or the budget is spent, after telling the handler.
     void* allocate(std::size_t bytes, std::size_t alignment, memory_tag tag);
+    /// For a part without which there is no scheduler: there is nothing to return without it, so
+    /// once the handler has heard of it the program ends (std::terminate).
+    template <class Part>
+    void* room_for(memory_tag tag) {
+        return allocate_or_terminate(sizeof(Part), alignof(Part), tag);
+    }
     void release(void* pointer, std::size_t bytes, std::size_t alignment, memory_tag tag);
 
     /// What `other` has handed out is counted, and may be released, here from now on. At rest.
@@ -30,6 +36,7 @@ public:
 
 private:
     bool reserve(std::size_t bytes);
+    void* allocate_or_terminate(std::size_t bytes, std::size_t alignment, memory_tag tag);
 
     memory_hooks hooks_;
     out_of_memory_handler handler_;

@@ -130,7 +130,7 @@ void* room_for(accounted_memory& memory) {
 runtime* runtime::create(const scheduler_options& given) {
     const scheduler_options o = within_limits(with_observer(given));
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
-    auto* rt = ::new (room_for<runtime>(door)) runtime(o);
+    auto* rt = ::new (door.room_for<runtime>(memory_tag::runtime)) runtime(o);
     rt->memory().take_over(door);
     rt->serial_number = next_serial.fetch_add(1, relaxed);
     rt->process = platform::process_id();

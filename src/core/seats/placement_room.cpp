@@ -17,9 +17,7 @@ unsigned cores_for(const scheduler_options& o) {
 placement_room::placement_room(const scheduler_options& o) : outcome_room(o), cores_(cores_for(o)) {
     if (o.worker_threads.pin) creators_cores_ = platform::own_cores();
     if (o.chooser == nullptr) return;
-    void* bytes = memory().allocate(sizeof(gate), alignof(gate), memory_tag::runtime);
-    // Without it nothing that was asked for is true. The handler has heard of it.
-    if (bytes == nullptr) std::terminate();
+    void* const bytes = memory().room_for<gate>(memory_tag::runtime);
     serial_ = ::new (bytes) gate(*o.chooser, options().log, options().name);
 }
 

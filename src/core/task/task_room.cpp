@@ -19,10 +19,7 @@ task_room::task_room(const scheduler_options& o)
       edges_(memory(), memory_tag::edge),
       details_(memory(), memory_tag::detail) {
     if (!wants_identities(o)) return;
-    void* bytes = memory().allocate(sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
-    // Without identities nothing that was asked for is true. The handler has heard of it.
-    if (bytes == nullptr) std::terminate();
-    identities_ = ::new (bytes) stable_ids;
+    identities_ = ::new (memory().room_for<stable_ids>(memory_tag::runtime)) stable_ids;
 }
 
 task_room::~task_room() {
