@@ -114,19 +114,6 @@ scheduler_options with_observer(scheduler_options o) {
 }
 }  // namespace
 
-namespace {
-
-/// Room for a part without which there is no scheduler. Where there is none, the handler has heard
-/// of it, and there is nothing to return.
-template <class Part>
-void* room_for(accounted_memory& memory) {
-    void* bytes = memory.allocate(sizeof(Part), alignof(Part), memory_tag::runtime);
-    if (bytes == nullptr) std::terminate();
-    return bytes;
-}
-
-}  // namespace
-
 runtime* runtime::create(const scheduler_options& given) {
     const scheduler_options o = within_limits(with_observer(given));
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
