@@ -124,7 +124,8 @@ TEST_P(Affinity, OneIdleMemberOfAMaskIsWokenAndTheOthersSleepOn) {
         braid_test::until([&] { return ran.load(); });
         sleeps();
     }
-    EXPECT_LE(sleeps(), before + rounds);
+    // Once more each: the wake of a scheduler's making may come late.
+    EXPECT_LE(sleeps(), before + rounds + s.worker_count());
 }
 
 TEST_P(Affinity, WaitingForWorkOfTheWaitersOwnThreadMakesProgress) {
