@@ -122,7 +122,7 @@ bool runtime::try_post(worker& w, void (*function)(void*), void* data) noexcept 
     if (!w.ready[normal].push(id_of(index).value)) {
         seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
         close_unused(s->successors, s->generation());
-        give_slot(w, index);
+        give_slot(w, index, s->generation());
         return false;
     }
     if (asleep().should_wake()) wake_one();
@@ -172,7 +172,7 @@ template <bool observed>
         s.births.store(0, relaxed);
         s.runner.store(UINT16_MAX, relaxed);
     }
-    rt.give_slot(w, index);
+    rt.give_slot(w, index, generation);
     return {plain_end::over, 0};
 }
 

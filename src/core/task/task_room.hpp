@@ -69,13 +69,14 @@ public:
         return slots_.take(w.slots, may_block);
     }
     /// A slot of which nothing but what every task sets has changed; see slot.
-    void give_slot(task_seat& w, std::uint32_t index) {
+    void give_slot(task_seat& w, std::uint32_t index, std::uint32_t generation) {
         // One in its last generation is retired instead (I3).
-        if (slots_[index].generation() != last_generation) slots_.give(w.slots, index);
+        if (generation != last_generation) slots_.give(w.slots, index);
     }
     void clean_and_give_slot(task_seat& w, std::uint32_t index) {
-        slots_[index].clean();
-        give_slot(w, index);
+        slot& s = slots_[index];
+        s.clean();
+        give_slot(w, index, s.generation());
     }
     bool reserve_slots(std::uint32_t count) { return slots_.reserve(count); }
     task_id id_of(std::uint32_t index) const {
