@@ -33,7 +33,9 @@ void help_poll(runtime& rt, task_id id, nanoseconds enough) {
     w->leave_list_at = deadline_after(active_policy::now(), enough);
     rt.help_once(*w, id);
     w->leave_list_at = INT64_MAX;
-    if (own == nullptr) rt.return_guest(*w);
+    if (own != nullptr) return;
+    rt.flush_scope_ends(*w);
+    rt.return_guest(*w);
 }
 
 task_at_once::task_at_once(runtime& rt, seat& w, const draft& opened, const char* name)

@@ -22,8 +22,7 @@ void runtime::report_taken(const wait_target& target) const {
 scheduler_statistics runtime::statistics() const {
     scheduler_statistics sum = totals();
     sum.refused = refused.load(relaxed);
-    sum.reserves_started = reserves_started.load(relaxed);
-    sum.reserves_refused = reserves_refused.load(relaxed);
+    count_reserves(sum);
     return sum;
 }
 

@@ -32,7 +32,7 @@ namespace detail {
 struct batch_bodies;
 struct ticket;
 
-class runtime : public seats_room {
+class runtime : public threads_room {
 public:
     static runtime* create(const scheduler_options& options);
     /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
@@ -160,7 +160,6 @@ public:
     static const task_environment* environment_of(const scope& all);
     /// False: no thread could be had to stand in.
     bool release_permit(worker& w);
-    void acquire_permit(worker& w);
     bool sleep(worker& w, std::int64_t deadline);
 
     // ---- run/branch.cpp
@@ -187,37 +186,18 @@ public:
     bool scope_cancelled(const slot& s) const;
 
     // ---- control/lifecycle.cpp
-    worker* add_seat(seat_kind kind, unsigned number, const char* name);
-    worker* place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
-                       std::uint32_t most, std::uint32_t others, const char* name);
-    /// False: the system refused the thread, and the seat is for the next one of its kind.
-    bool start_or_vacate(worker& w, void (*main)(void* worker));
+    static seats_seat* make_seat(threads_room& in, seat_kind kind, unsigned number,
+                                 const char* name);
     static void run_thread(void* worker);
     static void run_background_thread(void* worker);
-    worker* bound() const;
     worker* add_main(const char* name);
     void remove_main(worker& w);
-    worker* reuse_main_seat(const char* name);
-    /// For a call that does not wait.
-    worker* lease_guest();
-    /// For a wait. Null: all are taken, and none can be had.
-    worker* try_lease_guest();
-    /// Under the lock of without_seat(). Null: none is free.
-    worker* take_guest(bool also_spare);
-    void seat_guest(worker& w);
-    bool sleep_outside(unseated& here, std::int64_t deadline) BRAID_REQUIRES(here.lock);
-    void return_guest(worker& w);
-    /// For try_post() from outside: waits for nothing. Null: another thread has it.
-    worker* enter_post_seat();
-    void leave_post_seat();
-    void note_guest_waits(worker& w, bool waits);
+    seats_seat* reuse_main_seat(const char* name);
+    bool sleep_outside(std::int64_t deadline) BRAID_REQUIRES(without_seat().lock);
     void shut_down(shutdown how);
     bool everything_ended() const;
-    bool anybody_inside();
     bool at_rest() const;  // … and no thread is still busy with the consequences
     void set_worker_count(unsigned count);
-    stand_in start_reserve();
-    bool retire_reserve(worker& w);
     void freeze();
     void resume();
 
@@ -254,8 +234,7 @@ public:
     // Read-mostly line.
     alignas(64) atomic<std::int64_t> expected_at{
         0};  // when the program has said that work comes; 0: never
-    std::uint64_t serial_number = 0,
-                  float_control = 0;  // serial_number: tells schedulers at one address apart
+    std::uint64_t float_control = 0;
     std::uint32_t ring = 0, process = 0;
     unsigned max_workers = 0;
 
@@ -265,19 +244,9 @@ public:
     inbox masked;                         // tasks for a mask of workers
     atomic<std::uint64_t> masked_for{0};  // some of them may be for these
 
-    // Waiters that gave up their seat, and reserves that stand in for them.
-    alignas(64) atomic<std::uint32_t> released_permits{0};
-    atomic<std::uint32_t> reserves{0};
-    std::mutex reserve_mutex;
-    std::uint32_t reserve_threads = 0;               // guarded by reserve_mutex
-    worker* idle_reserves[sleepers::capacity] = {};  // guarded by reserve_mutex
-    std::uint32_t idle_reserve_count = 0;            // guarded by reserve_mutex
-    atomic<std::uint64_t> reserves_started{0}, reserves_refused{0};
+    alignas(64) background_class background;
+    spare_seat spare;
 
-    background_class background;
-    guest_seats guests;
-
-    std::mutex seat_mutex;                                // seat_mutex: adding a seat
     std::mutex thread_mutex;                              // starting, stopping and counting workers
     unsigned started_workers = 0;                         // guarded by thread_mutex
     std::uint16_t worker_seats[sleepers::capacity] = {};  // guarded by thread_mutex
@@ -285,10 +254,10 @@ public:
     worker* ended_by = nullptr;  // the seat whose task destroyed the scheduler; see destroy()
     atomic<std::uint64_t> refused{0};
     atomic<std::uint32_t> next_resource{0};
-    atomic<bool> warned_of_reserves{false}, warned_of_parking{false};
+    atomic<bool> warned_of_parking{false};
 
 private:
-    explicit runtime(const scheduler_options& o) : seats_room(o) {}
+    explicit runtime(const scheduler_options& o);
     ~runtime();
     task_options member_options(std::uint32_t parent) const;
     std::uint32_t open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch);
@@ -298,7 +267,6 @@ private:
     bool leave_ticket(worker& w, std::uint32_t index);
     bool refill_ticket(worker& w, std::uint32_t index);
     bool run_members(worker& w, std::uint32_t index, ticket& own);
-    void enter_gate(worker& w);
     void complete_one(worker& w, std::uint32_t index, bool completion_reported);
     void end_here(worker& w, std::uint32_t index);
     void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
@@ -310,10 +278,6 @@ private:
     void run_branch(worker& w, const worker& victim, fork_slot& branch, std::uint32_t by);
     void wait_for_branch(worker& w, fork_slot& branch);
 };
-
-/// The innermost task that the calling thread runs, of any scheduler.
-running_task* current_task();
-void set_current_task(running_task* task);
 
 }  // namespace detail
 BRAID_NAMESPACE_END

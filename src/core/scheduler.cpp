@@ -103,7 +103,7 @@ void scheduler::end_blocking(detail::runtime& rt, bool gave) {
         w.outside_gate = false;
     }
     w.elsewhere = w.elsewhere_before + (rt.task_clock() - w.blocking_since);
-    rt.acquire_permit(w);
+    rt.take_permit_back(w);
 }
 
 // ---- threads -----------------------------------------------------------------------------------

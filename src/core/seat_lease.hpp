@@ -46,7 +46,9 @@ public:
           leased_(worker_ == nullptr),
           pass_(rt, leased_ ? *(worker_ = rt.lease_guest()) : *worker_) {}
     ~seat_lease() {
-        if (leased_) rt_.return_guest(*worker_);
+        if (!leased_) return;
+        rt_.flush_scope_ends(*worker_);
+        rt_.return_guest(*worker_);
     }
     seat_lease(const seat_lease&) = delete;
     seat_lease& operator=(const seat_lease&) = delete;
@@ -85,13 +87,5 @@ private:
     worker* worker_;
 };
 
-/// Which seats the calling thread has (several schedulers may share a thread).
-struct seat_binding {
-    const runtime* rt = nullptr;
-    std::uint64_t serial = 0;
-    worker* w = nullptr;
-};
-void bind_seat(worker& w);
-void unbind_seat(worker& w);
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -4,7 +4,7 @@
 
 #include "braid/core/fork_stack.hpp"
 #include "core/ready/ready_queue.hpp"
-#include "core/seats/seats_room.hpp"
+#include "core/seats/threads_room.hpp"
 
 #include <cstdint>
 #include <exception>

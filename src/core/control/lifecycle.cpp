@@ -13,93 +13,11 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// The schedulers that a thread finds its seats in without looking further.
-constexpr unsigned near_bindings = 8;
-#if defined(__GNUC__) && defined(__linux__)
-#define BRAID_THREAD_LOCAL thread_local __attribute__((tls_model("initial-exec")))
-#else
-#define BRAID_THREAD_LOCAL thread_local
-#endif
-BRAID_THREAD_LOCAL seat_binding bindings[near_bindings];
-// By which this thread's seats are found in all others; never given to another thread.
-BRAID_THREAD_LOCAL std::uint64_t thread_serial = 0;
-BRAID_THREAD_LOCAL bool has_more_bindings = false;
-BRAID_THREAD_LOCAL running_task* innermost = nullptr;
-#if defined(_WIN32)
-thread_local fork_stack* joins_of_thread = nullptr;
-#endif
-
-atomic<std::uint64_t> next_serial{1};
-atomic<std::uint64_t> next_thread_serial{1};
-
 constexpr auto normal = static_cast<unsigned>(priority_level::normal);
 /// The ring's size for levels that few tasks have, and for guests.
 constexpr std::uint32_t small_ring = 256;
 
 }  // namespace
-
-#if !defined(_WIN32)
-constinit BRAID_THREAD_LOCAL fork_stack* joins_of_thread = nullptr;
-#endif
-
-namespace {
-
-/// Into the table of this thread. An entry may be that of a scheduler that another thread has
-/// ended, so none is ever followed but through its scheduler.
-void bind_near(worker& w) {
-    for (seat_binding& b : bindings) {
-        if (b.w != nullptr && b.rt != &w.rt) continue;
-        b = {&w.rt, w.rt.serial_number, &w};
-        return;
-    }
-    std::copy(bindings + 1, bindings + near_bindings, bindings);
-    bindings[near_bindings - 1] = {&w.rt, w.rt.serial_number, &w};
-    has_more_bindings = true;  // the oldest is found by its seat from now on
-}
-
-/// A seat that this thread has, and that has left its table.
-[[gnu::noinline]] worker* find_far(const runtime& rt) {
-    for (unsigned i = 0; i < rt.seat_count(); ++i) {
-        worker* const w = &rt.seat_at(i);
-        // relaxed: only this thread ever wrote its own number there.
-        if (w->bound_to.load(relaxed) != thread_serial) continue;
-        bind_near(*w);
-        return w;
-    }
-    return nullptr;
-}
-
-}  // namespace
-
-void bind_seat(worker& w) {
-    if (thread_serial == 0) thread_serial = next_thread_serial.fetch_add(1, relaxed);
-    w.bound_to.store(thread_serial, relaxed);  // as find_far() says
-    bind_near(w);
-}
-
-void unbind_seat(worker& w) {
-    w.bound_to.store(0, relaxed);
-    for (seat_binding& b : bindings) {
-        if (b.w == &w) b = {};
-    }
-}
-
-worker* runtime::bound() const {
-    for (const seat_binding& b : bindings) {
-        if (b.rt == this && b.serial == serial_number) return b.w;
-    }
-    return has_more_bindings ? find_far(*this) : nullptr;
-}
-
-running_task* current_task() { return innermost; }
-void set_current_task(running_task* task) {
-    innermost = task;
-    joins_of_thread = task != nullptr ? runtime::joins_of(task->context) : nullptr;
-}
-
-#if defined(_WIN32)
-fork_stack* thread_joins() { return joins_of_thread; }
-#endif
 
 // ---- construction ------------------------------------------------------------------------------
 
@@ -114,12 +32,45 @@ scheduler_options with_observer(scheduler_options o) {
 }
 }  // namespace
 
+namespace {
+
+struct rings {
+    ready_queue::cell* cells;
+    std::uint32_t normal, others;  // of the normal level, and of each other one
+};
+struct seat_name {
+    seat_kind kind;
+    unsigned number;
+    const char* text;
+};
+
+/// The caller is the only thread that makes seats.
+worker* make_seat_at(runtime& rt, void* bytes, const rings& r, const seat_name& called) {
+    auto* w = ::new (bytes) worker(rt, static_cast<std::uint16_t>(rt.seat_count()), called.kind);
+    w->number = static_cast<std::uint16_t>(called.number);
+    if (called.kind == seat_kind::worker && called.number < 64) {
+        w->mask = std::uint64_t{1} << called.number;
+    }
+    w->cell_count = r.normal + (level_count - 1) * r.others;
+    w->cells = r.cells;
+    ready_queue::cell* at = w->cells;
+    for (std::uint32_t i = 0; i < w->cell_count; ++i) ::new (at + i) ready_queue::cell{0};
+    for (unsigned level = 0; level < level_count; ++level) {
+        const std::uint32_t count = level == normal ? r.normal : r.others;
+        w->ready[level].attach(at, count);
+        at += count;
+    }
+    std::snprintf(w->name, sizeof w->name, "%s", called.text);
+    return w;
+}
+
+}  // namespace
+
 runtime* runtime::create(const scheduler_options& given) {
     const scheduler_options o = within_limits(with_observer(given));
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
     auto* rt = ::new (door.room_for<runtime>(memory_tag::runtime)) runtime(o);
     rt->memory().take_over(door);
-    rt->serial_number = next_serial.fetch_add(1, relaxed);
     rt->process = platform::process_id();
     rt->float_control = platform::float_control();
     rt->ring = std::bit_ceil(o.ring);
@@ -131,78 +82,39 @@ runtime* runtime::create(const scheduler_options& given) {
 
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
-    rt->guests.spare =
-        rt->place_seat(seat_kind::guest, 0, rt->guests.spare_bytes, rt->guests.spare_cells,
-                       guest_seats::spare_ring, guest_seats::spare_ring, "guest");
+    worker* const spare =
+        make_seat_at(*rt, rt->spare.bytes, {rt->spare.cells, spare_seat::ring, spare_seat::ring},
+                     {seat_kind::guest, 0, "guest"});
+    rt->add_to_seats(*spare);
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
-    rt->guests.post = rt->add_seat(seat_kind::guest, 0, "post");
+    rt->set_guests(spare, rt->add_seat(seat_kind::guest, 0, "post"));
     rt->reserve_slots(128 + 64 * static_cast<std::uint32_t>(workers));
     rt->set_worker_count(static_cast<unsigned>(workers));
     return rt;
 }
 
-/// The caller holds seat_mutex, or is the only thread so far; a seat is left.
-worker* runtime::place_seat(seat_kind kind, unsigned number, void* bytes, ready_queue::cell* cells,
-                            std::uint32_t most, std::uint32_t others, const char* name) {
-    const std::uint32_t index = seat_count();
-    auto* w = ::new (bytes) worker(*this, static_cast<std::uint16_t>(index), kind);
-    w->number = static_cast<std::uint16_t>(number);
-    if (kind == seat_kind::worker && number < 64) w->mask = std::uint64_t{1} << number;
-    w->cell_count = most + (level_count - 1) * others;
-    w->cells = cells;
-    ready_queue::cell* at = w->cells;
-    for (std::uint32_t i = 0; i < w->cell_count; ++i) ::new (at + i) ready_queue::cell{0};
-    for (unsigned level = 0; level < level_count; ++level) {
-        const std::uint32_t count = level == normal ? most : others;
-        w->ready[level].attach(at, count);
-        at += count;
-    }
-    std::snprintf(w->name, sizeof w->name, "%s", name);
-    add_to_seats(*w);
-    return w;
-}
+runtime::runtime(const scheduler_options& o)
+    : threads_room(
+          o, {.make = &make_seat, .run = &run_thread, .run_background = &run_background_thread}) {}
 
-worker* runtime::add_seat(seat_kind kind, unsigned number, const char* name) {
-    const std::lock_guard lock(seat_mutex);
-    for (unsigned i = 0; i < seat_count(); ++i) {
-        worker* w = &seat_at(i);
-        // One whose thread the system has refused.
-        if (w->kind != kind || w->number != number || !w->vacant || kind == seat_kind::main) {
-            continue;
-        }
-        w->vacant = false;
-        return w;
-    }
-    if (!has_room_for_a_seat()) {
-        log(log_level::error,
-            "%s: all %u seats are taken; lower max_workers, guests or "
-            "max_reserves",
-            options().name, sleepers::capacity);
-        return nullptr;
-    }
-    const std::uint32_t most = kind == seat_kind::guest ? std::min(ring, small_ring) : ring;
-    const std::uint32_t others = std::min(ring, small_ring);
-    const std::uint32_t cells = most + (level_count - 1) * others;
-    const std::size_t cell_bytes = sizeof(ready_queue::cell) * cells;
-    void* bytes = memory().allocate(sizeof(worker), alignof(worker), memory_tag::worker);
-    void* ring_bytes = memory().allocate(cell_bytes, 64, memory_tag::worker);
+seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number,
+                               const char* name) {
+    auto& rt = static_cast<runtime&>(in);
+    const std::uint32_t others = std::min(rt.ring, small_ring);
+    const std::uint32_t most = kind == seat_kind::guest ? others : rt.ring;
+    const std::size_t cell_bytes = sizeof(ready_queue::cell) * (most + (level_count - 1) * others);
+    void* bytes = rt.memory().allocate(sizeof(worker), alignof(worker), memory_tag::worker);
+    void* ring_bytes = rt.memory().allocate(cell_bytes, 64, memory_tag::worker);
     if (bytes == nullptr || ring_bytes == nullptr) {
-        memory().release(bytes, sizeof(worker), alignof(worker), memory_tag::worker);
-        memory().release(ring_bytes, cell_bytes, 64, memory_tag::worker);
+        rt.memory().release(bytes, sizeof(worker), alignof(worker), memory_tag::worker);
+        rt.memory().release(ring_bytes, cell_bytes, 64, memory_tag::worker);
         return nullptr;
     }
     char text[sizeof(worker::name)];
     if (name == nullptr) name = "worker";
     std::snprintf(text, sizeof text, kind == seat_kind::main ? "%s" : "%s %u", name, number);
-    return place_seat(kind, number, bytes, static_cast<ready_queue::cell*>(ring_bytes), most,
-                      others, text);
-}
-
-bool runtime::start_or_vacate(worker& w, void (*main)(void* worker)) {
-    if (start(w, main)) return true;
-    const std::lock_guard lock(seat_mutex);
-    w.vacant = true;
-    return false;
+    return make_seat_at(rt, bytes, {static_cast<ready_queue::cell*>(ring_bytes), most, others},
+                        {kind, number, text});
 }
 
 void runtime::set_worker_count(unsigned count) {
@@ -212,12 +124,13 @@ void runtime::set_worker_count(unsigned count) {
     unsigned ready_threads = 0;
     for (; ready_threads < count; ++ready_threads) {
         if (ready_threads < started_workers) continue;
-        worker* w = add_seat(seat_kind::worker, ready_threads, options().worker_threads.name);
+        seats_seat* const w =
+            add_seat(seat_kind::worker, ready_threads, options().worker_threads.name);
         if (w == nullptr) break;
         worker_seats[ready_threads] = w->index;
         // Counted before the thread looks, or it would think itself surplus.
         set_active_workers(std::max(active_workers(relaxed), ready_threads + 1));
-        if (!start_or_vacate(*w, &run_thread)) break;
+        if (!start_or_vacate(*w)) break;
         ++started_workers;
     }
     set_active_workers(ready_threads);
@@ -232,30 +145,26 @@ worker* runtime::add_main(const char* name) {
                       "this thread takes part in the scheduler already")) {
         return nullptr;
     }
-    worker* w = reuse_main_seat(name);
+    seats_seat* w = reuse_main_seat(name);
     if (w == nullptr) w = add_seat(seat_kind::main, 0, name);
     if (w == nullptr) return nullptr;
     w->at_rest.store(false, relaxed);
-    enter_gate(*w);
-    return w;
+    sit_down(*w);
+    return &w->whole;
 }
 
-worker* runtime::reuse_main_seat(const char* name) {
-    const std::lock_guard lock(seat_mutex);
-    for (unsigned i = 0; i < seat_count(); ++i) {
-        worker* w = &seat_at(i);
-        if (w->kind != seat_kind::main || !w->vacant) continue;
-        // Spent visits are retired, so that an old thread_ref never names another thread.
-        if (w->visit.load(relaxed) == UINT16_MAX) continue;
-        const std::lock_guard box_lock(w->box.mutex);
-        w->vacant = false;
-        w->stack_low = 0;
-        std::snprintf(w->name, sizeof w->name, "%s", name != nullptr ? name : "main");
-        w->visit.fetch_add(1, relaxed);
-        w->gone.store(false, release);
-        return w;
-    }
-    return nullptr;
+seats_seat* runtime::reuse_main_seat(const char* name) {
+    // Spent visits are retired, so that an old thread_ref never names another thread.
+    seats_seat* const w = take_vacant(seat_kind::main, [](const seats_seat& left) {
+        return left.visit.load(relaxed) != UINT16_MAX;
+    });
+    if (w == nullptr) return nullptr;
+    const std::lock_guard box_lock(w->whole.box.mutex);
+    w->stack_low = 0;
+    std::snprintf(w->name, sizeof w->name, "%s", name != nullptr ? name : "main");
+    w->visit.fetch_add(1, relaxed);
+    w->gone.store(false, release);  // pairs with is_present()
+    return w;
 }
 
 void runtime::remove_main(worker& w) {
@@ -276,144 +185,9 @@ void runtime::remove_main(worker& w) {
     }
     leave_search(w);
     flush_scope_ends(w);
-    if (serial()) serial()->leave(w.index);
-    unbind_seat(w);
+    stand_up(w);
     w.at_rest.store(true, seq_cst);
-    const std::lock_guard lock(seat_mutex);
-    w.vacant = true;
-}
-
-void runtime::enter_gate(worker& w) {
-    bind_seat(w);
-    if (options().observer != nullptr) report_seated(w);
-    if (!serial()) return;
-    serial()->enter(w.index);
-}
-
-// ---- foreign threads ---------------------------------------------------------------------------
-
-worker* runtime::take_guest(bool also_spare) {
-    unsigned count = 0;
-    unsigned inside = 0;  // those that only wait do not count: others must get on
-    worker* found = nullptr;
-    for (unsigned i = 0; i < seat_count(); ++i) {
-        worker* w = &seat_at(i);
-        if (w->kind != seat_kind::guest || w == guests.post || w == guests.spare) continue;
-        ++count;
-        if (!w->leased && found == nullptr) found = w;
-        if (w->leased && !w->waits) ++inside;
-    }
-    const bool allowed = inside < static_cast<unsigned>(std::max(1, options().guests));
-    if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
-    if (!allowed || found == nullptr)
-        found = also_spare && !guests.spare->leased ? guests.spare : nullptr;
-    if (found == nullptr) return nullptr;
-    found->leased = true;
-    found->stack_low = 0;
-    return found;
-}
-
-worker* runtime::lease_guest() {
-    worker* w = nullptr;
-    {
-        const locked lock(without_seat().lock);
-        // The thread that has the spare seat does not wait, so the seat comes back.
-        while ((w = take_guest(true)) == nullptr) {
-            without_seat().returned.wait(without_seat().lock);
-        }
-    }
-    seat_guest(*w);
-    return w;
-}
-
-void runtime::seat_guest(worker& w) {
-    w.at_rest.store(false, relaxed);
-    enter_gate(w);
-}
-
-worker* runtime::try_lease_guest() {
-    worker* w = nullptr;
-    {
-        const locked lock(without_seat().lock);
-        w = take_guest(false);
-    }
-    if (w != nullptr) seat_guest(*w);
-    return w;
-}
-
-void runtime::return_guest(worker& w) {
-    flush_scope_ends(w);
-    if (serial()) serial()->leave(w.index);
-    unbind_seat(w);
-    // Notified under the lock: a thread that ends the scheduler waits for that.
-    const locked lock(without_seat().lock);
-    w.leased = false;
-    w.at_rest.store(true, relaxed);
-    without_seat().returned.notify_all();
-}
-
-worker* runtime::enter_post_seat() {
-    // acquire, release: each thread finds the seat as the one before it has left it.
-    if (guests.post == nullptr || guests.post_taken.exchange(true, acquire)) return nullptr;
-    return guests.post;
-}
-
-void runtime::leave_post_seat() { guests.post_taken.store(false, release); }
-
-void runtime::note_guest_waits(worker& w, bool waits) {
-    const locked lock(without_seat().lock);
-    w.waits = waits;
-    if (waits) without_seat().returned.notify_all();
-}
-
-// ---- reserves ----------------------------------------------------------------------------------
-
-stand_in runtime::start_reserve() {
-    worker* chosen = nullptr;
-    {
-        const std::lock_guard lock(reserve_mutex);
-        if (reserves.load(relaxed) >= released_permits.load(seq_cst)) return stand_in::enough;
-        if (idle_reserve_count != 0) {
-            chosen = idle_reserves[--idle_reserve_count];
-            reserves.fetch_add(1, relaxed);
-        } else if (reserve_threads < static_cast<unsigned>(std::max(0, options().max_reserves))) {
-            chosen = add_seat(seat_kind::reserve, reserve_threads, "reserve");
-            if (chosen != nullptr) {
-                reserves.fetch_add(1, relaxed);
-                if (start_or_vacate(*chosen, &run_thread)) {
-                    ++reserve_threads;
-                    reserves_started.fetch_add(1, relaxed);
-                    return stand_in::started;
-                }
-                reserves.fetch_sub(1, relaxed);
-            }
-            chosen = nullptr;
-        }
-    }
-    if (chosen != nullptr) {
-        notify(chosen->index);
-        return stand_in::started;
-    }
-    reserves_refused.fetch_add(1, relaxed);
-    if (!warned_of_reserves.exchange(true, relaxed)) {
-        log(log_level::warning,
-            "%s: no reserve thread can stand in for a wait any more, so waits "
-            "run whatever is ready; raise max_reserves",
-            options().name);
-    }
-    return stand_in::refused;
-}
-
-bool runtime::retire_reserve(worker& w) {
-    const std::lock_guard lock(reserve_mutex);
-    if (std::find(idle_reserves, idle_reserves + idle_reserve_count, &w) !=
-        idle_reserves + idle_reserve_count) {
-        return true;  // woken for nothing while it was retired
-    }
-    if (reserves.load(relaxed) <= released_permits.load(seq_cst)) return false;
-    reserves.fetch_sub(1, relaxed);
-    idle_reserves[idle_reserve_count++] = &w;
-    return true;
+    vacate(w);
 }
 
 // ---- rest and end ------------------------------------------------------------------------------
@@ -474,16 +248,6 @@ void runtime::shut_down(shutdown how) {
     }
 }
 
-/// Threads of the program in a call that runs tasks or waits.
-bool runtime::anybody_inside() {
-    const locked lock(without_seat().lock);
-    for (unsigned i = 0; i < seat_count(); ++i) {
-        const worker* w = &seat_at(i);
-        if (w->leased || w->inside.load(acquire)) return true;
-    }
-    return false;
-}
-
 void runtime::destroy(runtime* rt) {
     if (platform::process_id() != rt->process) return;  // forked: the threads are the parent's
     worker* self = rt->bound();
@@ -520,7 +284,7 @@ void runtime::destroy(runtime* rt) {
         worker* w = &rt->seat_at(i);
         if (w->thread != 0) platform::join_thread(w->thread);
     }
-    if (self != nullptr) unbind_seat(*self);
+    if (self != nullptr) unbind(*self);
     accounted_memory door(rt->options().memory, 0, {});
     door.take_over(rt->memory());
     rt->~runtime();
@@ -538,7 +302,7 @@ runtime::~runtime() {
         ready_queue::cell* const cells = w->cells;
         const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
         w->~worker();
-        if (w == guests.spare) continue;
+        if (is_spare_guest(*w)) continue;
         memory().release(cells, cell_bytes, 64, memory_tag::worker);
         memory().release(w, sizeof(worker), alignof(worker), memory_tag::worker);
     }

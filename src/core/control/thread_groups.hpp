@@ -10,15 +10,11 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Foreign threads lease a seat of these for a call.
-struct guest_seats {
-    // For calls that do not wait, when no other is free. Needs no memory but this.
-    worker* spare = nullptr;
-    static constexpr std::uint32_t spare_ring = 8;
-    alignas(worker) std::byte spare_bytes[sizeof(worker)];
-    ready_queue::cell spare_cells[level_count * spare_ring];
-    worker* post = nullptr;  // leased to nobody; for try_post() from outside
-    atomic<bool> post_taken{false};
+/// Room for the guest's seat that needs no other memory.
+struct spare_seat {
+    static constexpr std::uint32_t ring = 8;
+    alignas(worker) std::byte bytes[sizeof(worker)];
+    ready_queue::cell cells[level_count * ring];
 };
 
 /// All of it guarded by the mutex.

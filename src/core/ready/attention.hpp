@@ -25,8 +25,7 @@ inline bool wanted_elsewhere(const runtime& rt, const worker& w, unsigned level)
     return (rt.high_ready.load(relaxed) > 0 && level != high) || direct_work(rt, w) ||
            (w.wait_over != nullptr && w.wait_over->load(relaxed)) || rt.frozen().on(relaxed) ||
            (w.kind == seat_kind::worker && w.number >= rt.active_workers(relaxed)) ||
-           (w.kind == seat_kind::reserve &&
-            rt.reserves.load(relaxed) > rt.released_permits.load(relaxed));
+           (w.kind == seat_kind::reserve && rt.too_many_reserves());
 }
 
 }  // namespace detail

@@ -57,8 +57,8 @@ void runtime::start_background(worker& w) {
         if (background.threads >= allowed) return;
         number = background.threads++;
     }
-    worker* added = add_seat(seat_kind::background, number, "background");
-    if (added != nullptr && start_or_vacate(*added, &run_background_thread)) return;
+    seats_seat* const added = add_seat(seat_kind::background, number, "background");
+    if (added != nullptr && start_or_vacate(*added)) return;
     {
         const std::lock_guard lock(background.mutex);
         --background.threads;

@@ -39,7 +39,7 @@ fork_context runtime::context_of(worker& w) {
         std::uninitialized_default_construct_n(first, fork_stack::depth + fork_stack::spare);
         w.joins = ::new (bytes) fork_stack(&w, first, fork_stack::depth);
         w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
-        set_current_task(current_task());       // which has joins from now on
+        set_current_joins(w.joins);
     }
     return fork_context(w.joins->top);
 }

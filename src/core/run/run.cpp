@@ -12,7 +12,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 void runtime::enter_thread(worker& w) {
-    bind_seat(w);
+    bind(w);
     platform::set_float_control(float_control);
     w.stack_low = platform::current_stack().low;
     if (serial()) serial()->await_gate(w.index);
@@ -37,8 +37,7 @@ void runtime::leave_thread(worker& w) {
     if (options().threads.stopping != nullptr) {
         options().threads.stopping(options().threads.user, w.name);
     }
-    if (serial()) serial()->leave(w.index);
-    unbind_seat(w);
+    stand_up(w);
 }
 
 void runtime::run_thread(void* seat) {
@@ -196,7 +195,7 @@ running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_a
     running_task* const outer = current_task();
     if (w.joins != nullptr) body.joins_from = w.joins->top;
     w.top = &body;
-    set_current_task(&body);
+    set_current_task(&body, w.joins);
     if (w.depth < worker::shown_depth) {
         shown_frame& frame = w.frames[w.depth];
         frame.awaited.store(0, relaxed);
@@ -218,7 +217,7 @@ void runtime::go_on_as(running_task& body, worker& w, std::uint32_t index, task_
 void runtime::end_body(worker& w, const running_task& body, running_task* outer) {
     w.shown.store(--w.depth, release);
     w.top = body.below;
-    set_current_task(outer);
+    set_current_task(outer, outer != nullptr ? joins_of(outer->context) : nullptr);
 }
 
 bool runtime::yield_to_higher(worker& w) {

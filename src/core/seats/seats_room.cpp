@@ -1,7 +1,5 @@
 #include "core/seats/seats_room.hpp"
 
-#include <utility>
-
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
@@ -44,28 +42,6 @@ void seats_room::advance_phase(life to) {
     // seq_cst: pairs with park().
     while (seen < to && !phase_.compare_exchange_weak(seen, to, seq_cst, acquire)) {
     }
-}
-
-bool seats_room::start(seats_seat& w, void (*main)(void* worker)) {
-    const thread_options& t = options().worker_threads;
-    w.request = {.name = w.name,
-                 .stack_bytes = t.stack_bytes,
-                 .nice = t.nice,
-                 .pin_to_cpu = core_to_pin_to(w),
-                 .entry = main,
-                 .argument = &w.whole};
-    if (w.kind == seat_kind::background) w.request.scheduling = platform::thread_class::idle;
-    if (serial() != nullptr) serial()->add(w.index);
-    w.thread = platform::start_thread(w.request);
-    if (w.thread == 0) {
-        if (serial() != nullptr) serial()->leave(w.index);
-        if (!std::exchange(w.was_refused, true)) {
-            log(log_level::error,
-                "%s: the system refused to start thread '%s'; going on without it", options().name,
-                w.name);
-        }
-    }
-    return w.thread != 0;
 }
 
 // ---- who sleeps --------------------------------------------------------------------------------

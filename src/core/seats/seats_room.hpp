@@ -54,8 +54,6 @@ public:
         basic_condition<active_policy> returned;
     };
     unseated& without_seat() { return unseated_; }
-    /// The seat's thread begins. False: the system refused (the log says so).
-    bool start(seats_seat& w, void (*main)(void* worker));
 
 private:
     unsigned choose_sleeper(bool waiters_too);

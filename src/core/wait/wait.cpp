@@ -146,7 +146,7 @@ void wait_loop::end() {
     w_.elsewhere = elsewhere_ + (rt_.task_clock() - began_);
     w_.loop_depth = outer_loop_;
     w_.wait_over = outer_wait_;
-    if (w_.permit_released && !had_released_) rt_.acquire_permit(w_);
+    if (w_.permit_released && !had_released_) rt_.take_permit_back(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, -1);
     rt_.leave_search(w_);
@@ -385,18 +385,10 @@ void runtime::count_background_waiter(worker& w, int change) {
 }
 
 bool runtime::release_permit(worker& w) {
-    w.permit_released = true;
-    released_permits.fetch_add(1, seq_cst);
-    const stand_in found = start_reserve();
-    if (found == stand_in::refused) acquire_permit(w);
+    const stand_in found = give_permit_away(w);
     // Those that exist may all wait: they hear of the work until one has to start another.
     if (found == stand_in::enough && work_visible()) wake_one();
     return found != stand_in::refused;
-}
-
-void runtime::acquire_permit(worker& w) {
-    w.permit_released = false;
-    released_permits.fetch_sub(1, seq_cst);
 }
 
 }  // namespace detail

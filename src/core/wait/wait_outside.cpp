@@ -14,7 +14,9 @@ struct guest_lease {
     runtime& rt;
     worker* seat;
     ~guest_lease() {
-        if (seat != nullptr) rt.return_guest(*seat);
+        if (seat == nullptr) return;
+        rt.flush_scope_ends(*seat);
+        rt.return_guest(*seat);
     }
 };
 
@@ -23,11 +25,11 @@ struct guest_lease {
 /// Under the guest lock; who ends a wait without a seat, and who returns a seat, notify under it.
 /// Memory comes back without a word, so this thread looks for a seat again now and then. False: the
 /// time is up.
-bool runtime::sleep_outside(unseated& here, std::int64_t deadline) {
+bool runtime::sleep_outside(std::int64_t deadline) {
     constexpr std::int64_t look_again_ns = 2'000'000;
     const std::int64_t now = active_policy::now();
     if (now >= deadline) return false;
-    here.returned.wait_for(here.lock, std::min(look_again_ns, deadline - now));
+    without_seat().returned.wait_for(without_seat().lock, std::min(look_again_ns, deadline - now));
     return true;
 }
 
@@ -40,12 +42,14 @@ outside sleep_without_seat(runtime& rt, const wait_target& target, std::int64_t 
     if (!rt.lot().enter(record, target.key(), no_seat, arm)) return outside::over;
     bool in_time = true;
     {
-        auto& here = rt.without_seat();
-        const locked lock(here.lock);
+        const locked lock(rt.without_seat().lock);
         // acquire: pairs with the release in parking_lot::wake().
         while (in_time && !record.done.load(acquire) && seat == nullptr) {
-            seat = rt.take_guest(false);
-            if (seat == nullptr) in_time = rt.sleep_outside(here, deadline);
+            if (seats_seat* const free = rt.take_guest(false)) {
+                seat = &free->whole;
+            } else {
+                in_time = rt.sleep_outside(deadline);
+            }
         }
     }
     const bool woken = rt.lot().leave(record);
@@ -70,7 +74,7 @@ bool runtime::wait_here(const wait_target& target, nanoseconds timeout, help pol
     }
     if (how == outside::over) report_taken(target);
     if (how != outside::seated) return how == outside::over;
-    seat_guest(*guest.seat);
+    sit_down_as_guest(*guest.seat);
     const nanoseconds left =
         timeout == forever ? forever : nanoseconds{deadline - active_policy::now()};
     return wait(*guest.seat, target, left, policy, received);

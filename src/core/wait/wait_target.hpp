@@ -35,9 +35,5 @@ struct wait_target {
     bool take() const;
 };
 
-/// For a thread that gives up its seat: a reserve was started or woken, there are enough of them
-/// at work already (or in waits of their own), or none can be had.
-enum class stand_in : std::uint8_t { started, enough, refused };
-
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -1,0 +1,101 @@
+// Foreign threads lease a seat for a call.
+#include "core/seats/threads_room.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+void threads_room::set_guests(seats_seat* spare, seats_seat* post) {
+    spare_guest_ = spare;
+    post_seat_ = post;
+}
+
+seats_seat* threads_room::take_guest(bool also_spare) {
+    unsigned count = 0;
+    unsigned inside = 0;  // those that only wait do not count: others must get on
+    seats_seat* found = nullptr;
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        seats_seat* w = &seat_at(i);
+        if (w->kind != seat_kind::guest || w == post_seat_ || w == spare_guest_) continue;
+        ++count;
+        if (!w->leased && found == nullptr) found = w;
+        if (w->leased && !w->waits) ++inside;
+    }
+    const bool allowed = inside < static_cast<unsigned>(std::max(1, options().guests));
+    if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
+    if (!allowed || found == nullptr) {
+        found = also_spare && !spare_guest_->leased ? spare_guest_ : nullptr;
+    }
+    if (found == nullptr) return nullptr;
+    found->leased = true;
+    found->stack_low = 0;
+    return found;
+}
+
+worker* threads_room::lease_guest() {
+    seats_seat* w = nullptr;
+    {
+        const locked lock(without_seat().lock);
+        // The thread that has the spare seat does not wait, so the seat comes back.
+        while ((w = take_guest(true)) == nullptr) {
+            without_seat().returned.wait(without_seat().lock);
+        }
+    }
+    sit_down_as_guest(*w);
+    return &w->whole;
+}
+
+worker* threads_room::try_lease_guest() {
+    seats_seat* w = nullptr;
+    {
+        const locked lock(without_seat().lock);
+        w = take_guest(false);
+    }
+    if (w == nullptr) return nullptr;
+    sit_down_as_guest(*w);
+    return &w->whole;
+}
+
+void threads_room::sit_down_as_guest(seats_seat& w) {
+    w.at_rest.store(false, relaxed);
+    sit_down(w);
+}
+
+void threads_room::return_guest(seats_seat& w) {
+    stand_up(w);
+    // Notified under the lock: a thread that ends the scheduler waits for that.
+    const locked lock(without_seat().lock);
+    w.leased = false;
+    w.at_rest.store(true, relaxed);
+    without_seat().returned.notify_all();
+}
+
+void threads_room::note_guest_waits(seats_seat& w, bool waits) {
+    const locked lock(without_seat().lock);
+    w.waits = waits;
+    if (waits) without_seat().returned.notify_all();
+}
+
+worker* threads_room::enter_post_seat() {
+    // acquire: pairs with leave_post_seat(); each thread finds the seat as the one before has left
+    // it.
+    if (post_seat_ == nullptr || post_taken_.exchange(true, acquire)) return nullptr;
+    return &post_seat_->whole;
+}
+
+void threads_room::leave_post_seat() {
+    post_taken_.store(false, release);  // pairs with enter_post_seat()
+}
+
+bool threads_room::anybody_inside() {
+    const locked lock(without_seat().lock);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const seats_seat& w = seat_at(i);
+        if (w.leased || w.inside.load(acquire)) return true;  // pairs with ~long_call()
+    }
+    return false;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,48 @@
+#pragma once
+// What a thread has of the core: the seats that it took, the innermost task that it runs, and that
+// task's joins (joins_of_thread, which is declared where each join reads it).
+
+#include "braid/core/fork_stack.hpp"
+#include "core/task/task_room.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class threads_room;
+
+#if defined(__GNUC__) && defined(__linux__)
+#define BRAID_THREAD_LOCAL thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define BRAID_THREAD_LOCAL thread_local
+#endif
+
+/// Several schedulers may share a thread. `serial` tells those at one address apart.
+struct seat_binding {
+    const threads_room* in = nullptr;
+    std::uint64_t serial = 0;
+    worker* seat = nullptr;
+};
+
+struct thread_state {
+    /// The schedulers that a thread finds its seats in without looking further.
+    static constexpr unsigned near = 8;
+
+    seat_binding bindings[near];
+    // By which this thread's seats are found in all others; never given to another thread.
+    std::uint64_t serial = 0;
+    bool has_more_bindings = false;
+    running_task* innermost = nullptr;
+};
+extern constinit BRAID_THREAD_LOCAL thread_state this_thread_state;
+
+/// The innermost task that the calling thread runs, of any scheduler.
+inline running_task* current_task() { return this_thread_state.innermost; }
+/// `joins`: of the thread's seat in that task's scheduler. Null: there are none yet, or no task.
+void set_current_task(running_task* task, fork_stack* joins);
+/// The same task has joins from now on.
+void set_current_joins(fork_stack* joins);
+
+}  // namespace detail
+BRAID_NAMESPACE_END
