@@ -12,7 +12,7 @@
 #include "base/accounted_memory.hpp"
 #include "core/life/scope_counts.hpp"
 #include "core/limits.hpp"
-#include "core/ready/attention.hpp"
+#include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
 #include "core/runtime.hpp"
 #include "core/seat_lease.hpp"
@@ -229,7 +229,7 @@ inline void queue_ready(runtime& rt, seat& w, std::uint32_t index) { rt.queue_re
 inline void enqueue(runtime& rt, seat& w, std::uint32_t index) { rt.enqueue(w, index); }
 /// For one that is left out, whatever its traits: any thread ends it.
 inline void queue_for_anybody(runtime& rt, seat& w, task_id id) {
-    rt.push_ready(w, id, static_cast<unsigned>(priority_level::normal));
+    rt.push_ready(w, id, normal_level);
 }
 /// The loop that runs this body goes on with it. False: it cannot.
 inline bool run_next_in_body(runtime& rt, seat& w, std::uint32_t index) {
@@ -242,7 +242,7 @@ inline bool run_next(runtime& rt, seat& w, std::uint32_t index) {
 /// The newest task that this thread has made ready, if it is of a kind of its own and a child of
 /// `parent`. Null: it is not, and `parent` may be complete.
 inline own_task take_newest_below(seat& w, task_id parent) {
-    ready_queue& own = w.ready[static_cast<unsigned>(priority_level::normal)];
+    ready_queue& own = w.ready[normal_level];
     const std::uint64_t id = own.newest();
     if (id == 0) return {};
     const runtime& rt = w.rt;

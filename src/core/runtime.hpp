@@ -2,8 +2,6 @@
 // The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
 //   life/     open.cpp: open, edges, publish     complete.cpp: successors, parents, recycling
 //             failure.cpp: outcomes and who receives them    resources.cpp
-//   ready/    ready.cpp: queues, stealing, waking      direct.cpp: tasks for certain threads
-//             choice.cpp: what a chooser picks
 //   run/      run.cpp: the thread's loop, the body     plain.cpp: the short way of plain tasks
 //             batch.cpp: many bodies in one task       branch.cpp: joins that become public
 //             idle.cpp: polling, sleeping              background.cpp
@@ -16,7 +14,7 @@
 #include "braid/core/observer.hpp"
 #include "braid/core/resource.hpp"
 #include "braid/core/scheduler.hpp"
-#include "core/control/thread_groups.hpp"
+#include "core/control/spare_seat.hpp"
 #include "core/task/id_test.hpp"
 #include "core/wait/wait_target.hpp"
 #include "core/worker.hpp"
@@ -32,7 +30,7 @@ namespace detail {
 struct batch_bodies;
 struct ticket;
 
-class runtime : public threads_room {
+class runtime : public ready_room {
 public:
     static runtime* create(const scheduler_options& options);
     /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
@@ -67,48 +65,8 @@ public:
     void spawn_members(worker& w, const batch_bodies& all);
     void run_ticket(worker& w, std::uint32_t index);
 
-    // ---- ready/ready.cpp
     void make_ready(worker& w, std::uint32_t index, task_id released_by);
     void queue_ready(worker& w, std::uint32_t index);  // that was reported already
-    bool set_run_next(worker& w, std::uint32_t index, unsigned depth);
-    void enqueue(worker& w, std::uint32_t index);
-    /// Into the thread's own queue, for everybody.
-    void push_ready(worker& w, task_id id, unsigned level);
-    static constexpr std::size_t overflow_batch = 64;
-    void put_in_overflow(worker& w, task_id id, unsigned level);
-    bool refill_from_overflow(worker& w, unsigned level);
-    bool steals_pay(worker& w) const;
-    bool may_steal(worker& w) const;
-    task_id steal(worker& w, unsigned level);
-    /// Calls f(worker&) for the other seats, nearest first, until it says true (victims.hpp).
-    template <class F>
-    bool any_victim(const worker& w, std::uint32_t& last, F&& f) const;
-    task_id next_task(worker& w);
-    /// For this thread alone, its own, stolen, or from the shared list.
-    task_id ready_at(worker& w, unsigned level, bool may_steal);
-    bool work_visible() const;
-    void inherit_priority(worker& w, task_id id, std::uint8_t level);
-    bool take_out(task_id id, unsigned level);
-    void requeue_by_table(worker& w);
-    /// Both under the list's lock; take_first: the oldest that fits, or no_index.
-    void append(inbox& list, std::uint32_t first, std::uint32_t last, std::uint32_t count = 1);
-    template <class Fits>
-    std::uint32_t take_first(inbox& list, Fits&& fits);  // lists.hpp
-
-    // ---- ready/direct.cpp
-    bool may_run_on(const slot& s, const worker& w) const;
-    void enqueue_direct(worker& w, std::uint32_t index);
-    /// False, and reported: there is no such thread.
-    bool enqueue_on(std::uint32_t index, unsigned seat, std::uint16_t visit);
-    bool enqueue_masked(std::uint32_t index, std::uint64_t mask);
-    std::uint64_t members_of_masks() const;
-    void wake_member(std::uint64_t mask);
-    /// What direct_work() finds, for a thread that has announced its sleep.
-    bool direct_work_after_announcement(const worker& w) const;
-    /// The oldest of the highest level, if that is `lowest` or above.
-    task_id direct_task(worker& w, unsigned lowest = 0);
-    task_id direct_task_if(worker& w, id_test wanted);
-    void ask_pinned_threads(const worker& w);
 
     // ---- run/run.cpp
     void thread_main(worker& w);
@@ -132,7 +90,6 @@ public:
 
     // ---- run/idle.cpp
     void idle(worker& w);
-    void leave_search(worker& w);
     void expect_work(nanoseconds in);
     void notify_of_expected_work(std::int64_t at);
 
@@ -153,31 +110,22 @@ public:
               outcome** received);
     /// For any thread, also for one that finds no seat: then it runs nothing meanwhile.
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
-    void count_background_waiter(worker& w, int change);
     static bool take(event& e);
     static bool take_or_mark(event& e);
     static bool mark_waited(scope& all);
     static const task_environment* environment_of(const scope& all);
-    /// False: no thread could be had to stand in.
-    bool release_permit(worker& w);
     bool sleep(worker& w, std::int64_t deadline);
 
     // ---- run/branch.cpp
-    fork_context context_of(worker& w);
     static fork_context context_of(task_context& task) {
-        return task.rt_.context_of(*task.worker_);
+        return task.rt_.joins_of_body(*task.worker_);
     }
     static fork_stack* joins_of(const task_context& task) { return task.worker_->joins; }
-    bool join_pushed(worker& w, fork_slot* first, std::uint32_t count);
     bool join_popped(worker& w, fork_slot* slot);
-    /// All private joins: the thread does something else than to come back to them.
-    void publish_joins(worker& w);
     /// Runs a branch of another thread's joins, any of them; false: there is none.
     bool steal_branch(worker& w);
     /// Runs one that the wait needs.
     bool steal_needed_branch(worker& w, const wait_target& target);
-    /// Some branch is public. Asks where there are only private ones.
-    bool branches_visible() const;
 
     // ---- life/failure.cpp
     /// `by`: who threw, if not the task of that index.
@@ -202,12 +150,7 @@ public:
     void resume();
 
     // ---- run/background.cpp
-    void enqueue_background(worker& w, std::uint32_t index);
-    void start_background(worker& w);
     void background_main(worker& w);
-    /// Under background.mutex: the oldest of the highest level that is wanted.
-    template <class Wanted>
-    task_id take_background(Wanted&& wanted);  // lists.hpp
 
     // ---- life/resources.cpp
     bool acquire_resources(worker& w, std::uint32_t index);
@@ -218,10 +161,8 @@ public:
     void report_event(event_kind kind, const event& e) const;
     scheduler_statistics statistics() const;
     worker& seat_at(unsigned index) const {
-        return static_cast<worker&>(seats_room::seat_at(index));
+        return static_cast<worker&>(ready_room::seat_at(index));
     }
-    task_id choose_ready(worker& w, id_test wanted);
-    void take_out(task_id id);
     static runtime& of(task_context& context) { return context.rt_; }
     static worker& worker_of(task_context& context) { return *context.worker_; }
     static void fail(task_context& context, std::exception_ptr error) {
@@ -238,13 +179,6 @@ public:
     std::uint32_t ring = 0, process = 0;
     unsigned max_workers = 0;
 
-    // Tasks of the high level that lie in queues: others look for them before their own.
-    alignas(64) atomic<std::int32_t> high_ready{0};
-    inbox overflow[level_count];
-    inbox masked;                         // tasks for a mask of workers
-    atomic<std::uint64_t> masked_for{0};  // some of them may be for these
-
-    alignas(64) background_class background;
     spare_seat spare;
 
     std::mutex thread_mutex;                              // starting, stopping and counting workers
@@ -273,9 +207,8 @@ private:
     void pass_on(worker& w, const slot& s, outcome& result, std::uint32_t parent);
     static end_of_task how_it_ended(const slot& s);
     void recycle(worker& w, std::uint32_t index);
-    void publish_joins(worker& w, std::uint32_t count);
-    bool claim_branch(worker& w, worker& victim, std::uint32_t from, id_test wanted);
-    void run_branch(worker& w, const worker& victim, fork_slot& branch, std::uint32_t by);
+    bool run_claimed(worker& w, claimed_branch claimed);
+    void run_branch(worker& w, const claimed_branch& claimed);
     void wait_for_branch(worker& w, fork_slot& branch);
 };
 

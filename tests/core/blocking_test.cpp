@@ -66,7 +66,7 @@ TEST_P(Blocking, MayContainAWaitAndAnotherBlockingCall) {
     }
     all.wait();
     EXPECT_EQ(ran, 200);
-    EXPECT_EQ(s.internals().released_permits.load(), 0U) << "every permit was acquired again, once";
+    EXPECT_EQ(s.internals().released_permits(), 0U) << "every permit was acquired again, once";
 }
 
 TEST_P(Blocking, OutsideTheSchedulerItJustCalls) {

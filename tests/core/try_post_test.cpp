@@ -107,16 +107,81 @@ TEST_P(TryPost, GoesOnForEverFromAForeignThread) {
     }
 }
 
-// Everything that another thread could hold while this one is an audio callback.
-TEST_P(TryPost, WaitsForNoLock) {
+/// A memory whose seats come only when it is opened again: a thread that stands in it holds the
+/// locks under which seats are made.
+class closed_memory {
+public:
+    braid::memory_hooks hooks() {
+        return {.allocate = &allocate, .release = &release, .user = this};
+    }
+    void close() { closed_ = true; }
+    void open() {
+        closed_ = false;
+        closed_.notify_all();
+    }
+    void await_one_inside() { inside_.wait(false); }
+
+private:
+    static void* allocate(void* user, std::size_t bytes, std::size_t alignment,
+                          braid::memory_tag tag) {
+        auto& self = *static_cast<closed_memory*>(user);
+        if (tag == braid::memory_tag::worker && self.closed_) {
+            self.inside_ = true;
+            self.inside_.notify_all();
+            self.closed_.wait(true);
+        }
+        return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
+    }
+    static void release(void*, void* p, std::size_t, std::size_t alignment, braid::memory_tag) {
+        ::operator delete(p, std::align_val_t{alignment});
+    }
+
+    std::atomic<bool> closed_{false}, inside_{false};
+};
+
+/// Ten calls from a foreign thread while `holds` stands in the closed memory. On a thread of its
+/// own: one that blocks here would never return.
+template <class Holds>
+void post_beside(int workers, Holds&& holds) {
+    closed_memory memory;
+    braid::scheduler s(
+        {.workers = workers, .max_workers = workers + 1, .guests = 2, .memory = memory.hooks()});
+    std::atomic<std::uint64_t> ran{0};
+    std::atomic<int> results{0};
+    memory.close();
+    std::thread holder([&] { holds(s); });
+    memory.await_one_inside();
+    std::thread([&] {
+        for (int i = 0; i < 10; ++i) results += s.try_post(&count, &ran);
+    }).join();
+    EXPECT_EQ(results, 10);
+    memory.open();
+    holder.join();
+    s.shut_down();
+    EXPECT_EQ(ran, 10U);
+}
+
+// What another thread could hold while this one is an audio callback: the locks of seats and
+// workers, of guests, of reserves.
+TEST_P(TryPost, WaitsForNoThreadThatStartsAnother) {
+    post_beside(GetParam(), [](braid::scheduler& s) {
+        s.set_worker_count(static_cast<unsigned>(GetParam()) + 1);
+    });
+}
+
+TEST_P(TryPost, WaitsForNoThreadThatTakesAReserve) {
+    post_beside(GetParam(), [](braid::scheduler& s) {
+        const braid::task_id blocks = s.spawn([&] { s.blocking([] {}); });
+        if (GetParam() == 0) s.wait(blocks);
+    });
+}
+
+TEST_P(TryPost, WaitsForNoThreadThatLeasesASeat) {
     braid::scheduler s(options());
     std::atomic<std::uint64_t> ran{0};
     std::atomic<int> results{0};
-    auto& rt = s.internals();
     {
-        const std::scoped_lock held(rt.without_seat().lock, rt.seat_mutex, rt.thread_mutex,
-                                    rt.reserve_mutex, rt.background.mutex);
-        // On a thread of its own: one that blocks here would never return.
+        const std::scoped_lock held(s.internals().without_seat().lock);
         std::thread([&] {
             for (int i = 0; i < 10; ++i) results += s.try_post(&count, &ran);
         }).join();

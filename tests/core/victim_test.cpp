@@ -1,5 +1,6 @@
 // Whom a thief robs first.
-#include "core/ready/victims.hpp"
+
+#include "core/runtime.hpp"
 
 #include "braid/braid.hpp"
 
@@ -32,8 +33,9 @@ TEST(Victims, TheNearestIsRobbedFirst) {
     const std::uint32_t cores[] = {here_to + 200, here_to + 50, 1};
     std::vector<worker*> victims;
     for (unsigned i = 0; i < 3; ++i) {
-        victims.push_back(rt.add_seat(seat_kind::worker, i, "victim"));
-        ASSERT_NE(victims[i], nullptr);
+        braid::detail::seats_seat* const seat = rt.add_seat(seat_kind::worker, i, "victim");
+        ASSERT_NE(seat, nullptr);
+        victims.push_back(&seat->whole);
         victims[i]->core.store(cores[i]);
     }
     constexpr auto normal = static_cast<unsigned>(braid::priority_level::normal);

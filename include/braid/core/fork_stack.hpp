@@ -203,7 +203,6 @@ public:
 
 private:
     friend struct detail::fork_access;
-    friend class detail::runtime;
     explicit fork_context(detail::fork_slot* top) : top_(top) {}
     BRAID_API static fork_context find_current();
     detail::fork_slot* top_;

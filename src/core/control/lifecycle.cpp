@@ -13,7 +13,6 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-constexpr auto normal = static_cast<unsigned>(priority_level::normal);
 /// The ring's size for levels that few tasks have, and for guests.
 constexpr std::uint32_t small_ring = 256;
 
@@ -56,7 +55,7 @@ worker* make_seat_at(runtime& rt, void* bytes, const rings& r, const seat_name& 
     ready_queue::cell* at = w->cells;
     for (std::uint32_t i = 0; i < w->cell_count; ++i) ::new (at + i) ready_queue::cell{0};
     for (unsigned level = 0; level < level_count; ++level) {
-        const std::uint32_t count = level == normal ? r.normal : r.others;
+        const std::uint32_t count = level == normal_level ? r.normal : r.others;
         w->ready[level].attach(at, count);
         at += count;
     }
@@ -94,7 +93,7 @@ runtime* runtime::create(const scheduler_options& given) {
 }
 
 runtime::runtime(const scheduler_options& o)
-    : threads_room(
+    : ready_room(
           o, {.make = &make_seat, .run = &run_thread, .run_background = &run_background_thread}) {}
 
 seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number,
@@ -159,11 +158,7 @@ seats_seat* runtime::reuse_main_seat(const char* name) {
         return left.visit.load(relaxed) != UINT16_MAX;
     });
     if (w == nullptr) return nullptr;
-    const std::lock_guard box_lock(w->whole.box.mutex);
-    w->stack_low = 0;
-    std::snprintf(w->name, sizeof w->name, "%s", name != nullptr ? name : "main");
-    w->visit.fetch_add(1, relaxed);
-    w->gone.store(false, release);  // pairs with is_present()
+    open_box(w->whole, name != nullptr ? name : "main");
     return w;
 }
 
@@ -178,10 +173,7 @@ void runtime::remove_main(worker& w) {
             run(w, id);
             continue;
         }
-        const std::lock_guard lock(w.box.mutex);
-        if (w.box.first != no_index) continue;
-        w.gone.store(true, release);  // pairs with is_present()
-        break;
+        if (close_box(w)) break;
     }
     leave_search(w);
     flush_scope_ends(w);

@@ -4,7 +4,7 @@
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "core/life/scope_counts.hpp"
-#include "core/ready/attention.hpp"
+#include "core/run/attention.hpp"
 #include "core/runtime.hpp"
 #include "core/task/words.hpp"
 

@@ -1,98 +1,22 @@
 // Joins that become public: asked for, stolen, taken back, waited for. The private way, which most
 // joins take, is in braid/fork_join/join.hpp. See docs/design/fork-join.md.
-#include "core/ready/victims.hpp"
 #include "core/seat_lease.hpp"
 #include "core/wait/search.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <memory>
-#include <new>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
-namespace {
-
-std::uint32_t height_of(const fork_stack& stack, const fork_slot* slot) {
-    return static_cast<std::uint32_t>(slot - stack.base);
-}
-
-std::uint32_t joins_private(const fork_stack& stack) {
-    return static_cast<std::uint32_t>(stack.top - stack.pop_limit);
-}
-
-/// Background threads help background work only; outside tasks there is nothing to help.
-bool may_be_helped(const worker& w) { return w.kind != seat_kind::background && w.top != nullptr; }
-
-void ask(fork_stack& stack) { ask_for_branches(stack.push_limit, stack.asked); }
-
-}  // namespace
-
 // ---- the owner ---------------------------------------------------------------------------------
 
-fork_context runtime::context_of(worker& w) {
-    if (w.joins == nullptr) {
-        void* bytes = memory().allocate(fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
-        if (bytes == nullptr) return serial_context();
-        auto* first =
-            reinterpret_cast<fork_slot*>(static_cast<std::byte*>(bytes) + sizeof(fork_stack));
-        std::uninitialized_default_construct_n(first, fork_stack::depth + fork_stack::spare);
-        w.joins = ::new (bytes) fork_stack(&w, first, fork_stack::depth);
-        w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
-        set_current_joins(w.joins);
-    }
-    return fork_context(w.joins->top);
-}
-
-bool runtime::join_pushed(worker& w, fork_slot* first, std::uint32_t count) {
-    fork_stack& stack = *w.joins;
-    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or reported
-    if (first + count > stack.end) return false;
-    answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
-    if (!may_be_helped(w)) return true;
-    stack.top = first + count;
-    const std::uint32_t all = joins_private(stack);
-    publish_joins(w, all_public ? all : (all + 1) / 2);
-    return true;
-}
-
-void runtime::publish_joins(worker& w, std::uint32_t count) {
-    fork_stack& stack = *w.joins;
-    const running_task* task = w.top;
-    for (fork_slot* slot = stack.pop_limit + count; slot-- != stack.pop_limit;) {
-        while (task->joins_from > slot) task = task->below;
-        slot->state.store(0, relaxed);
-        slot->task.store(task->slot, relaxed);
-        if (observed()) {
-            report_branch(w, event_kind::forked, id_of(task->slot), *slot);
-        }
-    }
-    stack.pop_limit += count;
-    stack.window.publish(count);
-    if (asleep().should_wake()) wake_one();
-    if (serial()) serial()->preempt(w.index);
-}
-
-void runtime::publish_joins(worker& w) {
-    if (w.joins == nullptr || !may_be_helped(w)) return;
-    if (const std::uint32_t count = joins_private(*w.joins)) publish_joins(w, count);
-}
-
 bool runtime::join_popped(worker& w, fork_slot* slot) {
-    fork_stack& stack = *w.joins;
-    const std::uint32_t height = height_of(stack, slot);
-    const bool stolen = !stack.window.take_back(height);
+    const bool stolen = !take_back_join(w, slot);
     if (stolen) {
         id_taken(*w.top) = true;  // perhaps by the thief
-        stack.top = slot + 1;     // the result comes to the slot
+        w.joins->top = slot + 1;  // the result comes to the slot
         wait_for_branch(w, *slot);
-        stack.top = slot;
-        stack.window.forget(height);
     }
-    stack.pop_limit = slot;
-    // The next join is the outermost: it is public from the start, so that a thread that is free
-    // need not ask.
-    if (height == 0) stack.push_limit.store(nullptr, relaxed);
+    end_join(w, slot, stolen);
     if (!observed()) return !stolen;
     if (stolen) {
         const auto thief = static_cast<std::uint16_t>(
@@ -121,37 +45,15 @@ void runtime::wait_for_branch(worker& w, fork_slot& branch) {
 
 // ---- the thief ---------------------------------------------------------------------------------
 
-/// The oldest public branch of `victim`, if it lies at `from` or above and its task is wanted.
-bool runtime::claim_branch(worker& w, worker& victim, std::uint32_t from, id_test wanted) {
-    // acquire: pairs with context_of().
-    fork_stack* const joins = victim.shown_joins.load(acquire);
-    if (joins == nullptr) return false;
-    fork_stack& stack = *joins;
-    const fork_window::word seen = stack.window.look();
-    const std::uint32_t at = fork_window::tail(seen);
-    if (fork_window::empty(seen)) {
-        // It is within joins, and may have private ones.
-        const std::uint32_t split = fork_window::split(seen);
-        if (split >= from && split != 0) ask(stack);
-        return false;
-    }
-    if (at < from) return false;
-    // Written before the branch became public, which look() has seen.
-    fork_slot& branch = stack.base[at];
-    const task_id task = id_of(branch.task.load(relaxed));
-    if (!wanted(task.value) || !stack.window.claim(seen)) return false;
-    const std::uint32_t height = w.joins != nullptr ? height_of(*w.joins, w.joins->top) : 0;
-    const std::uint32_t by = fork_slot::taken | std::uint32_t{w.index} << fork_slot::seat_shift |
-                             height << fork_slot::height_shift;
-    // relaxed: a hint for the owner, whom to help.
-    branch.state.fetch_or(by, relaxed);
+bool runtime::run_claimed(worker& w, claimed_branch claimed) {
+    if (!claimed) return false;
     leave_search(w);
-    run_branch(w, victim, branch, by);
+    run_branch(w, claimed);
     return true;
 }
 
-/// `by`: this thread and its height, as the slot shows them.
-void runtime::run_branch(worker& w, const worker& victim, fork_slot& branch, std::uint32_t by) {
+void runtime::run_branch(worker& w, const claimed_branch& claimed) {
+    fork_slot& branch = *claimed.slot;
     const std::uint32_t index = branch.task.load(relaxed);
     const task_id id = id_of(index);
     running_task body{
@@ -159,9 +61,9 @@ void runtime::run_branch(worker& w, const worker& victim, fork_slot& branch, std
     const std::int64_t began = task_clock();
     const std::int64_t outer_elsewhere = w.elsewhere;
     running_task* const outer = begin_body(w, body, id);
-    if (observed()) report_branch(w, event_kind::job_started, id, branch, victim.index);
-    const bool threw = branch.run(branch, context_of(w));
-    if (observed()) report_branch(w, event_kind::job_ended, id, branch, victim.index);
+    if (observed()) report_branch(w, event_kind::job_started, id, branch, claimed.from);
+    const bool threw = branch.run(branch, joins_of_body(w));
+    if (observed()) report_branch(w, event_kind::job_ended, id, branch, claimed.from);
     end_body(w, body, outer);
     w.stamp = task_clock();
     w.elsewhere = outer_elsewhere + (w.stamp - began);
@@ -172,7 +74,7 @@ void runtime::run_branch(worker& w, const worker& victim, fork_slot& branch, std
     // acq_rel: release pairs with the owner's acquire, its slot may be in other use right after;
     // acquire: pairs with enter_wait().
     const std::uint32_t end = threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished;
-    const std::uint32_t was = branch.state.exchange(by | end, acq_rel);
+    const std::uint32_t was = branch.state.exchange(claimed.by | end, acq_rel);
     if ((was & fork_slot::awaited) == 0) return;
     lot().wake(
         address_key(&branch), 1, [](wait_record&) { return true; },
@@ -180,9 +82,12 @@ void runtime::run_branch(worker& w, const worker& victim, fork_slot& branch, std
 }
 
 bool runtime::steal_branch(worker& w) {
-    return any_victim(w, w.fork_victim, [&](worker& victim) {
-        return claim_branch(w, victim, 0, [](std::uint64_t) { return true; });
+    claimed_branch claimed;
+    any_victim(w, w.fork_victim, [&](const ready_seat& victim) {
+        claimed = claim_branch(w, victim, 0, [](std::uint64_t) { return true; });
+        return static_cast<bool>(claimed);
     });
+    return run_claimed(w, claimed);
 }
 
 bool runtime::steal_needed_branch(worker& w, const wait_target& target) {
@@ -190,9 +95,9 @@ bool runtime::steal_needed_branch(worker& w, const wait_target& target) {
         // Only what its thief has made of it: whatever else that thread has lies below.
         const std::uint32_t seen = target.branch->state.load(relaxed);
         if ((seen & fork_slot::taken) == 0 || (seen & fork_slot::finished) != 0) return false;
-        worker* thief = &seat_at(seen >> fork_slot::seat_shift & fork_slot::seat_mask);
+        const worker& thief = seat_at(seen >> fork_slot::seat_shift & fork_slot::seat_mask);
         const std::uint32_t from = seen >> fork_slot::height_shift & fork_slot::height_mask;
-        return claim_branch(w, *thief, from, [](std::uint64_t) { return true; });
+        return run_claimed(w, claim_branch(w, thief, from, [](std::uint64_t) { return true; }));
     }
     if (w.kind == seat_kind::background) return false;
     if (target.run_everything) return steal_branch(w);
@@ -201,21 +106,8 @@ bool runtime::steal_needed_branch(worker& w, const wait_target& target) {
     const auto wanted = [&](std::uint64_t entry) { return search.is_needed(entry); };
     const unsigned count = seat_count();
     for (unsigned n = 1; n < count; ++n) {
-        worker* victim = &seat_at((w.index + n) % count);
-        if (claim_branch(w, *victim, 0, wanted)) return true;
-    }
-    return false;
-}
-
-bool runtime::branches_visible() const {
-    const unsigned count = seat_count();
-    for (unsigned i = 0; i < count; ++i) {
-        const worker* w = &seat_at(i);
-        fork_stack* const joins = w->shown_joins.load(acquire);
-        if (joins == nullptr) continue;
-        const fork_window::word seen = joins->window.look();
-        if (!fork_window::empty(seen)) return true;
-        if (fork_window::split(seen) != 0) ask(*joins);
+        const worker& victim = seat_at((w.index + n) % count);
+        if (run_claimed(w, claim_branch(w, victim, 0, wanted))) return true;
     }
     return false;
 }

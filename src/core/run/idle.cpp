@@ -1,5 +1,5 @@
 // A thread that finds nothing to do: it polls for a while, announces itself, looks again, sleeps.
-#include "core/ready/attention.hpp"
+#include "core/run/attention.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,12 +26,6 @@ std::int64_t search_before_sleep(parking p) {
 }
 
 }  // namespace
-
-void runtime::leave_search(worker& w) {
-    const searcher was = std::exchange(w.search, searcher::none);
-    if (was == searcher::none) return;
-    if (asleep().end_search(was) && work_visible()) wake_one();
-}
 
 void runtime::idle(worker& w) {
     flush_scope_ends(w);

@@ -3,7 +3,7 @@
 // turns out different (a failure, children, successors, waiters) goes on as in complete.cpp.
 #include "braid/core/scope.hpp"
 #include "core/life/scope_counts.hpp"
-#include "core/ready/attention.hpp"
+#include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
 #include "core/task/words.hpp"
@@ -15,8 +15,6 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
-
-constexpr auto normal = static_cast<unsigned>(priority_level::normal);
 
 constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 0; }
 
@@ -36,7 +34,7 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
     s.name = name;
     s.module = 0;
     s.flags.store(flags, relaxed);
-    s.level.store(normal, relaxed);
+    s.level.store(normal_level, relaxed);
     s.next.store(index, relaxed);  // see index_of()
     s.environment.store(environment, relaxed);
     open_words(s.open, s.successors, s.generation() + 1, 1);
@@ -99,11 +97,7 @@ task_id publish_plain(runtime& rt, draft d, closure_fn body) {
     s.invoke = body;
     const task_id id{join_word(s.generation(), index_of(d))};
     worker& w = *d.owner;
-    if (!w.ready[normal].push(id.value)) {
-        rt.put_in_overflow(w, id, normal);
-    } else if (rt.asleep().should_wake()) {
-        rt.wake_one();
-    }
+    rt.push_ready(w, id, normal_level);
     return id;
 }
 
@@ -119,13 +113,12 @@ bool runtime::try_post(worker& w, void (*function)(void*), void* data) noexcept 
     ::new (static_cast<void*>(s->storage)) call{function, data};
     s->invoke = &run_closure<call>;
     seat_counters::add(w.counters.created);
-    if (!w.ready[normal].push(id_of(index).value)) {
+    if (!try_push_ready(w, id_of(index))) {
         seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
         close_unused(s->successors, s->generation());
         give_slot(w, index, s->generation());
         return false;
     }
-    if (asleep().should_wake()) wake_one();
     return true;
 }
 
@@ -180,15 +173,15 @@ template <bool observed>
 /// first.
 [[gnu::always_inline]] inline std::uint64_t next_plain(const runtime& rt, worker& w,
                                                        const task_environment* environment) {
-    if (wanted_elsewhere(rt, w, normal) || rt.phase(relaxed) != life::running) return 0;
-    const std::uint64_t id = w.ready[normal].newest();
+    if (wanted_elsewhere(rt, w, normal_level) || rt.phase(relaxed) != life::running) return 0;
+    const std::uint64_t id = w.ready[normal_level].newest();
     if (id == 0) return 0;
     const slot& s = rt.slot_at(index_of(id));
     const bool fits = is_plain(s.flags.load(relaxed)) &&
                       s.environment.load(relaxed) == environment &&
                       (environment == nullptr || environment->within == nullptr ||
                        !environment->within->cancelled());
-    return fits && w.ready[normal].take_newest() ? id : 0;
+    return fits && w.ready[normal_level].take_newest() ? id : 0;
 }
 
 }  // namespace
@@ -199,7 +192,7 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
     std::uint32_t index = index_of(id.value);
     slot* s = &slot_at(index);
-    unsigned left = more && s->level.load(relaxed) == normal ? most : 1;
+    unsigned left = more && s->level.load(relaxed) == normal_level ? most : 1;
     const task_environment* const environment = s->environment.load(relaxed);
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = w.stamp;
@@ -278,7 +271,7 @@ void runtime::end_here(worker& w, std::uint32_t index) {
 /// A task that joins can be part of. What its body throws goes to the caller, not to the task.
 void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data) {
     const draft d = detail::open_plain(*this, &w, nullptr, name, draft_kind::spawned, {});
-    if (d.storage == nullptr) return body(data, context_of(w));  // shut down, or no memory
+    if (d.storage == nullptr) return body(data, joins_of_body(w));  // shut down, or no memory
     const std::uint32_t index = index_of(d);
     const task_id id = id_of(index);
     slot& s = slot_at(index);
@@ -308,7 +301,7 @@ void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_con
             rt.end_here(w, task.slot);
         }
     } here(*this, w, task, id, facts);
-    body(data, context_of(w));
+    body(data, joins_of_body(w));
 }
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 // The loop of a thread, and the body of a task.
 #include "braid/core/scope.hpp"
-#include "core/ready/attention.hpp"
+#include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
 #include "core/task/words.hpp"
@@ -175,10 +175,9 @@ void runtime::run(worker& w, task_id id, bool more) {
 /// `more`: as of run(), by task.
 void runtime::run_chain(worker& w, id_test wanted, id_test more) {
     constexpr unsigned most = 64;  // until the loop looks at everything else
-    constexpr auto normal = static_cast<unsigned>(priority_level::normal);
     for (unsigned n = 0; w.run_next; ++n) {
         const task_id id = std::exchange(w.run_next, {});
-        if (n == most || wanted_elsewhere(*this, w, normal) || !wanted(id.value)) {
+        if (n == most || wanted_elsewhere(*this, w, normal_level) || !wanted(id.value)) {
             enqueue(w, index_of(id.value));
             return;
         }

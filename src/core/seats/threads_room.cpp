@@ -26,7 +26,7 @@ void threads_room::stand_up(seats_seat& w) {
 // ---- seats -------------------------------------------------------------------------------------
 
 seats_seat* threads_room::add_seat(seat_kind kind, unsigned number, const char* name) {
-    // Of a worker the number says which bit of a mask it is.
+    // The number of a worker says which bit of a mask it is.
     const auto fits = [&](const seats_seat& w) {
         return kind != seat_kind::worker || w.number == number;
     };

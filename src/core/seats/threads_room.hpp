@@ -10,7 +10,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// What this room is told when it is made: how a seat with the parts of all rooms comes to be, and
+/// What this room is made with: how a seat with the parts of all rooms comes to be, and
 /// what its thread runs.
 struct seat_plan {
     /// Under the lock of seats; the name is copied. Null: no memory.
@@ -50,10 +50,9 @@ public:
     /// The thread is about to sleep with work on its stack: a reserve stands in for it.
     stand_in give_permit_away(seats_seat& w);
     void take_permit_back(seats_seat& w);
+    std::uint32_t released_permits() const { return released_permits_.load(relaxed); }
     /// relaxed: a look between two tasks of a loop.
-    bool too_many_reserves() const {
-        return reserves_.load(relaxed) > released_permits_.load(relaxed);
-    }
+    bool too_many_reserves() const { return reserves_.load(relaxed) > released_permits(); }
     /// True: the reserve is one too many, and is to sleep until it is called.
     bool retire_reserve(seats_seat& w);
     void count_reserves(scheduler_statistics& sum) const;

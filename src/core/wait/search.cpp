@@ -1,7 +1,6 @@
 #include "core/wait/search.hpp"
 
 #include "braid/core/scope.hpp"
-#include "core/ready/lists.hpp"
 #include "core/wait/needed_work.hpp"
 
 #include <algorithm>
@@ -10,7 +9,6 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-constexpr auto high = static_cast<unsigned>(priority_level::high);
 /// Entries of a ring at which a search looks: a thread that stands in runs what lies deeper.
 constexpr std::size_t first_entries = 64;
 
@@ -30,12 +28,7 @@ task_id work_search::find() {
     if (!target_.task) return claim_needed(first_entries);  // does not look at needs
     if (!rt_.serial() && w_.kind != seat_kind::background) {
         // Most often the awaited task itself is the newest that this thread has made.
-        const unsigned level = rt_.level_of(rt_.slot_at(index_of(target_.task.value)));
-        const auto is_it = [&](std::uint64_t entry) { return entry == target_.task.value; };
-        if (w_.ready[level].claim_newest_if(is_it, 1) != 0) {
-            if (level == high) rt_.high_ready.fetch_sub(1, relaxed);
-            return target_.task;
-        }
+        if (rt_.take_own_newest(w_, target_.task)) return target_.task;
     }
     if (w_.needed_for == target_.task) {
         if (const task_id id = claim_needed(first_entries)) return id;
@@ -74,42 +67,11 @@ task_id work_search::claim_needed(std::size_t look_at) {
         return wanted(entry) ||
                (target_.signal != nullptr && rt_.slot_at(index_of(entry)).has(flag_direct));
     };
-    if (w_.kind == seat_kind::background) {
-        const std::lock_guard lock(rt_.background.mutex);
-        return rt_.take_background([&](std::uint32_t i) { return wanted(rt_.id_of(i).value); });
-    }
+    if (w_.kind == seat_kind::background) return rt_.take_background(wanted);
     if (rt_.serial()) return rt_.choose_ready(w_, serves);
     if (const task_id id = rt_.direct_task_if(w_, serves)) return id;
     if (target_.signal != nullptr && policy_ != help::any) return {};
-    return claim_public(wanted, look_at, true);
-}
-
-/// Claims from what lies in queues for everybody, the highest level first; in this thread's own
-/// ring the newest or the oldest first, elsewhere the oldest. Looks at so many of each ring.
-task_id work_search::claim_public(id_test wanted, std::size_t look_at, bool newest) {
-    const unsigned count = rt_.seat_count();
-    for (unsigned level = level_count; level-- != 0;) {
-        if (level == high && rt_.high_ready.load(relaxed) <= 0) continue;
-        ready_queue& own = w_.ready[level];
-        if (own.newest() == 0) rt_.refill_from_overflow(w_, level);
-        std::uint64_t id =
-            newest ? own.claim_newest_if(wanted, look_at) : own.claim_oldest_if(wanted, look_at);
-        for (unsigned n = 0; id == 0 && n < count; ++n) {
-            worker* victim = &rt_.seat_at((w_.index + 1 + n) % count);
-            if (victim == &w_) continue;
-            id = victim->ready[level].claim_oldest_if(wanted, look_at);
-        }
-        if (id == 0 && rt_.overflow[level].size.load(relaxed) != 0) {
-            const std::lock_guard lock(rt_.overflow[level].mutex);
-            const std::uint32_t i = rt_.take_first(
-                rt_.overflow[level], [&](std::uint32_t t) { return wanted(rt_.id_of(t).value); });
-            if (i != no_index) id = rt_.id_of(i).value;
-        }
-        if (id == 0) continue;
-        if (level == high) rt_.high_ready.fetch_sub(1, relaxed);
-        return {id};
-    }
-    return {};
+    return rt_.take_if(w_, wanted, look_at, true);
 }
 
 task_id work_search::find_anywhere() {
@@ -123,17 +85,14 @@ task_id work_search::find_anywhere() {
 
 task_id work_search::oldest_ready() {
     constexpr auto any = [](std::uint64_t) { return true; };
-    if (w_.kind == seat_kind::background) {
-        const std::lock_guard lock(rt_.background.mutex);
-        return rt_.take_background([](std::uint32_t) { return true; });
-    }
+    if (w_.kind == seat_kind::background) return rt_.take_background(any);
     if (rt_.serial()) return rt_.choose_ready(w_, any);
     if (const task_id id = rt_.direct_task(w_)) return id;
     const auto promised = [&](std::uint64_t entry) {
         return rt_.slot_at(index_of(entry)).has(flag_never_waits);
     };
-    if (const task_id id = claim_public(promised, SIZE_MAX, false)) return id;
-    return claim_public(any, SIZE_MAX, false);
+    if (const task_id id = rt_.take_if(w_, promised, SIZE_MAX, false)) return id;
+    return rt_.take_if(w_, any, SIZE_MAX, false);
 }
 
 }  // namespace detail

@@ -31,7 +31,6 @@ public:
 
 private:
     task_id claim_needed(std::size_t look_at);
-    task_id claim_public(id_test wanted, std::size_t look_at, bool newest);
 
     runtime& rt_;
     worker& w_;

@@ -2,7 +2,7 @@
 // top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
-#include "core/ready/attention.hpp"
+#include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
 #include "core/task/words.hpp"
@@ -135,7 +135,9 @@ void wait_loop::begin() {
     rt_.note_core(w_);
     began_ = w_.stamp = rt_.task_clock();
     elsewhere_ = w_.elsewhere;
-    if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, +1);
+    if (w_.kind == seat_kind::background && rt_.count_background_waiter(+1)) {
+        rt_.start_background(w_);
+    }
     // Inside blocking(), or on top of a wait that released it.
     had_released_ = w_.permit_released;
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
@@ -148,7 +150,7 @@ void wait_loop::end() {
     w_.wait_over = outer_wait_;
     if (w_.permit_released && !had_released_) rt_.take_permit_back(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
-    if (w_.kind == seat_kind::background) rt_.count_background_waiter(w_, -1);
+    if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
     rt_.leave_search(w_);
     // Publishers left work to this thread, and no other one was asked: now another one is.
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
@@ -372,23 +374,6 @@ bool runtime::sleep(worker& w, std::int64_t deadline) {
     w.woke = w.stamp;
     if (observed()) report(w, event_kind::unparked, {});
     return in_time;
-}
-
-void runtime::count_background_waiter(worker& w, int change) {
-    bool queued = false;
-    {
-        const std::lock_guard lock(background.mutex);
-        background.waiting += static_cast<unsigned>(change);
-        for (const inbox& list : background.ready) queued = queued || list.first != no_index;
-    }
-    if (queued && change > 0) start_background(w);
-}
-
-bool runtime::release_permit(worker& w) {
-    const stand_in found = give_permit_away(w);
-    // Those that exist may all wait: they hear of the work until one has to start another.
-    if (found == stand_in::enough && work_visible()) wake_one();
-    return found != stand_in::refused;
 }
 
 }  // namespace detail

@@ -1,0 +1,128 @@
+#include "core/ready/branches_room.hpp"
+
+#include <memory>
+#include <new>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+std::uint32_t joins_private(const fork_stack& stack) {
+    return static_cast<std::uint32_t>(stack.top - stack.pop_limit);
+}
+
+/// Background threads help background work only; outside tasks there is nothing to help.
+bool may_be_helped(const ready_seat& w) {
+    return w.kind != seat_kind::background && w.top != nullptr;
+}
+
+void ask(fork_stack& stack) { ask_for_branches(stack.push_limit, stack.asked); }
+
+}  // namespace
+
+// ---- the owner ---------------------------------------------------------------------------------
+
+fork_context branches_room::joins_of_body(ready_seat& w) {
+    if (w.joins == nullptr) {
+        void* bytes = memory().allocate(fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
+        if (bytes == nullptr) return serial_context();
+        auto* first =
+            reinterpret_cast<fork_slot*>(static_cast<std::byte*>(bytes) + sizeof(fork_stack));
+        std::uninitialized_default_construct_n(first, fork_stack::depth + fork_stack::spare);
+        w.joins = ::new (bytes) fork_stack(&w.whole, first, fork_stack::depth);
+        w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
+        set_current_joins(w.joins);
+    }
+    return fork_access::at(w.joins->top);
+}
+
+bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count) {
+    fork_stack& stack = *w.joins;
+    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or reported
+    if (first + count > stack.end) return false;
+    answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
+    if (!may_be_helped(w)) return true;
+    stack.top = first + count;
+    const std::uint32_t all = joins_private(stack);
+    publish_joins(w, all_public ? all : (all + 1) / 2);
+    return true;
+}
+
+void branches_room::publish_joins(ready_seat& w, std::uint32_t count) {
+    fork_stack& stack = *w.joins;
+    const running_task* task = w.top;
+    for (fork_slot* slot = stack.pop_limit + count; slot-- != stack.pop_limit;) {
+        while (task->joins_from > slot) task = task->below;
+        slot->state.store(0, relaxed);
+        slot->task.store(task->slot, relaxed);
+        if (observed()) {
+            report_branch(w, event_kind::forked, id_of(task->slot), *slot);
+        }
+    }
+    stack.pop_limit += count;
+    stack.window.publish(count);
+    if (asleep().should_wake()) wake_one();
+    if (serial()) serial()->preempt(w.index);
+}
+
+void branches_room::publish_joins(ready_seat& w) {
+    if (w.joins == nullptr || !may_be_helped(w)) return;
+    if (const std::uint32_t count = joins_private(*w.joins)) publish_joins(w, count);
+}
+
+void branches_room::end_join(const ready_seat& w, fork_slot* slot, bool stolen) {
+    fork_stack& stack = *w.joins;
+    const std::uint32_t height = height_of(stack, slot);
+    if (stolen) {
+        stack.top = slot;
+        stack.window.forget(height);
+    }
+    stack.pop_limit = slot;
+    // The next join is the outermost: it is public from the start, so that a thread that is free
+    // need not ask.
+    if (height == 0) stack.push_limit.store(nullptr, relaxed);
+}
+
+// ---- the thief ---------------------------------------------------------------------------------
+
+claimed_branch branches_room::claim_branch(const ready_seat& w, const ready_seat& victim,
+                                           std::uint32_t from, id_test wanted) {
+    // acquire: pairs with joins_of_body().
+    fork_stack* const joins = victim.shown_joins.load(acquire);
+    if (joins == nullptr) return {};
+    fork_stack& stack = *joins;
+    const fork_window::word seen = stack.window.look();
+    const std::uint32_t at = fork_window::tail(seen);
+    if (fork_window::empty(seen)) {
+        // It is within joins, and may have private ones.
+        const std::uint32_t split = fork_window::split(seen);
+        if (split >= from && split != 0) ask(stack);
+        return {};
+    }
+    if (at < from) return {};
+    // Written before the branch became public, which look() has seen.
+    fork_slot& branch = stack.base[at];
+    const task_id task = id_of(branch.task.load(relaxed));
+    if (!wanted(task.value) || !stack.window.claim(seen)) return {};
+    const std::uint32_t height = w.joins != nullptr ? height_of(*w.joins, w.joins->top) : 0;
+    const std::uint32_t by = fork_slot::taken | std::uint32_t{w.index} << fork_slot::seat_shift |
+                             height << fork_slot::height_shift;
+    // relaxed: a hint for the owner, whom to help.
+    branch.state.fetch_or(by, relaxed);
+    return {&branch, victim.index, by};
+}
+
+bool branches_room::branches_visible() const {
+    const unsigned count = seat_count();
+    for (unsigned i = 0; i < count; ++i) {
+        fork_stack* const joins = seat_at(i).shown_joins.load(acquire);  // as in claim_branch()
+        if (joins == nullptr) continue;
+        const fork_window::word seen = joins->window.look();
+        if (!fork_window::empty(seen)) return true;
+        if (fork_window::split(seen) != 0) ask(*joins);
+    }
+    return false;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

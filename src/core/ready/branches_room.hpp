@@ -1,0 +1,56 @@
+#pragma once
+// Branches of joins that are public: asked for, shown, claimed. The private way, which most joins
+// take, is in braid/fork_join/join.hpp. See docs/design/fork-join.md.
+
+#include "core/ready/background_room.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// The stack, and its slots behind it.
+inline constexpr std::size_t fork_stack_bytes =
+    sizeof(fork_stack) + sizeof(fork_slot) * (fork_stack::depth + fork_stack::spare);
+
+/// What a thread has claimed of another one's joins. Null: nothing.
+struct claimed_branch {
+    fork_slot* slot = nullptr;
+    std::uint16_t from = 0;  // whose
+    std::uint32_t by = 0;    // the thief and its height, as the slot shows them
+    explicit operator bool() const { return slot != nullptr; }
+};
+
+class branches_room : public background_room {
+public:
+    using background_room::background_room;
+
+    // ---- the owner
+    /// Where the joins of the task begin that the thread runs.
+    fork_context joins_of_body(ready_seat& w);
+    bool join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count);
+    /// All private joins: the thread does something else than to come back to them.
+    void publish_joins(ready_seat& w);
+    /// False: a thief has it.
+    static bool take_back_join(const ready_seat& w, const fork_slot* slot) {
+        return w.joins->window.take_back(height_of(*w.joins, slot));
+    }
+    /// The owner goes on below the join of that slot.
+    static void end_join(const ready_seat& w, fork_slot* slot, bool stolen);
+
+    // ---- the thief
+    /// The oldest public branch of `victim`, if it lies at `from` or above and its task is wanted.
+    claimed_branch claim_branch(const ready_seat& w, const ready_seat& victim, std::uint32_t from,
+                                id_test wanted);
+    /// Some branch is public. Asks where there are only private ones.
+    bool branches_visible() const;
+
+private:
+    static std::uint32_t height_of(const fork_stack& stack, const fork_slot* slot) {
+        return static_cast<std::uint32_t>(slot - stack.base);
+    }
+    void publish_joins(ready_seat& w, std::uint32_t count);
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,163 @@
+#include "core/ready/direct_room.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool direct_room::may_run_on(const slot& s, const seats_seat& w) const {
+    const detail_block& d = *detail_of(s);
+    const std::uint16_t seat = d.seat.load(relaxed);
+    return seat != UINT16_MAX ? seat == w.index : (d.workers & w.mask) != 0;
+}
+
+bool direct_room::put_direct(std::uint32_t index) {
+    const detail_block& d = *detail_of(slot_at(index));
+    const unsigned seat = d.seat.load(relaxed);
+    return seat == UINT16_MAX ? put_masked(index, d.workers) : put_into_box(index, seat, d.visit);
+}
+
+bool direct_room::put_into_box(std::uint32_t index, unsigned seat, std::uint16_t visit) {
+    ready_seat& target = seat_at(seat);
+    {
+        const locked lock(target.box.lock);
+        if (!BRAID_EXPECT(options().assertion,
+                          !target.gone.load(relaxed) && target.visit.load(relaxed) == visit,
+                          "the thread that `on` names has left; keep its main_thread alive")) {
+            return false;
+        }
+        target.box.append(*this, index, index);
+    }
+    wake_seat(seat);
+    return true;
+}
+
+bool direct_room::put_masked(std::uint32_t index, std::uint64_t mask) {
+    if (!BRAID_EXPECT(options().assertion, (mask & members_of_masks()) != 0,
+                      "no worker of the mask `workers` exists")) {
+        return false;
+    }
+    {
+        const locked lock(masked_.lock);
+        masked_.append(*this, index, index);
+        // seq_cst: pairs with direct_work_after_announcement() (I5).
+        masked_for_.fetch_or(mask, seq_cst);
+    }
+    wake_member(mask);
+    return true;
+}
+
+std::uint64_t direct_room::members_of_masks() const {
+    std::uint64_t members = 0;
+    for (unsigned i = 0; i < seat_count(); ++i) members |= seat_at(i).mask;
+    return members;
+}
+
+/// One that is idle if there is one. Otherwise all of them: they may be waiting for the task, or
+/// be switched off; one that is busy looks by itself.
+void direct_room::wake_member(std::uint64_t mask) {
+    const unsigned count = seat_count();
+    for (const bool idle : {true, false}) {
+        for (unsigned i = 0; i < count; ++i) {
+            if ((mask & seat_at(i).mask) == 0) continue;
+            if (!idle) {
+                wake_seat(i);
+            } else if (asleep().asleep(i, searcher::idle) && asleep().take(i)) {
+                notify(i);
+                return;
+            }
+        }
+    }
+}
+
+task_id direct_room::direct_task(ready_seat& w, unsigned lowest) {
+    unsigned best = lowest;
+    bool any = false;
+    const auto note = [&](std::uint32_t i) {
+        if (!may_run_on(slot_at(i), w)) return;
+        any = true;
+        best = std::max<unsigned>(best, level_of(slot_at(i)));
+    };
+    const auto is_best = [&](std::uint32_t i) {
+        return may_run_on(slot_at(i), w) && level_of(slot_at(i)) >= best;
+    };
+    std::uint32_t index = no_index;
+    if (w.box.size(relaxed) != 0) {
+        const locked lock(w.box.lock);
+        w.box.each(*this, note);
+        index = w.box.take_first(*this, is_best);
+    }
+    if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
+        const locked lock(masked_.lock);
+        best = lowest;
+        any = false;
+        masked_.each(*this, note);
+        // relaxed: set again, under the lock, by the thread that appends.
+        if (!any) masked_for_.fetch_and(~w.mask, relaxed);
+        index = masked_.take_first(*this, is_best);
+    }
+    return index == no_index ? task_id{} : id_of(index);
+}
+
+task_id direct_room::direct_task_if(ready_seat& w, id_test wanted) {
+    const auto fits = [&](std::uint32_t i) {
+        return may_run_on(slot_at(i), w) && wanted(id_of(i).value);
+    };
+    std::uint32_t index = no_index;
+    if (w.box.size(relaxed) != 0) {
+        const locked lock(w.box.lock);
+        index = w.box.take_first(*this, fits);
+    }
+    if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
+        const locked lock(masked_.lock);
+        index = masked_.take_first(*this, fits);
+    }
+    return index == no_index ? task_id{} : id_of(index);
+}
+
+bool direct_room::take_out_direct(task_id id) {
+    const auto taken_from = [&](task_list& list) {
+        const locked lock(list.lock);
+        return list.take_first(*this, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index;
+    };
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        if (taken_from(seat_at(i).box)) return true;
+    }
+    return taken_from(masked_);
+}
+
+void direct_room::note_no_masked_task(const ready_seat& w) {
+    bool any = false;
+    const locked lock(masked_.lock);
+    masked_.each(*this, [&](std::uint32_t i) { any = any || may_run_on(slot_at(i), w); });
+    // relaxed: set again, under the lock, by the thread that appends.
+    if (!any) masked_for_.fetch_and(~w.mask, relaxed);
+}
+
+void direct_room::ask_pinned_threads(const ready_seat& w) {
+    const std::uint64_t wanted = masked_for_.load(seq_cst);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const ready_seat& other = seat_at(i);
+        if (&other == &w) continue;
+        if (other.box.size(seq_cst) != 0 || (wanted & other.mask) != 0) wake_seat(i);
+    }
+}
+
+bool direct_room::close_box(ready_seat& w) {
+    const locked lock(w.box.lock);
+    if (!w.box.empty()) return false;
+    w.gone.store(true, release);  // pairs with is_present()
+    return true;
+}
+
+void direct_room::open_box(ready_seat& w, const char* name) {
+    const locked lock(w.box.lock);
+    w.stack_low = 0;
+    std::snprintf(w.name, sizeof w.name, "%s", name);
+    w.visit.fetch_add(1, relaxed);
+    w.gone.store(false, release);  // pairs with is_present()
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

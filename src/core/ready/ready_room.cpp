@@ -1,0 +1,297 @@
+#include "core/ready/ready_room.hpp"
+
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+// ---- a task comes ------------------------------------------------------------------------------
+
+bool ready_room::set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) {
+    const slot& s = slot_at(index);
+    constexpr std::uint16_t elsewhere = flag_direct | flag_background;
+    const bool follows = depth == w.loop_depth && w.kind != seat_kind::background && !w.run_next &&
+                         !serial() && !s.has(elsewhere) && level_of(s) == normal_level;
+    if (follows) w.run_next = id_of(index);
+    return follows;
+}
+
+void ready_room::enqueue(ready_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    if (s.has(flag_background)) {
+        enqueue_background(w, index);
+        return;
+    }
+    if (s.has(flag_direct)) {
+        if (put_direct(index)) return;
+        s.flags.fetch_or(flag_cancel, relaxed);
+    }
+    push_ready(w, id_of(index), level_of(s));
+    if (serial()) serial()->preempt(w.index);
+}
+
+/// The thread's ring is full: its oldest tasks go to the list for all, many under one lock.
+void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
+    std::uint64_t oldest[overflow_batch];
+    std::size_t count =
+        w.ready[level].take_oldest(oldest, std::min(overflow_batch, w.ready[level].size() / 2));
+    for (std::size_t i = 1; i < count; ++i) {
+        slot_at(index_of(oldest[i - 1])).next.store(index_of(oldest[i]), relaxed);
+    }
+    {
+        task_list& list = overflow_[level];
+        const locked lock(list.lock);
+        if (count != 0) {
+            list.append(*this, index_of(oldest[0]), index_of(oldest[count - 1]),
+                        static_cast<std::uint32_t>(count));
+        }
+        // No room if thieves hold the place between what they claimed and what they did not.
+        if (!w.ready[level].push(id.value)) {
+            list.append(*this, index_of(id.value), index_of(id.value));
+            ++count;
+        }
+    }
+    seat_counters::add(w.counters.spilled, count);
+    if (asleep().should_wake()) wake_one();
+}
+
+/// Back into the thread's empty ring, the oldest to be the first that is popped. False: no more.
+bool ready_room::refill_from_overflow(ready_seat& w, unsigned level) {
+    task_list& list = overflow_[level];
+    if (list.size(relaxed) == 0) return false;
+    std::uint64_t taken[overflow_batch];
+    std::size_t count = 0;
+    {
+        const locked lock(list.lock);
+        count = list.take_oldest(*this, taken, std::min(overflow_batch, w.ready[level].size()));
+    }
+    if (count == 0) return false;
+    w.ready[level].refill(taken, count);
+    // They were out of sight for a moment.
+    if (asleep().should_wake()) wake_one();
+    return true;
+}
+
+void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level) {
+    // Mostly it has that level; and if its slot is in other use, it is complete.
+    if (level_of(slot_at(id)) >= level) return;
+    // The predecessors of a more important task inherit its level, and theirs in turn. Bounded:
+    // beyond 64 tasks inheritance is a help, not a promise.
+    constexpr unsigned limit = 64;
+    task_id list[limit] = {id};
+    unsigned count = 1;
+    while (count != 0) {
+        const task_id at = list[--count];
+        if (!is_open(at)) continue;
+        slot& s = slot_at(at);
+        const std::uint8_t before = level_of(s);
+        if (before >= level) continue;
+        // In this order: a level is a category too, a category is not a level.
+        s.level.store(level, relaxed);
+        s.flags.fetch_and(static_cast<std::uint16_t>(~flag_category), release);  // see level_of()
+        if (s.waits_for.load(relaxed) == 0) {
+            // Ready perhaps: move it up from the queue where it lies.
+            if (take_out(w, at, before)) enqueue(w, index_of(at.value));
+            continue;
+        }
+        any_predecessor(at, [&](task_id from) {
+            if (count != limit) list[count++] = from;
+            return count == limit;
+        });
+    }
+}
+
+void ready_room::requeue_by_table(ready_seat& w) {
+    for (unsigned level = 0; level < level_count; ++level) {
+        const auto moves = [&](std::uint32_t index) {
+            const slot& s = slot_at(index);
+            return s.has(flag_category) && level_of(s) != level;
+        };
+        const auto task_moves = [&](std::uint64_t id) { return moves(index_of(id)); };
+        while (const task_id id = take_at(w, level, task_moves, SIZE_MAX, false)) {
+            enqueue(w, index_of(id.value));
+        }
+        while (true) {
+            const std::uint32_t index = take_background_if(level, moves);
+            if (index == no_index) break;
+            enqueue(w, index);
+        }
+    }
+}
+
+// ---- a task goes -------------------------------------------------------------------------------
+
+/// Into the thread's own queue, which is empty, where others may take it again: a steal fetches
+/// lines from the victim's core, and small tasks would not be worth one each. Urgent ones are few,
+/// and want a thread each.
+task_id ready_room::steal(ready_seat& w, unsigned level) {
+    constexpr std::size_t most = 32;
+    const std::size_t limit = level == high_level ? 1 : std::min(most, w.ready[level].size());
+    std::uint64_t taken[most];
+    task_id first;
+    any_victim(w, w.victim, [&](ready_seat& victim) {
+        const std::size_t count = victim.ready[level].steal(taken, limit);
+        if (count == 0) return false;
+        first = {taken[0]};
+        seat_counters::add(w.counters.stolen, count);
+        for (std::size_t i = 0; i < count && observed(); ++i) {
+            report_stolen(w, victim, {taken[i]});
+        }
+        if (level != high_level) {
+            w.stole = static_cast<unsigned>(count);
+            w.stole_at = active_policy::now();
+        }
+        if (count == 1) return true;
+        // All at once: each is two lines in the victim's core.
+        for (std::size_t i = 0; i < count; ++i) slot_at(index_of(taken[i])).prefetch();
+        w.ready[level].refill(taken + 1, count - 1);
+        if (asleep().should_wake()) wake_one();  // they were out of sight for a moment
+        return true;
+    });
+    return first;
+}
+
+void ready_room::report_stolen(const ready_seat& w, const ready_seat& victim, task_id id) const {
+    watcher().on_event(
+        {.kind = event_kind::stolen, .seat = w.index, .seat_from = victim.index, .task = id});
+}
+
+/// Decided once for all levels, or a level might be passed over for a lower one.
+bool ready_room::may_steal(ready_seat& w) const {
+    if (steals_pay(w)) return true;
+    for (unsigned level = 0; level < level_count; ++level) {
+        if (w.ready[level].newest() != 0 || overflow_[level].size(relaxed) != 0) return true;
+    }
+    return direct_work(w);
+}
+
+task_id ready_room::ready_at(ready_seat& w, unsigned level, bool may_steal) {
+    if (const task_id id = direct_task(w, level)) return id;
+    if (level == high_level && !urgent_ready()) return {};
+    std::uint64_t id = w.ready[level].pop();
+    if (id == 0 && refill_from_overflow(w, level)) id = w.ready[level].pop();
+    if (id == 0 && (may_steal || level == high_level)) id = steal(w, level).value;
+    if (id != 0) count_taken(level);
+    return {id};
+}
+
+task_id ready_room::next_task(ready_seat& w) {
+    if (serial()) return choose_ready(w, [](std::uint64_t) { return true; });
+    if (!urgent_ready() && !direct_work(w)) {
+        // The usual case first: nothing comes before the newest task of its own.
+        if (const std::uint64_t id = w.ready[normal_level].pop()) return {id};
+    }
+    const bool steals = may_steal(w);
+    for (unsigned level = level_count; level-- != 0;) {
+        if (const task_id id = ready_at(w, level, steals)) return id;
+    }
+    return {};
+}
+
+task_id ready_room::take_at(ready_seat& w, unsigned level, id_test wanted, std::size_t look_at,
+                            bool newest) {
+    const unsigned count = seat_count();
+    ready_queue& own = w.ready[level];
+    std::uint64_t id =
+        newest ? own.claim_newest_if(wanted, look_at) : own.claim_oldest_if(wanted, look_at);
+    for (unsigned n = 1; id == 0 && n < count; ++n) {
+        id = seat_at((w.index + n) % count).ready[level].claim_oldest_if(wanted, look_at);
+    }
+    task_list& list = overflow_[level];
+    if (id == 0 && list.size(relaxed) != 0) {
+        const locked lock(list.lock);
+        const std::uint32_t i =
+            list.take_first(*this, [&](std::uint32_t t) { return wanted(id_of(t).value); });
+        if (i != no_index) id = id_of(i).value;
+    }
+    if (id != 0) count_taken(level);
+    return {id};
+}
+
+task_id ready_room::take_if(ready_seat& w, id_test wanted, std::size_t look_at, bool newest) {
+    for (unsigned level = level_count; level-- != 0;) {
+        if (level == high_level && !urgent_ready()) continue;
+        if (w.ready[level].newest() == 0) refill_from_overflow(w, level);
+        if (const task_id id = take_at(w, level, wanted, look_at, newest)) return id;
+    }
+    return {};
+}
+
+bool ready_room::take_own_newest(ready_seat& w, task_id id) {
+    const unsigned level = level_of(slot_at(id));
+    const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
+    if (w.ready[level].claim_newest_if(is_it, 1) == 0) return false;
+    count_taken(level);
+    return true;
+}
+
+/// True: the task lay in a queue of that level, and is the caller's now.
+bool ready_room::take_out(ready_seat& w, task_id id, unsigned level) {
+    if (slot_at(id).has(flag_background)) return take_out_of_background(id, level);
+    const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
+    return static_cast<bool>(take_at(w, level, is_it, SIZE_MAX, true));
+}
+
+// ---- what there is -----------------------------------------------------------------------------
+
+bool ready_room::work_visible() const {
+    for (const task_list& list : overflow_) {
+        if (list.size(seq_cst) != 0) return true;
+    }
+    const unsigned count = seat_count();
+    for (unsigned i = 0; i < count; ++i) {
+        for (const ready_queue& queue : seat_at(i).ready) {
+            if (queue.maybe_work()) return true;
+        }
+    }
+    return branches_visible();
+}
+
+void ready_room::leave_search(ready_seat& w) {
+    const searcher was = std::exchange(w.search, searcher::none);
+    if (was == searcher::none) return;
+    if (asleep().end_search(was) && work_visible()) wake_one();
+}
+
+bool ready_room::release_permit(ready_seat& w) {
+    const stand_in found = give_permit_away(w);
+    // Those that exist may all wait: they hear of the work until one has to start another.
+    if (found == stand_in::enough && work_visible()) wake_one();
+    return found != stand_in::refused;
+}
+
+// ---- the background class ----------------------------------------------------------------------
+
+void ready_room::enqueue_background(ready_seat& w, std::uint32_t index) {
+    if (const seats_seat* const sleeper = put_in_background(index)) {
+        notify(sleeper->index);
+    } else {
+        start_background(w);
+    }
+}
+
+void ready_room::start_background(ready_seat& w) {
+    unsigned number = 0;
+    if (!add_background_thread(number)) return;
+    seats_seat* const added = add_seat(seat_kind::background, number, "background");
+    if (added != nullptr && start_or_vacate(*added)) return;
+    background_thread_refused();
+    make_frame_work(w);
+}
+
+/// The system refuses a thread for what is queued. A thread of the class that runs a task comes
+/// back for it; where there is none, or all of them wait, it would lie there for ever (I1).
+void ready_room::make_frame_work(ready_seat& w) {
+    while (const task_id id = take_stranded_background()) {
+        slot& s = slot_at(id);
+        s.level.store(static_cast<std::uint8_t>(priority_level::low), relaxed);
+        // It may take as long as background work takes, without a warning.
+        s.flags.fetch_or(flag_quiet, relaxed);
+        // release: as in inherit_priority(), see level_of().
+        s.flags.fetch_and(static_cast<std::uint16_t>(~(flag_background | flag_category)), release);
+        enqueue(w, index_of(id.value));
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

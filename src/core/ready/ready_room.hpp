@@ -1,0 +1,132 @@
+#pragma once
+// Every place where ready work can lie: the thread's next task, rings, lists for all, and what the
+// rooms below have. Who finds it, who is woken, in which order it is taken.
+
+#include "base/topology.hpp"
+#include "core/ready/branches_room.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// Between two looks of a thread that finds nothing. Short: what somebody publishes waits as long.
+/// One pause takes 10 to 45 ns.
+inline void pause_between_looks() {
+    active_policy::relax();
+    active_policy::relax();
+}
+
+class ready_room : public branches_room {
+public:
+    using branches_room::branches_room;
+
+    // ---- a task comes
+    /// The task goes where tasks of its kind go, and a sleeping thread is woken for it. If no
+    /// thread may run it, it is cancelled and lies where any thread ends it.
+    void enqueue(ready_seat& w, std::uint32_t index);
+    /// Into the thread's own ring, for everybody.
+    void push_ready(ready_seat& w, task_id id, unsigned level) {
+        // relaxed: a hint; the ring says what is there.
+        if (level == high_level) high_ready_.fetch_add(1, relaxed);
+        if (!w.ready[level].push(id.value)) {
+            put_in_overflow(w, id, level);
+        } else if (asleep().should_wake()) {
+            wake_one();
+        }
+    }
+    /// Does it for a normal task without waiting for a lock. False: the ring is full.
+    bool try_push_ready(ready_seat& w, task_id id) {
+        if (!w.ready[normal_level].push(id.value)) return false;
+        if (asleep().should_wake()) wake_one();
+        return true;
+    }
+    /// The loop that the thread comes back to at that depth goes on with this task. False: it
+    /// cannot.
+    bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth);
+    /// A task of a higher level waits for this one: it counts as much from here on.
+    void inherit_priority(ready_seat& w, task_id id, std::uint8_t level);
+    /// The table of levels has changed: everything that lies in queues for everybody. Inboxes look
+    /// levels up when they are served.
+    void requeue_by_table(ready_seat& w);
+
+    // ---- a task goes
+    /// For this thread: what was given to it, its own newest, somebody's oldest.
+    task_id next_task(ready_seat& w);
+    /// Looks at that level alone.
+    task_id ready_at(ready_seat& w, unsigned level, bool may_steal);
+    /// Another thread's oldest; half of what lies there comes along.
+    task_id steal(ready_seat& w, unsigned level);
+    /// From what lies in queues for everybody, the highest level first; in this thread's own ring
+    /// the newest or the oldest first, elsewhere the oldest. Looks at so many of each ring.
+    task_id take_if(ready_seat& w, id_test wanted, std::size_t look_at, bool newest);
+    /// The newest of this thread's own, if it is this one.
+    bool take_own_newest(ready_seat& w, task_id id);
+    /// A chooser picks among those that the thread may run and that are `wanted`.
+    task_id choose_ready(ready_seat& w, id_test wanted);
+
+    // ---- what there is
+    bool urgent_ready() const { return high_ready_.load(relaxed) > 0; }
+    /// For a thread that has announced its sleep (I5).
+    bool work_visible() const;
+    /// The thread searches no more. Who searched last looks again, and wakes another one.
+    void leave_search(ready_seat& w);
+    /// Calls f(ready_seat&) for the other seats, nearest first, until it says true. `last`: where
+    /// to go on.
+    template <class F>
+    bool any_victim(const ready_seat& w, std::uint32_t& last, F&& f) const;
+    /// The thread is about to sleep with work on its stack: another one stands in. False: none can
+    /// be had.
+    bool release_permit(ready_seat& w);
+    /// A thread more for the background class, if it may have one.
+    void start_background(ready_seat& w);
+
+    // ---- policy/steals_pay.cpp
+    bool steals_pay(ready_seat& w) const;
+
+private:
+    static constexpr std::size_t overflow_batch = 64;
+
+    void put_in_overflow(ready_seat& w, task_id id, unsigned level);
+    bool refill_from_overflow(ready_seat& w, unsigned level);
+    task_id take_at(ready_seat& w, unsigned level, id_test wanted, std::size_t look_at,
+                    bool newest);
+    bool take_out(ready_seat& w, task_id id, unsigned level);
+    void count_taken(unsigned level) {
+        if (level == high_level) high_ready_.fetch_sub(1, relaxed);  // as in push_ready()
+    }
+    void report_stolen(const ready_seat& w, const ready_seat& victim, task_id id) const;
+    bool may_steal(ready_seat& w) const;
+    void enqueue_background(ready_seat& w, std::uint32_t index);
+    void make_frame_work(ready_seat& w);
+
+    // Tasks of the high level that lie in queues: others look for them before their own.
+    alignas(64) atomic<std::int32_t> high_ready_{0};
+    task_list overflow_[level_count];
+};
+
+template <class F>
+bool ready_room::any_victim(const ready_seat& w, std::uint32_t& last, F&& f) const {
+    const unsigned count = seat_count();
+    // A chooser's decisions depend on nothing but its seed.
+    const topology* const machine = serial() ? nullptr : places();
+    const unsigned levels = machine != nullptr ? machine->levels : 0;
+    const std::uint32_t here = levels != 0 ? platform::current_core() : 0;
+    for (unsigned d = 0; d <= levels; ++d) {
+        for (unsigned n = 0; n < count; ++n) {
+            if (++last >= count) last = 0;
+            ready_seat& victim = seat_at(last);
+            if (&victim == &w) continue;
+            if (levels != 0 &&
+                std::min(levels, machine->distance(here, victim.core.load(relaxed))) != d) {
+                continue;
+            }
+            if (f(victim)) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,90 @@
+#pragma once
+// Ready tasks in a list under a lock, oldest first, linked through their slots.
+
+#include "base/mutex.hpp"
+#include "core/task/task_room.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class task_list {
+public:
+    /// Held around all that follows, but for size().
+    mutable mutex lock;
+
+    /// A hint without the lock. seq_cst: pairs with append(); a thread that has announced its sleep
+    /// looks by it (I5).
+    std::uint32_t size(std::memory_order order) const { return size_.load(order); }
+    bool empty() const BRAID_REQUIRES(lock) { return first_ == no_index; }
+
+    /// From `first` to `last` they are linked already.
+    void append(const task_room& tasks, std::uint32_t first, std::uint32_t last,
+                std::uint32_t count = 1) BRAID_REQUIRES(lock) {
+        tasks.slot_at(last).next.store(no_index, relaxed);
+        if (last_ == no_index) {
+            first_ = first;
+        } else {
+            tasks.slot_at(last_).next.store(first, relaxed);
+        }
+        last_ = last;
+        // seq_cst: pairs with the look of a thread that has announced its sleep (I5).
+        size_.fetch_add(count, seq_cst);
+    }
+
+    /// The oldest for which `fits(index)`. no_index: there is none.
+    template <class Fits>
+    std::uint32_t take_first(const task_room& tasks, Fits&& fits) BRAID_REQUIRES(lock) {
+        std::uint32_t previous = no_index;
+        for (std::uint32_t i = first_; i != no_index; i = next_of(tasks, i)) {
+            if (!fits(i)) {
+                previous = i;
+                continue;
+            }
+            const std::uint32_t next = next_of(tasks, i);
+            if (previous == no_index) {
+                first_ = next;
+            } else {
+                tasks.slot_at(previous).next.store(next, relaxed);
+            }
+            if (last_ == i) last_ = previous;
+            size_.fetch_sub(1, relaxed);
+            return i;
+        }
+        return no_index;
+    }
+
+    /// Up to `limit` of the oldest into `ids`; returns how many.
+    std::size_t take_oldest(const task_room& tasks, std::uint64_t* ids, std::size_t limit)
+        BRAID_REQUIRES(lock) {
+        std::size_t count = 0;
+        for (; count != limit && first_ != no_index; ++count) {
+            const slot& s = tasks.slot_at(first_);
+            s.prefetch();  // it lay there long
+            ids[count] = tasks.id_of(first_).value;
+            first_ = s.next.load(relaxed);
+        }
+        if (first_ == no_index) last_ = no_index;
+        size_.fetch_sub(static_cast<std::uint32_t>(count), relaxed);
+        return count;
+    }
+
+    /// Calls f(index) for each.
+    template <class F>
+    void each(const task_room& tasks, F&& f) const BRAID_REQUIRES(lock) {
+        for (std::uint32_t i = first_; i != no_index; i = next_of(tasks, i)) f(i);
+    }
+
+private:
+    static std::uint32_t next_of(const task_room& tasks, std::uint32_t i) {
+        return tasks.slot_at(i).next.load(relaxed);
+    }
+
+    atomic<std::uint32_t> size_{0};
+    std::uint32_t first_ BRAID_GUARDED_BY(lock) = no_index;
+    std::uint32_t last_ BRAID_GUARDED_BY(lock) = no_index;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END
