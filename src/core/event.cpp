@@ -5,29 +5,24 @@
 
 BRAID_NAMESPACE_BEGIN
 
-event::event(scheduler& s, reset mode) : rt_(s.internals()), mode_(mode) {}
+event::event(scheduler& s, reset mode) : state_{s.internals(), mode} {}
 
 void event::set() {
-    detail::runtime& rt = rt_;
-    const unsigned how_many = mode_ == reset::automatic ? 1 : UINT32_MAX;
+    detail::runtime& rt = state_.rt;
+    const unsigned how_many = state_.mode == reset::automatic ? 1 : UINT32_MAX;
     // First, or who takes it could be reported before.
     if (rt.observed()) rt.report_event(event_kind::event_set, *this);
-    if (!detail::set_event(state_)) return;
+    if (!detail::set_event(state_.word)) return;
     rt.lot().wake(
         detail::address_key(this), how_many, [](detail::wait_record&) { return true; },
         [&](unsigned seat) { rt.notify(seat); });
 }
 
-void event::clear() { state_.fetch_and(~detail::event_set, acq_rel); }
-bool event::is_set() const { return (state_.load(acquire) & detail::event_set) != 0; }
-
-namespace detail {
-
-bool runtime::take(event& e) { return take_event(e.state_, e.mode_ == reset::manual); }
-bool runtime::take_or_mark(event& e) {
-    return take_or_mark_event(e.state_, e.mode_ == reset::manual);
+void event::clear() {
+    state_.word.fetch_and(~detail::event_set, acq_rel);  // pairs with set_event()
 }
-
-}  // namespace detail
+bool event::is_set() const {
+    return (state_.word.load(acquire) & detail::event_set) != 0;  // pairs with set_event()
+}
 
 BRAID_NAMESPACE_END

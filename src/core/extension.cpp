@@ -65,12 +65,12 @@ task_at_once::~task_at_once() {
     rt_.own_work_done(seat_, index_);
 }
 
-std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, own_way way) {
+std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, const task_kind& kind) {
     const std::uint32_t index = rt.take_slot(w);
     if (index == no_index) return no_index;
     slot& s = rt.slot_at(index);
     s.name = o.name;
-    s.way = way;
+    s.kind = &kind;
     s.module = 0;
     const bool detailed = (runtime::flags_of(o) & (flag_direct | flag_resources)) != 0;
     if ((!detailed && !rt.identified()) || rt.fill_detail(w, s, o, draft_kind::spawned)) {

@@ -10,7 +10,6 @@
 // and instruments know it as they know any other.
 
 #include "base/accounted_memory.hpp"
-#include "core/life/scope_counts.hpp"
 #include "core/limits.hpp"
 #include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
@@ -32,7 +31,7 @@ class own_traits {
 public:
     own_traits() = default;
     explicit own_traits(const task_options& o)
-        : flags_(static_cast<std::uint16_t>(runtime::flags_of(o) | flag_own_way)),
+        : flags_(static_cast<std::uint16_t>(runtime::flags_of(o) | flag_own_kind)),
           level_(runtime::level_of(o)) {}
 
     /// Any thread may run it, and it needs nothing.
@@ -93,7 +92,7 @@ public:
     /// The thread that makes it ready may run it at once, as any other task of the normal level.
     bool is_plain() const {
         constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
-        return (slot_->flags.load(relaxed) & ~harmless) == flag_own_way &&
+        return (slot_->flags.load(relaxed) & ~harmless) == flag_own_kind &&
                slot_->level.load(relaxed) == own_traits::normal;
     }
     bool failed() const { return slot_->has(flag_failed); }
@@ -135,20 +134,17 @@ private:
 /// task, with `more` also others of its kind that it knows of; `static void ended(runtime&, seat&,
 /// std::uint32_t index)` hears that the last child of one whose own work was done before completed.
 template <class Kind>
-void run_own(runtime& rt, seat& w, std::uint32_t index, own_step step) {
-    if (step == own_step::ended) return Kind::ended(rt, w, index);
-    Kind::run(rt, w, index, step == own_step::more);
-}
+inline constexpr task_kind kind_of{&Kind::run, &Kind::ended};
 
 /// A mistake in the options is reported; false.
 inline bool good_options(const runtime& rt, const task_options& o) { return rt.good_options(o); }
 void free_own_task(runtime& rt, seat& w, std::uint32_t index);
 /// What make_own_task() does for every kind.
-std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, own_way way);
+std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, const task_kind& kind);
 /// Room for a task of that kind; the callable goes into its storage. no_index: no memory.
 template <class Kind>
 std::uint32_t make_own_task(runtime& rt, seat& w, const task_options& o) {
-    return make_own_task_of(rt, w, o, &run_own<Kind>);
+    return make_own_task_of(rt, w, o, kind_of<Kind>);
 }
 
 /// A chooser or an observer wants ids that are the same in every run of the program: identify().
@@ -248,7 +244,7 @@ inline own_task take_newest_below(seat& w, task_id parent) {
     const runtime& rt = w.rt;
     const slot& s = rt.slot_at(index_of(id));
     // No ticket of a batch lies below what has children of such a kind.
-    if (!s.has(flag_own_way) || !rt.is_below(s, parent) || !own.take_newest()) return {};
+    if (!s.has(flag_own_kind) || !rt.is_below(s, parent) || !own.take_newest()) return {};
     return {rt, index_of(id)};
 }
 
@@ -316,12 +312,12 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
         rt.notify_dependents(w, index_of(id.value), head, cause);
         rt.drop(cause);
     }
-    const task_environment* const environment = s.environment.load(relaxed);
-    if (environment == nullptr || environment->within == nullptr) return;
-    using ended = runtime::end_of_task;
+    scope_state* const in = scope_of(s.environment.load(relaxed));
+    if (in == nullptr) return;
+    using ended = end_of_task;
     ended how = s.has(flag_shared) ? ended::cancelled : ended::executed;
     if (failed) how = s.runner.load(relaxed) != UINT16_MAX ? ended::failed : ended::cancelled;
-    rt.count_end(w, *environment->within, how);
+    rt.count_end(w, *in, how);
 }
 
 /// Tasks that a thread runs one after the other in one frame of its stack: what it shows to others

@@ -21,7 +21,7 @@ void runtime::report_taken(const wait_target& target) const {
 
 scheduler_statistics runtime::statistics() const {
     scheduler_statistics sum = totals();
-    sum.refused = refused.load(relaxed);
+    sum.refused = refused();
     count_reserves(sum);
     return sum;
 }

@@ -1,7 +1,5 @@
 #pragma once
 // The scheduler behind braid::scheduler. The parts in the order in which a task meets them:
-//   life/     open.cpp: open, edges, publish     complete.cpp: successors, parents, recycling
-//             failure.cpp: outcomes and who receives them    resources.cpp
 //   run/      run.cpp: the thread's loop, the body     plain.cpp: the short way of plain tasks
 //             batch.cpp: many bodies in one task       branch.cpp: joins that become public
 //             idle.cpp: polling, sleeping              background.cpp
@@ -30,33 +28,13 @@ namespace detail {
 struct batch_bodies;
 struct ticket;
 
-class runtime : public ready_room {
+class runtime : public life_room {
 public:
     static runtime* create(const scheduler_options& options);
     /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
     static void destroy(runtime* rt);
 
-    // ---- life/open.cpp
-    draft open(worker& w, const task_options& options, draft_kind kind);
-    /// What options say about where and how a task runs.
-    static std::uint16_t flags_of(const task_options& options);
-    using task_room::level_of;
-    static std::uint8_t level_of(const task_options& options);
-    /// A mistake in them is reported; false.
-    bool good_options(const task_options& options) const;
-    task_id publish(worker& w, draft d, closure_fn body);
-    void abandon(worker& w, draft d, std::uint16_t as);
-    void finish_building(worker& w, task_id id, bool cancel);
-    bool add_dependency(worker& w, task_id id, task_id predecessor);
-    static void count_creation(worker& w, const task_environment* environment,
-                               std::uint64_t count = 1);
-
     // ---- run/plain.cpp
-    draft open_plain(worker& w, scope* within, const char* name, draft_kind kind);
-    slot* prepare_plain(worker& w, const char* name, std::uint16_t flags,
-                        const task_environment* environment, bool may_block = true) noexcept;
-    /// Neither allocates nor waits.
-    bool try_post(worker& w, void (*function)(void* data), void* data) noexcept;
     template <bool observed>
     void run_plain(worker& w, task_id id, bool more);
     void run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data);
@@ -64,9 +42,6 @@ public:
     // ---- run/batch.cpp
     void spawn_members(worker& w, const batch_bodies& all);
     void run_ticket(worker& w, std::uint32_t index);
-
-    void make_ready(worker& w, std::uint32_t index, task_id released_by);
-    void queue_ready(worker& w, std::uint32_t index);  // that was reported already
 
     // ---- run/run.cpp
     void thread_main(worker& w);
@@ -81,27 +56,16 @@ public:
     running_task* begin_body(worker& w, running_task& body, task_id shown_as);
     /// The thread goes on with another task in the same frame.
     static void go_on_as(running_task& body, worker& w, std::uint32_t index, task_id id);
-    static bool& id_taken(running_task& body) { return body.context.id_taken_; }
+    static bool& id_taken(running_task& body) { return body.context.internals().id_taken; }
     void end_body(worker& w, const running_task& body, running_task* outer);
     bool yield_to_higher(worker& w);
     bool help_once(worker& w, task_id needed);  // runs one task that it needs, if one is ready
-    void end_without_running(worker& w, std::uint32_t index);
     void rest_if_frozen(worker& w);
 
     // ---- run/idle.cpp
     void idle(worker& w);
     void expect_work(nanoseconds in);
     void notify_of_expected_work(std::int64_t at);
-
-    // ---- life/complete.cpp
-    void own_work_done(worker& w, std::uint32_t index);
-    void complete(worker& w, std::uint32_t index, bool completion_reported = false);
-    void release_holder(worker& w, task_id id);
-    void flush_scope_ends(worker& w);
-    enum class end_of_task : std::uint8_t { executed, failed, cancelled };
-    void count_end(worker& w, scope& all, end_of_task end, std::uint64_t count = 1);
-    bool notify_dependents(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
-    static bool scope_done(const scope& s);
 
     // ---- wait/
     /// True: over; false: out of time, or it could never end, which was reported. `received` gets
@@ -110,28 +74,18 @@ public:
               outcome** received);
     /// For any thread, also for one that finds no seat: then it runs nothing meanwhile.
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
-    static bool take(event& e);
-    static bool take_or_mark(event& e);
-    static bool mark_waited(scope& all);
-    static const task_environment* environment_of(const scope& all);
     bool sleep(worker& w, std::int64_t deadline);
 
     // ---- run/branch.cpp
     static fork_context context_of(task_context& task) {
-        return task.rt_.joins_of_body(*task.worker_);
+        return of(task).joins_of_body(worker_of(task));
     }
-    static fork_stack* joins_of(const task_context& task) { return task.worker_->joins; }
+    static fork_stack* joins_of(const task_context& task) { return worker_of(task).joins; }
     bool join_popped(worker& w, fork_slot* slot);
     /// Runs a branch of another thread's joins, any of them; false: there is none.
     bool steal_branch(worker& w);
     /// Runs one that the wait needs.
     bool steal_needed_branch(worker& w, const wait_target& target);
-
-    // ---- life/failure.cpp
-    /// `by`: who threw, if not the task of that index.
-    void record_failure(worker& w, std::uint32_t index, std::exception_ptr error,
-                        std::uint32_t ordinal, const char* by = nullptr);
-    bool scope_cancelled(const slot& s) const;
 
     // ---- control/lifecycle.cpp
     static seats_seat* make_seat(threads_room& in, seat_kind kind, unsigned number,
@@ -152,10 +106,6 @@ public:
     // ---- run/background.cpp
     void background_main(worker& w);
 
-    // ---- life/resources.cpp
-    bool acquire_resources(worker& w, std::uint32_t index);
-    void release_resources(worker& w, std::uint32_t index);
-
     // ---- runtime.cpp, ready/choice.cpp
     void report_taken(const wait_target& target) const;
     void report_event(event_kind kind, const event& e) const;
@@ -163,14 +113,11 @@ public:
     worker& seat_at(unsigned index) const {
         return static_cast<worker&>(ready_room::seat_at(index));
     }
-    static runtime& of(task_context& context) { return context.rt_; }
-    static worker& worker_of(task_context& context) { return *context.worker_; }
+    static runtime& of(const task_context& context) { return context.internals().rt; }
+    static worker& worker_of(const task_context& context) { return *context.internals().seat; }
     static void fail(task_context& context, std::exception_ptr error) {
-        context.worker_->top->error = std::move(error);
+        worker_of(context).top->error = std::move(error);
     }
-
-    bool fill_detail(worker& w, slot& s, const task_options& o, draft_kind kind);
-    static bool may_be_named(const worker& w);
 
     // Read-mostly line.
     alignas(64) atomic<std::int64_t> expected_at{
@@ -186,8 +133,6 @@ public:
     std::uint16_t worker_seats[sleepers::capacity] = {};  // guarded by thread_mutex
     platform::thread_request last_request{};
     worker* ended_by = nullptr;  // the seat whose task destroyed the scheduler; see destroy()
-    atomic<std::uint64_t> refused{0};
-    atomic<std::uint32_t> next_resource{0};
     atomic<bool> warned_of_parking{false};
 
 private:
@@ -201,12 +146,7 @@ private:
     bool leave_ticket(worker& w, std::uint32_t index);
     bool refill_ticket(worker& w, std::uint32_t index);
     bool run_members(worker& w, std::uint32_t index, ticket& own);
-    void complete_one(worker& w, std::uint32_t index, bool completion_reported);
     void end_here(worker& w, std::uint32_t index);
-    void complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result);
-    void pass_on(worker& w, const slot& s, outcome& result, std::uint32_t parent);
-    static end_of_task how_it_ended(const slot& s);
-    void recycle(worker& w, std::uint32_t index);
     bool run_claimed(worker& w, claimed_branch claimed);
     void run_branch(worker& w, const claimed_branch& claimed);
     void wait_for_branch(worker& w, fork_slot& branch);

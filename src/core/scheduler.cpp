@@ -205,29 +205,29 @@ std::uint64_t scheduler::allocations() const { return rt_->memory().allocations(
 // ---- inside a task -----------------------------------------------------------------------------
 
 const char* task_context::name() const {
-    const char* text = rt_.slot_at(worker_->top->slot).name;
+    const char* text = state_.rt.slot_at(state_.seat->top->slot).name;
     return text != nullptr ? text : "";
 }
 task_environment task_context::environment() const {
-    const task_environment* e = rt_.slot_at(worker_->top->slot).environment.load(relaxed);
+    const task_environment* e = state_.rt.slot_at(state_.seat->top->slot).environment.load(relaxed);
     return e != nullptr ? *e : task_environment{};
 }
-unsigned task_context::seat() const { return worker_->index; }
+unsigned task_context::seat() const { return state_.seat->index; }
 bool task_context::cancelled() const {
-    return rt_.phase(relaxed) == detail::life::discarding ||
-           rt_.scope_cancelled(rt_.slot_at(worker_->top->slot));
+    return state_.rt.phase(relaxed) == detail::life::discarding ||
+           state_.rt.scope_cancelled(state_.rt.slot_at(state_.seat->top->slot));
 }
 void task_context::wait(task_id id, help policy) {
     if (!id) return;
-    if (!BRAID_EXPECT(rt_.options().assertion, rt_.state_of(id) != task_state::unknown,
+    if (!BRAID_EXPECT(state_.rt.options().assertion, state_.rt.state_of(id) != task_state::unknown,
                       "wait only for ids that this scheduler has issued")) {
         return;
     }
     detail::outcome* received = nullptr;
-    rt_.wait(*worker_, {.task = id}, forever, policy, &received);
-    rt_.raise(received);
+    state_.rt.wait(*state_.seat, {.task = id}, forever, policy, &received);
+    state_.rt.raise(received);
 }
-bool task_context::yield_to_higher() { return rt_.yield_to_higher(*worker_); }
+bool task_context::yield_to_higher() { return state_.rt.yield_to_higher(*state_.seat); }
 
 // ---- joins -------------------------------------------------------------------------------------
 

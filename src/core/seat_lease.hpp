@@ -6,12 +6,6 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Whether a thread may make tasks now: any while the scheduler runs, tasks also while it drains.
-inline bool accepts_from(const runtime& rt, const worker& w) {
-    const life now = rt.phase(acquire);
-    return now == life::running || (now == life::draining && w.top != nullptr);
-}
-
 /// With a chooser a thread in a blocking region takes no part in the serial gate: it enters it for
 /// each operation.
 class gate_pass {

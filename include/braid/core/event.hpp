@@ -18,6 +18,15 @@ enum class reset : std::uint8_t {
     manual,     // set() lets everybody through until clear()
 };
 
+namespace detail {
+/// What the core keeps of an event.
+struct event_state {
+    runtime& rt;
+    reset mode;
+    atomic<std::uint32_t> word{0};  // set, and whether somebody waits
+};
+}  // namespace detail
+
 /// Something that happened, set from any thread, tasks and foreign threads alike. A wait for it is
 /// scheduler::do_work_while_waiting_for(), which keeps the waiter's core busy. May be destroyed as
 /// soon as a waiter has returned, also while the set() that released it is still returning.
@@ -31,11 +40,11 @@ public:
     BRAID_API void clear();
     BRAID_API bool is_set() const;
 
+    /// For the core.
+    detail::event_state& internals() { return state_; }
+
 private:
-    friend class detail::runtime;
-    detail::runtime& rt_;
-    reset mode_;
-    atomic<std::uint32_t> state_{0};  // set, and whether somebody waits
+    detail::event_state state_;
 };
 
 BRAID_NAMESPACE_END

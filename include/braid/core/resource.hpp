@@ -13,6 +13,19 @@ namespace detail {
 class runtime;
 }
 
+namespace detail {
+/// What the core keeps of a resource.
+struct resource_state {
+    runtime& rt;
+    const char* name;
+    std::uint32_t limit;
+    std::uint32_t id;
+    std::mutex mutex = {};
+    std::uint32_t held = 0;                               // guarded by mutex
+    std::uint32_t first = UINT32_MAX, last = UINT32_MAX;  // slots that wait, oldest first
+};
+}  // namespace detail
+
 /// Something that at most `limit` tasks may use at once. Named in task_options::uses: a task that
 /// cannot have it waits without holding a thread and gets it in arrival order (FIFO). A task that
 /// needs several acquires them in the order of their ids, so that no two tasks hold each other up.
@@ -28,18 +41,14 @@ public:
     resource(const resource&) = delete;
     resource& operator=(const resource&) = delete;
 
-    const char* name() const { return name_; }
-    std::uint32_t id() const { return id_; }
+    const char* name() const { return state_.name; }
+    std::uint32_t id() const { return state_.id; }
+
+    /// For the core.
+    detail::resource_state& internals() { return state_; }
 
 private:
-    friend class detail::runtime;
-    detail::runtime& rt_;
-    const char* name_;
-    std::uint32_t limit_;
-    std::uint32_t id_;
-    std::mutex mutex_;
-    std::uint32_t held_ = 0;                                // guarded by mutex_
-    std::uint32_t first_ = UINT32_MAX, last_ = UINT32_MAX;  // slots that wait, oldest first
+    detail::resource_state state_;
 };
 
 BRAID_NAMESPACE_END

@@ -21,45 +21,10 @@ struct scope_account {
     std::uint64_t created = 0, executed = 0, failed = 0, cancelled = 0;
 };
 
-/// A set of tasks that are counted, waited for and cancelled together: the cheap way to know
-/// that many posted tasks are done. Tasks spawned by its tasks belong to it too. Any thread may
-/// add and cancel; it must be waited for (or be empty) before it is destroyed.
-class scope {
-public:
-    /// Made inside a task without an environment of its own, a scope has the task's.
-    BRAID_API explicit scope(scheduler& s, on_failure policy = on_failure::go_on,
-                             const task_environment& environment = {});
-    BRAID_API ~scope();
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
+namespace detail {
 
-    template <detail::task_callable F>
-    void post(F&& f, std::source_location where = std::source_location::current()) {
-        detail::submit_plain(rt_, nullptr, this, nullptr, detail::draft_kind::posted, where,
-                             std::forward<F>(f));
-    }
-    template <detail::task_callable F>
-    task_id spawn(task_options options, F&& f) {
-        options.within = this;
-        return detail::submit(rt_, nullptr, options, detail::draft_kind::spawned,
-                              std::forward<F>(f));
-    }
-
-    /// Tasks that have not started are cancelled; running ones see task_context::cancelled().
-    BRAID_API void cancel();
-    bool cancelled() const { return cancelled_.load(acquire); }
-
-    /// Returns when every task of the scope has ended, running them meanwhile. Rethrows the first
-    /// failure, once; the others went to the unobserved-exception handler.
-    BRAID_API void wait(help policy = help::needed);
-    /// False: the time is up; nothing is lost, wait again.
-    BRAID_API bool wait_for(nanoseconds timeout, help policy = help::needed);
-
-    /// Exact once wait() has returned.
-    BRAID_API scope_account account() const;
-
-private:
-    friend class detail::runtime;
+/// What the core keeps of a scope.
+struct scope_state {
     // Each seat counts in its own shard, so that posting shares no line between threads.
     // "Done" is: all `ended` read first, all `created` read after, and the sums are equal.
     struct alignas(64) shard {
@@ -74,12 +39,59 @@ private:
     }
     static constexpr std::uint64_t waited_bit = std::uint64_t{1} << 63;
 
-    detail::runtime& rt_;
-    on_failure policy_;
-    atomic<bool> cancelled_{false};
-    task_environment environment_;
-    std::exception_ptr first_failure_;  // guarded by the runtime's failure lock
-    shard shard_[shards];
+    runtime& rt;
+    on_failure policy;
+    atomic<bool> cancelled{false};
+    task_environment environment;
+    std::exception_ptr first_failure = nullptr;  // guarded by the runtime's failure lock
+    shard counts[shards] = {};
+};
+
+}  // namespace detail
+
+/// A set of tasks that are counted, waited for and cancelled together: the cheap way to know
+/// that many posted tasks are done. Tasks spawned by its tasks belong to it too. Any thread may
+/// add and cancel; it must be waited for (or be empty) before it is destroyed.
+class scope {
+public:
+    /// Made inside a task without an environment of its own, a scope has the task's.
+    BRAID_API explicit scope(scheduler& s, on_failure policy = on_failure::go_on,
+                             const task_environment& environment = {});
+    BRAID_API ~scope();
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+
+    template <detail::task_callable F>
+    void post(F&& f, std::source_location where = std::source_location::current()) {
+        detail::submit_plain(state_.rt, nullptr, this, nullptr, detail::draft_kind::posted, where,
+                             std::forward<F>(f));
+    }
+    template <detail::task_callable F>
+    task_id spawn(task_options options, F&& f) {
+        options.within = this;
+        return detail::submit(state_.rt, nullptr, options, detail::draft_kind::spawned,
+                              std::forward<F>(f));
+    }
+
+    /// Tasks that have not started are cancelled; running ones see task_context::cancelled().
+    BRAID_API void cancel();
+    bool cancelled() const { return state_.cancelled.load(acquire); }
+
+    /// Returns when every task of the scope has ended, running them meanwhile. Rethrows the first
+    /// failure, once; the others went to the unobserved-exception handler.
+    BRAID_API void wait(help policy = help::needed);
+    /// False: the time is up; nothing is lost, wait again.
+    BRAID_API bool wait_for(nanoseconds timeout, help policy = help::needed);
+
+    /// Exact once wait() has returned.
+    BRAID_API scope_account account() const;
+
+    /// For the core.
+    detail::scope_state& internals() { return state_; }
+    const detail::scope_state& internals() const { return state_; }
+
+private:
+    detail::scope_state state_;
 };
 
 BRAID_NAMESPACE_END

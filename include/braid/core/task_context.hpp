@@ -8,18 +8,27 @@ BRAID_NAMESPACE_BEGIN
 
 class scheduler;
 
+namespace detail {
+/// What the core keeps of it.
+struct context_state {
+    runtime& rt;
+    worker* seat;
+    task_id id;
+    bool id_taken = false;  // a task whose id nobody can know ends in a shorter way
+};
+}  // namespace detail
+
 /// Lives as long as the task's own work runs, on its thread; never keep it.
 class task_context {
 public:
-    task_context(detail::runtime& rt, detail::worker& w, task_id id)
-        : rt_(rt), worker_(&w), id_(id) {}
+    task_context(detail::runtime& rt, detail::worker& w, task_id id) : state_{rt, &w, id} {}
     task_context(const task_context&) = delete;
     task_context& operator=(const task_context&) = delete;
 
     /// Empty for a posted task.
     task_id id() const {
-        id_taken_ = true;
-        return id_;
+        state_.id_taken = true;
+        return state_.id;
     }
     BRAID_API const char* name() const;
     BRAID_API task_environment environment() const;
@@ -32,12 +41,12 @@ public:
 
     template <detail::task_callable F>
     void post(F&& f, std::source_location where = std::source_location::current()) {
-        detail::submit_plain(rt_, worker_, nullptr, nullptr, detail::draft_kind::posted, where,
-                             std::forward<F>(f));
+        detail::submit_plain(state_.rt, state_.seat, nullptr, nullptr, detail::draft_kind::posted,
+                             where, std::forward<F>(f));
     }
     template <detail::task_callable F>
     task_id spawn(const task_options& options, F&& f) {
-        return detail::submit(rt_, worker_, options, detail::draft_kind::spawned,
+        return detail::submit(state_.rt, state_.seat, options, detail::draft_kind::spawned,
                               std::forward<F>(f));
     }
     template <detail::task_callable F>
@@ -55,12 +64,11 @@ public:
     /// Runs one ready task of a higher level than this one, if there is any. For long tasks.
     BRAID_API bool yield_to_higher();
 
+    /// For the core.
+    detail::context_state& internals() const { return state_; }
+
 private:
-    friend class detail::runtime;
-    detail::runtime& rt_;
-    detail::worker* worker_;
-    task_id id_;
-    mutable bool id_taken_ = false;  // a task whose id nobody can know ends in a shorter way
+    mutable detail::context_state state_;
 };
 
 BRAID_NAMESPACE_END

@@ -93,7 +93,7 @@ runtime* runtime::create(const scheduler_options& given) {
 }
 
 runtime::runtime(const scheduler_options& o)
-    : ready_room(
+    : life_room(
           o, {.make = &make_seat, .run = &run_thread, .run_background = &run_background_thread}) {}
 
 seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number,

@@ -1,6 +1,5 @@
 // A task completes: its successors are notified, its parent counts down, its slot goes back.
-#include "braid/core/scope.hpp"
-#include "core/runtime.hpp"
+#include "core/life/life_room.hpp"
 #include "core/task/words.hpp"
 
 #include <utility>
@@ -8,7 +7,25 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-void runtime::own_work_done(worker& w, std::uint32_t index) {
+void life_room::end_without_running(life_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    const bool empty = s.has(flag_empty);
+    const bool cancelled = s.has(flag_cancel) || !empty;
+    if (!empty && s.invoke != nullptr) s.invoke(s.storage, nullptr);
+    s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
+    if (s.has(flag_resources)) release_resources(w, index);
+    if (cancelled) {
+        s.flags.fetch_or(flag_cancel, relaxed);
+        seat_counters::add(w.counters.cancelled);
+        if (observed()) report(w, event_kind::cancelled, id_of(index), {}, s.name);
+        if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
+    } else {
+        seat_counters::add(w.counters.executed);
+    }
+    own_work_done(w, index);
+}
+
+void life_room::own_work_done(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     // A posted task has no other shares: nobody knows its id.
     if (s.has(flag_posted) || drop_open_work(s.open)) complete(w, index);
@@ -16,7 +33,7 @@ void runtime::own_work_done(worker& w, std::uint32_t index) {
 
 // Completing one task may complete others without end (parents, joins, cancelled successors): they
 // go through this one list, so that a chain of any length needs no stack (I9).
-void runtime::complete(worker& w, std::uint32_t index, bool completion_reported) {
+void life_room::complete(life_seat& w, std::uint32_t index, bool completion_reported) {
     // Linked through a word that nobody needs any more: a graph's node may still lie in a list as
     // the ticket of another one (graph/ready_ranks.hpp).
     slot_at(index).births.store(w.to_complete, relaxed);
@@ -32,10 +49,10 @@ void runtime::complete(worker& w, std::uint32_t index, bool completion_reported)
     w.completing = false;
 }
 
-void runtime::complete_one(worker& w, std::uint32_t index, bool completion_reported) {
+void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_reported) {
     slot& s = slot_at(index);
-    if (s.has(flag_own_way) && s.way != nullptr) {
-        return s.way(*this, w, index, own_step::ended);
+    if (s.has(flag_own_kind) && s.kind->ended != nullptr) {
+        return s.kind->ended(w.rt, w.whole, index);
     }
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
@@ -47,8 +64,8 @@ void runtime::complete_one(worker& w, std::uint32_t index, bool completion_repor
 }
 
 /// `head`: what close_and_take() gave. True: somebody waited.
-bool runtime::notify_dependents(worker& w, std::uint32_t index, std::uint64_t head,
-                                outcome* result) {
+bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64_t head,
+                                  outcome* result) {
     const task_id id = id_of(index);
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
         // Read before the count goes down: the thread that makes the successor ready frees its
@@ -74,66 +91,28 @@ bool runtime::notify_dependents(worker& w, std::uint32_t index, std::uint64_t he
     return woken != 0;
 }
 
-void runtime::complete_closed(worker& w, std::uint32_t index, std::uint64_t head, outcome* result) {
+void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head,
+                                outcome* result) {
     slot& s = slot_at(index);
     const std::uint32_t parent = s.parent.load(relaxed);
     bool received = notify_dependents(w, index, head, result);
     // A handle that was dropped before the end receives nothing.
     received = received || (s.has(flag_held) && detail_of(s)->holders.load(acquire) > 1);
     if (result != nullptr && !received) pass_on(w, s, *result, parent);
-    const task_environment* environment = s.environment.load(relaxed);
-    const bool in_scope = environment != nullptr && environment->within != nullptr;
+    scope_state* const in = scope_of(s.environment.load(relaxed));
     const end_of_task end = how_it_ended(s);
     recycle(w, index);  // before a scope's wait may return: values and failures are delivered
-    if (in_scope) count_end(w, *environment->within, end);
+    if (in != nullptr) count_end(w, *in, end);
     if (parent != no_index) own_work_done(w, parent);
 }
 
 /// A builder that gives up after its task has run cancels nothing any more.
-runtime::end_of_task runtime::how_it_ended(const slot& s) {
+end_of_task life_room::how_it_ended(const slot& s) {
     if (s.has(flag_cancel) && s.runner.load(relaxed) == UINT16_MAX) return end_of_task::cancelled;
     return s.has(flag_failed) ? end_of_task::failed : end_of_task::executed;
 }
 
-/// Between two tasks of a loop ends are only added up: they are counted when the loop leaves the
-/// scope or finds nothing more to run. In a task's body, or outside a loop, there is no later
-/// moment.
-void runtime::count_end(worker& w, scope& all, end_of_task end, std::uint64_t count) {
-    scope::shard& shard = all.shard_[scope::shard_of(w.index)];
-    if (end == end_of_task::cancelled) shard.cancelled.fetch_add(count, relaxed);
-    if (end == end_of_task::failed) shard.failed.fetch_add(count, relaxed);
-    if (w.scope_ended_in != &all) flush_scope_ends(w);
-    w.scope_ended_in = &all;
-    w.scope_ends += count;
-    if (w.depth != w.loop_depth) flush_scope_ends(w);
-}
-
-void runtime::flush_scope_ends(worker& w) {
-    scope* const in = std::exchange(w.scope_ended_in, nullptr);
-    if (in == nullptr) return;
-    scope::shard& shard = in->shard_[scope::shard_of(w.index)];
-    // acq_rel: release pairs with the sums of a wait. From here on the scope may be gone.
-    const std::uint64_t before = shard.ended.fetch_add(std::exchange(w.scope_ends, 0), acq_rel);
-    if ((before & scope::waited_bit) == 0) return;
-    // Looked at only while a waiter's record is in the bucket: then the scope is alive.
-    lot().wake(
-        scope_key(in), UINT32_MAX, [&](wait_record&) { return scope_done(*in); },
-        [this](unsigned seat) { notify(seat); });
-}
-
-bool runtime::scope_done(const scope& s) {
-    std::uint64_t ended = 0;
-    std::uint64_t created = 0;
-    // acquire: pairs with the release in count_end() and open(). Ended before created: every
-    // task that is counted as ended is counted as created, and so are those that it created.
-    for (const scope::shard& shard : s.shard_) {
-        ended += shard.ended.load(acquire) & ~scope::waited_bit;
-    }
-    for (const scope::shard& shard : s.shard_) created += shard.created.load(acquire);
-    return ended == created;
-}
-
-void runtime::recycle(worker& w, std::uint32_t index) {
+void life_room::recycle(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     // acq_rel: the last holder sees what the others did with the slot.
     if (s.has(flag_held) && detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
@@ -144,7 +123,15 @@ void runtime::recycle(worker& w, std::uint32_t index) {
     clean_and_give_slot(w, index);
 }
 
-void runtime::release_holder(worker& w, task_id id) { recycle(w, index_of(id.value)); }
+/// True: it was the last share, and all is reported. By end_plain().
+bool life_room::report_end(life_seat& w, slot& s, task_id id, bool posted) {
+    bool last = posted || drop_only_open_work(s.open);
+    watcher().on_end(w.index, id, s.name, last);
+    if (last) return true;
+    last = drop_open_work(s.open);
+    if (last) report(w, event_kind::completed, id, {}, s.name);
+    return last;
+}
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -16,18 +16,23 @@ bool ready_room::set_run_next(ready_seat& w, std::uint32_t index, unsigned depth
     return follows;
 }
 
-void ready_room::enqueue(ready_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
+bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
+    const slot& s = slot_at(index);
     if (s.has(flag_background)) {
         enqueue_background(w, index);
-        return;
+        return true;
     }
-    if (s.has(flag_direct)) {
-        if (put_direct(index)) return;
-        s.flags.fetch_or(flag_cancel, relaxed);
-    }
+    if (s.has(flag_direct)) return put_direct(index);
     push_ready(w, id_of(index), level_of(s));
     if (serial()) serial()->preempt(w.index);
+    return true;
+}
+
+void ready_room::enqueue(ready_seat& w, std::uint32_t index) {
+    if (try_enqueue(w, index)) return;
+    slot& s = slot_at(index);
+    s.flags.fetch_or(flag_cancel, relaxed);
+    push_ready(w, id_of(index), level_of(s));
 }
 
 /// The thread's ring is full: its oldest tasks go to the list for all, many under one lock.

@@ -23,12 +23,14 @@ public:
     using branches_room::branches_room;
 
     // ---- a task comes
-    /// The task goes where tasks of its kind go, and a sleeping thread is woken for it. If no
-    /// thread may run it, it is cancelled and lies where any thread ends it.
+    /// The task goes where tasks of its kind go, and a sleeping thread is woken for it. False, and
+    /// reported: no thread may run it.
+    bool try_enqueue(ready_seat& w, std::uint32_t index);
+    /// Then it is cancelled and lies where any thread ends it.
     void enqueue(ready_seat& w, std::uint32_t index);
     /// Into the thread's own ring, for everybody.
     void push_ready(ready_seat& w, task_id id, unsigned level) {
-        // relaxed: a hint; the ring says what is there.
+        // relaxed: a hint; the ring knows what it has.
         if (level == high_level) high_ready_.fetch_add(1, relaxed);
         if (!w.ready[level].push(id.value)) {
             put_in_overflow(w, id, level);

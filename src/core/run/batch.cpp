@@ -3,7 +3,6 @@
 // by which the next one takes the upper half of what is left. See docs/design/batch.md.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
-#include "core/life/scope_counts.hpp"
 #include "core/run/attention.hpp"
 #include "core/runtime.hpp"
 #include "core/task/words.hpp"
@@ -43,6 +42,10 @@ struct ticket {
 static_assert(sizeof(ticket) <= closure_bytes);
 
 namespace {
+
+void run_ticket_at(runtime& rt, worker& w, std::uint32_t index, bool) { rt.run_ticket(w, index); }
+/// A ticket completes as other tasks do.
+constexpr task_kind ticket_kind{&run_ticket_at, nullptr};
 
 ticket& ticket_of(slot& s) { return *std::launder(reinterpret_cast<ticket*>(s.storage)); }
 
@@ -115,10 +118,10 @@ std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_
     const slot& p = slot_at(batch);
     slot& s = slot_at(index);
     s.name = p.name;
-    s.way = nullptr;
+    s.kind = &ticket_kind;
     s.module = p.module;
     s.flags.store(
-        flag_own_way | (p.flags.load(relaxed) & (flag_never_waits | flag_quiet | flag_category)),
+        flag_own_kind | (p.flags.load(relaxed) & (flag_never_waits | flag_quiet | flag_category)),
         relaxed);
     s.level.store(p.level.load(relaxed), relaxed);
     s.environment.store(p.environment.load(relaxed), relaxed);
@@ -202,7 +205,6 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
     const slot& p = slot_at(batch);
     const bool quiet = p.has(flag_quiet);
     const unsigned level = level_of(p);
-    const task_environment* environment = p.environment.load(relaxed);
     running_task body{shown_as, w.top, {}, task_context(*this, w, id_of(batch))};
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = options().statistics ? active_policy::now() : w.stamp;
@@ -248,11 +250,10 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
     seat_counters::add(w.counters.executed, executed);
     if (failed != 0) seat_counters::add(w.counters.failed, failed);
     if (cancelled != 0) seat_counters::add(w.counters.cancelled, cancelled);
-    if (environment != nullptr && environment->within != nullptr) {
-        scope& in = *environment->within;
-        if (failed != 0) count_end(w, in, end_of_task::failed, failed);
-        if (cancelled != 0) count_end(w, in, end_of_task::cancelled, cancelled);
-        if (executed != 0) count_end(w, in, end_of_task::executed, executed);
+    if (scope_state* const in = scope_of(p.environment.load(relaxed))) {
+        if (failed != 0) count_end(w, *in, end_of_task::failed, failed);
+        if (cancelled != 0) count_end(w, *in, end_of_task::cancelled, cancelled);
+        if (executed != 0) count_end(w, *in, end_of_task::executed, executed);
     }
     return !left_early;
 }

@@ -1,8 +1,9 @@
-// The short way of a plain task, which has no options but a name and a scope: from open to the end
-// of its work, without the branches that others need. What it may skip, it never was; whatever
-// turns out different (a failure, children, successors, waiters) goes on as in complete.cpp.
+// Bodies of plain tasks, which have no options but a name and a scope: what is equal for those that
+// follow each other is done once. What turns out different (a failure, children, successors,
+// waiters) goes on as in life/complete.cpp.
 #include "braid/core/scope.hpp"
-#include "core/life/scope_counts.hpp"
+#include "core/life/new_task.hpp"
+#include "core/life/plain_end.hpp"
 #include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
@@ -20,154 +21,7 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
 
 }  // namespace
 
-// ---- open, publish -----------------------------------------------------------------------------
-
-/// open() without options. Null: shut down, or no memory (or, if it must not block, no room).
-[[gnu::always_inline]] inline slot* runtime::prepare_plain(worker& w, const char* name,
-                                                           std::uint16_t flags,
-                                                           const task_environment* environment,
-                                                           bool may_block) noexcept {
-    if (!accepts_from(*this, w)) return nullptr;
-    const std::uint32_t index = take_slot(w, may_block);
-    if (index == no_index) return nullptr;
-    slot& s = slot_at(index);
-    s.name = name;
-    s.module = 0;
-    s.flags.store(flags, relaxed);
-    s.level.store(normal_level, relaxed);
-    s.next.store(index, relaxed);  // see index_of()
-    s.environment.store(environment, relaxed);
-    open_words(s.open, s.successors, s.generation() + 1, 1);
-    return &s;
-}
-
-[[gnu::always_inline]] inline draft runtime::open_plain(worker& w, scope* within, const char* name,
-                                                        draft_kind kind) {
-    const task_environment* environment = nullptr;
-    if (within != nullptr) {
-        environment = &within->environment_;
-    } else if (w.top != nullptr) {
-        environment = slot_at(w.top->slot).environment.load(relaxed);
-    }
-    const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
-    slot* const s = prepare_plain(w, name, flags, environment);
-    if (s == nullptr) return {};
-    seat_counters::add(w.counters.created);
-    count_creation(w, environment);
-    return {s->storage, &w};
-}
-
 namespace {
-
-/// A foreign thread, a chooser, statistics; or shut down, or out of memory: said there.
-[[gnu::noinline]] draft open_slowly(runtime& rt, worker* w, scope* within, const char* name,
-                                    draft_kind kind, std::source_location where) {
-    const seat_lease seat(rt, w);
-    draft d = rt.open(*seat, {.name = name, .within = within, .where = where}, kind);
-    d.owner = rt.plain_ways() ? seat.own() : nullptr;  // see publish_plain()
-    return d;
-}
-
-/// Opens it with an observer, which hears that the task is ready a moment before it is.
-[[gnu::noinline]] draft open_watched(runtime& rt, worker* w, scope* within, const char* name,
-                                     draft_kind kind, std::source_location where) {
-    draft d;
-    if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, within, name, kind);
-    if (d.storage == nullptr) return open_slowly(rt, w, within, name, kind, where);
-    if (rt.observed()) {
-        const task_id id = rt.id_of(index_of(d));
-        rt.report_spawned(rt.watcher(), *w, slot_of(d), id, {}, where, false, true);
-    }
-    return d;
-}
-
-}  // namespace
-
-draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
-                 std::source_location where) {
-    if (w == nullptr) w = rt.bound();
-    if (w == nullptr || !rt.unwatched()) return open_watched(rt, w, within, name, kind, where);
-    const draft d = rt.open_plain(*w, within, name, kind);
-    return d.storage != nullptr ? d : open_slowly(rt, w, within, name, kind, where);
-}
-
-task_id publish_plain(runtime& rt, draft d, closure_fn body) {
-    slot& s = slot_of(d);
-    if (d.owner == nullptr) return publish_task(rt, d, body);
-    s.invoke = body;
-    const task_id id{join_word(s.generation(), index_of(d))};
-    worker& w = *d.owner;
-    rt.push_ready(w, id, normal_level);
-    return id;
-}
-
-bool runtime::try_post(worker& w, void (*function)(void*), void* data) noexcept {
-    struct call {
-        void (*function)(void*);
-        void* data;
-        void operator()() const { function(data); }
-    };
-    slot* const s = prepare_plain(w, nullptr, flag_posted, nullptr, false);
-    if (s == nullptr) return false;
-    const std::uint32_t index = s->next.load(relaxed);
-    ::new (static_cast<void*>(s->storage)) call{function, data};
-    s->invoke = &run_closure<call>;
-    seat_counters::add(w.counters.created);
-    if (!try_push_ready(w, id_of(index))) {
-        seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
-        close_unused(s->successors, s->generation());
-        give_slot(w, index, s->generation());
-        return false;
-    }
-    return true;
-}
-
-// ---- run, complete -----------------------------------------------------------------------------
-
-namespace {
-
-struct plain_end {
-    enum : std::uint8_t { open, over, not_closed, closed } kind;
-    std::uint64_t head;  // if closed: what close_and_take() gave
-};
-
-/// True: it was the last share, and all is reported.
-[[gnu::noinline]] bool report_end(runtime& rt, worker& w, slot& s, task_id id, bool posted) {
-    bool over = posted || drop_only_open_work(s.open);
-    rt.options().observer->on_end(w.index, id, s.name, over);
-    if (over) return true;
-    over = drop_open_work(s.open);
-    if (over) rt.report(w, event_kind::completed, id, {}, s.name);
-    return over;
-}
-
-/// The end of a plain task that did not fail.
-template <bool observed>
-[[gnu::always_inline]] inline plain_end end_plain(runtime& rt, worker& w, slot& s,
-                                                  std::uint32_t index, bool posted) {
-    if constexpr (observed) {
-        if (!report_end(rt, w, s, rt.id_of(index), posted)) return {plain_end::open, 0};
-    } else if (!posted && !drop_open_work(s.open)) {
-        return {plain_end::open, 0};
-    }
-    if (s.detail.load(relaxed) != no_index || s.parent.load(relaxed) != no_index) {
-        return {plain_end::not_closed, 0};
-    }
-    const std::uint32_t generation = s.generation();
-    if (posted) {
-        close_unused(s.successors, generation);
-    } else {
-        const std::uint64_t head = close_and_take(s.successors, generation);
-        if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
-            return {plain_end::closed, head};
-        }
-        // All that clean() would have to put back.
-        s.births.store(0, relaxed);
-        s.runner.store(UINT16_MAX, relaxed);
-    }
-    rt.give_slot(w, index, generation);
-    return {plain_end::over, 0};
-}
 
 /// The newest task of this thread, if it is plain, of the same environment, and nothing else comes
 /// first.
@@ -207,7 +61,7 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
     while (true) {
         const bool posted = s->has(flag_posted);
         if (!posted) {
-            body.context.id_ = id;
+            body.context.internals().id = id;
             s->runner.store(w.index, relaxed);
         }
         const closure_fn invoke = s->invoke;
@@ -219,9 +73,9 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         ++untimed;
         if (body.error != nullptr) break;
         seat_counters::add(w.counters.executed);
-        end = end_plain<observed>(*this, w, *s, index, posted);
-        if (end.kind == plain_end::over) ++ended;
-        if (end.kind > plain_end::over || --left == 0) break;
+        end = end_plain<observed>(w, *s, index, posted);
+        if (end.kind == plain_end::complete) ++ended;
+        if (end.kind > plain_end::complete || --left == 0) break;
         const task_id next{next_plain(*this, w, environment)};
         if (!next) break;
         id = next;
@@ -237,9 +91,8 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
     note_durations(w, name, false, untimed);
     end_body(w, body, outer);
     w.elsewhere = outer_elsewhere + (w.stamp - began);
-    if (ended != 0 && environment != nullptr && environment->within != nullptr) {
-        count_end(w, *environment->within, end_of_task::executed, ended);
-    }
+    scope_state* const in = scope_of(environment);
+    if (ended != 0 && in != nullptr) count_end(w, *in, end_of_task::executed, ended);
     if (body.error != nullptr) {
         if (observed) report(w, event_kind::failed, id, {}, name);
         if (observed) options().observer->on_end(w.index, id, name, false);
@@ -260,7 +113,7 @@ template void runtime::run_plain<true>(worker& w, task_id id, bool more);
 
 void runtime::end_here(worker& w, std::uint32_t index) {
     if (!unwatched()) return own_work_done(w, index);
-    const plain_end end = end_plain<false>(*this, w, slot_at(index), index, false);
+    const plain_end end = end_plain<false>(w, slot_at(index), index, false);
     if (end.kind == plain_end::not_closed) {
         complete(w, index);
     } else if (end.kind == plain_end::closed) {

@@ -108,16 +108,12 @@ void runtime::run(worker& w, task_id id, bool more) {
     slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
     const bool discarded = phase(relaxed) == life::discarding && (flags & flag_finally) == 0;
-    const task_environment* environment = s.environment.load(relaxed);
-    if (w.scope_ended_in != nullptr &&
-        (environment == nullptr || environment->within != w.scope_ended_in)) {
+    if (w.scope_ended_in != nullptr && scope_of(s.environment.load(relaxed)) != w.scope_ended_in) {
         flush_scope_ends(w);
     }
-    if ((flags & flag_own_way) != 0) {
-        if (s.way != nullptr) {
-            return s.way(*this, w, index, more ? own_step::more : own_step::once);
-        }
-        return run_ticket(w, index);
+    if ((flags & flag_own_kind) != 0) {
+        s.kind->run(*this, w, index, more);
+        return;
     }
     if ((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) {
         end_without_running(w, index);
@@ -207,8 +203,8 @@ running_task* runtime::begin_body(worker& w, running_task& body, task_id shown_a
 
 void runtime::go_on_as(running_task& body, worker& w, std::uint32_t index, task_id id) {
     body.slot = index;
-    body.context.id_ = id;
-    body.context.id_taken_ = false;
+    body.context.internals().id = id;
+    body.context.internals().id_taken = false;
     // relaxed: a thread that explains what runs where may see the one before.
     w.frames[std::min(w.depth - 1, worker::shown_depth)].task.store(id.value, relaxed);
 }
@@ -249,24 +245,6 @@ bool runtime::help_once(worker& w, task_id needed) {
     w.stamp = active_policy::coarse_now();
     run(w, id);
     return true;
-}
-
-void runtime::end_without_running(worker& w, std::uint32_t index) {
-    slot& s = slot_at(index);
-    const bool empty = s.has(flag_empty);
-    const bool cancelled = s.has(flag_cancel) || !empty;
-    if (!empty && s.invoke != nullptr) s.invoke(s.storage, nullptr);
-    s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
-    if (s.has(flag_resources)) release_resources(w, index);
-    if (cancelled) {
-        s.flags.fetch_or(flag_cancel, relaxed);
-        seat_counters::add(w.counters.cancelled);
-        if (observed()) report(w, event_kind::cancelled, id_of(index), {}, s.name);
-        if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
-    } else {
-        seat_counters::add(w.counters.executed);
-    }
-    own_work_done(w, index);
 }
 
 }  // namespace detail

@@ -47,16 +47,18 @@ enum slot_flag : std::uint16_t {
     flag_value = 1 << 10,    // storage holds the value; `invoke` destroys it
     flag_direct = 1 << 11,   // goes to an inbox: `on` or `workers` is given
     flag_resources = 1 << 12,
-    flag_built = 1 << 13,   // has, or had, a builder
-    flag_shared = 1 << 14,  // the closure stays for the children, until completion
-    flag_own_way = 1 << 15,
+    flag_built = 1 << 13,     // has, or had, a builder
+    flag_shared = 1 << 14,    // the closure stays for the children, until completion
+    flag_own_kind = 1 << 15,  // see task_kind
 };
 
-/// What a task with flag_own_way has in place of `invoke`: a node of a graph this function, called
-/// to run it, also others that it knows of (more), and when its own work and its children are
-/// complete; a ticket of a batch null, see batch.cpp.
-enum class own_step : std::uint8_t { once, more, ended };
-using own_way = void (*)(runtime& rt, worker& w, std::uint32_t index, own_step step);
+/// What a task with flag_own_kind has in place of `invoke`: a ticket of a batch, a node of a graph.
+struct task_kind {
+    /// Runs it; with `more` also others of its kind that it knows of.
+    void (*run)(runtime& rt, worker& w, std::uint32_t index, bool more);
+    /// The task and its children have ended. Null: it completes as other tasks do.
+    void (*ended)(runtime& rt, worker& w, std::uint32_t index);
+};
 
 /// A free slot has the values below, except in what every task sets: storage, invoke, name, open,
 /// successors, environment, flags, level and module. Few tasks change the others, and clean()
@@ -66,7 +68,7 @@ struct alignas(64) slot {
     std::byte storage[closure_bytes];
     union {
         closure_fn invoke = nullptr;
-        own_way way;
+        const task_kind* kind;
     };
     const char* name = nullptr;
 

@@ -47,14 +47,13 @@ bool work_search::is_needed(std::uint64_t entry) const {
     if (target_.all_of == nullptr) return false;
     // Not followed: the scope of a task that is complete by now may be gone. A thread that stands
     // in runs the tasks that came to the scope by an environment of the user's.
-    return rt_.slot_at(index_of(entry)).environment.load(relaxed) ==
-           runtime::environment_of(*target_.all_of);
+    return rt_.slot_at(index_of(entry)).environment.load(relaxed) == &target_.all_of->environment;
 }
 
 bool work_search::is_node(task_id id) const {
     if (id == target_.task) return false;
     const slot& s = rt_.slot_at(index_of(id.value));
-    return s.has(flag_own_way) && rt_.is_below(s, target_.task);
+    return s.has(flag_own_kind) && rt_.is_below(s, target_.task);
 }
 
 task_id work_search::claim_needed(std::size_t look_at) {

@@ -13,7 +13,7 @@ namespace detail {
 const running_task* frame_of(const runtime& rt, const worker& w, task_id id, unsigned* steps) {
     const std::uint32_t index = index_of(id.value);
     const slot& s = rt.slot_at(index);
-    const bool is_join = s.has(flag_empty | flag_built | flag_own_way);
+    const bool is_join = s.has(flag_empty | flag_built | flag_own_kind);
     const bool has_children = index_of(s.open.load(relaxed)) > 1;
     if (s.runner.load(relaxed) == UINT16_MAX && !is_join && !has_children) return nullptr;
     if (!rt.is_open(id)) return nullptr;
@@ -57,8 +57,7 @@ bool waits_for_itself(runtime& rt, const worker& w, const wait_target& target) {
         frame = needed_frame(rt, w, target.task);
     } else if (target.all_of != nullptr) {
         for (const running_task* t = w.top; t != nullptr && frame == nullptr; t = t->below) {
-            const task_environment* e = rt.slot_at(t->slot).environment.load(relaxed);
-            if (e != nullptr && e->within == target.all_of) frame = t;
+            if (scope_of(rt.slot_at(t->slot).environment.load(relaxed)) == target.all_of) frame = t;
         }
     }
     if (frame == nullptr) return false;

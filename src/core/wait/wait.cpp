@@ -2,6 +2,7 @@
 // top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
+#include "core/event_word.hpp"
 #include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
 #include "core/seat_lease.hpp"
@@ -14,6 +15,15 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+namespace {
+
+bool take_or_mark(event& signal) {
+    event_state& e = signal.internals();
+    return take_or_mark_event(e.word, e.mode == reset::manual);
+}
+
+}  // namespace
+
 bool wait_target::arm(runtime& rt) const {
     if (task) {
         slot& s = rt.slot_at(index_of(task.value));
@@ -23,19 +33,13 @@ bool wait_target::arm(runtime& rt) const {
         // acq_rel: pairs with run_branch(), which sees the bit, or has finished.
         return (branch->state.fetch_or(fork_slot::awaited, acq_rel) & fork_slot::finished) == 0;
     }
-    return signal != nullptr ? !runtime::take_or_mark(*signal) : runtime::mark_waited(*all_of);
+    return signal != nullptr ? !take_or_mark(*signal) : runtime::mark_waited(*all_of);
 }
 
-bool wait_target::take() const { return signal == nullptr || runtime::take(*signal); }
-
-const task_environment* runtime::environment_of(const scope& all) { return &all.environment_; }
-bool runtime::mark_waited(scope& all) {
-    for (scope::shard& shard : all.shard_) {
-        // A read-modify-write of the word that count_end() counts in: it sees the bit, or the sums
-        // below see its count. acquire: what the ended tasks wrote.
-        shard.ended.fetch_or(scope::waited_bit, acquire);
-    }
-    return !scope_done(all);
+bool wait_target::take() const {
+    if (signal == nullptr) return true;
+    event_state& e = signal->internals();
+    return take_event(e.word, e.mode == reset::manual);
 }
 
 namespace {

@@ -9,16 +9,16 @@
 BRAID_NAMESPACE_BEGIN
 
 class event;
-class scope;
 
 namespace detail {
 class runtime;
+struct scope_state;
 
 /// What a wait is for. Exactly one of the four.
 struct wait_target {
     task_id task = {};
     event* signal = nullptr;
-    scope* all_of = nullptr;
+    scope_state* all_of = nullptr;
     fork_slot* branch = nullptr;  // of the calling thread's fork stack, stolen
     bool run_everything = false;  // as a worker would (work_until)
 

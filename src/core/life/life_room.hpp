@@ -1,0 +1,105 @@
+#pragma once
+// A task's life: it is opened, published, ready, and in the end complete; how it failed, and who
+// receives that.
+
+#include "core/life/resources_room.hpp"
+
+#include <cstdint>
+#include <exception>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// How far the end of a plain task came: it is open still, complete, or the caller completes it.
+struct plain_end {
+    enum : std::uint8_t { open, complete, not_closed, closed } kind;
+    std::uint64_t head;  // if closed: what close_and_take() gave
+};
+
+class life_room : public resources_room {
+public:
+    using resources_room::resources_room;
+
+    // ---- open (open.cpp)
+    /// Whether a thread may make tasks now: any while the scheduler runs, tasks also while it
+    /// drains.
+    bool accepts_from(const life_seat& w) const {
+        const life now = phase(acquire);  // pairs with advance_phase()
+        return now == life::running || (now == life::draining && w.top != nullptr);
+    }
+    draft open(life_seat& w, const task_options& options, draft_kind kind);
+    /// For a task without options: the same without the branches that others need (new_task.hpp).
+    /// Null: shut down, or no memory.
+    draft open_plain(life_seat& w, scope* within, const char* name, draft_kind kind);
+    /// Neither allocates nor waits.
+    bool try_post(life_seat& w, void (*function)(void* data), void* data) noexcept;
+    /// What options say about where and how a task runs.
+    static std::uint16_t flags_of(const task_options& options);
+    using task_room::level_of;
+    static std::uint8_t level_of(const task_options& options);
+    /// A mistake in them is reported; false.
+    bool good_options(const task_options& options) const;
+    /// A detail_block by the options. False: no memory.
+    bool fill_detail(life_seat& w, slot& s, const task_options& o, draft_kind kind);
+
+    // ---- publish (publish.cpp)
+    task_id publish(life_seat& w, draft d, closure_fn body);
+    task_id publish_plain(life_seat& w, draft d, closure_fn body) {
+        slot& s = slot_of(d);
+        s.invoke = body;
+        const task_id id{join_word(s.generation(), index_of(d))};
+        push_ready(w, id, normal_level);
+        return id;
+    }
+    void abandon(life_seat& w, draft d, std::uint16_t as);
+    void finish_building(life_seat& w, task_id id, bool cancel);
+    bool add_dependency(life_seat& w, task_id id, task_id predecessor);
+    /// That it is ready was reported already.
+    void queue_ready(life_seat& w, std::uint32_t index);
+
+    // ---- end (complete.cpp)
+    void own_work_done(life_seat& w, std::uint32_t index);
+    /// The end of a plain task that did not fail (plain_end.hpp). `observed`: an observer listens.
+    template <bool observed>
+    plain_end end_plain(life_seat& w, slot& s, std::uint32_t index, bool posted);
+    void end_without_running(life_seat& w, std::uint32_t index);
+    void complete(life_seat& w, std::uint32_t index, bool completion_reported = false);
+    /// Completes one whose successors are closed already; `head`: what close_and_take() gave.
+    void complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head, outcome* result);
+    /// True: somebody waited.
+    bool notify_dependents(life_seat& w, std::uint32_t index, std::uint64_t head, outcome* result);
+    void release_holder(life_seat& w, task_id id) { recycle(w, index_of(id.value)); }
+
+    /// `by`: who threw, if not the task of that index.
+    void record_failure(life_seat& w, std::uint32_t index, std::exception_ptr error,
+                        std::uint32_t ordinal, const char* by = nullptr);
+
+    std::uint64_t refused() const { return refused_.load(relaxed); }
+
+private:
+    struct first_words {
+        const char* name;
+        std::uint16_t flags;
+        std::uint8_t level;
+        const task_environment* environment;
+    };
+    slot* new_task(life_seat& w, const first_words& with, bool may_block = true) noexcept;
+    bool add_to_parent(slot& s, task_id parent);
+    const task_environment* environment_for(const life_seat& w, const task_options& o) const;
+    bool depend(life_seat& w, std::uint32_t index, const task_options& o, task_id predecessor,
+                bool any_outcome);
+    bool depend_on_all(life_seat& w, std::uint32_t index, const task_options& o);
+    bool report_end(life_seat& w, slot& s, task_id id, bool posted);
+    static bool may_be_named(const seats_seat& w);
+
+    void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
+    void complete_one(life_seat& w, std::uint32_t index, bool completion_reported);
+    void pass_on(life_seat& w, const slot& s, outcome& result, std::uint32_t parent);
+    static end_of_task how_it_ended(const slot& s);
+    void recycle(life_seat& w, std::uint32_t index);
+
+    atomic<std::uint64_t> refused_{0};
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

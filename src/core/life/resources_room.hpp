@@ -1,0 +1,28 @@
+#pragma once
+// Resources that tasks use: who has one, who waits in line.
+
+#include "braid/core/resource.hpp"
+#include "core/life/scopes_room.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class resources_room : public scopes_room {
+public:
+    using scopes_room::scopes_room;
+
+    std::uint32_t next_resource_id() { return next_resource_.fetch_add(1, relaxed); }
+    /// True when the task holds all it needs. Otherwise it lies in the line of the one that it
+    /// lacks and comes back here when that one is granted.
+    bool acquire_resources(const life_seat& w, std::uint32_t index);
+    /// The first in each line gets what is released, and is enqueued if it lacks nothing more.
+    void release_resources(life_seat& w, std::uint32_t index);
+
+private:
+    atomic<std::uint32_t> next_resource_{0};
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

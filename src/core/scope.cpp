@@ -1,0 +1,60 @@
+#include "braid/core/scope.hpp"
+
+#include "core/seat_lease.hpp"
+
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+scope::scope(scheduler& s, on_failure policy, const task_environment& environment)
+    : state_{.rt = s.internals(), .policy = policy, .environment = environment} {
+    const detail::runtime& rt = state_.rt;
+    const detail::worker* w = rt.bound();
+    const bool inherits = environment.allocator == nullptr && environment.trace_id == 0;
+    if (inherits && w != nullptr && w->top != nullptr) {
+        const auto* e = rt.slot_at(w->top->slot).environment.load(relaxed);
+        if (e != nullptr) state_.environment = *e;
+    }
+    state_.environment.within = this;
+}
+
+scope::~scope() {
+    BRAID_EXPECT(state_.rt.options().assertion, detail::runtime::scope_done(state_),
+                 "wait for a scope before it is destroyed");
+    if (state_.first_failure != nullptr) state_.rt.report_unobserved("scope", state_.first_failure);
+}
+
+void scope::cancel() {
+    state_.cancelled.store(true, release);  // pairs with cancelled()
+}
+
+void scope::wait(help policy) { wait_for(forever, policy); }
+
+bool scope::wait_for(nanoseconds timeout, help policy) {
+    const detail::long_call call(state_.rt);
+    if (!state_.rt.wait_here({.all_of = &state_}, timeout, policy, nullptr)) return false;
+    std::exception_ptr error = state_.rt.take_offered(state_.first_failure);
+#if BRAID_HAS_EXCEPTIONS
+    if (error != nullptr) std::rethrow_exception(error);
+#else
+    if (error != nullptr) std::terminate();
+#endif
+    return true;
+}
+
+scope_account scope::account() const {
+    scope_account sum;
+    std::uint64_t ended = 0;
+    for (const detail::scope_state::shard& part : state_.counts) {
+        ended += part.ended.load(acquire) & ~detail::scope_state::waited_bit;
+        sum.failed += part.failed.load(relaxed);
+        sum.cancelled += part.cancelled.load(relaxed);
+    }
+    for (const detail::scope_state::shard& part : state_.counts) {
+        sum.created += part.created.load(acquire);
+    }
+    sum.executed = ended - sum.failed - sum.cancelled;
+    return sum;
+}
+
+BRAID_NAMESPACE_END

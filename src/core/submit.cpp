@@ -1,0 +1,75 @@
+// The doors by which closure.hpp makes tasks: they find the caller's seat and go to life/.
+#include "core/life/new_task.hpp"
+#include "core/seat_lease.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind) {
+    const seat_lease seat(rt, w);
+    draft d = rt.open(*seat, options, kind);
+    d.owner = seat.own();
+    return d;
+}
+task_id publish_task(runtime& rt, draft d, closure_fn body) {
+    if (d.owner != nullptr && !rt.serial()) return rt.publish(*d.owner, d, body);
+    return rt.publish(*seat_lease(rt, d.owner), d, body);
+}
+void abandon_task(runtime& rt, draft d) {
+    rt.abandon(*seat_lease(rt, nullptr), d, flag_cancel | flag_empty);
+}
+
+void* allocate_closure(runtime& rt, std::size_t bytes, std::size_t alignment) {
+    return rt.memory().allocate(bytes, alignment, memory_tag::closure);
+}
+void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignment) {
+    rt.memory().release(p, bytes, alignment, memory_tag::closure);
+}
+
+void fail_task(task_context& context, std::exception_ptr error) {
+    runtime::fail(context, std::move(error));
+}
+
+// ---- plain tasks -------------------------------------------------------------------------------
+
+namespace {
+
+/// A foreign thread, a chooser, statistics; or shut down, or out of memory: said there.
+[[gnu::noinline]] draft open_slowly(runtime& rt, worker* w, scope* within, const char* name,
+                                    draft_kind kind, std::source_location where) {
+    const seat_lease seat(rt, w);
+    draft d = rt.open(*seat, {.name = name, .within = within, .where = where}, kind);
+    d.owner = rt.plain_ways() ? seat.own() : nullptr;  // see publish_plain()
+    return d;
+}
+
+/// Opens it with an observer, which hears that the task is ready a moment before it is.
+[[gnu::noinline]] draft open_watched(runtime& rt, worker* w, scope* within, const char* name,
+                                     draft_kind kind, std::source_location where) {
+    draft d;
+    if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, within, name, kind);
+    if (d.storage == nullptr) return open_slowly(rt, w, within, name, kind, where);
+    if (rt.observed()) {
+        const task_id id = rt.id_of(index_of(d));
+        rt.report_spawned(rt.watcher(), *w, slot_of(d), id, {}, where, false, true);
+    }
+    return d;
+}
+
+}  // namespace
+
+draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
+                 std::source_location where) {
+    if (w == nullptr) w = rt.bound();
+    if (w == nullptr || !rt.unwatched()) return open_watched(rt, w, within, name, kind, where);
+    const draft d = rt.open_plain(*w, within, name, kind);
+    return d.storage != nullptr ? d : open_slowly(rt, w, within, name, kind, where);
+}
+
+task_id publish_plain(runtime& rt, draft d, closure_fn body) {
+    if (d.owner == nullptr) return publish_task(rt, d, body);
+    return rt.publish_plain(*d.owner, d, body);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END
