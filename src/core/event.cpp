@@ -1,7 +1,7 @@
 #include "braid/core/event.hpp"
 
-#include "core/event_word.hpp"
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
+#include "core/task/event_word.hpp"
 
 BRAID_NAMESPACE_BEGIN
 

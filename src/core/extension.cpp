@@ -28,7 +28,7 @@ void help_poll(runtime& rt, task_id id, nanoseconds enough) {
     const bool outside =
         own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
     if (outside && !in_task && rt.active_workers(relaxed) != 0) return;  // they do it
-    worker* const w = own != nullptr ? own : rt.try_lease_guest();
+    worker* const w = own != nullptr ? own : static_cast<worker*>(rt.try_lease_guest());
     if (w == nullptr) return;
     w->leave_list_at = deadline_after(active_policy::now(), enough);
     rt.help_once(*w, id);
@@ -50,16 +50,16 @@ task_at_once::task_at_once(runtime& rt, seat& w, const draft& opened, const char
     const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
     s.waits_for.store(0, relaxed);
     s.runner.store(w.index, relaxed);
-    floats_.use(w, rt.float_control);
+    floats_.use(w, rt.float_control());
     outer_elsewhere_ = w.elsewhere;
     began_ = w.stamp = rt.task_clock();
     outer_ = rt.begin_body(w, body_, id_);
-    if (rt.observed()) rt.options().observer->on_start(w.index, id_, name, facts, {});
+    if (rt.observed()) rt.watcher().on_start(w.index, id_, name, facts, {});
 }
 
 task_at_once::~task_at_once() {
     rt_.end_body(seat_, body_, outer_);
-    if (rt_.observed()) rt_.options().observer->on_end(seat_.index, id_, name_, false);
+    if (rt_.observed()) rt_.watcher().on_end(seat_.index, id_, name_, false);
     seat_.elsewhere = outer_elsewhere_ + (seat_.stamp - began_);
     seat_counters::add(seat_.counters.executed);
     rt_.own_work_done(seat_, index_);

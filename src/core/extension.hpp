@@ -36,7 +36,7 @@ inline void report_unobserved(runtime& rt, const char* who, std::exception_ptr e
     rt.report_unobserved(who, std::move(error));
 }
 /// The floating-point control of the thread that made the scheduler; its threads compute by it.
-inline std::uint64_t float_control(const runtime& rt) { return rt.float_control; }
+inline std::uint64_t float_control(const runtime& rt) { return rt.float_control(); }
 
 /// The workers that run now, without the thread that asks. relaxed: a count.
 inline unsigned worker_count(const runtime& rt) { return rt.active_workers(relaxed); }
@@ -66,7 +66,7 @@ using detail::seat_lease;
 
 /// Null: the calling thread has none.
 inline seat* own_seat(const runtime& rt) { return rt.bound(); }
-inline seat& seat_of(task_context& task) { return runtime::worker_of(task); }
+inline seat& seat_of(task_context& task) { return *task.internals().seat; }
 /// Null: the thread is in no scheduler.
 inline const seat* seat_of(fork_context c) { return fork_access::top(c)->stack->owner; }
 inline runtime& scheduler_of(const seat& w) { return w.rt; }
@@ -89,7 +89,7 @@ inline running running_on(const seat& w) {
 /// The thread must not begin with a further task of `level` that it has found: something comes
 /// before it.
 inline bool wanted_elsewhere(const seat& w, priority_level level) {
-    return detail::wanted_elsewhere(w.rt, w, static_cast<unsigned>(level));
+    return w.rt.wanted_elsewhere(w, static_cast<unsigned>(level));
 }
 
 /// Runs one task that `id` needs, if one is ready and this thread is one that should: in a task, on

@@ -10,11 +10,10 @@
 // and instruments know it as they know any other.
 
 #include "base/accounted_memory.hpp"
-#include "core/limits.hpp"
-#include "core/run/attention.hpp"
+#include "core/control/limits.hpp"
+#include "core/control/runtime.hpp"
+#include "core/control/seat_lease.hpp"
 #include "core/run/helper_floats.hpp"
-#include "core/runtime.hpp"
-#include "core/seat_lease.hpp"
 #include "core/task/stable_ids.hpp"
 #include "core/task/words.hpp"
 
@@ -346,7 +345,7 @@ public:
     bool failed() const { return body_.error != nullptr; }
     std::exception_ptr take_error() { return std::exchange(body_.error, nullptr); }
     /// The body has asked for its id, so that others may know it.
-    bool id_taken() { return runtime::id_taken(body_); }
+    bool id_taken() { return body_.context.internals().id_taken; }
 
     /// For ended(); 0 where the clock is not read for each body.
     std::int64_t start() const { return each_ ? active_policy::now() : 0; }

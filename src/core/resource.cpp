@@ -1,6 +1,6 @@
 #include "braid/core/resource.hpp"
 
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "braid/core/task_builder.hpp"
-#include "core/seat_lease.hpp"
+#include "core/control/seat_lease.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -38,9 +38,9 @@ task_builder scheduler::begin(const task_options& options, empty_task) {
 
 bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
     worker* own = rt_->bound();
-    worker* w = own != nullptr ? own : rt_->enter_post_seat();
-    if (w == nullptr) return false;
-    const bool done = rt_->try_post(*w, function, data);
+    detail::seats_seat* seat = own != nullptr ? own : rt_->enter_post_seat();
+    if (seat == nullptr) return false;
+    const bool done = rt_->try_post(static_cast<worker&>(*seat), function, data);
     if (own == nullptr) rt_->leave_post_seat();
     return done;
 }
@@ -78,32 +78,10 @@ void scheduler::work_until(event& stop) {
 bool scheduler::begin_blocking(detail::runtime& rt) {
     worker* w = rt.bound();
     if (w == nullptr || w->permit_released || w->kind == seat_kind::background) return false;
-    rt.flush_scope_ends(*w);
-    rt.publish_joins(*w);
-    w->blocking_since = rt.task_clock();
-    w->elsewhere_before = w->elsewhere;
-    const bool gave = rt.release_permit(*w);
-    w->blocks.store(true, relaxed);
-    if (gave && rt.serial()) {
-        w->outside_gate = true;
-        rt.serial()->leave(w->index);
-    }
-    return gave;
+    return rt.begin_blocking(*w);
 }
-void scheduler::end_blocking(detail::runtime& rt, bool gave) {
-    if (!gave) {
-        worker* const own = rt.bound();
-        if (own != nullptr && !own->permit_released) own->blocks.store(false, relaxed);
-        return;
-    }
-    worker& w = *rt.bound();
-    w.blocks.store(false, relaxed);
-    if (rt.serial()) {
-        rt.serial()->enter(w.index);
-        w.outside_gate = false;
-    }
-    w.elsewhere = w.elsewhere_before + (rt.task_clock() - w.blocking_since);
-    rt.take_permit_back(w);
+void scheduler::end_blocking(detail::runtime& rt, bool stood_in) {
+    if (worker* const w = rt.bound()) rt.end_blocking(*w, stood_in);
 }
 
 // ---- threads -----------------------------------------------------------------------------------
@@ -112,12 +90,10 @@ unsigned scheduler::worker_count() const { return rt_->active_workers(acquire); 
 void scheduler::set_worker_count(unsigned count) { rt_->set_worker_count(count); }
 
 thread_ref scheduler::worker_thread(unsigned index) const {
-    const std::lock_guard lock(rt_->thread_mutex);
-    if (!BRAID_EXPECT(rt_->options().assertion, index < rt_->started_workers,
-                      "worker_thread(i) needs i < worker_count()")) {
-        return {};
-    }
-    return {.seat = rt_->worker_seats[index]};
+    const thread_ref found = rt_->worker_thread(index);
+    BRAID_EXPECT(rt_->options().assertion, static_cast<bool>(found),
+                 "worker_thread(i) needs i < worker_count()");
+    return found;
 }
 
 thread_ref scheduler::this_thread() const {
@@ -231,7 +207,8 @@ bool task_context::yield_to_higher() { return state_.rt.yield_to_higher(*state_.
 
 // ---- joins -------------------------------------------------------------------------------------
 
-fork_context::fork_context(task_context& task) : fork_context(detail::runtime::context_of(task)) {}
+fork_context::fork_context(task_context& task)
+    : fork_context(task.internals().rt.joins_of_body(*task.internals().seat)) {}
 
 fork_context fork_context::find_current() {
     running_task* task = detail::current_task();
@@ -294,10 +271,10 @@ bool good_batch(const runtime& rt, std::size_t count) {
                         "a batch has at most 2^40 bodies; let each deal with several");
 }
 
-runtime& runtime_of(task_context& context) { return runtime::of(context); }
+runtime& runtime_of(task_context& context) { return context.internals().rt; }
 
 void keep_value(task_context& context, closure_fn destroy) {
-    slot& s = runtime::of(context).slot_at(runtime::worker_of(context).top->slot);
+    slot& s = context.internals().rt.slot_at(context.internals().seat->top->slot);
     s.invoke = destroy;
     s.flags.fetch_or(flag_value, relaxed);
 }

@@ -1,6 +1,6 @@
 #include "braid/core/scope.hpp"
 
-#include "core/seat_lease.hpp"
+#include "core/control/seat_lease.hpp"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // The doors by which closure.hpp makes tasks: they find the caller's seat and go to life/.
+#include "core/control/seat_lease.hpp"
 #include "core/life/new_task.hpp"
-#include "core/seat_lease.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -27,7 +27,7 @@ void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignm
 }
 
 void fail_task(task_context& context, std::exception_ptr error) {
-    runtime::fail(context, std::move(error));
+    context.internals().seat->top->error = std::move(error);
 }
 
 // ---- plain tasks -------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // C9: a task for one thread runs there and nowhere else, and who waits for it is not stuck.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 

@@ -1,5 +1,5 @@
 // C13: streaming and long jobs on threads of their own, which run when nothing else wants the core.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "proc_threads.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"

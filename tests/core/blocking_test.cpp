@@ -1,5 +1,5 @@
 // C37: a call that blocks gives its seat to somebody else; a long task lets important work pass.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 

@@ -1,6 +1,6 @@
 // With a chooser one thread runs at a time, every choice is the chooser's, and the same answers
 // give the same run (I8). BRAID_TEST_WORKERS picks the worker counts as for every scheduler test.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"

@@ -1,5 +1,5 @@
 // expect_work(): who sleeps is awake when the work comes, and asleep again when it does not.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 
 #include "scale.hpp"
 #include "scheduler_test.hpp"
@@ -84,7 +84,7 @@ TEST_P(ExpectWork, ReachesEveryWorkerThatSleeps) {
     };
     each([&](const auto& w) { return rt.asleep().asleep(w.index, braid::detail::searcher::idle); });
     s.expect_work(braid::seconds(3600));
-    const std::int64_t at = rt.expected_at.load();
+    const std::int64_t at = rt.expected_work();
     each([&](const auto& w) { return w.expected_at.load() == at; });
 }
 

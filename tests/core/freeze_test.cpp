@@ -1,5 +1,5 @@
 // C37: everything at rest between two tasks, and on again.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "proc_threads.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"

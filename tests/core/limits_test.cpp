@@ -1,5 +1,5 @@
 // Numbers at the edges of their ranges, and beyond.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -212,7 +212,7 @@ TEST_F(Limits, AShortOrNegativeTimeOutEndsAWait) {
 
 TEST_F(Limits, WorkThatIsExpectedAfterTheEndOfTimeIsNotExpected) {
     braid::scheduler s(options());
-    const auto expected = [&] { return s.internals().expected_at.load(); };
+    const auto expected = [&] { return s.internals().expected_work(); };
     for (const nanoseconds in : endless()) {
         s.expect_work(braid::milliseconds(1));
         EXPECT_GT(expected(), 0);

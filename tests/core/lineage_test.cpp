@@ -1,6 +1,6 @@
 // What is left of the defect table of the five designs (docs/design/lineage.md): rows that are
 // about several parts at once.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 

@@ -2,7 +2,7 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 
 #include <memory>
 

@@ -1,5 +1,5 @@
 // C2, C6: any number of producers, and ids that never lie.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 

@@ -1,5 +1,5 @@
 // C38: posting from an audio callback: bounded, without allocation, lock or help.
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 

@@ -1,6 +1,6 @@
 // Whom a thief robs first.
 
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 
 #include "braid/braid.hpp"
 

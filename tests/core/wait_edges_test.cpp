@@ -5,6 +5,7 @@
 
 #include <braid/graph/graph.hpp>
 
+#include "core/control/runtime.hpp"
 #include "core/wait/search.hpp"
 
 #include <array>

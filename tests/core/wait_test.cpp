@@ -1,7 +1,7 @@
 // C11, I6: waiting, helping, and the deadlocks that it must not make.
 #include "scheduler_test.hpp"
 
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 
 #include <functional>

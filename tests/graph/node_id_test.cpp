@@ -4,7 +4,7 @@
 #include <braid/fork_join/join.hpp>
 #include <braid/graph/graph.hpp>
 
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -77,7 +77,7 @@ TEST_P(NodeId, AskedForByAPartThatAnotherThreadRunsCanBeWaitedFor) {
             for (int i = 0; i < 3000 && !begun; ++i) braid::active_policy::relax();
         };
         braid::join(task, hold, ask);
-        EXPECT_TRUE(braid::detail::runtime::id_taken(*braid::detail::current_task()));
+        EXPECT_TRUE(braid::detail::current_task()->context.internals().id_taken);
     });
 }
 

@@ -1,7 +1,7 @@
 // G11: the most urgent of the ready nodes goes first, by what nodes took in the last runs.
 #include <braid/graph/graph.hpp>
 
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
 #include "graph/ranking.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"

@@ -2,8 +2,8 @@
 // with a deadline, and each set() lets one through. A waiter that sleeps on although the event is
 // set is a deadlock to Relacy.
 #include "base/parker.hpp"
-#include "core/event_word.hpp"
 #include "core/seats/parking_lot.hpp"
+#include "core/task/event_word.hpp"
 
 #include "relacy_policy.hpp"
 

@@ -22,7 +22,7 @@ FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 RANKS = "src/graph/ready_ranks.hpp"
 FEED = "src/job_list/job_feed.hpp"
 RING = "src/profile/record_ring.hpp"
-LOT, EVENT = "src/core/seats/parking_lot.hpp", "src/core/event_word.hpp"
+LOT, EVENT = "src/core/seats/parking_lot.hpp", "src/core/task/event_word.hpp"
 
 # name: (file, text, replacement, model, survives)
 WEAKENED = {

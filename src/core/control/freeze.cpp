@@ -1,5 +1,5 @@
 // freeze() and resume(): every thread of the scheduler rests between two tasks.
-#include "core/seat_lease.hpp"
+#include "core/control/seat_lease.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {

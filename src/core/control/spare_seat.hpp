@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/worker.hpp"
+#include "core/control/worker.hpp"
 
 #include <cstddef>
 

@@ -8,6 +8,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+struct scope_state;
+
 struct life_seat : ready_seat {
     using ready_seat::ready_seat;
 

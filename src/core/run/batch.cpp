@@ -3,8 +3,8 @@
 // by which the next one takes the upper half of what is left. See docs/design/batch.md.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
-#include "core/run/attention.hpp"
-#include "core/runtime.hpp"
+#include "core/run/run_room.hpp"
+#include "core/run/ticket_kind.hpp"
 #include "core/task/words.hpp"
 
 #include <algorithm>
@@ -43,10 +43,6 @@ static_assert(sizeof(ticket) <= closure_bytes);
 
 namespace {
 
-void run_ticket_at(runtime& rt, worker& w, std::uint32_t index, bool) { rt.run_ticket(w, index); }
-/// A ticket completes as other tasks do.
-constexpr task_kind ticket_kind{&run_ticket_at, nullptr};
-
 ticket& ticket_of(slot& s) { return *std::launder(reinterpret_cast<ticket*>(s.storage)); }
 
 /// The upper half of what is left, rounded up, so that repeating it takes all. False: nothing.
@@ -64,7 +60,7 @@ bool take_half(ticket& from, std::uint64_t& taken) {
 
 }  // namespace
 
-void runtime::spawn_members(worker& w, const batch_bodies& all) {
+void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
     const std::uint32_t batch = w.top->slot;
     const slot& p = slot_at(batch);
     // A chooser decides about each body, an observer sees each, and inboxes hold them one by one.
@@ -95,15 +91,15 @@ void runtime::spawn_members(worker& w, const batch_bodies& all) {
     }
 }
 
-void runtime::count_members(worker& w, std::uint32_t batch, std::size_t count) {
+void run_room::count_members(run_seat& w, std::uint32_t batch, std::size_t count) {
     if (count == 0) return;
     seat_counters::add(w.counters.created, count);
     count_creation(w, slot_at(batch).environment.load(relaxed), count);
 }
 
 /// The bodies from `first` on, without any slot.
-void runtime::run_alone(worker& w, std::uint32_t batch, const batch_bodies& all,
-                        std::size_t first) {
+void run_room::run_alone(run_seat& w, std::uint32_t batch, const batch_bodies& all,
+                         std::size_t first) {
     for (; first < all.count; first += range::most) {
         const std::size_t n = std::min(all.count - first, range::most);
         ticket alone{all, first, batch, true, range::make(0, n)};
@@ -112,7 +108,7 @@ void runtime::run_alone(worker& w, std::uint32_t batch, const batch_bodies& all,
 }
 
 /// A slot below `parent`, of which the caller holds a share.
-std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_t batch) {
+std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint32_t batch) {
     const std::uint32_t index = take_slot(w);
     if (index == no_index) return no_index;
     const slot& p = slot_at(batch);
@@ -134,7 +130,7 @@ std::uint32_t runtime::open_ticket(worker& w, std::uint32_t parent, std::uint32_
 
 /// For a thread that has nothing to do: a ticket by which it takes from `index` and from those
 /// above it.
-bool runtime::leave_ticket(worker& w, std::uint32_t index) {
+bool run_room::leave_ticket(run_seat& w, std::uint32_t index) {
     ticket& own = ticket_of(slot_at(index));
     if ((own.bodies.fetch_or(range::queued, relaxed) & range::queued) != 0) return true;
     const std::uint32_t left = open_ticket(w, index, own.batch);
@@ -147,7 +143,7 @@ bool runtime::leave_ticket(worker& w, std::uint32_t index) {
     return true;
 }
 
-void runtime::run_ticket(worker& w, std::uint32_t index) {
+void run_room::run_ticket(run_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     ticket& own = ticket_of(s);
     if (!std::exchange(own.held, true)) {
@@ -167,7 +163,7 @@ void runtime::run_ticket(worker& w, std::uint32_t index) {
 }
 
 /// Takes half of the fullest ticket above. False: nothing is left there.
-bool runtime::refill_ticket(worker& w, std::uint32_t index) {
+bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
     ticket& own = ticket_of(slot_at(index));
     while (true) {
         // Those above are all open: each is the parent of the one below.
@@ -198,14 +194,14 @@ bool runtime::refill_ticket(worker& w, std::uint32_t index) {
 }
 
 /// The bodies that a ticket holds. False: something else is wanted first.
-bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
+bool run_room::run_members(run_seat& w, std::uint32_t index, ticket& own) {
     const batch_bodies& all = own.all;
     const std::uint32_t batch = own.batch;
     const std::uint32_t shown_as = index == no_index ? batch : index;
     const slot& p = slot_at(batch);
     const bool quiet = p.has(flag_quiet);
     const unsigned level = level_of(p);
-    running_task body{shown_as, w.top, {}, task_context(*this, w, id_of(batch))};
+    running_task body{shown_as, w.top, {}, task_context(w.rt, w.whole, id_of(batch))};
     const std::int64_t outer_elsewhere = w.elsewhere;
     const std::int64_t began = options().statistics ? active_policy::now() : w.stamp;
     std::uint64_t executed = 0, failed = 0, cancelled = 0;
@@ -241,7 +237,7 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
             ++failed;
             record_failure(w, batch, std::exchange(body.error, nullptr), ordinal);
         }
-        left_early = index != no_index && wanted_elsewhere(*this, w, level);
+        left_early = index != no_index && wanted_elsewhere(w, level);
         if (left_early) break;
     }
     if (!options().statistics) note_durations(w, p.name, quiet, untimed);
@@ -258,7 +254,7 @@ bool runtime::run_members(worker& w, std::uint32_t index, ticket& own) {
     return !left_early;
 }
 
-task_options runtime::member_options(std::uint32_t parent) const {
+task_options run_room::member_options(std::uint32_t parent) const {
     const slot& p = slot_at(parent);
     task_options o{.name = p.name, .parent = id_of(parent), .where = {}};
     const std::uint8_t level = p.level.load(relaxed);

@@ -2,7 +2,7 @@
 // A thread of the program computes as the scheduler's creator does while it runs tasks (C32).
 
 #include "base/platform/platform.hpp"
-#include "core/worker.hpp"
+#include "core/run/run_seat.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -11,7 +11,7 @@ class helper_floats {
 public:
     helper_floats() = default;
     /// Before each task that the thread runs; only the first time in this object's life costs.
-    void use(const worker& w, std::uint64_t wanted) {
+    void use(const run_seat& w, std::uint64_t wanted) {
         if (used_) return;
         used_ = true;
         if (w.depth != 0 || (w.kind != seat_kind::main && w.kind != seat_kind::guest)) return;

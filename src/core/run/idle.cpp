@@ -1,5 +1,5 @@
 // A thread that finds nothing to do: it polls for a while, announces itself, looks again, sleeps.
-#include "core/run/attention.hpp"
+#include "core/run/run_room.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,7 +27,28 @@ std::int64_t search_before_sleep(parking p) {
 
 }  // namespace
 
-void runtime::idle(worker& w) {
+/// The thread looks again and again for as long as the program's choice of parking says. True: it
+/// has run something.
+bool run_room::search(run_seat& w) {
+    const bool goes_on = phase(relaxed) == life::running;
+    const std::int64_t ns = serial() || !goes_on ? 0 : search_before_sleep(options().idle);
+    const std::int64_t until = ns != 0 ? active_policy::now() + ns : 0;
+    constexpr unsigned looks_at_clock = 4;
+    for (unsigned i = 1; ns != 0; ++i) {
+        if (i % looks_at_clock == 0 && active_policy::now() >= until) break;
+        pause_between_looks();
+        if (const task_id id = next_task(w)) {
+            leave_search(w);
+            run(w, id, true);
+            run_chain(w);
+            return true;
+        }
+        if (steal_branch(w)) return true;
+    }
+    return false;
+}
+
+void run_room::idle(run_seat& w) {
     flush_scope_ends(w);
     note_core(w);
     if (w.search == searcher::none) {
@@ -35,22 +56,8 @@ void runtime::idle(worker& w) {
         w.search = searcher::idle;
         if (observed()) report(w, event_kind::searching, {});
     }
-    const bool goes_on = phase(relaxed) == life::running;
-    const std::int64_t search = serial() || !goes_on ? 0 : search_before_sleep(options().idle);
-    const std::int64_t search_until = search != 0 ? active_policy::now() + search : 0;
-    constexpr unsigned looks_at_clock = 4;
-    for (unsigned i = 1; search != 0; ++i) {
-        if (i % looks_at_clock == 0 && active_policy::now() >= search_until) break;
-        pause_between_looks();
-        if (const task_id id = next_task(w)) {
-            leave_search(w);
-            run(w, id, true);
-            run_chain(w);
-            return;
-        }
-        if (steal_branch(w)) return;
-    }
-    const std::int64_t expected = expected_at.load(seq_cst);
+    if (search(w)) return;
+    const std::int64_t expected = expected_at_.load(seq_cst);
     if (w.expected_at.load(relaxed) != expected) {
         w.expected_at.store(expected, relaxed);
         notify_of_expected_work(expected);
@@ -68,7 +75,7 @@ void runtime::idle(worker& w) {
     // The look after the announcement (I5). Everything that could want this thread is looked at.
     const auto wanted = [&] {
         return work_visible() || direct_work_after_announcement(w) ||
-               phase(seq_cst) == life::closed || expected_at.load(seq_cst) != expected;
+               phase(seq_cst) == life::closed || expected_at_.load(seq_cst) != expected;
     };
     note_cores(w);
     const searcher now = std::exchange(w.search, searcher::none);
@@ -76,20 +83,20 @@ void runtime::idle(worker& w) {
     w.stamp = active_policy::coarse_now();
 }
 
-void runtime::expect_work(nanoseconds in) {
+void run_room::expect_work(nanoseconds in) {
     std::int64_t at = deadline_after(active_policy::now(), in);
     if (at == INT64_MAX) at = 0;         // never
     at = std::max<std::int64_t>(at, 0);  // before the clock began
     // seq_cst: before the look at who sleeps. A thread that announces a sleep after that sees it.
-    expected_at.store(at, seq_cst);
+    expected_at_.store(at, seq_cst);
     notify_of_expected_work(at);
 }
 
 /// Wakes one thread that fell asleep before it was said; that one wakes the next.
-void runtime::notify_of_expected_work(std::int64_t at) {
+void run_room::notify_of_expected_work(std::int64_t at) {
     if (!asleep().anybody_asleep()) return;
     for (unsigned i = 0; i < seat_count(); ++i) {
-        const worker* w = &seat_at(i);
+        const ready_seat* w = &seat_at(i);
         if (w->expected_at.load(relaxed) == at) continue;
         if (!asleep().asleep(i, searcher::idle) || !asleep().take(i)) continue;
         notify(i);

@@ -4,9 +4,8 @@
 #include "braid/core/scope.hpp"
 #include "core/life/new_task.hpp"
 #include "core/life/plain_end.hpp"
-#include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
-#include "core/seat_lease.hpp"
+#include "core/run/run_room.hpp"
 #include "core/task/words.hpp"
 
 #include <algorithm>
@@ -25,9 +24,9 @@ namespace {
 
 /// The newest task of this thread, if it is plain, of the same environment, and nothing else comes
 /// first.
-[[gnu::always_inline]] inline std::uint64_t next_plain(const runtime& rt, worker& w,
+[[gnu::always_inline]] inline std::uint64_t next_plain(const run_room& rt, run_seat& w,
                                                        const task_environment* environment) {
-    if (wanted_elsewhere(rt, w, normal_level) || rt.phase(relaxed) != life::running) return 0;
+    if (rt.wanted_elsewhere(w, normal_level) || rt.phase(relaxed) != life::running) return 0;
     const std::uint64_t id = w.ready[normal_level].newest();
     if (id == 0) return 0;
     const slot& s = rt.slot_at(index_of(id));
@@ -42,7 +41,7 @@ namespace {
 
 /// Does what run() does; what is equal for plain tasks that follow each other is done once.
 template <bool observed>
-void runtime::run_plain(worker& w, task_id id, bool more) {
+void run_room::run_plain(run_seat& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
     std::uint32_t index = index_of(id.value);
     slot* s = &slot_at(index);
@@ -54,8 +53,8 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
     unsigned untimed = 0;
     const char* name = nullptr;
     plain_end end{};
-    running_task body{index, w.top, {}, task_context(*this, w, {})};
-    atomic<std::uint64_t>& shown = w.frames[std::min(w.depth, worker::shown_depth)].task;
+    running_task body{index, w.top, {}, task_context(w.rt, w.whole, {})};
+    atomic<std::uint64_t>& shown = w.frames[std::min(w.depth, run_seat::shown_depth)].task;
     running_task* const outer = begin_body(w, body, id);
     w.elsewhere = 0;
     while (true) {
@@ -66,7 +65,7 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
         }
         const closure_fn invoke = s->invoke;
         name = s->name;
-        if (observed) options().observer->on_start(w.index, id, name, 0, {});
+        if (observed) watcher().on_start(w.index, id, name, 0, {});
 
         invoke(s->storage, &body.context);
 
@@ -95,7 +94,7 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
     if (ended != 0 && in != nullptr) count_end(w, *in, end_of_task::executed, ended);
     if (body.error != nullptr) {
         if (observed) report(w, event_kind::failed, id, {}, name);
-        if (observed) options().observer->on_end(w.index, id, name, false);
+        if (observed) watcher().on_end(w.index, id, name, false);
         seat_counters::add(w.counters.failed);
         record_failure(w, index, std::move(body.error), 0);
         own_work_done(w, index);
@@ -106,12 +105,12 @@ void runtime::run_plain(worker& w, task_id id, bool more) {
     }
 }
 
-template void runtime::run_plain<false>(worker& w, task_id id, bool more);
-template void runtime::run_plain<true>(worker& w, task_id id, bool more);
+template void run_room::run_plain<false>(run_seat& w, task_id id, bool more);
+template void run_room::run_plain<true>(run_seat& w, task_id id, bool more);
 
 // ---- run at once, by a thread outside tasks ----------------------------------------------------
 
-void runtime::end_here(worker& w, std::uint32_t index) {
+void run_room::end_here(run_seat& w, std::uint32_t index) {
     if (!unwatched()) return own_work_done(w, index);
     const plain_end end = end_plain<false>(w, slot_at(index), index, false);
     if (end.kind == plain_end::not_closed) {
@@ -121,34 +120,36 @@ void runtime::end_here(worker& w, std::uint32_t index) {
     }
 }
 
-/// A task that joins can be part of. What its body throws goes to the caller, not to the task.
-void runtime::run_here(worker& w, const char* name, void (*body)(void*, fork_context), void* data) {
-    const draft d = detail::open_plain(*this, &w, nullptr, name, draft_kind::spawned, {});
+void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_context),
+                        void* data) {
+    draft d;
+    if (unwatched()) d = open_plain(w, nullptr, name, draft_kind::spawned);
+    if (d.storage == nullptr) d = open(w, {.name = name, .where = {}}, draft_kind::spawned);
     if (d.storage == nullptr) return body(data, joins_of_body(w));  // shut down, or no memory
     const std::uint32_t index = index_of(d);
     const task_id id = id_of(index);
     slot& s = slot_at(index);
     s.runner.store(w.index, relaxed);
     helper_floats floats;
-    floats.use(w, float_control);
-    running_task task{index, w.top, {}, task_context(*this, w, id)};
+    floats.use(w, float_control_);
+    running_task task{index, w.top, {}, task_context(w.rt, w.whole, id)};
     const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
     s.waits_for.store(0, relaxed);
     struct around {
-        runtime& rt;
-        worker& w;
+        run_room& rt;
+        run_seat& w;
         running_task& task;
         task_id id;
         running_task* outer;
-        around(runtime& r, worker& own, running_task& t, task_id i, unsigned facts)
+        around(run_room& r, run_seat& own, running_task& t, task_id i, unsigned facts)
             : rt(r), w(own), task(t), id(i), outer(r.begin_body(own, t, i)) {
             if (!rt.observed()) return;
-            rt.options().observer->on_start(w.index, id, rt.slot_at(task.slot).name, facts, {});
+            rt.watcher().on_start(w.index, id, rt.slot_at(task.slot).name, facts, {});
         }
         ~around() {
             rt.end_body(w, task, outer);
             if (rt.observed()) {
-                rt.options().observer->on_end(w.index, id, rt.slot_at(task.slot).name, false);
+                rt.watcher().on_end(w.index, id, rt.slot_at(task.slot).name, false);
             }
             seat_counters::add(w.counters.executed);
             rt.end_here(w, task.slot);

@@ -33,7 +33,7 @@ seats_seat* threads_room::take_guest(bool also_spare) {
     return found;
 }
 
-worker* threads_room::lease_guest() {
+seats_seat* threads_room::lease_guest() {
     seats_seat* w = nullptr;
     {
         const locked lock(without_seat().lock);
@@ -43,10 +43,10 @@ worker* threads_room::lease_guest() {
         }
     }
     sit_down_as_guest(*w);
-    return &w->whole;
+    return w;
 }
 
-worker* threads_room::try_lease_guest() {
+seats_seat* threads_room::try_lease_guest() {
     seats_seat* w = nullptr;
     {
         const locked lock(without_seat().lock);
@@ -54,7 +54,7 @@ worker* threads_room::try_lease_guest() {
     }
     if (w == nullptr) return nullptr;
     sit_down_as_guest(*w);
-    return &w->whole;
+    return w;
 }
 
 void threads_room::sit_down_as_guest(seats_seat& w) {
@@ -77,11 +77,11 @@ void threads_room::note_guest_waits(seats_seat& w, bool waits) {
     if (waits) without_seat().returned.notify_all();
 }
 
-worker* threads_room::enter_post_seat() {
+seats_seat* threads_room::enter_post_seat() {
     // acquire: pairs with leave_post_seat(); each thread finds the seat as the one before has left
     // it.
     if (post_seat_ == nullptr || post_taken_.exchange(true, acquire)) return nullptr;
-    return &post_seat_->whole;
+    return post_seat_;
 }
 
 void threads_room::leave_post_seat() {

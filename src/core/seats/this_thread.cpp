@@ -35,27 +35,27 @@ void threads_room::bind_near(seats_seat& w) const {
     thread_state& here = this_thread_state;
     for (seat_binding& b : here.bindings) {
         if (b.seat != nullptr && b.in != this) continue;
-        b = {this, serial_number_, &w.whole};
+        b = {this, serial_number_, &w};
         return;
     }
     std::copy(here.bindings + 1, here.bindings + thread_state::near, here.bindings);
-    here.bindings[thread_state::near - 1] = {this, serial_number_, &w.whole};
+    here.bindings[thread_state::near - 1] = {this, serial_number_, &w};
     here.has_more_bindings = true;  // the oldest is found by its seat from now on
 }
 
 /// A seat that this thread has, and that has left its table.
-worker* threads_room::find_far() const {
+seats_seat* threads_room::find_far() const {
     for (unsigned i = 0; i < seat_count(); ++i) {
         seats_seat& w = seat_at(i);
         // relaxed: only this thread ever wrote its own number there.
         if (w.bound_to.load(relaxed) != this_thread_state.serial) continue;
         bind_near(w);
-        return &w.whole;
+        return &w;
     }
     return nullptr;
 }
 
-worker* threads_room::bound() const {
+seats_seat* threads_room::bound() const {
     for (const seat_binding& b : this_thread_state.bindings) {
         if (b.in == this && b.serial == serial_number_) return b.seat;
     }
@@ -72,7 +72,7 @@ void threads_room::bind(seats_seat& w) const {
 void threads_room::unbind(seats_seat& w) {
     w.bound_to.store(0, relaxed);
     for (seat_binding& b : this_thread_state.bindings) {
-        if (b.seat == &w.whole) b = {};
+        if (b.seat == &w) b = {};
     }
 }
 

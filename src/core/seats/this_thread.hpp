@@ -11,6 +11,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 class threads_room;
+struct seats_seat;
 
 #if defined(__GNUC__) && defined(__linux__)
 #define BRAID_THREAD_LOCAL thread_local __attribute__((tls_model("initial-exec")))
@@ -22,7 +23,7 @@ class threads_room;
 struct seat_binding {
     const threads_room* in = nullptr;
     std::uint64_t serial = 0;
-    worker* seat = nullptr;
+    seats_seat* seat = nullptr;
 };
 
 struct thread_state {

@@ -29,7 +29,7 @@ public:
 
     // ---- the calling thread's seat (this_thread.cpp)
     /// Null: it has none.
-    worker* bound() const;
+    seats_seat* bound() const;
     void bind(seats_seat& w) const;
     static void unbind(seats_seat& w);
     /// The calling thread has the seat from now on, and takes part.
@@ -63,23 +63,23 @@ public:
     void set_guests(seats_seat* spare, seats_seat* post);
     bool is_spare_guest(const seats_seat& w) const { return &w == spare_guest_; }
     /// For a call that does not wait.
-    worker* lease_guest();
+    seats_seat* lease_guest();
     /// For a wait. Null: all are taken, and none can be had.
-    worker* try_lease_guest();
+    seats_seat* try_lease_guest();
     /// Under the lock of without_seat(); sit_down_as_guest() follows. Null: none is free.
     seats_seat* take_guest(bool also_spare) BRAID_REQUIRES(without_seat().lock);
     void sit_down_as_guest(seats_seat& w);
     void return_guest(seats_seat& w);
     void note_guest_waits(seats_seat& w, bool waits);
     /// For try_post() from outside: waits for nothing. Null: another thread has it.
-    worker* enter_post_seat();
+    seats_seat* enter_post_seat();
     void leave_post_seat();
     /// Threads of the program in a call that runs tasks or waits.
     bool anybody_inside();
 
 private:
     void bind_near(seats_seat& w) const;
-    [[gnu::noinline]] worker* find_far() const;
+    [[gnu::noinline]] seats_seat* find_far() const;
     bool start(seats_seat& w);
     seats_seat* call_reserve(bool& idle) BRAID_REQUIRES(reserves_mutex_);
     stand_in start_reserve();

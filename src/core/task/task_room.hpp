@@ -16,6 +16,8 @@ namespace detail {
 
 class stable_ids;
 
+struct task_seat;
+
 /// A task on the stack of the thread that runs it.
 struct running_task {
     std::uint32_t slot;
@@ -23,6 +25,7 @@ struct running_task {
     std::exception_ptr error;
     task_context context;
     const fork_slot* joins_from = nullptr;  // top of the thread's joins when it began
+    const task_seat* seat = nullptr;        // whose thread runs it
 };
 
 /// What a seat shows to searchers: its tasks from the outermost to the innermost, and what each

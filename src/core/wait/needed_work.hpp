@@ -1,8 +1,8 @@
 #pragma once
 // Which tasks an awaited task needs. See "How needed work is found" in docs/design/wait.md.
 
-#include "core/runtime.hpp"
 #include "core/task/words.hpp"
+#include "core/wait/wait_room.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -18,7 +18,8 @@ namespace detail {
 /// generations, so a member that is complete by then just matches nothing.
 class needed_work {
 public:
-    needed_work(const runtime& rt, worker& w) : rt_(rt), list_(w.needed), count_(w.needed_count) {}
+    needed_work(const wait_room& rt, wait_seat& w)
+        : rt_(rt), list_(w.needed), count_(w.needed_count) {}
 
     void find(task_id awaited) {
         count_ = 0;
@@ -51,7 +52,7 @@ public:
     }
 
 private:
-    static constexpr unsigned limit = std::size(decltype(worker::needed){}), width = 4;
+    static constexpr unsigned limit = std::size(decltype(wait_seat::needed){}), width = 4;
 
     void add(task_id id) {
         if (!id || count_ == limit) return;
@@ -77,8 +78,9 @@ private:
     void add_awaited_by_members() {
         const unsigned seats = rt_.seat_count();
         for (unsigned i = 0; i < seats; ++i) {
-            const worker* w = &rt_.seat_at(i);
-            const unsigned shown = std::min<unsigned>(w->shown.load(acquire), worker::shown_depth);
+            const wait_seat* w = &rt_.seat_at(i);
+            const unsigned shown =
+                std::min<unsigned>(w->shown.load(acquire), wait_seat::shown_depth);
             // A ready task for that thread alone cannot start before what the thread waits for is
             // complete, unless the thread runs it on top.
             bool member = awaits_seat(w->index);
@@ -100,7 +102,7 @@ private:
         return false;
     }
 
-    const runtime& rt_;
+    const wait_room& rt_;
     task_id* list_;
     unsigned& count_;
 };

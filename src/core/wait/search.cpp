@@ -14,7 +14,7 @@ constexpr std::size_t first_entries = 64;
 
 }  // namespace
 
-bool enough_stack(const runtime& rt, worker& w) {
+bool enough_stack(const wait_room& rt, wait_seat& w) {
     if (w.depth < 16) return true;
     if (w.stack_low == 0) w.stack_low = platform::current_stack().low;
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));

@@ -2,18 +2,18 @@
 // What a waiting thread may run on top of its wait: work that the wait needs, and nothing else
 // (I6).
 
-#include "core/runtime.hpp"
+#include "core/wait/wait_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 /// There is room for another task on this thread's stack.
-bool enough_stack(const runtime& rt, worker& w);
+bool enough_stack(const wait_room& rt, wait_seat& w);
 
 /// The search of one wait. What it finds is claimed: the caller runs it.
 class work_search {
 public:
-    work_search(runtime& rt, worker& w, const wait_target& target, help policy)
+    work_search(wait_room& rt, wait_seat& w, const wait_target& target, help policy)
         : rt_(rt), w_(w), target_(target), policy_(policy) {}
 
     /// Looks at the first entries of each queue: a thread that stands in runs what lies deeper.
@@ -32,18 +32,18 @@ public:
 private:
     task_id claim_needed(std::size_t look_at);
 
-    runtime& rt_;
-    worker& w_;
+    wait_room& rt_;
+    wait_seat& w_;
     const wait_target& target_;
     const help policy_;
 };
 
 /// The frame on this thread's stack that must return before the task can complete: the task's own
 /// body, or that of a task below it. Null: there is none. `steps`: how many frames were looked at.
-const running_task* frame_of(const runtime& rt, const worker& w, task_id id,
+const running_task* frame_of(const wait_room& rt, const wait_seat& w, task_id id,
                              unsigned* steps = nullptr);
 /// True, and reported: the wait can never end, because what it is for needs this very thread.
-bool waits_for_itself(runtime& rt, const worker& w, const wait_target& target);
+bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target);
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -10,7 +10,7 @@ namespace detail {
 
 /// Two looks say "none" in most cases: a task that nobody has started, and that is no join, has
 /// neither a body on a stack nor children that run.
-const running_task* frame_of(const runtime& rt, const worker& w, task_id id, unsigned* steps) {
+const running_task* frame_of(const wait_room& rt, const wait_seat& w, task_id id, unsigned* steps) {
     const std::uint32_t index = index_of(id.value);
     const slot& s = rt.slot_at(index);
     const bool is_join = s.has(flag_empty | flag_built | flag_own_kind);
@@ -31,7 +31,7 @@ namespace {
 
 /// A task that `id` waits for, directly or not, and that needs this thread's stack. Looks at 64
 /// tasks at most: a help to a program that made a cycle by mistake, not a promise.
-const running_task* needed_frame(const runtime& rt, const worker& w, task_id id) {
+const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_id id) {
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
     unsigned count = 1;
@@ -51,7 +51,7 @@ const running_task* needed_frame(const runtime& rt, const worker& w, task_id id)
 
 }  // namespace
 
-bool waits_for_itself(runtime& rt, const worker& w, const wait_target& target) {
+bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target) {
     const running_task* frame = nullptr;
     if (target.task) {
         frame = needed_frame(rt, w, target.task);

@@ -2,10 +2,9 @@
 // top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
-#include "core/event_word.hpp"
-#include "core/run/attention.hpp"
 #include "core/run/helper_floats.hpp"
-#include "core/seat_lease.hpp"
+#include "core/seats/gate_pass.hpp"
+#include "core/task/event_word.hpp"
 #include "core/task/words.hpp"
 #include "core/wait/search.hpp"
 
@@ -24,16 +23,16 @@ bool take_or_mark(event& signal) {
 
 }  // namespace
 
-bool wait_target::arm(runtime& rt) const {
+bool wait_target::arm(const task_room& tasks) const {
     if (task) {
-        slot& s = rt.slot_at(index_of(task.value));
+        slot& s = tasks.slot_at(task);
         return mark_waited(s.successors, generation_of(task.value));
     }
     if (branch != nullptr) {
         // acq_rel: pairs with run_branch(), which sees the bit, or has finished.
         return (branch->state.fetch_or(fork_slot::awaited, acq_rel) & fork_slot::finished) == 0;
     }
-    return signal != nullptr ? !take_or_mark(*signal) : runtime::mark_waited(*all_of);
+    return signal != nullptr ? !take_or_mark(*signal) : scopes_room::mark_waited(*all_of);
 }
 
 bool wait_target::take() const {
@@ -51,7 +50,7 @@ constexpr std::int64_t poll_ns = 200'000;
 
 /// While a core is free what is awaited may run elsewhere: to be woken takes longer than most
 /// tasks. -1: not at all.
-std::int64_t end_of_watch(const runtime& rt) {
+std::int64_t end_of_watch(const wait_room& rt) {
     if (rt.serial() || rt.options().idle == parking::power) return -1;
     const bool core_free = rt.active_workers(relaxed) < rt.cores();
     return active_policy::now() + (core_free ? watch_ns : short_watch_ns);
@@ -61,7 +60,8 @@ std::int64_t end_of_watch(const runtime& rt) {
 /// watches for a while, gives its permit away if that is wanted, and sleeps.
 class wait_loop {
 public:
-    wait_loop(runtime& rt, worker& w, const wait_target& target, nanoseconds timeout, help policy)
+    wait_loop(wait_room& rt, wait_seat& w, const wait_target& target, nanoseconds timeout,
+              help policy)
         : rt_(rt),
           w_(w),
           target_(target),
@@ -77,7 +77,7 @@ public:
     bool run(outcome** received);
 
 private:
-    static std::int64_t deadline_of(const runtime& rt, nanoseconds timeout) {
+    static std::int64_t deadline_of(const wait_room& rt, nanoseconds timeout) {
         if (timeout == forever) return INT64_MAX;
         // With a chooser time passes when it says so.
         return rt.serial() != nullptr ? 0 : deadline_after(active_policy::now(), timeout);
@@ -100,8 +100,8 @@ private:
     bool starves() const;
     void run_unneeded();
 
-    runtime& rt_;
-    worker& w_;
+    wait_room& rt_;
+    wait_seat& w_;
     const wait_target& target_;
     const std::int64_t deadline_;
     const help policy_;
@@ -129,7 +129,7 @@ void wait_loop::observe(event_kind kind) {
 }
 
 void wait_loop::begin() {
-    if (w_.depth != 0 && w_.depth <= worker::shown_depth) {
+    if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
         w_.frames[w_.depth - 1].awaited.store(target_.task.value, release);
     }
     observe(event_kind::wait_begin);
@@ -168,7 +168,7 @@ bool wait_loop::run(outcome** received) {
     // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
     if (entered_ && rt_.lot().leave(record_) && !over) over = target_.take();
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
-    if (w_.depth != 0 && w_.depth <= worker::shown_depth) {
+    if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
         w_.frames[w_.depth - 1].awaited.store(0, relaxed);
     }
     if (over) rt_.report_taken(target_);
@@ -179,7 +179,7 @@ bool wait_loop::run(outcome** received) {
 bool wait_loop::wait_out() {
     for (bool looked = false;; looked = true) {
         rt_.rest_if_frozen(w_);
-        runtime::settle(w_);
+        wait_room::settle(w_);
         // acquire: pairs with the release in parking_lot::wake().
         if (record_.done.load(acquire)) {
             if (target_.take()) return true;
@@ -224,7 +224,7 @@ void wait_loop::run_on_top(task_id id) {
         rt_.report(w_, event_kind::helped, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{},
                    id);
     }
-    floats_.use(w_, rt_.float_control);
+    floats_.use(w_, rt_.float_control());
     // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
     const auto more = [&](std::uint64_t entry) {
         return target_.all_of != nullptr || target_.run_everything || search_.is_node({entry});
@@ -235,7 +235,7 @@ void wait_loop::run_on_top(task_id id) {
 
 bool wait_loop::steal_branch() {
     if (policy_ == help::none || !enough_stack(rt_, w_)) return false;
-    floats_.use(w_, rt_.float_control);
+    floats_.use(w_, rt_.float_control());
     return rt_.steal_needed_branch(w_, target_);
 }
 
@@ -254,7 +254,7 @@ bool wait_loop::may_sleep() {
     if (waits_for_itself(rt_, w_, target_)) return false;
     rt_.ask_pinned_threads(w_);
     if (rt_.options().warn_when_wait_parks && w_.kind == seat_kind::worker &&
-        !rt_.warned_of_parking.exchange(true, relaxed)) {
+        rt_.first_to_warn_of_parking()) {
         const char* name = w_.top != nullptr ? rt_.slot_at(w_.top->slot).name : nullptr;
         rt_.log(log_level::warning,
                 "%s: a wait in task '%s' parks %s; give the work that follows to a task with "
@@ -322,7 +322,7 @@ void wait_loop::poll() {
 bool wait_loop::others_rest() const {
     const unsigned seats = rt_.seat_count();
     for (unsigned i = 0; i < seats; ++i) {
-        const worker& other = rt_.seat_at(i);
+        const wait_seat& other = rt_.seat_at(i);
         const bool own = other.kind != seat_kind::main && other.kind != seat_kind::guest;
         // What a thread of the program does outside tasks is not known, nor what it waits for in
         // blocking().
@@ -358,26 +358,14 @@ void wait_loop::run_unneeded() {
 
 }  // namespace
 
-bool runtime::wait(worker& w, const wait_target& target, nanoseconds timeout, help policy,
-                   outcome** received) {
+bool wait_room::wait(wait_seat& w, const wait_target& target, nanoseconds timeout, help policy,
+                     outcome** received) {
     const gate_pass pass(*this, w);
     if (target.branch == nullptr) publish_joins(w);
     wait_loop loop(*this, w, target, timeout, policy);
     if (loop.enter()) return loop.run(received);
     report_taken(target);
     return true;
-}
-
-bool runtime::sleep(worker& w, std::int64_t deadline) {
-    flush_scope_ends(w);  // before anything that may last: somebody may wait for the last piece
-    seat_counters::add(w.counters.parks);
-    if (observed()) report(w, event_kind::parked, {});
-    const bool in_time = park(w, deadline, w.wait_over != nullptr);
-    rest_if_frozen(w);
-    w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
-    w.woke = w.stamp;
-    if (observed()) report(w, event_kind::unparked, {});
-    return in_time;
 }
 
 }  // namespace detail

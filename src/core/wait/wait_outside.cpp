@@ -1,6 +1,6 @@
 // A wait of a thread that takes no part: it leases a seat for as long, and where none can be had
 // (all are taken, or no memory) it sleeps until what it waits for has come, or a seat is free.
-#include "core/seat_lease.hpp"
+#include "core/wait/wait_room.hpp"
 
 #include <algorithm>
 
@@ -11,8 +11,8 @@ namespace {
 enum class outside : std::uint8_t { over, seated, out_of_time, again };
 
 struct guest_lease {
-    runtime& rt;
-    worker* seat;
+    wait_room& rt;
+    wait_seat* seat;
     ~guest_lease() {
         if (seat == nullptr) return;
         rt.flush_scope_ends(*seat);
@@ -25,7 +25,7 @@ struct guest_lease {
 /// Under the guest lock; who ends a wait without a seat, and who returns a seat, notify under it.
 /// Memory comes back without a word, so this thread looks for a seat again now and then. False: the
 /// time is up.
-bool runtime::sleep_outside(std::int64_t deadline) {
+bool wait_room::sleep_outside(std::int64_t deadline) {
     constexpr std::int64_t look_again_ns = 2'000'000;
     const std::int64_t now = active_policy::now();
     if (now >= deadline) return false;
@@ -35,8 +35,8 @@ bool runtime::sleep_outside(std::int64_t deadline) {
 
 namespace {
 
-outside sleep_without_seat(runtime& rt, const wait_target& target, std::int64_t deadline,
-                           worker*& seat, outcome** received) {
+outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_t deadline,
+                           wait_seat*& seat, outcome** received) {
     wait_record record;
     const auto arm = [&] { return target.arm(rt); };
     if (!rt.lot().enter(record, target.key(), no_seat, arm)) return outside::over;
@@ -46,7 +46,7 @@ outside sleep_without_seat(runtime& rt, const wait_target& target, std::int64_t 
         // acquire: pairs with the release in parking_lot::wake().
         while (in_time && !record.done.load(acquire) && seat == nullptr) {
             if (seats_seat* const free = rt.take_guest(false)) {
-                seat = &free->whole;
+                seat = static_cast<wait_seat*>(free);
             } else {
                 in_time = rt.sleep_outside(deadline);
             }
@@ -61,10 +61,12 @@ outside sleep_without_seat(runtime& rt, const wait_target& target, std::int64_t 
 
 }  // namespace
 
-bool runtime::wait_here(const wait_target& target, nanoseconds timeout, help policy,
-                        outcome** received) {
-    if (worker* const own = bound()) return wait(*own, target, timeout, policy, received);
-    guest_lease guest{*this, try_lease_guest()};
+bool wait_room::wait_here(const wait_target& target, nanoseconds timeout, help policy,
+                          outcome** received) {
+    if (seats_seat* const own = bound()) {
+        return wait(static_cast<wait_seat&>(*own), target, timeout, policy, received);
+    }
+    guest_lease guest{*this, static_cast<wait_seat*>(try_lease_guest())};
     if (guest.seat != nullptr) return wait(*guest.seat, target, timeout, policy, received);
 
     const std::int64_t deadline = deadline_after(active_policy::now(), timeout);

@@ -11,7 +11,7 @@ BRAID_NAMESPACE_BEGIN
 class event;
 
 namespace detail {
-class runtime;
+class task_room;
 struct scope_state;
 
 /// What a wait is for. Exactly one of the four.
@@ -30,7 +30,7 @@ struct wait_target {
     }
     /// Under the lock of the key's bucket: leaves word that somebody waits. False: what is awaited
     /// came about, and an automatic event is taken.
-    bool arm(runtime& rt) const;
+    bool arm(const task_room& tasks) const;
     /// After a wake: what woke this wait is its own. An automatic event goes to one waiter only.
     bool take() const;
 };

@@ -1,44 +1,21 @@
 #pragma once
 // The calling thread's seat: which one it has, and for how long.
 
-#include "core/runtime.hpp"
+#include "core/control/runtime.hpp"
+#include "core/seats/gate_pass.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// With a chooser a thread in a blocking region takes no part in the serial gate: it enters it for
-/// each operation.
-class gate_pass {
-public:
-    gate_pass(runtime& rt, worker& w) {
-        if (!w.outside_gate) return;
-        gate_ = rt.serial();
-        worker_ = &w;
-        gate_->enter(w.index);
-        w.outside_gate = false;
-    }
-    ~gate_pass() {
-        if (gate_ == nullptr) return;
-        worker_->outside_gate = true;
-        gate_->leave(worker_->index);
-    }
-    gate_pass(const gate_pass&) = delete;
-    gate_pass& operator=(const gate_pass&) = delete;
-
-private:
-    gate* gate_ = nullptr;
-    worker* worker_ = nullptr;
-};
-
 /// The calling thread's seat for one call that does not wait: its own, or a guest's, leased for the
-/// duration. Waits go through runtime::wait_here().
+/// duration. Waits go through wait_room::wait_here().
 class seat_lease {
 public:
     seat_lease(runtime& rt, worker* known)
         : rt_(rt),
           worker_(known != nullptr ? known : rt.bound()),
           leased_(worker_ == nullptr),
-          pass_(rt, leased_ ? *(worker_ = rt.lease_guest()) : *worker_) {}
+          pass_(rt, leased_ ? *(worker_ = static_cast<worker*>(rt.lease_guest())) : *worker_) {}
     ~seat_lease() {
         if (!leased_) return;
         rt_.flush_scope_ends(*worker_);

@@ -1,4 +1,4 @@
-#include "core/limits.hpp"
+#include "core/control/limits.hpp"
 
 #include <cinttypes>
 #include <cstdio>

@@ -1,0 +1,69 @@
+#pragma once
+// The scheduler behind braid::scheduler: its rooms, each the base of the next, and here the topmost
+// one: how it is made, who takes part for good, how it rests, and how everything ends.
+//   report/   what it says about itself          life/     a task is opened, ready, complete
+//   task/     data and protocols of one task     run/      bodies, a thread's loops
+//   seats/    threads and their seats            wait/     helping, parking, permits
+//   ready/    where ready work can lie           control/  this one
+
+#include "braid/core/scheduler.hpp"
+#include "core/control/spare_seat.hpp"
+#include "core/control/worker.hpp"
+#include "core/wait/wait_room.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class runtime : public wait_room {
+public:
+    // ---- create.cpp
+    static runtime* create(const scheduler_options& options);
+    /// Null: the calling thread has no seat.
+    worker* bound() const { return static_cast<worker*>(threads_room::bound()); }
+    worker& seat_at(unsigned index) const {
+        return static_cast<worker&>(wait_room::seat_at(index));
+    }
+
+    // ---- threads.cpp: who takes part for good
+    void set_worker_count(unsigned count);
+    /// Empty: there is no such worker.
+    thread_ref worker_thread(unsigned index) const;
+    worker* add_main(const char* name);
+    void remove_main(worker& w);
+
+    // ---- freeze.cpp
+    void freeze();
+    void resume();
+
+    // ---- shut_down.cpp
+    void shut_down(shutdown how);
+    /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
+    static void destroy(runtime* rt);
+
+    scheduler_statistics statistics() const;
+
+private:
+    explicit runtime(const scheduler_options& o);
+    ~runtime();
+    static seats_seat* make_seat(threads_room& in, seat_kind kind, unsigned number,
+                                 const char* name);
+    seats_seat* reuse_main_seat(const char* name);
+    bool everything_ended() const;
+    bool at_rest() const;  // … and no thread is still busy with the consequences
+    void end_from_another_thread(worker& self);
+    void join_and_free(worker* self);
+
+    std::uint32_t ring_ = 0, process_ = 0;
+    unsigned max_workers_ = 0;
+    spare_seat spare_;
+    mutable mutex threads_mutex_;  // starting, stopping and counting workers
+    unsigned started_workers_ BRAID_GUARDED_BY(threads_mutex_) = 0;
+    std::uint16_t worker_seats_[sleepers::capacity] BRAID_GUARDED_BY(threads_mutex_) = {};
+    platform::thread_request last_request_{};
+    worker* ended_by_ = nullptr;  // the seat whose task destroyed the scheduler; see destroy()
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,117 @@
+// How everything ends: when all has run or was discarded, the threads leave and the memory goes.
+#include "core/control/seat_lease.hpp"
+#include "core/run/helper_floats.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool runtime::everything_ended() const {
+    const scheduler_statistics ended_first = totals();
+    return ended_first.ended() == totals().created;
+}
+
+bool runtime::at_rest() const {
+    // In this order: a thread is awake before it counts the end of a task, and asleep after it
+    // has dealt with all that follows from it.
+    if (!everything_ended()) return false;
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const worker& w = seat_at(i);
+        if (is_own(w) && !w.at_rest.load(seq_cst)) return false;  // pairs with park()
+    }
+    return true;
+}
+
+void runtime::shut_down(shutdown how) {
+    const life wanted = how == shutdown::drain ? life::draining : life::discarding;
+    advance_phase(wanted);
+    const worker* self = bound();
+    if (self != nullptr && self->top != nullptr) return;  // begun; the destructor ends it
+    while (frozen().on()) resume();
+
+    const seat_lease seat(*this, nullptr);
+    const std::uint64_t key = phase_key();
+    helper_floats floats;
+    // Most often the others are about to find out that there is nothing left.
+    const std::int64_t spin_until = active_policy::now() + (serial() ? 0 : 50'000);
+    while (!at_rest()) {
+        if (const task_id id = next_task(*seat)) {
+            floats.use(*seat, float_control());
+            leave_search(*seat);
+            seat->stamp = active_policy::coarse_now();
+            run(*seat, id);
+            continue;
+        }
+        flush_scope_ends(*seat);
+        if (active_policy::now() < spin_until) {
+            for (unsigned n = 0; n < 16; ++n) active_policy::relax();
+            continue;
+        }
+        wait_record record;
+        if (!lot().enter(record, key, seat->index, [&] { return !at_rest(); })) continue;
+        // Threads that go to sleep notify; a task that ends on a thread outside does not, hence
+        // the time-out.
+        if (serial()) {
+            serial()->block(seat->index, true, true);
+        } else {
+            seat->park.park(active_policy::now() + 200'000);
+        }
+        lot().leave(record);
+    }
+}
+
+/// From a task of its own: a thread cannot join itself, so another one ends it.
+void runtime::end_from_another_thread(worker& self) {
+    shut_down(shutdown::drain);
+    ended_by_ = &self;
+    last_request_ = {.name = "braid end",
+                     .entry = [](void* rt) { destroy(static_cast<runtime*>(rt)); },
+                     .argument = this};
+    const platform::thread_handle last = platform::start_thread(last_request_);
+    if (last != 0) {
+        platform::detach_thread(last);
+        return;
+    }
+    log(log_level::error,
+        "%s: the system refused the thread that would have ended the scheduler; its memory stays",
+        options().name);
+}
+
+void runtime::destroy(runtime* rt) {
+    if (platform::process_id() != rt->process_) return;  // forked: the threads are the parent's
+    worker* const self = rt->bound();
+    if (self != nullptr && self->top != nullptr) return rt->end_from_another_thread(*self);
+    rt->shut_down(shutdown::drain);
+    {
+        const locked lock(rt->threads_mutex_);
+        rt->advance_phase(life::closed);
+    }
+    // From a task: threads of the program may still be on their way out of the wait that it ended.
+    while (rt->ended_by_ != nullptr && rt->anybody_inside()) {
+        parker().park(active_policy::now() + 50'000);
+    }
+    rt->join_and_free(self);
+}
+
+void runtime::join_and_free(worker* self) {
+    for (unsigned i = 0; i < seat_count(); ++i) wake_seat(i);
+    if (serial() != nullptr && self != nullptr) serial()->leave(self->index);
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const platform::thread_handle thread = seat_at(i).thread;
+        if (thread != 0) platform::join_thread(thread);
+    }
+    if (self != nullptr) unbind(*self);
+    accounted_memory door(options().memory, 0, {});
+    door.take_over(memory());
+    this->~runtime();
+    door.release(this, sizeof(runtime), alignof(runtime), memory_tag::runtime);
+}
+
+scheduler_statistics runtime::statistics() const {
+    scheduler_statistics sum = totals();
+    sum.refused = refused();
+    count_reserves(sum);
+    return sum;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

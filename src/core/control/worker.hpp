@@ -1,0 +1,17 @@
+#pragma once
+// A seat: what one participating thread owns. The name `worker` covers all kinds of seats; each
+// is used by one thread at a time and is never freed before the scheduler. Each room has its part.
+
+#include "core/wait/wait_seat.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+struct alignas(64) worker : wait_seat {
+    worker(runtime& owner, std::uint16_t seat, seat_kind k) : wait_seat(owner, *this, seat, k) {}
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,59 @@
+// The doors by which braid/fork_join enters the core.
+#include "core/control/seat_lease.hpp"
+
+#include <cstring>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+// ---- outside tasks ------------------------------------------------------------------------------
+
+fork_context serial_context() {
+    thread_local fork_slot slots[fork_stack::spare];
+    thread_local fork_stack stack(nullptr, slots, 0);
+    return fork_access::at(stack.base);
+}
+
+void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fork_context context),
+                     void* data) {
+    runtime& rt = s.internals();
+    running_task* const running = current_task();
+    if (running != nullptr && &running->context.internals().rt == &rt) {
+        return body(data, rt.joins_of_body(*running->context.internals().seat));
+    }
+    const seat_lease seat(rt, nullptr);
+    rt.run_here(*seat, name, body, data);
+}
+
+// ---- the doors ---------------------------------------------------------------------------------
+
+bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count) {
+    worker* w = stack.owner;
+    return w != nullptr && w->rt.join_pushed(*w, first, count);
+}
+bool fork_popped(fork_stack& stack, fork_slot* slot) {
+    return stack.owner->rt.join_popped(*stack.owner, slot);
+}
+void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
+    // The slot itself is for the joins of the part.
+    result.run = slot.run;
+    result.stack = slot.stack;
+    std::memcpy(result.payload, slot.payload, sizeof result.payload);
+    const bool threw = result.run(result, fork_access::at(&slot));
+    result.state.store(threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished,
+                       relaxed);
+    fork_drop_unstolen(slot);
+}
+void fork_drop_unstolen(fork_slot& slot) {
+    worker& w = *slot.stack->owner;
+    if (!w.rt.observed()) return;
+    w.rt.report_branch(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);
+}
+void fork_lost(fork_stack& stack, std::exception_ptr error) {
+    runtime& rt = stack.owner->rt;
+    const char* name = rt.slot_at(stack.owner->top->slot).name;
+    rt.report_unobserved(name != nullptr ? name : "", std::move(error));
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

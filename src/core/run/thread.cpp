@@ -1,0 +1,136 @@
+// The loops of the scheduler's own threads.
+#include "core/run/run_room.hpp"
+
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+run_room::run_room(const scheduler_options& o, const seat_plan& plan)
+    : life_room(o, plan), float_control_(platform::float_control()) {}
+
+void run_room::enter_thread(run_seat& w) {
+    bind(w);
+    platform::set_float_control(float_control_);
+    w.stack_low = platform::current_stack().low;
+    if (serial()) serial()->await_gate(w.index);
+    w.stamp = active_policy::coarse_now();
+    if (options().threads.started != nullptr) {
+        options().threads.started(options().threads.user, w.name);
+    }
+    {
+        const locked lock(w.cores_mutex);
+        w.thread_number = platform::current_thread_number();
+    }
+    w.at_rest.store(false, seq_cst);  // as in sleep()
+    if (options().observer != nullptr) report_seated(w);
+    // Takes milliseconds, once in a process. Thieves take any victim until it is known.
+    if (cores() > 2 && w.kind == seat_kind::worker && w.number == 1) {
+        find_places(machine_topology());
+    }
+}
+
+void run_room::leave_thread(run_seat& w) {
+    leave_search(w);
+    flush_scope_ends(w);
+    w.at_rest.store(true, seq_cst);
+    if (options().threads.stopping != nullptr) {
+        options().threads.stopping(options().threads.user, w.name);
+    }
+    stand_up(w);
+}
+
+void run_room::thread_main(run_seat& w) {
+    enter_thread(w);
+    w.loop_depth = 0;
+    while (true) {
+        rest_if_frozen(w);  // first: it may take the notification of the end
+        if (phase(acquire) == life::closed) break;
+        settle(w);
+        const bool surplus =
+            w.kind == seat_kind::worker ? w.number >= active_workers(acquire) : retire_reserve(w);
+        if (surplus) {
+            rest_surplus(w);
+            continue;
+        }
+        const task_id id = next_task(w);
+        if (!id) {
+            if (!steal_branch(w)) idle(w);
+            continue;
+        }
+        leave_search(w);
+        run(w, id, true);
+        run_chain(w);
+    }
+    leave_thread(w);
+}
+
+/// The thread is one too many: it runs what is meant for it alone, or sleeps until the count goes
+/// up, or the end.
+void run_room::rest_surplus(run_seat& w) {
+    leave_search(w);
+    flush_scope_ends(w);
+    // A reserve was called for work. If the one that called it has gone on by now, and perhaps left
+    // the scheduler, somebody else must hear of that work.
+    if (w.kind == seat_kind::reserve && work_visible()) wake_one();
+    // What is meant for this thread alone nobody else can run.
+    if (const task_id id = direct_task(w)) {
+        run(w, id);
+        const auto nothing = [](std::uint64_t) { return false; };
+        run_chain(w, nothing, nothing);
+    } else {
+        sleep(w, INT64_MAX);
+    }
+}
+
+/// The background class: threads of its own that run only when nothing else wants the core, so it
+/// never delays frame work.
+void run_room::background_main(run_seat& w) {
+    enter_thread(w);
+    while (true) {
+        rest_if_frozen(w);  // first: it may take the notification of the end
+        if (phase(acquire) == life::closed) break;
+        if (const task_id id = take_background_or_rest(w)) {
+            w.stamp = active_policy::coarse_now();
+            run(w, id);
+            continue;
+        }
+        sleep(w, INT64_MAX);
+        background_thread_woke(w);
+    }
+    leave_thread(w);
+}
+
+void run_room::rest_if_frozen(run_seat& w) {
+    if (!frozen().on()) return;
+    // Threads of the program are not the scheduler's to stop, nor is the task that froze the rest.
+    if (!is_own(w) || frozen().is_by(w.index)) return;
+    leave_search(w);
+    flush_scope_ends(w);
+    const std::uint64_t key = frozen().key();
+    if (observed()) report(w, event_kind::parked, {});
+    wait_record record;
+    while (lot().enter(record, key, w.index, [&] { return frozen().on(); })) {
+        w.at_rest.store(true, seq_cst);
+        while (!record.done.load(acquire)) {  // pairs with parking_lot::wake()
+            serial() ? serial()->block(w.index, false, false) : w.park.park();
+        }
+        w.at_rest.store(false, seq_cst);
+    }
+    if (observed()) report(w, event_kind::unparked, {});
+}
+
+bool run_room::sleep(run_seat& w, std::int64_t deadline) {
+    flush_scope_ends(w);  // before anything that may last: somebody may wait for the last piece
+    seat_counters::add(w.counters.parks);
+    if (observed()) report(w, event_kind::parked, {});
+    const bool in_time = park(w, deadline, w.wait_over != nullptr);
+    rest_if_frozen(w);
+    w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
+    w.woke = w.stamp;
+    if (observed()) report(w, event_kind::unparked, {});
+    return in_time;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,69 @@
+// Blocking regions; polls that help; what instruments hear of waits.
+#include "core/run/helper_floats.hpp"
+#include "core/wait/search.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool wait_room::begin_blocking(wait_seat& w) {
+    flush_scope_ends(w);
+    publish_joins(w);
+    w.blocking_since = task_clock();
+    w.elsewhere_before = w.elsewhere;
+    const bool stood_in = release_permit(w);
+    w.blocks.store(true, relaxed);
+    if (stood_in && serial() != nullptr) {
+        w.outside_gate = true;
+        serial()->leave(w.index);
+    }
+    return stood_in;
+}
+
+void wait_room::end_blocking(wait_seat& w, bool stood_in) {
+    if (!stood_in) {
+        // Within another region, or a wait that gave the permit away, that one ends it.
+        if (!w.permit_released) w.blocks.store(false, relaxed);
+        return;
+    }
+    w.blocks.store(false, relaxed);
+    if (serial() != nullptr) {
+        serial()->enter(w.index);
+        w.outside_gate = false;
+    }
+    w.elsewhere = w.elsewhere_before + (task_clock() - w.blocking_since);
+    take_permit_back(w);
+}
+
+bool wait_room::help_once(wait_seat& w, task_id needed) {
+    const wait_target target{.task = needed};
+    const task_id id = work_search(*this, w, target, help::needed).find();
+    if (!id) return false;
+    leave_search(w);
+    seat_counters::add(w.counters.helped);
+    if (observed()) {
+        report(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
+    }
+    helper_floats floats;
+    floats.use(w, float_control());
+    w.stamp = active_policy::coarse_now();
+    run(w, id);
+    return true;
+}
+
+void wait_room::report_event(event_kind kind, const event& e) const {
+    const seats_seat* const w = bound();
+    const bool in_task = w != nullptr && w->top != nullptr;
+    watcher().on_event({.kind = kind,
+                        .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
+                        .task = in_task ? id_of(w->top->slot) : task_id{},
+                        .object = &e});
+}
+
+void wait_room::report_taken(const wait_target& target) const {
+    if (target.signal != nullptr && observed()) {
+        report_event(event_kind::event_taken, *target.signal);
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

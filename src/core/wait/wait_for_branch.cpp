@@ -1,0 +1,64 @@
+// The owner of a join comes back to a branch that is public.
+#include "core/wait/search.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
+    const bool stolen = !take_back_join(w, slot);
+    if (stolen) {
+        w.top->context.internals().id_taken = true;  // perhaps by the thief
+        w.joins->top = slot + 1;                     // the result comes to the slot
+        wait_for_branch(w, *slot);
+    }
+    end_join(w, slot, stolen);
+    if (!observed()) return !stolen;
+    if (stolen) {
+        const auto thief = static_cast<std::uint16_t>(
+            slot->state.load(relaxed) >> fork_slot::seat_shift & fork_slot::seat_mask);
+        report_branch(w, event_kind::joined, id_of(w.top->slot), *slot, thief);
+    } else {
+        // relaxed: the slot is this thread's alone again.
+        slot->state.store(fork_slot::unstolen, relaxed);
+    }
+    return false;
+}
+
+void wait_room::wait_for_branch(wait_seat& w, fork_slot& branch) {
+    constexpr unsigned looks = 512;
+    for (unsigned n = 0; !serial() && n < looks; ++n) {
+        // acquire: pairs with run_branch().
+        if ((branch.state.load(acquire) & fork_slot::finished) != 0) return;
+        if (enough_stack(*this, w) && steal_needed_branch(w, {.branch = &branch})) {
+            n = 0;
+            continue;
+        }
+        active_policy::relax();
+    }
+    wait(w, {.branch = &branch}, forever, help::needed, nullptr);
+}
+
+bool wait_room::steal_needed_branch(wait_seat& w, const wait_target& target) {
+    if (target.branch != nullptr) {
+        // Only what its thief has made of it: whatever else that thread has lies below.
+        const std::uint32_t seen = target.branch->state.load(relaxed);
+        if ((seen & fork_slot::taken) == 0 || (seen & fork_slot::finished) != 0) return false;
+        const ready_seat& thief = seat_at(seen >> fork_slot::seat_shift & fork_slot::seat_mask);
+        const std::uint32_t from = seen >> fork_slot::height_shift & fork_slot::height_mask;
+        return run_claimed(w, claim_branch(w, thief, from, [](std::uint64_t) { return true; }));
+    }
+    if (w.kind == seat_kind::background) return false;
+    if (target.run_everything) return steal_branch(w);
+    if (target.signal != nullptr) return false;
+    const work_search search(*this, w, target, help::needed);
+    const auto wanted = [&](std::uint64_t entry) { return search.is_needed(entry); };
+    const unsigned count = seat_count();
+    for (unsigned n = 1; n < count; ++n) {
+        const ready_seat& victim = seat_at((w.index + n) % count);
+        if (run_claimed(w, claim_branch(w, victim, 0, wanted))) return true;
+    }
+    return false;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

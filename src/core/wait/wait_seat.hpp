@@ -1,0 +1,24 @@
+#pragma once
+// The seat's part of this room: what its thread waits for, and what it gave away for that.
+
+#include "core/run/run_seat.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+struct wait_seat : run_seat {
+    using run_seat::run_seat;
+
+    std::int64_t blocking_since = 0, elsewhere_before = 0;  // in blocking()
+    task_id needed_for;  // whose needs `needed` lists; see needed_work
+    task_id needed[32];
+    unsigned needed_count = 0;
+    // How many frames lie below the task that a wait runs although it does not need it, because
+    // nobody else can; 0: there is none.
+    unsigned unneeded_from = 0;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END
