@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The folders of HeaderFilterRegex in functions.clang-tidy.
-folders=(src/graph src/job_list src/frame src/queue)
+folders=(src/core src/graph src/job_list src/frame src/queue)
 
 source scripts/build.sh
 scripts/setup.sh build lint

@@ -204,7 +204,12 @@ public:
     explicit running_body(seat& w) : seat_(w), body_(*w.top) {}
 
     /// The thread goes on with another task in this frame; the slot stays.
-    void go_on_as(task_id id) const { runtime::go_on_as(body_, seat_, body_.slot, id); }
+    void go_on_as(task_id id) const {
+        body_.context.internals().id = id;
+        body_.context.internals().id_taken = false;
+        // relaxed: a thread that explains what runs where may see the one before.
+        seat_.frames[std::min(seat_.depth - 1, seat::shown_depth)].task.store(id.value, relaxed);
+    }
     task_context& context() const { return body_.context; }
     /// The body threw; take_error() makes room for the next one.
     bool failed() const { return body_.error != nullptr; }

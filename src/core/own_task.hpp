@@ -13,6 +13,7 @@
 #include "core/control/limits.hpp"
 #include "core/control/runtime.hpp"
 #include "core/control/seat_lease.hpp"
+#include "core/run/body_frame.hpp"
 #include "core/run/helper_floats.hpp"
 #include "core/task/stable_ids.hpp"
 #include "core/task/words.hpp"
@@ -319,58 +320,14 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     rt.count_end(w, *in, how);
 }
 
-/// Tasks that a thread runs one after the other in one frame of its stack: what it shows to others
-/// and to instruments, and how long each took. Not on top of a body of the same frame.
-class body_frame {
+/// A frame of a thread's stack in which it runs bodies of tasks one after the other, and the way to
+/// run what a source gives.
+class body_frame : public detail::body_frame {
 public:
     body_frame(runtime& rt, seat& w, std::uint32_t index, task_id id)
-        : rt_(rt),
-          seat_(w),
-          each_(rt.options().statistics),
-          outer_elsewhere_(w.elsewhere),
-          began_(each_ ? active_policy::now() : w.stamp),
-          body_{index, w.top, {}, task_context(rt, w, id)},
-          outer_(rt.begin_body(w, body_, id)) {
-        w.elsewhere = 0;
-    }
-    ~body_frame() {
-        rt_.end_body(seat_, body_, outer_);
-        seat_.elsewhere = outer_elsewhere_ + (seat_.stamp - began_);
-    }
-    body_frame(const body_frame&) = delete;
-    body_frame& operator=(const body_frame&) = delete;
-
-    void go_on_as(std::uint32_t index, task_id id) { runtime::go_on_as(body_, seat_, index, id); }
-    task_context& context() { return body_.context; }
-    bool failed() const { return body_.error != nullptr; }
-    std::exception_ptr take_error() { return std::exchange(body_.error, nullptr); }
-    /// The body has asked for its id, so that others may know it.
-    bool id_taken() { return body_.context.internals().id_taken; }
-
-    /// For ended(); 0 where the clock is not read for each body.
-    std::int64_t start() const { return each_ ? active_policy::now() : 0; }
-    void ended(const char* name, bool may_be_long, std::int64_t started) {
-        if (each_) {
-            rt_.note_duration(seat_, name, may_be_long, started);
-            seat_.elsewhere = 0;
-        } else if (++untimed_ >= seat_.time_each || may_be_long) {
-            rt_.note_durations(seat_, name, may_be_long, std::exchange(untimed_, 0));
-        }
-    }
-    /// The last ones, for which the clock was not read; `name` for all of them.
-    void end_times(const char* name) {
-        if (untimed_ != 0) rt_.note_durations(seat_, name, false, std::exchange(untimed_, 0));
-    }
-
-private:
-    runtime& rt_;
-    seat& seat_;
-    const bool each_;
-    unsigned untimed_ = 0;
-    const std::int64_t outer_elsewhere_, began_;
-    running_task body_;
-    running_task* const outer_;
+        : detail::body_frame(rt, w, index, id, id) {}
 };
+using detail::run_sequence;
 
 }  // namespace detail::core
 BRAID_NAMESPACE_END

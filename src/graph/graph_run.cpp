@@ -157,7 +157,8 @@ class graph_run::sequence {
 public:
     sequence(const graph_run& run, core::seat& w, std::uint32_t index, const graph_plan& first,
              bool more)
-        : run_(run),
+        : plan_(&first),
+          run_(run),
           rt_(run.graph->rt),
           seat_(w),
           run_id_(core::id_at(rt_, index)),
@@ -171,66 +172,77 @@ public:
     sequence(const sequence&) = delete;
     sequence& operator=(const sequence&) = delete;
 
-    /// Returns a node that is ready, for the loop below to go on with; null: none. Then the run may
-    /// be complete, and the graph gone.
-    const graph_plan* run_from(const graph_plan* plan);
+    void run() { core::run_sequence(frame_, *this); }
+    /// A node that is ready, for the loop below to go on with; null: none. Then the run may be
+    /// complete, and the graph gone.
+    const graph_plan* left() const { return next_; }
     /// The node returned has just become ready by this one, which is not reported yet.
     task_id released_by() const { return released_by_; }
 
+    // The nodes are a source of bodies: see body_source.
+    void invoke(core::body_frame& frame);
+    bool ended(core::body_frame& frame, std::int64_t started);
+    bool next(core::body_frame& frame);
+
 private:
-    bool run_one(const graph_plan& plan, const graph_plan** next);
+    static constexpr unsigned most = 1024;  // until the loop looks at everything else
+
     void pass_over(const graph_plan& plan, bool unwanted);
-    bool run_body(const graph_plan& plan, core::own_facts facts, node_end& how);
+    bool end_body(const graph_plan& plan, node_end& how, std::int64_t started);
     bool call(const graph_plan& plan);
     void report_start(const char* name) const;
 
+    const graph_plan* plan_;
+    const graph_plan* next_ = nullptr;
+    unsigned count_ = 0;
     const graph_run run_;
     runtime& rt_;
     core::seat& seat_;
     const task_id run_id_;
     const scope* const within_;
     const bool special_, more_;
-    bool observed_ = false;
+    core::own_facts facts_{0};
+    bool observed_ = false, calls_ = false, threw_ = false;
+    const char* name_ = nullptr;
     task_id released_by_, id_;
     core::body_frame frame_;
 };
 
-const graph_plan* graph_run::sequence::run_from(const graph_plan* plan) {
-    constexpr unsigned most = 1024;  // until the loop looks at everything else
-    for (unsigned n = 1;; ++n) {
-        const graph_plan* next = nullptr;
-        if (!run_one(*plan, more_ ? &next : nullptr)) return nullptr;
-        if (n == most || !more_ || core::wanted_elsewhere(seat_, normal)) return next;
-        if (next == nullptr) next = run_.next_node(seat_, run_id_);
-        if (next != nullptr && run_.graph->ranked) next = run_.by_rank(seat_, next, true);
-        if (next == nullptr) return nullptr;
-        plan = next;
-        id_ = id_of(*plan);
-        frame_.go_on_as(plan->index, id_);
-    }
+[[gnu::always_inline]] inline void graph_run::sequence::invoke(core::body_frame&) {
+    observed_ = core::observed(rt_);
+    facts_ = plan_->task.facts();
+    const bool unwanted = facts_.is_cancelled() || core::discarding(rt_) ||
+                          (within_ != nullptr && within_->cancelled());
+    calls_ = !unwanted && plan_->call != nullptr && !(special_ && run_.left_out(*plan_));
+    if (released_by_ && !calls_) run_.report_ready(seat_, *plan_, released_by_);
+    if (!calls_) return pass_over(*plan_, unwanted);
+    name_ = plan_->task.name();
+    if (observed_) report_start(name_);
+    threw_ = !call(*plan_);
 }
 
-/// False: another thread has ended the node, and this one has nothing to go on with.
-[[gnu::always_inline]] inline bool graph_run::sequence::run_one(const graph_plan& plan,
-                                                                const graph_plan** next) {
-    observed_ = core::observed(rt_);
-    const core::own_facts facts = plan.task.facts();
-    const bool unwanted = facts.is_cancelled() || core::discarding(rt_) ||
-                          (within_ != nullptr && within_->cancelled());
-    const bool calls = !unwanted && plan.call != nullptr && !(special_ && run_.left_out(plan));
-    if (released_by_ && !calls) run_.report_ready(seat_, plan, released_by_);
+[[gnu::always_inline]] inline bool graph_run::sequence::ended(core::body_frame&,
+                                                              std::int64_t started) {
+    const graph_plan& plan = *plan_;
+    next_ = nullptr;
     node_end how;
-    if (!calls) {
-        pass_over(plan, unwanted);
-    } else if (!run_body(plan, facts, how)) {
-        return false;
-    }
-    if (facts.has_resources()) core::release_resources(rt_, seat_, plan.index);
+    if (calls_ && !end_body(plan, how, started)) return false;
+    if (facts_.has_resources()) core::release_resources(rt_, seat_, plan.index);
     // Without the list that completes others: nothing is completed below this.
     if (how.closed || how.completion_reported || plan.task.drop_share()) {
-        run_.end_node(seat_, plan, id_, how, next);
+        run_.end_node(seat_, plan, id_, how, more_ ? &next_ : nullptr);
     }
-    if (observed_) released_by_ = next != nullptr && *next != nullptr ? id_ : task_id{};
+    if (observed_) released_by_ = next_ != nullptr ? id_ : task_id{};
+    return ++count_ != most && more_ && !core::wanted_elsewhere(seat_, normal);
+}
+
+[[gnu::always_inline]] inline bool graph_run::sequence::next(core::body_frame& frame) {
+    if (next_ == nullptr) next_ = run_.next_node(seat_, run_id_);
+    if (next_ != nullptr && run_.graph->ranked) next_ = run_.by_rank(seat_, next_, true);
+    if (next_ == nullptr) return false;
+    plan_ = next_;
+    id_ = id_of(*plan_);
+    frame.go_on_as(plan_->index, id_);
     return true;
 }
 
@@ -248,23 +260,19 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
     }
 }
 
-/// False: as in run_one().
-[[gnu::always_inline]] inline bool graph_run::sequence::run_body(const graph_plan& plan,
-                                                                 core::own_facts facts,
-                                                                 node_end& how) {
-    const char* const name = plan.task.name();
-    const std::int64_t started = frame_.start();
+/// False: another thread has ended the node, and this one has nothing to go on with.
+[[gnu::always_inline]] inline bool graph_run::sequence::end_body(const graph_plan& plan,
+                                                                 node_end& how,
+                                                                 std::int64_t started) {
     const attempts* const tries =
         special_ ? run_.graph->attempts_of(plan.task.number() - 1) : nullptr;
-    if (observed_) report_start(name);
-    const bool failed = !call(plan);
-    const bool at_once = !failed && tries == nullptr && !facts.has_resources();
+    const bool at_once = !threw_ && tries == nullptr && !facts_.has_resources();
     how.closed = at_once && !frame_.id_taken() && plan.task.close_unknown(id_);
     if (observed_) {
-        if (failed) core::report(rt_, seat_, {event_kind::failed, id_, {}, name});
+        if (threw_) core::report(rt_, seat_, {event_kind::failed, id_, {}, name_});
         // In one call, where nothing comes in between.
         how.completion_reported = how.closed || (at_once && plan.task.drop_only_share());
-        core::observer_of(rt_).on_end(core::number_of(seat_), id_, name, how.completion_reported);
+        core::observer_of(rt_).on_end(core::number_of(seat_), id_, name_, how.completion_reported);
     }
     if (tries != nullptr && !tries->was_won_by(attempt::first)) {
         // Somebody else ended the node. Everybody has finished: the share of the run that was taken
@@ -272,7 +280,7 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
         core::end_share(rt_, seat_, run_id_);
         return false;
     }
-    frame_.ended(name, facts.may_be_long(), started);
+    frame_.timed(name_, facts_.may_be_long(), started);
     return true;
 }
 
@@ -311,7 +319,8 @@ void graph_run::run_nodes(core::seat& w, std::uint32_t run, const graph_plan* pl
     task_id released_by;
     {
         sequence nodes(*this, w, run, *plan, more);
-        left = nodes.run_from(plan);
+        nodes.run();
+        left = nodes.left();
         released_by = nodes.released_by();
     }
     if (left == nullptr) return;

@@ -42,7 +42,7 @@ enum class draft_kind : std::uint8_t {
 /// `w`: the calling thread's seat when the caller knows it, else null.
 BRAID_API draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
-/// A posted or spawned task with options.plain() goes this shorter way, see plain.cpp.
+/// A posted or spawned task with options.plain() goes this shorter way, see life/new_task.hpp.
 BRAID_API draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
                            std::source_location where);
 BRAID_API task_id publish_plain(runtime& rt, draft d, closure_fn run);

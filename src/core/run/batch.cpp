@@ -3,7 +3,7 @@
 // by which the next one takes the upper half of what is left. See docs/design/batch.md.
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
-#include "core/run/run_room.hpp"
+#include "core/run/body_frame.hpp"
 #include "core/run/ticket_kind.hpp"
 #include "core/task/words.hpp"
 
@@ -193,65 +193,83 @@ bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
     }
 }
 
+class run_room::members_source {
+public:
+    /// `index`: of the ticket; no_index: it has no slot, and nobody else takes from it.
+    members_source(run_room& rt, run_seat& w, std::uint32_t index, ticket& from)
+        : rt_(rt),
+          w_(w),
+          index_(index),
+          ticket_(from),
+          batch_(rt.slot_at(from.batch)),
+          level_(rt.level_of(batch_)) {}
+
+    void invoke(body_frame& frame) {
+        batch_member member{ticket_.all.shared, at_};
+        ticket_.all.run(&member, &frame.context());
+    }
+    bool ended(body_frame& frame, std::int64_t started) {
+        frame.timed(batch_.name, batch_.has(flag_quiet), started);
+        if (!frame.failed()) {
+            ++executed_;
+        } else {
+            ++failed_;
+            rt_.record_failure(w_, ticket_.batch, frame.take_error(), ordinal());
+        }
+        left_early_ = index_ != no_index && rt_.wanted_elsewhere(w_, level_);
+        return !left_early_;
+    }
+    bool next(body_frame&) {
+        while (true) {
+            const std::uint64_t seen = ticket_.bodies.fetch_add(1, relaxed);
+            const std::size_t left = range::left(seen);
+            if (left == 0) return false;
+            if (left > 1 && (seen & range::queued) == 0 && index_ != no_index) {
+                rt_.leave_ticket(w_, index_);
+            }
+            at_ = ticket_.first + range::next(seen);
+            if (rt_.phase(relaxed) != life::discarding && !scope_cancelled(batch_)) return true;
+            if (cancelled_++ == 0) rt_.record_failure(w_, ticket_.batch, nullptr, ordinal());
+        }
+    }
+
+    /// Counts what ended, outside the bodies. False: something else is wanted first.
+    bool finish(body_frame& frame) {
+        frame.end_times(batch_.name);
+        frame.close();
+        seat_counters::add(w_.counters.executed, executed_);
+        if (failed_ != 0) seat_counters::add(w_.counters.failed, failed_);
+        if (cancelled_ != 0) seat_counters::add(w_.counters.cancelled, cancelled_);
+        if (scope_state* const in = scope_of(batch_.environment.load(relaxed))) {
+            if (failed_ != 0) rt_.count_end(w_, *in, end_of_task::failed, failed_);
+            if (cancelled_ != 0) rt_.count_end(w_, *in, end_of_task::cancelled, cancelled_);
+            if (executed_ != 0) rt_.count_end(w_, *in, end_of_task::executed, executed_);
+        }
+        return !left_early_;
+    }
+
+private:
+    std::uint32_t ordinal() const { return static_cast<std::uint32_t>(at_ + 1); }
+
+    run_room& rt_;
+    run_seat& w_;
+    const std::uint32_t index_;
+    ticket& ticket_;
+    const slot& batch_;
+    const unsigned level_;
+    std::size_t at_ = 0;
+    std::uint64_t executed_ = 0, failed_ = 0, cancelled_ = 0;
+    bool left_early_ = false;
+};
+
 /// The bodies that a ticket holds. False: something else is wanted first.
 bool run_room::run_members(run_seat& w, std::uint32_t index, ticket& own) {
-    const batch_bodies& all = own.all;
-    const std::uint32_t batch = own.batch;
-    const std::uint32_t shown_as = index == no_index ? batch : index;
-    const slot& p = slot_at(batch);
-    const bool quiet = p.has(flag_quiet);
-    const unsigned level = level_of(p);
-    running_task body{shown_as, w.top, {}, task_context(w.rt, w.whole, id_of(batch))};
-    const std::int64_t outer_elsewhere = w.elsewhere;
-    const std::int64_t began = options().statistics ? active_policy::now() : w.stamp;
-    std::uint64_t executed = 0, failed = 0, cancelled = 0;
-    unsigned untimed = 0;
-    bool left_early = false;
-    w.elsewhere = 0;
+    const std::uint32_t shown_as = index == no_index ? own.batch : index;
     slot_at(shown_as).runner.store(w.index, relaxed);
-    running_task* const outer = begin_body(w, body, id_of(shown_as));
-    while (true) {
-        const std::uint64_t seen = own.bodies.fetch_add(1, relaxed);
-        const std::size_t left = range::left(seen);
-        if (left == 0) break;
-        if (left > 1 && (seen & range::queued) == 0 && index != no_index) leave_ticket(w, index);
-        const std::size_t i = own.first + range::next(seen);
-        const auto ordinal = static_cast<std::uint32_t>(i + 1);
-        if (phase(relaxed) == life::discarding || scope_cancelled(p)) {
-            if (cancelled++ == 0) record_failure(w, batch, nullptr, ordinal);
-            continue;
-        }
-        const std::int64_t started = options().statistics ? active_policy::now() : 0;
-        batch_member member{all.shared, i};
-        all.run(&member, &body.context);
-        ++untimed;
-        if (options().statistics) {
-            note_duration(w, p.name, quiet, started);
-            w.elsewhere = 0;
-        } else if (untimed >= w.time_each) {
-            note_durations(w, p.name, quiet, std::exchange(untimed, 0));
-        }
-        if (body.error == nullptr) {
-            ++executed;
-        } else {
-            ++failed;
-            record_failure(w, batch, std::exchange(body.error, nullptr), ordinal);
-        }
-        left_early = index != no_index && wanted_elsewhere(w, level);
-        if (left_early) break;
-    }
-    if (!options().statistics) note_durations(w, p.name, quiet, untimed);
-    end_body(w, body, outer);
-    w.elsewhere = outer_elsewhere + (w.stamp - began);
-    seat_counters::add(w.counters.executed, executed);
-    if (failed != 0) seat_counters::add(w.counters.failed, failed);
-    if (cancelled != 0) seat_counters::add(w.counters.cancelled, cancelled);
-    if (scope_state* const in = scope_of(p.environment.load(relaxed))) {
-        if (failed != 0) count_end(w, *in, end_of_task::failed, failed);
-        if (cancelled != 0) count_end(w, *in, end_of_task::cancelled, cancelled);
-        if (executed != 0) count_end(w, *in, end_of_task::executed, executed);
-    }
-    return !left_early;
+    members_source members(*this, w, index, own);
+    body_frame frame(*this, w, shown_as, id_of(shown_as), id_of(own.batch));
+    if (members.next(frame)) run_sequence(frame, members);
+    return members.finish(frame);
 }
 
 task_options run_room::member_options(std::uint32_t parent) const {

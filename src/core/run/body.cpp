@@ -30,14 +30,6 @@ running_task* run_room::begin_body(run_seat& w, running_task& body, task_id show
     return outer;
 }
 
-void run_room::go_on_as(running_task& body, run_seat& w, std::uint32_t index, task_id id) {
-    body.slot = index;
-    body.context.internals().id = id;
-    body.context.internals().id_taken = false;
-    // relaxed: a thread that explains what runs where may see the one before.
-    w.frames[std::min(w.depth - 1, run_seat::shown_depth)].task.store(id.value, relaxed);
-}
-
 void run_room::end_body(run_seat& w, const running_task& body, running_task* outer) {
     w.shown.store(--w.depth, release);
     w.top = body.below;

@@ -1,5 +1,5 @@
 // Branches that other threads have left to this one.
-#include "core/run/run_room.hpp"
+#include "core/run/body_frame.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -11,36 +11,64 @@ bool run_room::run_claimed(run_seat& w, const claimed_branch& claimed) {
     return true;
 }
 
-void run_room::run_branch(run_seat& w, const claimed_branch& claimed) {
-    fork_slot& branch = *claimed.slot;
-    const std::uint32_t index = branch.task.load(relaxed);
-    const task_id id = id_of(index);
-    running_task body{
-        index,
-        w.top,
-        {},
-        task_context(w.rt, w.whole, slot_at(index).has(flag_posted) ? task_id{} : id)};
-    const std::int64_t began = task_clock();
-    const std::int64_t outer_elsewhere = w.elsewhere;
-    running_task* const outer = begin_body(w, body, id);
-    if (observed()) report_branch(w, event_kind::job_started, id, branch, claimed.from);
-    const bool threw = branch.run(branch, joins_of_body(w));
-    if (observed()) report_branch(w, event_kind::job_ended, id, branch, claimed.from);
-    end_body(w, body, outer);
-    w.stamp = task_clock();
-    w.elsewhere = outer_elsewhere + (w.stamp - began);
-    if (options().statistics) {
-        seat_counters::add(w.counters.busy_ns, static_cast<std::uint64_t>(w.stamp - began));
+class run_room::branch_source {
+public:
+    branch_source(run_room& rt, run_seat& w, const claimed_branch& claimed)
+        : rt_(rt),
+          w_(w),
+          claimed_(claimed),
+          id_(rt.id_of(claimed.slot->task.load(relaxed))),
+          began_(w.stamp) {}
+
+    void invoke(body_frame&) {
+        report(event_kind::job_started);
+        threw_ = claimed_.slot->run(*claimed_.slot, rt_.joins_of_body(w_));
+        report(event_kind::job_ended);
     }
-    seat_counters::add(w.counters.jobs_stolen);
-    // acq_rel: release pairs with the owner's acquire, its slot may be in other use right after;
-    // acquire: pairs with enter_wait().
-    const std::uint32_t end = threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished;
-    const std::uint32_t was = branch.state.exchange(claimed.by | end, acq_rel);
-    if ((was & fork_slot::awaited) == 0) return;
-    lot().wake(
-        address_key(&branch), 1, [](wait_record&) { return true; },
-        [this](unsigned seat) { notify(seat); });
+    bool ended(body_frame& frame, std::int64_t) {
+        frame.close();
+        w_.stamp = rt_.task_clock();
+        if (rt_.options().statistics) {
+            seat_counters::add(w_.counters.busy_ns, static_cast<std::uint64_t>(w_.stamp - began_));
+        }
+        seat_counters::add(w_.counters.jobs_stolen);
+        finish();
+        return false;
+    }
+    bool next(body_frame&) { return false; }
+
+private:
+    void report(event_kind kind) const {
+        if (rt_.observed()) rt_.report_branch(w_, kind, id_, *claimed_.slot, claimed_.from);
+    }
+    void finish() {
+        fork_slot& branch = *claimed_.slot;
+        const std::uint32_t end =
+            threw_ ? fork_slot::finished | fork_slot::failed : fork_slot::finished;
+        // acq_rel: release pairs with the owner's acquire, its slot may be in other use right
+        // after; acquire: pairs with wait_target::arm().
+        const std::uint32_t was = branch.state.exchange(claimed_.by | end, acq_rel);
+        if ((was & fork_slot::awaited) == 0) return;
+        rt_.lot().wake(
+            address_key(&branch), 1, [](wait_record&) { return true; },
+            [this](unsigned seat) { rt_.notify(seat); });
+    }
+
+    run_room& rt_;
+    run_seat& w_;
+    const claimed_branch claimed_;
+    const task_id id_;
+    const std::int64_t began_;
+    bool threw_ = false;
+};
+
+void run_room::run_branch(run_seat& w, const claimed_branch& claimed) {
+    w.stamp = task_clock();
+    const std::uint32_t index = claimed.slot->task.load(relaxed);
+    const task_id id = id_of(index);
+    branch_source branch(*this, w, claimed);
+    body_frame frame(*this, w, index, id, slot_at(index).has(flag_posted) ? task_id{} : id);
+    run_sequence(frame, branch);
 }
 
 bool run_room::steal_branch(run_seat& w) {

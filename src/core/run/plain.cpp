@@ -4,12 +4,10 @@
 #include "braid/core/scope.hpp"
 #include "core/life/new_task.hpp"
 #include "core/life/plain_end.hpp"
+#include "core/run/body_frame.hpp"
 #include "core/run/helper_floats.hpp"
-#include "core/run/run_room.hpp"
 #include "core/task/words.hpp"
 
-#include <algorithm>
-#include <new>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
@@ -40,69 +38,97 @@ namespace {
 }  // namespace
 
 /// Does what run() does; what is equal for plain tasks that follow each other is done once.
+template <bool reports>
+class run_room::plain_source {
+public:
+    plain_source(run_room& rt, run_seat& w, task_id first, unsigned most)
+        : rt_(rt),
+          w_(w),
+          id_(first),
+          s_(&rt.slot_at(first)),
+          environment_(s_->environment.load(relaxed)),
+          left_(most) {}
+
+    void invoke(body_frame& frame) {
+        posted_ = s_->has(flag_posted);
+        if (!posted_) {
+            frame.context().internals().id = id_;
+            s_->runner.store(w_.index, relaxed);
+        }
+        invoke_ = s_->invoke;
+        name_ = s_->name;
+        if (reports) rt_.watcher().on_start(w_.index, id_, name_, 0, {});
+
+        invoke_(s_->storage, &frame.context());
+    }
+    bool ended(body_frame& frame, std::int64_t) {
+        frame.count_untimed();
+        if (frame.failed()) return false;
+        seat_counters::add(w_.counters.executed);
+        end_ = rt_.end_plain<reports>(w_, *s_, index_of(id_.value), posted_);
+        if (end_.kind == plain_end::complete) ++complete_;
+        return end_.kind <= plain_end::complete && --left_ != 0;
+    }
+    bool next(body_frame& frame) {
+        const task_id next{next_plain(rt_, w_, environment_)};
+        if (!next) return false;
+        id_ = next;
+        s_ = &rt_.slot_at(id_);
+        frame.show(index_of(id_.value), id_);
+        if (frame.wants_clock() || s_->invoke != invoke_ || s_->name != name_) {
+            frame.end_times(name_);
+        }
+        return true;
+    }
+
+    /// What the last one still needs, outside its body.
+    void finish(body_frame& frame) {
+        frame.end_times(name_);
+        frame.close();
+        scope_state* const in = scope_of(environment_);
+        if (complete_ != 0 && in != nullptr) {
+            rt_.count_end(w_, *in, end_of_task::executed, complete_);
+        }
+        if (frame.failed()) {
+            fail(frame.take_error());
+        } else if (end_.kind == plain_end::not_closed) {
+            rt_.complete(w_, index_of(id_.value), reports);
+        } else if (end_.kind == plain_end::closed) {
+            rt_.complete_closed(w_, index_of(id_.value), end_.head, nullptr);
+        }
+    }
+
+private:
+    void fail(std::exception_ptr error) {
+        if (reports) rt_.report(w_, event_kind::failed, id_, {}, name_);
+        if (reports) rt_.watcher().on_end(w_.index, id_, name_, false);
+        seat_counters::add(w_.counters.failed);
+        rt_.record_failure(w_, index_of(id_.value), std::move(error), 0);
+        rt_.own_work_done(w_, index_of(id_.value));
+    }
+
+    run_room& rt_;
+    run_seat& w_;
+    task_id id_;
+    slot* s_;
+    const task_environment* const environment_;
+    unsigned left_;
+    bool posted_ = false;
+    closure_fn invoke_ = nullptr;
+    const char* name_ = nullptr;
+    plain_end end_{};
+    std::uint64_t complete_ = 0;
+};
+
 template <bool observed>
 void run_room::run_plain(run_seat& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // until the thread's loop looks at everything else
-    std::uint32_t index = index_of(id.value);
-    slot* s = &slot_at(index);
-    unsigned left = more && s->level.load(relaxed) == normal_level ? most : 1;
-    const task_environment* const environment = s->environment.load(relaxed);
-    const std::int64_t outer_elsewhere = w.elsewhere;
-    const std::int64_t began = w.stamp;
-    std::uint64_t ended = 0;
-    unsigned untimed = 0;
-    const char* name = nullptr;
-    plain_end end{};
-    running_task body{index, w.top, {}, task_context(w.rt, w.whole, {})};
-    atomic<std::uint64_t>& shown = w.frames[std::min(w.depth, run_seat::shown_depth)].task;
-    running_task* const outer = begin_body(w, body, id);
-    w.elsewhere = 0;
-    while (true) {
-        const bool posted = s->has(flag_posted);
-        if (!posted) {
-            body.context.internals().id = id;
-            s->runner.store(w.index, relaxed);
-        }
-        const closure_fn invoke = s->invoke;
-        name = s->name;
-        if (observed) watcher().on_start(w.index, id, name, 0, {});
-
-        invoke(s->storage, &body.context);
-
-        ++untimed;
-        if (body.error != nullptr) break;
-        seat_counters::add(w.counters.executed);
-        end = end_plain<observed>(w, *s, index, posted);
-        if (end.kind == plain_end::complete) ++ended;
-        if (end.kind > plain_end::complete || --left == 0) break;
-        const task_id next{next_plain(*this, w, environment)};
-        if (!next) break;
-        id = next;
-        index = index_of(id.value);
-        s = &slot_at(index);
-        body.slot = index;
-        // relaxed: a thread that explains what runs where may see the one before.
-        shown.store(id.value, relaxed);
-        if (untimed >= w.time_each || s->invoke != invoke || s->name != name) {
-            note_durations(w, name, false, std::exchange(untimed, 0));
-        }
-    }
-    note_durations(w, name, false, untimed);
-    end_body(w, body, outer);
-    w.elsewhere = outer_elsewhere + (w.stamp - began);
-    scope_state* const in = scope_of(environment);
-    if (ended != 0 && in != nullptr) count_end(w, *in, end_of_task::executed, ended);
-    if (body.error != nullptr) {
-        if (observed) report(w, event_kind::failed, id, {}, name);
-        if (observed) watcher().on_end(w.index, id, name, false);
-        seat_counters::add(w.counters.failed);
-        record_failure(w, index, std::move(body.error), 0);
-        own_work_done(w, index);
-    } else if (end.kind == plain_end::not_closed) {
-        complete(w, index, observed);
-    } else if (end.kind == plain_end::closed) {
-        complete_closed(w, index, end.head, nullptr);
-    }
+    const slot& s = slot_at(id);
+    const bool goes_on = more && s.level.load(relaxed) == normal_level;
+    plain_source<observed> tasks(*this, w, id, goes_on ? most : 1);
+    body_frame frame(*this, w, index_of(id.value), id, {});
+    run_sequence(frame, tasks);
+    tasks.finish(frame);
 }
 
 template void run_room::run_plain<false>(run_seat& w, task_id id, bool more);
@@ -132,29 +158,26 @@ void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_
     s.runner.store(w.index, relaxed);
     helper_floats floats;
     floats.use(w, float_control_);
-    running_task task{index, w.top, {}, task_context(w.rt, w.whole, id)};
     const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
     s.waits_for.store(0, relaxed);
     struct around {
         run_room& rt;
         run_seat& w;
-        running_task& task;
-        task_id id;
-        running_task* outer;
-        around(run_room& r, run_seat& own, running_task& t, task_id i, unsigned facts)
-            : rt(r), w(own), task(t), id(i), outer(r.begin_body(own, t, i)) {
+        const std::uint32_t index;
+        const task_id id;
+        body_frame frame;
+        around(run_room& r, run_seat& own, task_id i, unsigned facts)
+            : rt(r), w(own), index(index_of(i.value)), id(i), frame(r, own, index, i, i) {
             if (!rt.observed()) return;
-            rt.watcher().on_start(w.index, id, rt.slot_at(task.slot).name, facts, {});
+            rt.watcher().on_start(w.index, id, rt.slot_at(index).name, facts, {});
         }
         ~around() {
-            rt.end_body(w, task, outer);
-            if (rt.observed()) {
-                rt.watcher().on_end(w.index, id, rt.slot_at(task.slot).name, false);
-            }
+            frame.close();
+            if (rt.observed()) rt.watcher().on_end(w.index, id, rt.slot_at(index).name, false);
             seat_counters::add(w.counters.executed);
-            rt.end_here(w, task.slot);
+            rt.end_here(w, index);
         }
-    } here(*this, w, task, id, facts);
+    } here(*this, w, id, facts);
     body(data, joins_of_body(w));
 }
 

@@ -1,5 +1,5 @@
 // One task: by its kind, as a plain one, or with all that a task can have.
-#include "core/run/run_room.hpp"
+#include "core/run/body_frame.hpp"
 #include "core/task/words.hpp"
 
 #include <utility>
@@ -30,44 +30,60 @@ void run_room::run(run_seat& w, task_id id, bool more) {
     run_any(w, id);
 }
 
+class run_room::any_source {
+public:
+    any_source(run_room& rt, run_seat& w, task_id id, std::uint16_t flags)
+        : rt_(rt), w_(w), id_(id), s_(rt.slot_at(id)), name_(s_.name), flags_(flags) {}
+
+    void invoke(body_frame& frame) {
+        s_.runner.store(w_.index, relaxed);
+        if (rt_.observed()) rt_.watcher().on_start(w_.index, id_, name_, 0, {});
+
+        s_.invoke(s_.storage, &frame.context());
+    }
+    bool ended(body_frame& frame, std::int64_t started) {
+        frame.close();
+        const std::uint32_t index = index_of(id_.value);
+        const bool completes = rt_.observed() && report_end(frame.failed());
+        if ((flags_ & flag_resources) != 0) rt_.release_resources(w_, index);
+        frame.timed(name_, (flags_ & flag_quiet) != 0, started);
+        frame.end_times(name_);
+        if (frame.failed()) {
+            seat_counters::add(w_.counters.failed);
+            rt_.record_failure(w_, index, frame.take_error(), 0);
+        } else {
+            seat_counters::add(w_.counters.executed);
+        }
+        completes ? rt_.complete(w_, index, true) : rt_.own_work_done(w_, index);
+        return false;
+    }
+    bool next(body_frame&) { return false; }
+
+private:
+    /// True: the end and the completion were reported in one call, as nothing comes in between.
+    bool report_end(bool failed) {
+        if (failed) rt_.report(w_, event_kind::failed, id_, {}, name_);
+        const bool completes = !failed && (flags_ & flag_resources) == 0 && !w_.completing &&
+                               ((flags_ & flag_posted) != 0 || drop_only_open_work(s_.open));
+        rt_.watcher().on_end(w_.index, id_, name_, completes);
+        return completes;
+    }
+
+    run_room& rt_;
+    run_seat& w_;
+    const task_id id_;
+    slot& s_;
+    const char* const name_;
+    const std::uint16_t flags_;
+};
+
 /// Apart from run(), whose frame would lie below each body.
 [[gnu::noinline]] void run_room::run_any(run_seat& w, task_id id) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slot_at(index);
-    const std::uint16_t flags = s.flags.load(relaxed);
-    const std::int64_t started = options().statistics ? active_policy::now() : w.stamp;
-    const std::int64_t outer_elsewhere = std::exchange(w.elsewhere, 0);
-    const char* name = s.name;
-    running_task body{
-        index, w.top, {}, task_context(w.rt, w.whole, (flags & flag_posted) != 0 ? task_id{} : id)};
-    s.runner.store(w.index, relaxed);
-    running_task* const outer = begin_body(w, body, id);
-    if (observed()) watcher().on_start(w.index, id, name, 0, {});
-
-    s.invoke(s.storage, &body.context);
-
-    end_body(w, body, outer);
-    const bool failed = body.error != nullptr;
-    bool completes = false;
-    if (observed()) {
-        if (failed) report(w, event_kind::failed, id, {}, name);
-        // In one call, where nothing comes in between.
-        completes = !failed && (flags & flag_resources) == 0 && !w.completing &&
-                    ((flags & flag_posted) != 0 || drop_only_open_work(s.open));
-        watcher().on_end(w.index, id, name, completes);
-    }
-    if ((flags & flag_resources) != 0) release_resources(w, index);
-    if (options().long_task.value > 0 || options().statistics) {
-        note_duration(w, name, (flags & flag_quiet) != 0, started);
-    }
-    w.elsewhere = outer_elsewhere + (w.stamp - started);
-    if (failed) {
-        seat_counters::add(w.counters.failed);
-        record_failure(w, index, std::move(body.error), 0);
-    } else {
-        seat_counters::add(w.counters.executed);
-    }
-    completes ? complete(w, index, true) : own_work_done(w, index);
+    const std::uint16_t flags = slot_at(index).flags.load(relaxed);
+    any_source task(*this, w, id, flags);
+    body_frame frame(*this, w, index, id, (flags & flag_posted) != 0 ? task_id{} : id);
+    run_sequence(frame, task);
 }
 
 void run_room::run_chain(run_seat& w, id_test wanted, id_test more) {

@@ -52,8 +52,6 @@ public:
     // ---- around a body (body.cpp)
     /// What the thread runs, for itself and for searchers. Returns the outer task.
     static running_task* begin_body(run_seat& w, running_task& body, task_id shown_as);
-    /// The thread goes on with another task in the same frame.
-    static void go_on_as(running_task& body, run_seat& w, std::uint32_t index, task_id id);
     static void end_body(run_seat& w, const running_task& body, running_task* outer);
 
     // ---- batches (batch.cpp)
@@ -75,6 +73,12 @@ private:
     void notify_of_expected_work(std::int64_t at);
 
     void run_any(run_seat& w, task_id id);
+    template <bool reports>
+    class plain_source;
+    class any_source;
+    class members_source;
+    class branch_source;
+
     template <bool observed>
     void run_plain(run_seat& w, task_id id, bool more);
     void end_here(run_seat& w, std::uint32_t index);

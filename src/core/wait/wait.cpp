@@ -284,7 +284,7 @@ void wait_loop::rest() {
         if (!target_.run_everything && rt_.asleep().idle_one_searching()) return false;
         return rt_.work_visible();
     };
-    // What is given to this thread comes with a notification; see direct.cpp.
+    // What is given to this thread comes with a notification; see direct_room.cpp.
     rt_.note_cores(w_);
     const searcher now = std::exchange(w_.search, searcher::none);
     const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;
