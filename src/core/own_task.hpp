@@ -276,13 +276,9 @@ struct reported_event {
 inline void report(runtime& rt, seat& w, const reported_event& e) {
     rt.report(w, e.kind, e.task, e.other, e.name);
 }
-struct reported_creation {
-    task_id id, parent;
-    const std::source_location& where;
-    bool same_moment;  // the one before has just been reported
-};
-inline void report_spawned(observer& to, const seat& w, own_task task, const reported_creation& c) {
-    w.rt.report_spawned(to, w, task.words(), c.id, c.parent, c.where, c.same_moment, false);
+using detail::creation;
+inline void report_spawned(observer& to, const seat& w, own_task task, const creation& made) {
+    w.rt.report_spawned(to, w, task.words(), made);
 }
 /// What `rounds` more add to the ids of tasks.
 inline std::uint64_t ids_of_rounds(std::uint32_t rounds) { return join_word(rounds, 0); }
@@ -320,14 +316,12 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     rt.count_end(w, *in, how);
 }
 
-/// A frame of a thread's stack in which it runs bodies of tasks one after the other, and the way to
-/// run what a source gives.
-class body_frame : public detail::body_frame {
-public:
-    body_frame(runtime& rt, seat& w, std::uint32_t index, task_id id)
-        : detail::body_frame(rt, w, index, id, id) {}
-};
+/// Bodies of tasks that a thread runs one after the other in one frame of its stack, and the way to
+/// run what a source gives: see run/body_frame.hpp.
+using detail::body_frame;
+using detail::body_of;
 using detail::run_sequence;
+using detail::running_task;
 
 }  // namespace detail::core
 BRAID_NAMESPACE_END

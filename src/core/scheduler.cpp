@@ -151,25 +151,33 @@ seat_statistics scheduler::statistics(unsigned seat) const {
     return row;
 }
 
+namespace {
+
+/// Adds to the row of that name, or to a new one if there is room. `types`: how many there are.
+void add_type(const detail::type_row& from, task_type_statistics* rows, std::size_t capacity,
+              std::size_t& types) {
+    task_type_statistics* const end = rows + std::min(types, capacity);
+    task_type_statistics* row = std::find_if(rows, end, [&](const task_type_statistics& r) {
+        return std::strcmp(r.name, from.name) == 0;
+    });
+    if (row == end) {
+        if (types++ >= capacity) return;
+        *row = {.name = from.name};
+    }
+    row->count += from.count;
+    row->total_ns += from.total_ns;
+    row->longest_ns = std::max(row->longest_ns, from.longest_ns);
+}
+
+}  // namespace
+
 std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capacity) const {
     std::size_t types = 0;
     for (unsigned i = 0; i < rt_->seat_count(); ++i) {
         worker& w = rt_->seat_at(i);
         const detail::locked lock(w.types_mutex);
         for (unsigned r = 0; w.types != nullptr && r < detail::type_rows; ++r) {
-            const detail::type_row& from = w.types[r];
-            if (from.name == nullptr) continue;
-            std::size_t at = 0;
-            while (at < std::min(types, capacity) && std::strcmp(rows[at].name, from.name) != 0) {
-                ++at;
-            }
-            if (at == types || at == capacity) {
-                if (types++ >= capacity) continue;
-                rows[at] = {.name = from.name};
-            }
-            rows[at].count += from.count;
-            rows[at].total_ns += from.total_ns;
-            rows[at].longest_ns = std::max(rows[at].longest_ns, from.longest_ns);
+            if (w.types[r].name != nullptr) add_type(w.types[r], rows, capacity, types);
         }
     }
     return types;

@@ -35,35 +35,33 @@ void fail_task(task_context& context, std::exception_ptr error) {
 namespace {
 
 /// A foreign thread, a chooser, statistics; or shut down, or out of memory: said there.
-[[gnu::noinline]] draft open_slowly(runtime& rt, worker* w, scope* within, const char* name,
-                                    draft_kind kind, std::source_location where) {
+[[gnu::noinline]] draft open_slowly(runtime& rt, worker* w, const plain_options& o) {
     const seat_lease seat(rt, w);
-    draft d = rt.open(*seat, {.name = name, .within = within, .where = where}, kind);
+    draft d = rt.open(*seat, {.name = o.name, .within = o.within, .where = o.where}, o.kind);
     d.owner = rt.plain_ways() ? seat.own() : nullptr;  // see publish_plain()
     return d;
 }
 
 /// Opens it with an observer, which hears that the task is ready a moment before it is.
-[[gnu::noinline]] draft open_watched(runtime& rt, worker* w, scope* within, const char* name,
-                                     draft_kind kind, std::source_location where) {
+[[gnu::noinline]] draft open_watched(runtime& rt, worker* w, const plain_options& o) {
     draft d;
-    if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, within, name, kind);
-    if (d.storage == nullptr) return open_slowly(rt, w, within, name, kind, where);
+    if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, o.within, o.name, o.kind);
+    if (d.storage == nullptr) return open_slowly(rt, w, o);
     if (rt.observed()) {
         const task_id id = rt.id_of(index_of(d));
-        rt.report_spawned(rt.watcher(), *w, slot_of(d), id, {}, where, false, true);
+        rt.report_spawned(rt.watcher(), *w, slot_of(d),
+                          {.id = id, .parent = {}, .where = o.where, .ready_now = true});
     }
     return d;
 }
 
 }  // namespace
 
-draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
-                 std::source_location where) {
+draft open_plain(runtime& rt, worker* w, const plain_options& o) {
     if (w == nullptr) w = rt.bound();
-    if (w == nullptr || !rt.unwatched()) return open_watched(rt, w, within, name, kind, where);
-    const draft d = rt.open_plain(*w, within, name, kind);
-    return d.storage != nullptr ? d : open_slowly(rt, w, within, name, kind, where);
+    if (w == nullptr || !rt.unwatched()) return open_watched(rt, w, o);
+    const draft d = rt.open_plain(*w, o.within, o.name, o.kind);
+    return d.storage != nullptr ? d : open_slowly(rt, w, o);
 }
 
 task_id publish_plain(runtime& rt, draft d, closure_fn body) {

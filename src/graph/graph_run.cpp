@@ -166,7 +166,8 @@ public:
           special_(run.graph->special),
           more_(more),
           id_(id_of(first)),
-          frame_(rt_, w, first.index, id_) {}
+          body_(core::body_of(w, first.index, id_)),
+          frame_(rt_, w, body_, id_) {}
     // The run may be complete, and the names of its nodes gone.
     ~sequence() { frame_.end_times("nodes of a graph"); }
     sequence(const sequence&) = delete;
@@ -205,6 +206,7 @@ private:
     bool observed_ = false, calls_ = false, threw_ = false;
     const char* name_ = nullptr;
     task_id released_by_, id_;
+    core::running_task body_;
     core::body_frame frame_;
 };
 

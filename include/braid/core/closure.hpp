@@ -43,8 +43,13 @@ enum class draft_kind : std::uint8_t {
 BRAID_API draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
 /// A posted or spawned task with options.plain() goes this shorter way, see life/new_task.hpp.
-BRAID_API draft open_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
-                           std::source_location where);
+struct plain_options {
+    scope* within;
+    const char* name;
+    draft_kind kind;
+    std::source_location where;
+};
+BRAID_API draft open_plain(runtime& rt, worker* w, const plain_options& options);
 BRAID_API task_id publish_plain(runtime& rt, draft d, closure_fn run);
 /// The callable's constructor threw: the task ends as cancelled.
 BRAID_API void abandon_task(runtime& rt, draft d);
@@ -178,7 +183,7 @@ template <class F>
 task_id submit_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
                      std::source_location where, F&& f) {
     using callable = std::decay_t<F>;
-    return put_and_publish<callable>(rt, open_plain(rt, w, within, name, kind, where),
+    return put_and_publish<callable>(rt, open_plain(rt, w, {within, name, kind, where}),
                                      publish_plain, &run_closure<callable>, std::forward<F>(f));
 }
 

@@ -177,7 +177,11 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
         // What waits for nothing is ready as soon as it is published.
         const std::size_t waits = o.after.size() + o.after_all.size + o.after_any.size();
         ready_reported = waits == 0 && kind != draft_kind::built;
-        report_spawned(watcher(), w, s, id_of(index), o.parent, o.where, false, ready_reported);
+        report_spawned(watcher(), w, s,
+                       {.id = id_of(index),
+                        .parent = o.parent,
+                        .where = o.where,
+                        .ready_now = ready_reported});
     }
     const bool linked = depend_on_all(w, index, o);
     if (ready_reported) s.waits_for.store(0, relaxed);

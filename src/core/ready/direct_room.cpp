@@ -58,16 +58,12 @@ std::uint64_t direct_room::members_of_masks() const {
 /// be switched off; one that is busy looks by itself.
 void direct_room::wake_member(std::uint64_t mask) {
     const unsigned count = seat_count();
-    for (const bool idle : {true, false}) {
-        for (unsigned i = 0; i < count; ++i) {
-            if ((mask & seat_at(i).mask) == 0) continue;
-            if (!idle) {
-                wake_seat(i);
-            } else if (asleep().asleep(i, searcher::idle) && asleep().take(i)) {
-                notify(i);
-                return;
-            }
-        }
+    for (unsigned i = 0; i < count; ++i) {
+        const bool idle = (mask & seat_at(i).mask) != 0 && asleep().asleep(i, searcher::idle);
+        if (idle && asleep().take(i)) return notify(i);
+    }
+    for (unsigned i = 0; i < count; ++i) {
+        if ((mask & seat_at(i).mask) != 0) wake_seat(i);
     }
 }
 

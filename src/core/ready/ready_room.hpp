@@ -120,11 +120,10 @@ bool ready_room::any_victim(const ready_seat& w, std::uint32_t& last, F&& f) con
             if (++last >= count) last = 0;
             ready_seat& victim = seat_at(last);
             if (&victim == &w) continue;
-            if (levels != 0 &&
-                std::min(levels, machine->distance(here, victim.core.load(relaxed))) != d) {
-                continue;
-            }
-            if (f(victim)) return true;
+            const unsigned far =
+                levels == 0 ? 0
+                            : std::min(levels, machine->distance(here, victim.core.load(relaxed)));
+            if (far == d && f(victim)) return true;
         }
     }
     return false;

@@ -204,11 +204,11 @@ public:
           batch_(rt.slot_at(from.batch)),
           level_(rt.level_of(batch_)) {}
 
-    void invoke(body_frame& frame) {
+    [[gnu::always_inline]] void invoke(body_frame& frame) {
         batch_member member{ticket_.all.shared, at_};
         ticket_.all.run(&member, &frame.context());
     }
-    bool ended(body_frame& frame, std::int64_t started) {
+    [[gnu::always_inline]] bool ended(body_frame& frame, std::int64_t started) {
         frame.timed(batch_.name, batch_.has(flag_quiet), started);
         if (!frame.failed()) {
             ++executed_;
@@ -219,7 +219,7 @@ public:
         left_early_ = index_ != no_index && rt_.wanted_elsewhere(w_, level_);
         return !left_early_;
     }
-    bool next(body_frame&) {
+    [[gnu::always_inline]] bool next(body_frame&) {
         while (true) {
             const std::uint64_t seen = ticket_.bodies.fetch_add(1, relaxed);
             const std::size_t left = range::left(seen);
@@ -234,7 +234,7 @@ public:
     }
 
     /// Counts what ended, outside the bodies. False: something else is wanted first.
-    bool finish(body_frame& frame) {
+    [[gnu::always_inline]] bool finish(body_frame& frame) {
         frame.end_times(batch_.name);
         frame.close();
         seat_counters::add(w_.counters.executed, executed_);
@@ -267,7 +267,8 @@ bool run_room::run_members(run_seat& w, std::uint32_t index, ticket& own) {
     const std::uint32_t shown_as = index == no_index ? own.batch : index;
     slot_at(shown_as).runner.store(w.index, relaxed);
     members_source members(*this, w, index, own);
-    body_frame frame(*this, w, shown_as, id_of(shown_as), id_of(own.batch));
+    running_task body = body_of(w, shown_as, id_of(own.batch));
+    body_frame frame(*this, w, body, id_of(shown_as));
     if (members.next(frame)) run_sequence(frame, members);
     return members.finish(frame);
 }

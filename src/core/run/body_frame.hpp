@@ -19,18 +19,24 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+/// `known_as`: the id that the first body sees; empty for a posted task.
+inline running_task body_of(run_seat& w, std::uint32_t index, task_id known_as) {
+    return {index, w.top, {}, task_context(w.rt, w.whole, known_as)};
+}
+
 /// Bodies that a thread runs in one frame of its stack: what it shows to others and to instruments,
 /// and how long each took. Not on top of a body of the same frame.
 class body_frame {
 public:
-    /// `known_as`: the id that the first body sees; empty for a posted task.
-    body_frame(run_room& rt, run_seat& w, std::uint32_t index, task_id shown_as, task_id known_as)
+    /// `body` lies beside the frame, not in it: what is known to others, the compiler reads again
+    /// after each call.
+    body_frame(run_room& rt, run_seat& w, running_task& body, task_id shown_as)
         : rt_(rt),
           seat_(w),
           each_(rt.options().statistics),
           outer_elsewhere_(std::exchange(w.elsewhere, 0)),
           began_(each_ ? active_policy::now() : w.stamp),
-          body_{index, w.top, {}, task_context(w.rt, w.whole, known_as)},
+          body_(body),
           shown_(w.frames[std::min(w.depth, run_seat::shown_depth)].task),
           outer_(run_room::begin_body(w, body_, shown_as)) {}
     ~body_frame() {
@@ -90,7 +96,7 @@ private:
     bool closed_ = false;
     unsigned untimed_ = 0;
     const std::int64_t outer_elsewhere_, began_;
-    running_task body_;
+    running_task& body_;
     atomic<std::uint64_t>& shown_;
     running_task* const outer_;
 };

@@ -67,7 +67,8 @@ void run_room::run_branch(run_seat& w, const claimed_branch& claimed) {
     const std::uint32_t index = claimed.slot->task.load(relaxed);
     const task_id id = id_of(index);
     branch_source branch(*this, w, claimed);
-    body_frame frame(*this, w, index, id, slot_at(index).has(flag_posted) ? task_id{} : id);
+    running_task body = body_of(w, index, slot_at(index).has(flag_posted) ? task_id{} : id);
+    body_frame frame(*this, w, body, id);
     run_sequence(frame, branch);
 }
 

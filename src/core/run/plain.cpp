@@ -49,7 +49,7 @@ public:
           environment_(s_->environment.load(relaxed)),
           left_(most) {}
 
-    void invoke(body_frame& frame) {
+    [[gnu::always_inline]] void invoke(body_frame& frame) {
         posted_ = s_->has(flag_posted);
         if (!posted_) {
             frame.context().internals().id = id_;
@@ -61,7 +61,7 @@ public:
 
         invoke_(s_->storage, &frame.context());
     }
-    bool ended(body_frame& frame, std::int64_t) {
+    [[gnu::always_inline]] bool ended(body_frame& frame, std::int64_t) {
         frame.count_untimed();
         if (frame.failed()) return false;
         seat_counters::add(w_.counters.executed);
@@ -69,7 +69,7 @@ public:
         if (end_.kind == plain_end::complete) ++complete_;
         return end_.kind <= plain_end::complete && --left_ != 0;
     }
-    bool next(body_frame& frame) {
+    [[gnu::always_inline]] bool next(body_frame& frame) {
         const task_id next{next_plain(rt_, w_, environment_)};
         if (!next) return false;
         id_ = next;
@@ -82,7 +82,7 @@ public:
     }
 
     /// What the last one still needs, outside its body.
-    void finish(body_frame& frame) {
+    [[gnu::always_inline]] void finish(body_frame& frame) {
         frame.end_times(name_);
         frame.close();
         scope_state* const in = scope_of(environment_);
@@ -126,7 +126,8 @@ void run_room::run_plain(run_seat& w, task_id id, bool more) {
     const slot& s = slot_at(id);
     const bool goes_on = more && s.level.load(relaxed) == normal_level;
     plain_source<observed> tasks(*this, w, id, goes_on ? most : 1);
-    body_frame frame(*this, w, index_of(id.value), id, {});
+    running_task body = body_of(w, index_of(id.value), {});
+    body_frame frame(*this, w, body, id);
     run_sequence(frame, tasks);
     tasks.finish(frame);
 }
@@ -165,9 +166,15 @@ void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_
         run_seat& w;
         const std::uint32_t index;
         const task_id id;
+        running_task body;
         body_frame frame;
         around(run_room& r, run_seat& own, task_id i, unsigned facts)
-            : rt(r), w(own), index(index_of(i.value)), id(i), frame(r, own, index, i, i) {
+            : rt(r),
+              w(own),
+              index(index_of(i.value)),
+              id(i),
+              body(body_of(own, index, i)),
+              frame(r, own, body, i) {
             if (!rt.observed()) return;
             rt.watcher().on_start(w.index, id, rt.slot_at(index).name, facts, {});
         }

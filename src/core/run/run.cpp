@@ -82,7 +82,8 @@ private:
     const std::uint32_t index = index_of(id.value);
     const std::uint16_t flags = slot_at(index).flags.load(relaxed);
     any_source task(*this, w, id, flags);
-    body_frame frame(*this, w, index, id, (flags & flag_posted) != 0 ? task_id{} : id);
+    running_task body = body_of(w, index, (flags & flag_posted) != 0 ? task_id{} : id);
+    body_frame frame(*this, w, body, id);
     run_sequence(frame, task);
 }
 

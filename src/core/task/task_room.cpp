@@ -171,22 +171,21 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
     return identities_->next_root(name);
 }
 
-void task_room::report_spawned(observer& to, const task_seat& w, const slot& s, task_id id,
-                               task_id parent, const std::source_location& where, bool same_moment,
-                               bool ready_now) const {
-    const spawn_facts facts{.where = where,
+void task_room::report_spawned(observer& to, const task_seat& w, const slot& s,
+                               const creation& made) const {
+    const spawn_facts facts{.where = made.where,
                             .level = level_of(s),
                             .restricted = s.has(flag_direct),
                             .background = s.has(flag_background),
-                            .same_moment = same_moment,
-                            .stable_id = identified() ? identity(id) : 0};
+                            .same_moment = made.same_moment,
+                            .stable_id = identified() ? identity(made.id) : 0};
     to.on_spawn({.kind = event_kind::spawned,
                  .seat = w.index,
-                 .task = id,
-                 .other = parent,
+                 .task = made.id,
+                 .other = made.parent,
                  .name = s.name,
                  .facts = &facts},
-                ready_now);
+                made.ready_now);
 }
 
 }  // namespace detail

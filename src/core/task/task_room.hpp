@@ -54,6 +54,14 @@ struct task_seat : report_seat {
     shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
 };
 
+/// What an observer hears of a new task.
+struct creation {
+    task_id id, parent;
+    const std::source_location& where;
+    bool same_moment = false;  // the one before has just been reported
+    bool ready_now = false;
+};
+
 enum class link : std::uint8_t { made, not_needed, no_memory };
 
 class task_room : public report_room {
@@ -139,8 +147,8 @@ public:
         return d != nullptr ? d->stable_id : 0;
     }
 
-    void report_spawned(observer& to, const task_seat& w, const slot& s, task_id id, task_id parent,
-                        const std::source_location& where, bool same_moment, bool ready_now) const;
+    void report_spawned(observer& to, const task_seat& w, const slot& s,
+                        const creation& made) const;
 
 private:
     static bool wants_identities(const scheduler_options& o);

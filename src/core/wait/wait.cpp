@@ -86,6 +86,7 @@ private:
     bool wait_out();
     [[gnu::noinline]] void end();
     void observe(event_kind kind);
+    bool taken_or_over();
     bool out_of_time() const;
     bool run_needed();
     void run_on_top(task_id id);
@@ -181,11 +182,7 @@ bool wait_loop::wait_out() {
         rt_.rest_if_frozen(w_);
         wait_room::settle(w_);
         // acquire: pairs with the release in parking_lot::wake().
-        if (record_.done.load(acquire)) {
-            if (target_.take()) return true;
-            entered_ = enter();  // somebody else was quicker: wait for the next set()
-            if (!entered_) return true;
-        }
+        if (record_.done.load(acquire) && taken_or_over()) return true;
         // Once everything is looked at and a piece of work is done, also without any time.
         if (looked && out_of_time()) {
             if (!starves()) return false;
@@ -204,6 +201,13 @@ bool wait_loop::wait_out() {
         if (!asked_ && !may_sleep()) return false;
         rest();
     }
+}
+
+/// After a wake. False: somebody else was quicker, and this one waits for the next set().
+bool wait_loop::taken_or_over() {
+    if (target_.take()) return true;
+    entered_ = enter();
+    return !entered_;
 }
 
 bool wait_loop::out_of_time() const {

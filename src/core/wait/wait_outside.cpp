@@ -45,11 +45,8 @@ outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_
         const locked lock(rt.without_seat().lock);
         // acquire: pairs with the release in parking_lot::wake().
         while (in_time && !record.done.load(acquire) && seat == nullptr) {
-            if (seats_seat* const free = rt.take_guest(false)) {
-                seat = static_cast<wait_seat*>(free);
-            } else {
-                in_time = rt.sleep_outside(deadline);
-            }
+            seat = static_cast<wait_seat*>(rt.take_guest(false));
+            if (seat == nullptr) in_time = rt.sleep_outside(deadline);
         }
     }
     const bool woken = rt.lot().leave(record);
