@@ -105,16 +105,21 @@ bool life_room::depend(life_seat& w, std::uint32_t index, const task_options& o,
 }
 
 bool life_room::depend_on_all(life_seat& w, std::uint32_t index, const task_options& o) {
-    bool linked = true;
-    for (const task_id p : o.after) linked = linked && depend(w, index, o, p, false);
-    for (std::size_t i = 0; i < o.after_all.size; ++i) {
-        linked = linked && depend(w, index, o, o.after_all.data[i], false);
+    const auto all = [&](const task_id* first, std::size_t count, bool any_outcome) {
+        for (const task_id* p = first; p != first + count; ++p) {
+            if (!depend(w, index, o, *p, any_outcome)) return false;
+        }
+        return true;
+    };
+    if (!all(o.after.begin(), o.after.size(), false) ||
+        !all(o.after_all.data, o.after_all.size, false) ||
+        !all(o.after_any.begin(), o.after_any.size(), true)) {
+        return false;
     }
-    for (const task_id p : o.after_any) linked = linked && depend(w, index, o, p, true);
     if (o.after_any.size() != 0 && o.after.size() + o.after_all.size == 0) {
         slot_at(index).flags.fetch_or(flag_finally, relaxed);
     }
-    return linked;
+    return true;
 }
 
 namespace {

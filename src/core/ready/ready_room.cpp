@@ -7,15 +7,6 @@ namespace detail {
 
 // ---- a task comes ------------------------------------------------------------------------------
 
-bool ready_room::set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) {
-    const slot& s = slot_at(index);
-    constexpr std::uint16_t elsewhere = flag_direct | flag_background;
-    const bool follows = depth == w.loop_depth && w.kind != seat_kind::background && !w.run_next &&
-                         !serial() && !s.has(elsewhere) && level_of(s) == normal_level;
-    if (follows) w.run_next = id_of(index);
-    return follows;
-}
-
 bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
     const slot& s = slot_at(index);
     if (s.has(flag_background)) {

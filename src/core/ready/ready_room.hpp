@@ -46,7 +46,14 @@ public:
     }
     /// The loop that the thread comes back to at that depth goes on with this task. False: it
     /// cannot.
-    bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth);
+    bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) const {
+        if (depth != w.loop_depth || w.run_next || serial() != nullptr) return false;
+        const slot& s = slot_at(index);
+        const bool follows = !s.has(flag_direct | flag_background) &&
+                             w.kind != seat_kind::background && level_of(s) == normal_level;
+        if (follows) w.run_next = id_of(index);
+        return follows;
+    }
     /// A task of a higher level waits for this one: it counts as much from here on.
     void inherit_priority(ready_seat& w, task_id id, std::uint8_t level);
     /// The table of levels has changed: everything that lies in queues for everybody. Inboxes look

@@ -11,7 +11,6 @@ void run_room::run(run_seat& w, task_id id, bool more) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
-    const bool discarded = phase(relaxed) == life::discarding && (flags & flag_finally) == 0;
     if (w.scope_ended_in != nullptr && scope_of(s.environment.load(relaxed)) != w.scope_ended_in) {
         flush_scope_ends(w);
     }
@@ -19,6 +18,7 @@ void run_room::run(run_seat& w, task_id id, bool more) {
         s.kind->run(w.rt, w.whole, index, more);
         return;
     }
+    const bool discarded = phase(relaxed) == life::discarding && (flags & flag_finally) == 0;
     if ((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) {
         end_without_running(w, index);
         return;
