@@ -241,7 +241,10 @@ public:
         return static_cast<worker&>(seats_room::seat_at(index));
     }
     task_id choose_ready(worker& w, id_test wanted);
-    void take_out(task_id id);
+    void take_out(worker& w, task_id id);
+    void enqueue_for_choice(worker& w, std::uint32_t index);
+    void gather_for_choice();
+    bool take_from_choices(task_id id);
     static runtime& of(task_context& context) { return context.rt_; }
     static worker& worker_of(task_context& context) { return *context.worker_; }
     static void fail(task_context& context, std::exception_ptr error) {

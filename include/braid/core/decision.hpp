@@ -12,7 +12,7 @@ BRAID_NAMESPACE_BEGIN
 
 enum class decision_kind : std::uint8_t {
     next_thread,  // who goes on: a thread with ready work, or one whose wait has ended
-    next_task,    // which ready task it runs
+    next_task,    // which ready task it runs, of any level
     preempt,      // 0: the running thread goes on after making work ready; 1: let another one go
     wake,         // which sleeper is woken
     time_out,     // which of several waits runs out of time

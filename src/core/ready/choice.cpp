@@ -2,12 +2,12 @@
 #include "core/ready/lists.hpp"
 #include "core/runtime.hpp"
 
-#include <algorithm>
-
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 namespace {
+
+constexpr auto high = static_cast<unsigned>(priority_level::high);
 
 /// Clears the hint, which direct_task() does too: a thread for which there seems to be a task does
 /// not sleep.
@@ -22,69 +22,82 @@ void note_no_masked_task(runtime& rt, const worker& w) {
 
 }  // namespace
 
-/// The chooser picks among the ready tasks that the seat may run and that are `wanted`, of the
-/// highest level that there is. One thread runs at a time: what is listed is still ready when it is
-/// claimed.
+/// All levels are offered: while one thread starts the highest task another one starts the next.
+/// One thread runs at a time: what is offered is still ready when it is taken.
 task_id runtime::choose_ready(worker& w, id_test wanted) {
-    constexpr unsigned limit = 256;
-    task_id list[limit];
-    alternative names[limit];
-    unsigned count = 0;
-    const auto add = [&](std::uint64_t entry) {
-        if (count != limit && wanted(entry)) {
-            list[count] = {entry};
-            names[count++] = {identity({entry})};
-        }
-        return false;
-    };
-    const auto add_from = [&](inbox& tasks, unsigned level) {
+    gather_for_choice();
+    ready_choices& choices = serial()->ready();
+    choices.begin_offer();
+    const auto offer_from = [&](inbox& tasks) {
         const std::lock_guard lock(tasks.mutex);
         for (std::uint32_t i = tasks.first; i != no_index; i = slot_at(i).next.load(relaxed)) {
-            if (may_run_on(slot_at(i), w) && level_of(slot_at(i)) == level) add(id_of(i).value);
+            const task_id id = id_of(i);
+            if (may_run_on(slot_at(i), w) && wanted(id.value)) {
+                choices.offer_other(id.value, identity(id));
+            }
         }
     };
-    const unsigned seat_limit = seat_count();
-    for (unsigned level = level_count; level-- != 0 && count == 0;) {
-        add_from(w.box, level);
-        add_from(masked, level);
-        for (unsigned i = 0; i < seat_limit; ++i) {
-            seat_at(i).ready[level].claim_oldest_if(add, SIZE_MAX);
-        }
-        const std::lock_guard lock(overflow[level].mutex);
-        for (std::uint32_t i = overflow[level].first; i != no_index;
-             i = slot_at(i).next.load(relaxed)) {
-            add(id_of(i).value);
-        }
-    }
-    if (count == 0) {
+    offer_from(w.box);
+    offer_from(masked);
+    choices.offer_wanted(wanted);
+    if (choices.offered() == 0) {
         note_no_masked_task(*this, w);
         return {};
     }
-    const task_id chosen = list[serial()->choose(decision_kind::next_task, names, count)];
-    take_out(chosen);
+    const std::size_t n =
+        serial()->choose(decision_kind::next_task, choices.names(), choices.offered());
+    const task_id chosen{choices.id_at(n)};
+    const ready_choices::task taken = choices.take(n);
+    if (taken.urgent) high_ready.fetch_sub(1, relaxed);
+    if (taken.id == 0) take_out(w, chosen);
     return chosen;
 }
 
-/// Out of whatever queue it lies in.
-void runtime::take_out(task_id id) {
-    const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
-    const auto taken_from = [&](inbox& tasks) {
-        const std::lock_guard lock(tasks.mutex);
-        return take_first(tasks, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index;
-    };
-    const unsigned seat_limit = seat_count();
-    for (unsigned i = 0; i < seat_limit; ++i) {
-        if (taken_from(seat_at(i).box)) return;
+/// In place of push_ready() and of what follows it.
+void runtime::enqueue_for_choice(worker& w, std::uint32_t index) {
+    const task_id id = id_of(index);
+    const unsigned level = level_of(slot_at(index));
+    const bool urgent = level == high;
+    if (!serial()->ready().add({id.value, identity(id), urgent})) {
+        push_ready(w, id, level);
+    } else {
+        if (urgent) high_ready.fetch_add(1, relaxed);
+        if (asleep().should_wake()) wake_one();
     }
-    if (taken_from(masked)) return;
-    for (unsigned level = 0; level < level_count; ++level) {
-        bool taken = taken_from(overflow[level]);
-        for (unsigned i = 0; !taken && i < seat_limit; ++i) {
-            taken = seat_at(i).ready[level].claim_oldest_if(is_it, SIZE_MAX) != 0;
+    serial()->preempt(w.index);
+}
+
+/// Some lie in queues all the same: those of try_post(), nodes that end without running, and those
+/// for which there was no memory in the list of choices.
+void runtime::gather_for_choice() {
+    ready_choices& choices = serial()->ready();
+    const unsigned seats = seat_count();
+    for (unsigned level = level_count; level-- != 0;) {
+        const auto move = [&](std::uint64_t entry) {
+            return choices.add({entry, identity({entry}), level == high});
+        };
+        for (unsigned i = 0; i < seats; ++i) {
+            while (seat_at(i).ready[level].claim_oldest_if(move, 1) != 0) {
+            }
         }
-        if (!taken) continue;
-        if (level == static_cast<unsigned>(priority_level::high)) high_ready.fetch_sub(1, relaxed);
-        return;
+        const std::lock_guard lock(overflow[level].mutex);
+        while (overflow[level].first != no_index && move(id_of(overflow[level].first).value)) {
+            take_first(overflow[level], [](std::uint32_t) { return true; });
+        }
+    }
+}
+
+bool runtime::take_from_choices(task_id id) {
+    const ready_choices::task taken = serial()->ready().take_task(id.value);
+    if (taken.urgent) high_ready.fetch_sub(1, relaxed);
+    return taken.id != 0;
+}
+
+/// From the tasks for certain threads.
+void runtime::take_out(worker& w, task_id id) {
+    for (inbox* const tasks : {&w.box, &masked}) {
+        const std::lock_guard lock(tasks->mutex);
+        if (take_first(*tasks, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index) return;
     }
 }
 }  // namespace detail

@@ -70,8 +70,8 @@ void runtime::enqueue(worker& w, std::uint32_t index) {
         enqueue_direct(w, index);
         return;
     }
+    if (serial() != nullptr) return enqueue_for_choice(w, index);
     push_ready(w, id_of(index), level_of(s));
-    if (serial()) serial()->preempt(w.index);
 }
 
 void runtime::push_ready(worker& w, task_id id, unsigned level) {
@@ -249,6 +249,7 @@ bool runtime::work_visible() const {
     for (const inbox& list : overflow) {
         if (list.size.load(seq_cst) != 0) return true;
     }
+    if (serial() != nullptr && serial()->ready().any()) return true;
     const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
         const worker* w = &seat_at(i);
@@ -300,6 +301,7 @@ bool runtime::take_out(task_id id, unsigned level) {
     if (slot_at(index_of(id.value)).has(flag_background)) {
         return out_of(background.ready[level], background.mutex);
     }
+    if (serial() != nullptr && take_from_choices(id)) return true;
     for (unsigned i = 0; i < seat_count(); ++i) {
         worker* owner = &seat_at(i);
         const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };

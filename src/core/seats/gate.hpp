@@ -5,6 +5,7 @@
 #include "base/parker.hpp"
 #include "braid/base/handlers.hpp"
 #include "braid/core/decision.hpp"
+#include "core/seats/ready_choices.hpp"
 
 #include <cstdint>
 #include <mutex>
@@ -16,8 +17,8 @@ class gate {
 public:
     static constexpr unsigned capacity = 256;
 
-    gate(chooser& c, const log_handler& log, const char* name)
-        : chooser_(c), log_(log), name_(name) {}
+    gate(chooser& c, const log_handler& log, const char* name, accounted_memory& memory)
+        : chooser_(c), log_(log), name_(name), ready_(memory) {}
 
     /// The seat takes part from now on and the gate can open for it (its thread may still be on its
     /// way). Any thread.
@@ -44,6 +45,8 @@ public:
     std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
         return count < 2 ? 0 : chooser_.choose(kind, list, count);
     }
+    /// For the thread for which the gate is open.
+    ready_choices& ready() { return ready_; }
 
 private:
     enum class state : std::uint8_t { absent, runnable, running, blocked, blocked_with_deadline };
@@ -56,6 +59,7 @@ private:
     chooser& chooser_;
     const log_handler& log_;
     const char* const name_;
+    ready_choices ready_;
     std::mutex mutex_;
     unsigned running_ = capacity;  // capacity: nobody
     state state_[capacity]{};
