@@ -91,4 +91,85 @@ TEST_P(ChooserAsks, AboutTenThousandReadyTasksInLessThanASecond) {
     EXPECT_LT(took.count(), 1.0);
 }
 
+/// Says when time passes; takes the first of everything else.
+struct clock_chooser final : braid::chooser {
+    std::size_t answer = 0, asked = 0;
+    std::size_t choose(decision_kind kind, const braid::alternative*, std::size_t) override {
+        if (kind != decision_kind::clock) return 0;
+        ++asked;
+        return answer;
+    }
+};
+
+TEST_P(ChooserAsks, WhetherATimeOutComesWhileOthersCanGoOn) {
+    for (const std::size_t answer : {0U, 1U}) {
+        clock_chooser chooser;
+        chooser.answer = answer;
+        braid::scheduler s(options_with(chooser));
+        braid::event never(s);
+        std::vector<int> order;
+        braid::scope all(s);
+        all.post([&] {
+            EXPECT_FALSE(s.do_work_while_waiting_for(never, braid::seconds(3600)));
+            order.push_back(0);
+        });
+        for (int i = 1; i < 9; ++i) all.post([&order, i] { order.push_back(i); });
+        all.wait();
+        ASSERT_EQ(order.size(), 9U);
+        EXPECT_GT(chooser.asked, 0U);
+        if (answer == 0) {
+            EXPECT_EQ(order.back(), 0) << "an hour is long when time stands still meanwhile";
+        } else {
+            EXPECT_NE(order.back(), 0) << "and others are slow when it does not";
+        }
+    }
+}
+
+/// Time stands still until all waits have begun; from then on the seed decides.
+struct late_clock final : braid::chooser {
+    late_clock(std::uint64_t seed, const int& waits) : by_seed(seed), begun(waits) {}
+    seeded_chooser by_seed;
+    const int& begun;
+    std::size_t choose(decision_kind kind, const braid::alternative* list,
+                       std::size_t count) override {
+        if (kind == decision_kind::clock && begun < 5) return 0;
+        return by_seed.choose(kind, list, count);
+    }
+};
+
+TEST_P(ChooserAsks, NeverForALaterDeadlineBeforeAnEarlierOne) {
+    std::size_t among_others = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        int begun = 0;
+        late_clock chooser(seed, begun);
+        braid::scheduler s(options_with(chooser));
+        braid::event never(s);
+        std::vector<int> order;
+        braid::scope all(s);
+        for (const int hours : {3, 1, 5, 2, 4}) {
+            all.post([&, hours] {
+                ++begun;
+                s.do_work_while_waiting_for(never, braid::seconds(3600 * hours));
+                order.push_back(hours);
+            });
+        }
+        for (int i = 0; i < 20; ++i) {
+            all.post([&] { all.post([&order] { order.push_back(0); }); });
+        }
+        all.wait();
+        if (order.back() == 0) ++among_others;
+        std::erase(order, 0);
+        ASSERT_EQ(order, (std::vector{1, 2, 3, 4, 5})) << "seed " << seed;
+    }
+    EXPECT_GT(among_others, 0U) << "no time-out came while others could go on";
+}
+
+TEST_P(ChooserAsks, NobodyAboutATimeOutOfZero) {
+    clock_chooser chooser;
+    braid::scheduler s(options_with(chooser));
+    braid::event never(s);
+    s.wait(s.spawn([&] { EXPECT_FALSE(s.do_work_while_waiting_for(never, braid::seconds(0))); }));
+    EXPECT_EQ(chooser.asked, 0U);
+}
+
 }  // namespace

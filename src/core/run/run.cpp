@@ -97,7 +97,7 @@ void runtime::rest_if_frozen(worker& w) {
     while (lot().enter(record, key, w.index, [&] { return frozen().on(); })) {
         w.at_rest.store(true, seq_cst);
         while (!record.done.load(acquire)) {
-            serial() ? serial()->block(w.index, false, false) : w.park.park();
+            serial() ? serial()->block(w.index, {}) : w.park.park();
         }
         w.at_rest.store(false, seq_cst);
     }

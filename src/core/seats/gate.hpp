@@ -33,13 +33,21 @@ public:
     /// The seat's thread: takes no part any more; somebody else goes on.
     void leave(unsigned seat);
 
-    /// In place of parker::park(). `waits`: within a wait, not for want of work. False: chosen to
-    /// run out of time.
-    bool block(unsigned seat, bool may_time_out, bool waits);
+    struct rest {
+        std::int64_t deadline = INT64_MAX;  // of the virtual clock; INT64_MAX: none
+        bool looks = false;  // comes back to look whether it can help once nobody else can go on
+        bool waits = false;  // within a wait, not for want of work
+    };
+    /// In place of parker::park(). False: out of time, or chosen to look.
+    bool block(unsigned seat, const rest& how);
     /// In place of parker::notify(). Any thread.
     void unblock(unsigned seat);
     /// The running thread lets another one go, if the chooser wants that.
     void preempt(unsigned seat);
+
+    /// The virtual clock, in ns: stands still until a choice lets a deadline pass. For the thread
+    /// for which the gate is open.
+    std::int64_t now() const { return now_; }
 
     /// The choice itself; the gate is open for the caller.
     std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
@@ -49,11 +57,17 @@ public:
     ready_choices& ready() { return ready_; }
 
 private:
-    enum class state : std::uint8_t { absent, runnable, running, blocked, blocked_with_deadline };
+    enum class state : std::uint8_t { absent, runnable, running, blocked };
 
     void pass_on();
     void report_standstill();
-    std::size_t pick(decision_kind kind, state wanted, unsigned& seat);
+    template <class Wanted>
+    unsigned pick(decision_kind kind, Wanted&& wanted);
+    template <class Wanted>
+    bool any(Wanted&& wanted) const;
+    std::int64_t earliest_deadline() const;
+    unsigned let_time_pass();
+    void forget_looks();
     void grant(unsigned seat);
 
     chooser& chooser_;
@@ -65,7 +79,9 @@ private:
     state state_[capacity]{};
     bool notified_[capacity]{};
     bool timed_out_[capacity]{};
-    bool waits_[capacity]{};
+    bool has_looked_[capacity]{};  // since somebody else last went on
+    rest rest_[capacity]{};        // of those that sleep, or were woken and have not gone on
+    std::int64_t now_ = 0;
     basic_parker<active_policy> parkers_[capacity];
 };
 
