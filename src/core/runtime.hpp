@@ -242,6 +242,7 @@ public:
     }
     task_id choose_ready(worker& w, id_test wanted);
     void take_out(worker& w, task_id id);
+    std::uint32_t take_chosen_heir(resource& r);
     void enqueue_for_choice(worker& w, std::uint32_t index);
     void gather_for_choice();
     bool take_from_choices(task_id id);

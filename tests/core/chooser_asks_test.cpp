@@ -91,6 +91,55 @@ TEST_P(ChooserAsks, AboutTenThousandReadyTasksInLessThanASecond) {
     EXPECT_LT(took.count(), 1.0);
 }
 
+/// The last in line gets the resource; otherwise the first of everything.
+struct heir_chooser final : braid::chooser {
+    std::vector<std::size_t> lines;
+    std::size_t choose(decision_kind kind, const braid::alternative*, std::size_t count) override {
+        if (kind != decision_kind::resource) return 0;
+        lines.push_back(count);
+        return count - 1;
+    }
+};
+
+TEST_P(ChooserAsks, WhoInLineGetsAResource) {
+    heir_chooser chooser;
+    braid::scheduler s(options_with(chooser));
+    braid::resource one(s, "one");
+    std::vector<int> order;
+    braid::scope all(s);
+    for (int i = 0; i < 5; ++i) {
+        all.spawn({.uses = {&one}}, [&order, i] { order.push_back(i); });
+    }
+    all.wait();
+    EXPECT_EQ(order, (std::vector{0, 4, 3, 2, 1}));
+    EXPECT_EQ(chooser.lines, (std::vector<std::size_t>{4, 3, 2})) << "one alone is no question";
+}
+
+TEST_P(ChooserAsks, WhoGetsResourcesOfWhichTasksNeedSeveral) {
+    std::set<std::vector<int>> orders;
+    for (std::uint64_t seed = 0; seed < braid_test::scaled(100); ++seed) {
+        seeded_chooser chooser(seed);
+        braid::scheduler s(options_with(chooser));
+        braid::resource a(s, "a"), b(s, "b", 2);
+        std::vector<int> order;
+        int users = 0;
+        braid::scope all(s);
+        for (int i = 0; i < 4; ++i) {
+            all.spawn({.uses = {&b, &a}}, [&, i] {
+                EXPECT_EQ(++users, 1);
+                order.push_back(i);
+                all.spawn({.uses = {&b}}, [&order] { order.push_back(9); });
+                --users;
+            });
+        }
+        all.wait();
+        ASSERT_EQ(order.size(), 8U) << "seed " << seed;
+        std::erase(order, 9);
+        orders.insert(order);
+    }
+    EXPECT_GE(orders.size(), 6U) << "the first one holds them, the others come in any order";
+}
+
 /// Says when time passes; takes the first of everything else.
 struct clock_chooser final : braid::chooser {
     std::size_t answer = 0, asked = 0;

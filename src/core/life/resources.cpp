@@ -49,13 +49,16 @@ void runtime::release_resources(worker& w, std::uint32_t index) {
             heir = r.first_;
             if (heir == no_index) {
                 --r.held_;
+            } else if (serial() != nullptr) {
+                heir = take_chosen_heir(r);
             } else {
                 r.first_ = slot_at(heir).next.load(relaxed);
                 if (r.first_ == no_index) r.last_ = no_index;
             }
         }
         if (heir == no_index) continue;
-        // Passed on without becoming free in between: first come, first served.
+        // Passed on without becoming free in between: first come, first served. A chooser may say
+        // otherwise, for those in line may have come in any order.
         ++detail_of(slot_at(heir))->resources_held;
         if (observed()) report_resource(w, event_kind::acquired, id_of(heir), &r, r.name_);
         if (acquire_resources(w, heir)) enqueue(w, heir);

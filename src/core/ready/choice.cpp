@@ -93,6 +93,28 @@ bool runtime::take_from_choices(task_id id) {
     return taken.id != 0;
 }
 
+/// Out of the line of those that wait for the resource, under its lock. There is one.
+std::uint32_t runtime::take_chosen_heir(resource& r) {
+    ready_choices& choices = serial()->ready();
+    choices.begin_offer();
+    for (std::uint32_t i = r.first_; i != no_index; i = slot_at(i).next.load(relaxed)) {
+        choices.offer_other(i, identity(id_of(i)));
+    }
+    const std::size_t n =
+        serial()->choose(decision_kind::resource, choices.names(), choices.offered());
+    const auto heir = static_cast<std::uint32_t>(choices.id_at(n));
+    const std::uint32_t next = slot_at(heir).next.load(relaxed);
+    std::uint32_t before = no_index;
+    for (std::uint32_t i = r.first_; i != heir; i = slot_at(i).next.load(relaxed)) before = i;
+    if (before == no_index) {
+        r.first_ = next;
+    } else {
+        slot_at(before).next.store(next, relaxed);
+    }
+    if (next == no_index) r.last_ = before;
+    return heir;
+}
+
 /// From the tasks for certain threads.
 void runtime::take_out(worker& w, task_id id) {
     for (inbox* const tasks : {&w.box, &masked}) {
