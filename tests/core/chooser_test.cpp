@@ -220,7 +220,7 @@ TEST_P(Chooser, ATimeOutIsADecision) {
 
 TEST_P(Chooser, EveryKindOfDecisionIsAsked) {
     using enum braid::decision_kind;
-    std::size_t asked[5] = {};
+    std::size_t asked[16] = {};
     for (std::uint64_t seed = 0; seed < seeds(100); ++seed) {
         seeded_chooser chooser(seed);
         braid::scheduler_options o = options();
@@ -235,11 +235,11 @@ TEST_P(Chooser, EveryKindOfDecisionIsAsked) {
             const auto patient = [&] { s.do_work_while_waiting_for(never, braid::seconds(1)); };
             s.wait(s.spawn({.after = {s.spawn(patient), s.spawn(patient)}}, braid::empty));
         }
-        for (const auto kind : {next_thread, next_task, preempt, wake, time_out}) {
+        for (const auto kind : {next_thread, next_task, preempt, wake, time_out, clock}) {
             asked[static_cast<std::size_t>(kind)] += chooser.asked(kind);
         }
     }
-    for (const auto kind : {next_thread, next_task, preempt, wake, time_out}) {
+    for (const auto kind : {next_thread, next_task, preempt, wake, time_out, clock}) {
         if (kind == wake && GetParam() < 2) continue;  // there is no second sleeper
         EXPECT_GT(asked[static_cast<std::size_t>(kind)], 0U) << "kind " << static_cast<int>(kind);
     }

@@ -45,7 +45,7 @@ private:
     std::uint64_t state_;
     std::atomic<int> standstills_{0};
     std::vector<std::uint64_t> log_;
-    std::size_t asked_[5] = {};
+    std::size_t asked_[16] = {};
 };
 
 }  // namespace braid_test

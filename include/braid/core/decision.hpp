@@ -12,10 +12,12 @@ BRAID_NAMESPACE_BEGIN
 
 enum class decision_kind : std::uint8_t {
     next_thread,  // who goes on: a thread with ready work, or one whose wait has ended
-    next_task,    // which ready task it runs
+    next_task,    // which ready task it runs, of any level
     preempt,      // 0: the running thread goes on after making work ready; 1: let another one go
     wake,         // which sleeper is woken
-    time_out,     // which of several waits runs out of time
+    time_out,     // which of several waits runs out of time, when their deadlines are the same
+    clock,        // 0: somebody goes on before the next deadline; 1: it passes first
+    resource,     // which of the tasks in line gets a resource that was released
 };
 
 /// What an alternative is about: a task by its stable id, a thread by its seat. Never an address, a
@@ -28,6 +30,10 @@ struct alternative {
     std::uint64_t id = 0;
 };
 
+/// Time-outs of waits are on a clock of the scheduler's own, which stands still until the answer to
+/// `clock` is 1, or nobody can go on; then the earliest deadline passes. A chooser that always says
+/// 0 lets time pass as late as it can.
+///
 /// Called by one thread at a time. Must not call into the scheduler.
 class chooser {
 public:

@@ -27,8 +27,9 @@ struct resource_state {
 }  // namespace detail
 
 /// Something that at most `limit` tasks may use at once. Named in task_options::uses: a task that
-/// cannot have it waits without holding a thread and gets it in arrival order (FIFO). A task that
-/// needs several acquires them in the order of their ids, so that no two tasks hold each other up.
+/// cannot have it waits without holding a thread and gets it in arrival order (FIFO), or as a
+/// chooser says. A task that needs several acquires them in the order of their ids, so that no two
+/// tasks hold each other up.
 /// Held from the start to the end of the task's own work, not of its children.
 /// Must outlive the tasks that use it.
 class resource {

@@ -51,7 +51,7 @@ void runtime::shut_down(shutdown how) {
         // Threads that go to sleep notify; a task that ends on a thread outside does not, hence
         // the time-out.
         if (serial()) {
-            serial()->block(seat->index, true, true);
+            serial()->block(seat->index, {.looks = true, .waits = true});
         } else {
             seat->park.park(active_policy::now() + 200'000);
         }

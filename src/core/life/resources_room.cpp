@@ -24,21 +24,45 @@ bool take_or_wait(const task_room& tasks, resource_state& r, std::uint32_t index
     return false;
 }
 
-/// The first in line has it now: it is passed on without becoming free in between. no_index: nobody
-/// waits.
-std::uint32_t hand_on(const task_room& tasks, resource_state& r) {
+}  // namespace
+
+/// Out of the line of those that wait for the resource, under its lock. There is one.
+std::uint32_t resources_room::take_chosen_heir(resource_state& r) {
+    ready_choices& choices = serial()->ready();
+    choices.begin_offer();
+    for (std::uint32_t i = r.first; i != no_index; i = slot_at(i).next.load(relaxed)) {
+        choices.offer_other(i, identity(id_of(i)));
+    }
+    const std::size_t n =
+        serial()->choose(decision_kind::resource, choices.names(), choices.offered());
+    const auto heir = static_cast<std::uint32_t>(choices.id_at(n));
+    const std::uint32_t next = slot_at(heir).next.load(relaxed);
+    std::uint32_t before = no_index;
+    for (std::uint32_t i = r.first; i != heir; i = slot_at(i).next.load(relaxed)) before = i;
+    if (before == no_index) {
+        r.first = next;
+    } else {
+        slot_at(before).next.store(next, relaxed);
+    }
+    if (next == no_index) r.last = before;
+    return heir;
+}
+
+/// One in line has it now: it is passed on without becoming free in between, first come, first
+/// served. A chooser may say otherwise, for those in line may have come in any order. no_index:
+/// nobody waits.
+std::uint32_t resources_room::hand_on(resource_state& r) {
     const std::lock_guard lock(r.mutex);
     const std::uint32_t heir = r.first;
     if (heir == no_index) {
         --r.held;
         return heir;
     }
-    r.first = tasks.slot_at(heir).next.load(relaxed);
+    if (serial() != nullptr) return take_chosen_heir(r);
+    r.first = slot_at(heir).next.load(relaxed);
     if (r.first == no_index) r.last = no_index;
     return heir;
 }
-
-}  // namespace
 
 bool resources_room::acquire_resources(const life_seat& w, std::uint32_t index) {
     detail_block& d = *detail_of(slot_at(index));
@@ -61,7 +85,7 @@ void resources_room::release_resources(life_seat& w, std::uint32_t index) {
     while (d.resources_held != 0) {
         resource& r = *d.resources[--d.resources_held];
         if (observed()) report_resource(w, event_kind::released, id_of(index), &r, r.name());
-        const std::uint32_t heir = hand_on(*this, r.internals());
+        const std::uint32_t heir = hand_on(r.internals());
         if (heir == no_index) continue;
         ++detail_of(slot_at(heir))->resources_held;
         if (observed()) report_resource(w, event_kind::acquired, id_of(heir), &r, r.name());

@@ -21,6 +21,9 @@ public:
     void release_resources(life_seat& w, std::uint32_t index);
 
 private:
+    std::uint32_t hand_on(resource_state& r);
+    std::uint32_t take_chosen_heir(resource_state& r);
+
     atomic<std::uint32_t> next_resource_{0};
 };
 

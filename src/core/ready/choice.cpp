@@ -4,41 +4,69 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The highest level that there is. One thread runs at a time: what is listed is still ready when
-/// it is claimed.
+/// All levels are offered: while one thread starts the highest task another one starts the next.
+/// One thread runs at a time: what is offered is still ready when it is taken.
 task_id ready_room::choose_ready(ready_seat& w, id_test wanted) {
-    constexpr unsigned limit = 256;
-    task_id list[limit];
-    alternative names[limit];
-    unsigned count = 0;
-    const auto add = [&](std::uint64_t entry) {
-        if (count != limit && wanted(entry)) {
-            list[count] = {entry};
-            names[count++] = {identity({entry})};
-        }
-        return false;
-    };
-    const unsigned seat_limit = seat_count();
-    for (unsigned level = level_count; level-- != 0 && count == 0;) {
-        each_direct(w, [&](std::uint32_t i) {
-            if (level_of(slot_at(i)) == level) add(id_of(i).value);
-        });
-        for (unsigned i = 0; i < seat_limit; ++i) {
-            seat_at(i).ready[level].claim_oldest_if(add, SIZE_MAX);
-        }
-        const locked lock(overflow_[level].lock);
-        overflow_[level].each(*this, [&](std::uint32_t i) { add(id_of(i).value); });
-    }
-    if (count == 0) {
+    gather_for_choice();
+    ready_choices& choices = serial()->ready();
+    choices.begin_offer();
+    each_direct(w, [&](std::uint32_t i) {
+        const task_id id = id_of(i);
+        if (wanted(id.value)) choices.offer_other(id.value, identity(id));
+    });
+    choices.offer_wanted(wanted);
+    if (choices.offered() == 0) {
         note_no_masked_task(w);
         return {};
     }
-    const task_id chosen = list[serial()->choose(decision_kind::next_task, names, count)];
-    for (unsigned level = level_count; level-- != 0;) {
-        if (take_out(w, chosen, level)) return chosen;
-    }
-    take_out_direct(chosen);
+    const std::size_t n =
+        serial()->choose(decision_kind::next_task, choices.names(), choices.offered());
+    const task_id chosen{choices.id_at(n)};
+    const ready_choices::task taken = choices.take(n);
+    if (taken.urgent) count_taken(high_level);
+    if (taken.id == 0) take_out_direct(w, chosen);
     return chosen;
+}
+
+/// In place of push_ready() and of what follows it.
+void ready_room::enqueue_for_choice(ready_seat& w, std::uint32_t index) {
+    const task_id id = id_of(index);
+    const unsigned level = level_of(slot_at(index));
+    const bool urgent = level == high_level;
+    if (!serial()->ready().add({id.value, identity(id), urgent})) {
+        push_ready(w, id, level);
+    } else {
+        if (urgent) high_ready_.fetch_add(1, relaxed);
+        if (asleep().should_wake()) wake_one();
+    }
+    serial()->preempt(w.index);
+}
+
+/// Some lie in queues all the same: those of try_post(), nodes that end without running, and those
+/// for which there was no memory in the list of choices.
+void ready_room::gather_for_choice() {
+    ready_choices& choices = serial()->ready();
+    const unsigned seats = seat_count();
+    for (unsigned level = level_count; level-- != 0;) {
+        const auto move = [&](std::uint64_t entry) {
+            return choices.add({entry, identity({entry}), level == high_level});
+        };
+        for (unsigned i = 0; i < seats; ++i) {
+            while (seat_at(i).ready[level].claim_oldest_if(move, 1) != 0) {
+            }
+        }
+        task_list& list = overflow_[level];
+        const locked lock(list.lock);
+        const auto is_moved = [&](std::uint32_t i) { return move(id_of(i).value); };
+        while (!list.empty() && list.take_first(*this, is_moved) != no_index) {
+        }
+    }
+}
+
+bool ready_room::take_from_choices(task_id id) {
+    const ready_choices::task taken = serial()->ready().take_task(id.value);
+    if (taken.urgent) count_taken(high_level);
+    return taken.id != 0;
 }
 
 }  // namespace detail

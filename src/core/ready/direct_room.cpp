@@ -112,15 +112,12 @@ task_id direct_room::direct_task_if(ready_seat& w, id_test wanted) {
     return index == no_index ? task_id{} : id_of(index);
 }
 
-bool direct_room::take_out_direct(task_id id) {
-    const auto taken_from = [&](task_list& list) {
-        const locked lock(list.lock);
-        return list.take_first(*this, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index;
-    };
-    for (unsigned i = 0; i < seat_count(); ++i) {
-        if (taken_from(seat_at(i).box)) return true;
+void direct_room::take_out_direct(ready_seat& w, task_id id) {
+    for (task_list* const list : {&w.box, &masked_}) {
+        const locked lock(list->lock);
+        const auto is_it = [&](std::uint32_t i) { return id_of(i) == id; };
+        if (list->take_first(*this, is_it) != no_index) return;
     }
-    return taken_from(masked_);
 }
 
 void direct_room::note_no_masked_task(const ready_seat& w) {

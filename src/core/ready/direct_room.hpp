@@ -33,8 +33,8 @@ public:
     /// The oldest of the highest level, if that is `lowest` or above.
     task_id direct_task(ready_seat& w, unsigned lowest = 0);
     task_id direct_task_if(ready_seat& w, id_test wanted);
-    /// True: it lay here, and is the caller's now.
-    bool take_out_direct(task_id id);
+    /// It lies here for that thread, and is the caller's now.
+    void take_out_direct(ready_seat& w, task_id id);
     /// Calls f(index) for what the thread may run.
     template <class F>
     void each_direct(const ready_seat& w, F&& f) const;

@@ -14,8 +14,11 @@ bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
         return true;
     }
     if (s.has(flag_direct)) return put_direct(index);
-    push_ready(w, id_of(index), level_of(s));
-    if (serial()) serial()->preempt(w.index);
+    if (serial() != nullptr) {
+        enqueue_for_choice(w, index);
+    } else {
+        push_ready(w, id_of(index), level_of(s));
+    }
     return true;
 }
 
@@ -224,6 +227,7 @@ bool ready_room::take_own_newest(ready_seat& w, task_id id) {
 /// True: the task lay in a queue of that level, and is the caller's now.
 bool ready_room::take_out(ready_seat& w, task_id id, unsigned level) {
     if (slot_at(id).has(flag_background)) return take_out_of_background(id, level);
+    if (serial() != nullptr && take_from_choices(id)) return true;
     const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
     return static_cast<bool>(take_at(w, level, is_it, SIZE_MAX, true));
 }
@@ -234,6 +238,7 @@ bool ready_room::work_visible() const {
     for (const task_list& list : overflow_) {
         if (list.size(seq_cst) != 0) return true;
     }
+    if (serial() != nullptr && serial()->ready().any()) return true;
     const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
         for (const ready_queue& queue : seat_at(i).ready) {

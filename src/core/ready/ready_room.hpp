@@ -108,6 +108,10 @@ private:
     void report_stolen(const ready_seat& w, const ready_seat& victim, task_id id) const;
     bool may_steal(ready_seat& w) const;
     void enqueue_background(ready_seat& w, std::uint32_t index);
+    // choice.cpp
+    void enqueue_for_choice(ready_seat& w, std::uint32_t index);
+    void gather_for_choice();
+    bool take_from_choices(task_id id);
     void make_frame_work(ready_seat& w);
 
     // Tasks of the high level that lie in queues: others look for them before their own.

@@ -113,7 +113,7 @@ void run_room::rest_if_frozen(run_seat& w) {
     while (lot().enter(record, key, w.index, [&] { return frozen().on(); })) {
         w.at_rest.store(true, seq_cst);
         while (!record.done.load(acquire)) {  // pairs with parking_lot::wake()
-            serial() ? serial()->block(w.index, false, false) : w.park.park();
+            serial() ? serial()->block(w.index, {}) : w.park.park();
         }
         w.at_rest.store(false, seq_cst);
     }

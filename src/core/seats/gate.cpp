@@ -1,5 +1,6 @@
 #include "core/seats/gate.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 BRAID_NAMESPACE_BEGIN
@@ -29,16 +30,17 @@ void gate::leave(unsigned seat) {
     if (running_ == seat) pass_on();
 }
 
-bool gate::block(unsigned seat, bool may_time_out, bool waits) {
+bool gate::block(unsigned seat, const rest& how) {
     {
         const std::lock_guard lock(mutex_);
         if (notified_[seat]) {
             notified_[seat] = false;
             return true;
         }
+        if (how.deadline <= now_) return false;
         timed_out_[seat] = false;
-        waits_[seat] = waits;
-        state_[seat] = may_time_out ? state::blocked_with_deadline : state::blocked;
+        rest_[seat] = how;
+        state_[seat] = state::blocked;
         // A thread in a blocking region waits outside the gate, and returns inside it.
         if (running_ == seat || running_ == capacity) pass_on();
     }
@@ -50,7 +52,7 @@ bool gate::block(unsigned seat, bool may_time_out, bool waits) {
 
 void gate::unblock(unsigned seat) {
     const std::lock_guard lock(mutex_);
-    if (state_[seat] == state::blocked || state_[seat] == state::blocked_with_deadline) {
+    if (state_[seat] == state::blocked) {
         state_[seat] = state::runnable;
         if (running_ == capacity) pass_on();
     } else {
@@ -62,8 +64,8 @@ void gate::preempt(unsigned seat) {
     {
         const std::lock_guard lock(mutex_);
         if (running_ != seat) return;
-        bool others = false;
-        for (unsigned i = 0; i < capacity; ++i) others |= state_[i] == state::runnable;
+        const bool others = earliest_deadline() != INT64_MAX ||
+                            any([&](unsigned i) { return state_[i] == state::runnable; });
         constexpr alternative stay_or_go[2] = {{0}, {1}};
         if (!others || choose(decision_kind::preempt, stay_or_go, 2) == 0) return;
         state_[seat] = state::runnable;
@@ -72,33 +74,81 @@ void gate::preempt(unsigned seat) {
     await_gate(seat);
 }
 
-std::size_t gate::pick(decision_kind kind, state wanted, unsigned& seat) {
+template <class Wanted>
+bool gate::any(Wanted&& wanted) const {
+    unsigned i = 0;
+    while (i != capacity && !wanted(i)) ++i;
+    return i != capacity;
+}
+
+/// `capacity`: there is none.
+template <class Wanted>
+unsigned gate::pick(decision_kind kind, Wanted&& wanted) {
     alternative list[capacity];
     std::size_t count = 0;
     for (unsigned i = 0; i < capacity; ++i) {
-        if (state_[i] == wanted) list[count++] = {i};
+        if (wanted(i)) list[count++] = {i};
     }
-    if (count != 0) seat = static_cast<unsigned>(list[choose(kind, list, count)].id);
-    return count;
+    return count != 0 ? static_cast<unsigned>(list[choose(kind, list, count)].id) : capacity;
+}
+
+std::int64_t gate::earliest_deadline() const {
+    std::int64_t earliest = INT64_MAX;
+    for (unsigned i = 0; i < capacity; ++i) {
+        earliest = std::min(earliest, rest_[i].deadline);
+    }
+    return earliest;
 }
 
 void gate::pass_on() {
     running_ = capacity;
-    unsigned seat = 0;
-    if (pick(decision_kind::next_thread, state::runnable, seat) == 0) {
-        // Nobody can go on: time passes until the first wait runs out of it.
-        if (pick(decision_kind::time_out, state::blocked_with_deadline, seat) == 0) {
-            return report_standstill();
-        }
-        timed_out_[seat] = true;
+    const auto can_go_on = [&](unsigned i) { return state_[i] == state::runnable; };
+    bool time_passes = !any(can_go_on);
+    if (!time_passes && earliest_deadline() != INT64_MAX) {
+        constexpr alternative stands_or_passes[2] = {{0}, {1}};
+        time_passes = choose(decision_kind::clock, stands_or_passes, 2) != 0;
     }
+    const unsigned seat =
+        time_passes ? let_time_pass() : pick(decision_kind::next_thread, can_go_on);
+    if (seat == capacity) return report_standstill();
+    if (!time_passes) forget_looks();
     grant(seat);
 }
+
+/// The earliest deadline passes, never a later one before it. Those that come back to look do so
+/// only when nobody can go on, and once each before time passes: they might look for ever.
+unsigned gate::let_time_pass() {
+    const std::int64_t earliest = earliest_deadline();
+    const auto can_go_on = [&](unsigned i) { return state_[i] == state::runnable; };
+    const auto is_blocked = [&](unsigned i) { return state_[i] == state::blocked; };
+    const bool nobody = !any(can_go_on);
+    const auto looks = [&](unsigned i) {
+        return nobody && is_blocked(i) && rest_[i].looks && !has_looked_[i];
+    };
+    const auto runs_out = [&](unsigned i) {
+        return earliest != INT64_MAX && rest_[i].deadline == earliest;
+    };
+    const auto either = [&](unsigned i) { return looks(i) || runs_out(i); };
+    if (!any(either)) forget_looks();
+    const unsigned seat = pick(decision_kind::time_out, either);
+    if (seat == capacity) return capacity;
+    timed_out_[seat] = true;
+    if (looks(seat)) {
+        has_looked_[seat] = true;
+    } else {
+        forget_looks();
+        now_ = std::max(now_, earliest);
+    }
+    return seat;
+}
+
+/// Those that have looked in vain do so again once somebody else has gone on.
+void gate::forget_looks() { std::fill_n(has_looked_, capacity, false); }
 
 void gate::report_standstill() {
     bool waits = false;
     for (unsigned i = 0; i < capacity; ++i) {
-        waits |= state_[i] == state::blocked && waits_[i];
+        waits |= state_[i] == state::blocked && rest_[i].waits;
     }
     if (!waits) return;  // nothing to do is no standstill
     if (log_.function != nullptr) {
@@ -115,6 +165,7 @@ void gate::report_standstill() {
 void gate::grant(unsigned seat) {
     running_ = seat;
     state_[seat] = state::running;
+    rest_[seat] = {};
     parkers_[seat].notify();
 }
 

@@ -5,6 +5,7 @@
 #include "base/parker.hpp"
 #include "braid/base/handlers.hpp"
 #include "braid/core/decision.hpp"
+#include "core/seats/ready_choices.hpp"
 
 #include <cstdint>
 #include <mutex>
@@ -16,8 +17,8 @@ class gate {
 public:
     static constexpr unsigned capacity = 256;
 
-    gate(chooser& c, const log_handler& log, const char* name)
-        : chooser_(c), log_(log), name_(name) {}
+    gate(chooser& c, const log_handler& log, const char* name, accounted_memory& memory)
+        : chooser_(c), log_(log), name_(name), ready_(memory) {}
 
     /// The seat takes part from now on and the gate can open for it (its thread may still be on its
     /// way). Any thread.
@@ -32,36 +33,55 @@ public:
     /// The seat's thread: takes no part any more; somebody else goes on.
     void leave(unsigned seat);
 
-    /// In place of parker::park(). `waits`: within a wait, not for want of work. False: chosen to
-    /// run out of time.
-    bool block(unsigned seat, bool may_time_out, bool waits);
+    struct rest {
+        std::int64_t deadline = INT64_MAX;  // of the virtual clock; INT64_MAX: none
+        bool looks = false;  // comes back to look whether it can help once nobody else can go on
+        bool waits = false;  // within a wait, not for want of work
+    };
+    /// In place of parker::park(). False: out of time, or chosen to look.
+    bool block(unsigned seat, const rest& how);
     /// In place of parker::notify(). Any thread.
     void unblock(unsigned seat);
     /// The running thread lets another one go, if the chooser wants that.
     void preempt(unsigned seat);
 
+    /// The virtual clock, in ns: stands still until a choice lets a deadline pass. For the thread
+    /// for which the gate is open.
+    std::int64_t now() const { return now_; }
+
     /// The choice itself; the gate is open for the caller.
     std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
         return count < 2 ? 0 : chooser_.choose(kind, list, count);
     }
+    /// For the thread for which the gate is open.
+    ready_choices& ready() { return ready_; }
 
 private:
-    enum class state : std::uint8_t { absent, runnable, running, blocked, blocked_with_deadline };
+    enum class state : std::uint8_t { absent, runnable, running, blocked };
 
     void pass_on();
     void report_standstill();
-    std::size_t pick(decision_kind kind, state wanted, unsigned& seat);
+    template <class Wanted>
+    unsigned pick(decision_kind kind, Wanted&& wanted);
+    template <class Wanted>
+    bool any(Wanted&& wanted) const;
+    std::int64_t earliest_deadline() const;
+    unsigned let_time_pass();
+    void forget_looks();
     void grant(unsigned seat);
 
     chooser& chooser_;
     const log_handler& log_;
     const char* const name_;
+    ready_choices ready_;
     std::mutex mutex_;
     unsigned running_ = capacity;  // capacity: nobody
     state state_[capacity]{};
     bool notified_[capacity]{};
     bool timed_out_[capacity]{};
-    bool waits_[capacity]{};
+    bool has_looked_[capacity]{};  // since somebody else last went on
+    rest rest_[capacity]{};        // of those that sleep, or were woken and have not gone on
+    std::int64_t now_ = 0;
     basic_parker<active_policy> parkers_[capacity];
 };
 

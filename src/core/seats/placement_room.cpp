@@ -18,7 +18,7 @@ placement_room::placement_room(const scheduler_options& o) : outcome_room(o), co
     if (o.worker_threads.pin) creators_cores_ = platform::own_cores();
     if (o.chooser == nullptr) return;
     void* const bytes = memory().room_for<gate>(memory_tag::runtime);
-    serial_ = ::new (bytes) gate(*o.chooser, options().log, options().name);
+    serial_ = ::new (bytes) gate(*o.chooser, options().log, options().name, memory());
 }
 
 placement_room::~placement_room() {

@@ -23,6 +23,7 @@ struct seats_seat : task_seat {
     searcher search = searcher::none;
     bool permit_released = false;
     bool outside_gate = false;  // in a blocking region, with a chooser
+    bool looks = false;         // as of gate::rest
     bool leased = false;        // guest seats; guarded by the lock of guests,
     bool waits = false;         // and this one too
     // Its main thread has left, or the system refused its thread; guarded by the lock of seats.

@@ -59,7 +59,7 @@ bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
     }
     bool in_time = true;
     if (serial() != nullptr) {
-        in_time = serial()->block(w.index, deadline != INT64_MAX, waits);
+        in_time = serial()->block(w.index, {deadline, w.looks, waits});
     } else if (phase(seq_cst) != life::closed) {
         in_time = w.park.park(deadline);
     }

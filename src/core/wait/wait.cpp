@@ -79,8 +79,11 @@ public:
 private:
     static std::int64_t deadline_of(const wait_room& rt, nanoseconds timeout) {
         if (timeout == forever) return INT64_MAX;
-        // With a chooser time passes when it says so.
-        return rt.serial() != nullptr ? 0 : deadline_after(active_policy::now(), timeout);
+        return deadline_after(now(rt), timeout);
+    }
+    /// With a chooser time passes when it says so.
+    static std::int64_t now(const wait_room& rt) {
+        return rt.serial() != nullptr ? rt.serial()->now() : active_policy::now();
     }
     [[gnu::noinline]] void begin();
     bool wait_out();
@@ -212,7 +215,7 @@ bool wait_loop::taken_or_over() {
 
 bool wait_loop::out_of_time() const {
     if (deadline_ == INT64_MAX) return false;
-    return rt_.serial() != nullptr ? timed_out_ : active_policy::now() >= deadline_;
+    return now(rt_) >= deadline_;
 }
 
 bool wait_loop::run_needed() {
@@ -305,8 +308,10 @@ void wait_loop::rest() {
 void wait_loop::poll() {
     alone_ = false;  // look again whether a thread is to be had
     if (rt_.serial() != nullptr) {
-        sleep(0);  // runs out of time when nobody else can go on
-        if (!timed_out_) return;
+        w_.looks = true;  // comes back when nobody else can go on
+        sleep(deadline_);
+        w_.looks = false;
+        if (!timed_out_ || out_of_time()) return;
     } else {
         sleep(std::min(deadline_, active_policy::now() + poll_ns));
         if (!nobody_else_runs()) {

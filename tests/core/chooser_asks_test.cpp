@@ -1,0 +1,224 @@
+// What a chooser is asked about, by choosers that are made for one question each.
+#include "braid/core/decision.hpp"
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+#include "seeded_chooser.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <vector>
+
+namespace {
+
+using braid::decision_kind;
+using braid::task_id;
+using braid_test::seeded_chooser;
+
+class ChooserAsks : public braid_test::scheduler_test {
+protected:
+    braid::scheduler_options options_with(braid::chooser& chooser) {
+        braid::scheduler_options o = options();
+        o.chooser = &chooser;
+        return o;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Workers, ChooserAsks, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& row) { return std::to_string(row.param); });
+
+/// Always the last alternative; the running thread goes on as long as it can.
+struct last_chooser final : braid::chooser {
+    std::size_t most = 0, asked = 0;
+    std::size_t choose(decision_kind kind, const braid::alternative*, std::size_t count) override {
+        if (kind == decision_kind::preempt) return 0;
+        if (kind == decision_kind::next_task) {
+            most = std::max(most, count);
+            ++asked;
+        }
+        return count - 1;
+    }
+};
+
+TEST_P(ChooserAsks, AboutReadyTasksOfAllLevels) {
+    last_chooser chooser;
+    braid::scheduler s(options_with(chooser));
+    std::vector<int> order;
+    braid::scope all(s);
+    using enum braid::priority_level;
+    int n = 0;
+    for (const braid::priority_level level : {high, normal, low}) {
+        all.spawn({.priority = level}, [&order, n] { order.push_back(n); });
+        ++n;
+    }
+    all.wait();
+    EXPECT_EQ(chooser.most, 3U);
+    EXPECT_EQ(order, (std::vector{2, 1, 0})) << "the low one first, as it was chosen";
+}
+
+TEST_P(ChooserAsks, AboutTasksForOneThreadBesideThoseForAll) {
+    last_chooser chooser;
+    braid::scheduler s(options_with(chooser));
+    int ran = 0;
+    braid::scope all(s);
+    for (int i = 0; i < 3; ++i) {
+        all.spawn({.on = s.this_thread()}, [&ran] { ++ran; });
+        all.spawn({.priority = braid::priority_level::low}, [&ran] { ++ran; });
+    }
+    all.wait();
+    EXPECT_EQ(ran, 6);
+    EXPECT_EQ(chooser.most, 6U);
+}
+
+TEST_P(ChooserAsks, AboutTenThousandReadyTasksInLessThanASecond) {
+    last_chooser chooser;
+    braid::scheduler s(options_with(chooser));
+    const std::size_t count = braid_test::scaled(10'000);
+    std::vector<std::size_t> order;
+    order.reserve(count);
+    braid::scope all(s);
+    for (std::size_t i = 0; i < count; ++i) {
+        all.post([&order, i] { order.push_back(i); });
+    }
+    const auto began = std::chrono::steady_clock::now();
+    all.wait();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    EXPECT_EQ(chooser.most, count) << "all of them are offered";
+    EXPECT_EQ(chooser.asked, count - 1);
+    ASSERT_EQ(order.size(), count);
+    EXPECT_TRUE(std::is_sorted(order.rbegin(), order.rend())) << "each as it was chosen";
+    if (braid_test::sanitized || braid_test::emulated) return;
+    EXPECT_LT(took.count(), 1.0);
+}
+
+/// The last in line gets the resource; otherwise the first of everything.
+struct heir_chooser final : braid::chooser {
+    std::vector<std::size_t> lines;
+    std::size_t choose(decision_kind kind, const braid::alternative*, std::size_t count) override {
+        if (kind != decision_kind::resource) return 0;
+        lines.push_back(count);
+        return count - 1;
+    }
+};
+
+TEST_P(ChooserAsks, WhoInLineGetsAResource) {
+    heir_chooser chooser;
+    braid::scheduler s(options_with(chooser));
+    braid::resource one(s, "one");
+    std::vector<int> order;
+    braid::scope all(s);
+    for (int i = 0; i < 5; ++i) {
+        all.spawn({.uses = {&one}}, [&order, i] { order.push_back(i); });
+    }
+    all.wait();
+    EXPECT_EQ(order, (std::vector{0, 4, 3, 2, 1}));
+    EXPECT_EQ(chooser.lines, (std::vector<std::size_t>{4, 3, 2})) << "one alone is no question";
+}
+
+TEST_P(ChooserAsks, WhoGetsResourcesOfWhichTasksNeedSeveral) {
+    std::set<std::vector<int>> orders;
+    for (std::uint64_t seed = 0; seed < braid_test::scaled(100); ++seed) {
+        seeded_chooser chooser(seed);
+        braid::scheduler s(options_with(chooser));
+        braid::resource a(s, "a"), b(s, "b", 2);
+        std::vector<int> order;
+        int users = 0;
+        braid::scope all(s);
+        for (int i = 0; i < 4; ++i) {
+            all.spawn({.uses = {&b, &a}}, [&, i] {
+                EXPECT_EQ(++users, 1);
+                order.push_back(i);
+                all.spawn({.uses = {&b}}, [&order] { order.push_back(9); });
+                --users;
+            });
+        }
+        all.wait();
+        ASSERT_EQ(order.size(), 8U) << "seed " << seed;
+        std::erase(order, 9);
+        orders.insert(order);
+    }
+    EXPECT_GE(orders.size(), 6U) << "the first one holds them, the others come in any order";
+}
+
+/// Says when time passes; takes the first of everything else.
+struct clock_chooser final : braid::chooser {
+    std::size_t answer = 0, asked = 0;
+    std::size_t choose(decision_kind kind, const braid::alternative*, std::size_t) override {
+        if (kind != decision_kind::clock) return 0;
+        ++asked;
+        return answer;
+    }
+};
+
+TEST_P(ChooserAsks, WhetherATimeOutComesWhileOthersCanGoOn) {
+    for (const std::size_t answer : {0U, 1U}) {
+        clock_chooser chooser;
+        chooser.answer = answer;
+        braid::scheduler s(options_with(chooser));
+        braid::event never(s);
+        std::vector<int> order;
+        braid::scope all(s);
+        all.post([&] {
+            EXPECT_FALSE(s.do_work_while_waiting_for(never, braid::seconds(3600)));
+            order.push_back(0);
+        });
+        for (int i = 1; i < 9; ++i) all.post([&order, i] { order.push_back(i); });
+        all.wait();
+        ASSERT_EQ(order.size(), 9U);
+        EXPECT_GT(chooser.asked, 0U);
+        if (answer == 0) {
+            EXPECT_EQ(order.back(), 0) << "an hour is long when time stands still meanwhile";
+        } else {
+            EXPECT_NE(order.back(), 0) << "and others are slow when it does not";
+        }
+    }
+}
+
+/// Time stands still until all waits have begun; from then on the seed decides.
+struct late_clock final : braid::chooser {
+    late_clock(std::uint64_t seed, const int& waits) : by_seed(seed), begun(waits) {}
+    seeded_chooser by_seed;
+    const int& begun;
+    std::size_t choose(decision_kind kind, const braid::alternative* list,
+                       std::size_t count) override {
+        if (kind == decision_kind::clock && begun < 5) return 0;
+        return by_seed.choose(kind, list, count);
+    }
+};
+
+TEST_P(ChooserAsks, NeverForALaterDeadlineBeforeAnEarlierOne) {
+    std::size_t among_others = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        int begun = 0;
+        late_clock chooser(seed, begun);
+        braid::scheduler s(options_with(chooser));
+        braid::event never(s);
+        std::vector<int> order;
+        braid::scope all(s);
+        for (const int hours : {3, 1, 5, 2, 4}) {
+            all.post([&, hours] {
+                ++begun;
+                s.do_work_while_waiting_for(never, braid::seconds(3600 * hours));
+                order.push_back(hours);
+            });
+        }
+        for (int i = 0; i < 20; ++i) {
+            all.post([&] { all.post([&order] { order.push_back(0); }); });
+        }
+        all.wait();
+        if (order.back() == 0) ++among_others;
+        std::erase(order, 0);
+        ASSERT_EQ(order, (std::vector{1, 2, 3, 4, 5})) << "seed " << seed;
+    }
+    EXPECT_GT(among_others, 0U) << "no time-out came while others could go on";
+}
+
+TEST_P(ChooserAsks, NobodyAboutATimeOutOfZero) {
+    clock_chooser chooser;
+    braid::scheduler s(options_with(chooser));
+    braid::event never(s);
+    s.wait(s.spawn([&] { EXPECT_FALSE(s.do_work_while_waiting_for(never, braid::seconds(0))); }));
+    EXPECT_EQ(chooser.asked, 0U);
+}
+
+}  // namespace
