@@ -305,6 +305,7 @@ private:
     void pass_on(worker& w, const slot& s, outcome& result, std::uint32_t parent);
     static end_of_task how_it_ended(const slot& s);
     void recycle(worker& w, std::uint32_t index);
+    void identify_branches(worker& w, const fork_slot* first, std::uint32_t count);
     void publish_joins(worker& w, std::uint32_t count);
     bool claim_branch(worker& w, worker& victim, std::uint32_t from, id_test wanted);
     void run_branch(worker& w, const worker& victim, fork_slot& branch, std::uint32_t by);

@@ -22,9 +22,12 @@ struct inbox {
     std::uint32_t first = no_index, last = no_index;
 };
 
-/// The stack, and its slots behind it.
-inline constexpr std::size_t fork_stack_bytes =
-    sizeof(fork_stack) + sizeof(fork_slot) * (fork_stack::depth + fork_stack::spare);
+/// The stack, its slots behind it, and behind those the stable ids of the branches in them, if
+/// there are any.
+constexpr std::size_t fork_stack_bytes(bool identified) {
+    return sizeof(fork_stack) + (sizeof(fork_slot) + (identified ? sizeof(std::uint64_t) : 0)) *
+                                    (fork_stack::depth + fork_stack::spare);
+}
 
 struct alignas(64) worker : seats_seat {
     worker(runtime& owner, std::uint16_t seat, seat_kind k) : seats_seat(owner, *this, seat, k) {}
@@ -42,7 +45,9 @@ struct alignas(64) worker : seats_seat {
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
     std::uint64_t unclaimed = 0;  // the oldest task of somebody, while this thread does not steal
     std::int64_t unclaimed_again = 0;
-    fork_stack* joins = nullptr;  // its own; for others:
+    fork_stack* joins = nullptr;  // its own
+    // Beside its slots, written before a branch becomes public; null: nobody asks for stable ids.
+    std::uint64_t* branch_ids = nullptr;
     // When a poll of a job list that helps has done enough; INT64_MAX: none does. See try_wait().
     std::int64_t leave_list_at = INT64_MAX;
     std::int64_t blocking_since = 0, elsewhere_before = 0;

@@ -34,9 +34,10 @@ BRAID_API void report_commands_misused(runtime& rt, const char* name, const char
 
 struct command_buffer_options {
     const char* name = "commands";  // for messages; outlives the buffer
-    /// Commands in one frame. A thread takes chunks of 8 KB, and each counts whole when it is taken,
-    /// so that the rest of a thread's last chunk is lost to the others. What comes after is refused
-    /// and counted, and reported to the log once a frame. 0: the scheduler's budget is the limit.
+    /// Commands in one frame. A thread takes chunks of 8 KB, and each counts whole when it is
+    /// taken, so that the rest of a thread's last chunk is lost to the others. What comes after is
+    /// refused and counted, and reported to the log once a frame. 0: the scheduler's budget is the
+    /// limit.
     std::size_t limit = 0;
 };
 

@@ -2,6 +2,7 @@
 // joins take, is in braid/fork_join/join.hpp. See docs/design/fork-join.md.
 #include "core/ready/victims.hpp"
 #include "core/seat_lease.hpp"
+#include "core/task/stable_ids.hpp"
 #include "core/wait/search.hpp"
 
 #include <algorithm>
@@ -24,6 +25,11 @@ std::uint32_t joins_private(const fork_stack& stack) {
 /// Background threads help background work only; outside tasks there is nothing to help.
 bool may_be_helped(const worker& w) { return w.kind != seat_kind::background && w.top != nullptr; }
 
+/// 0: nobody asks for it.
+std::uint64_t identity_of(const worker& owner, const fork_slot& branch) {
+    return owner.branch_ids != nullptr ? owner.branch_ids[height_of(*owner.joins, &branch)] : 0;
+}
+
 void ask(fork_stack& stack) { ask_for_branches(stack.push_limit, stack.asked); }
 
 }  // namespace
@@ -32,12 +38,19 @@ void ask(fork_stack& stack) { ask_for_branches(stack.push_limit, stack.asked); }
 
 fork_context runtime::context_of(worker& w) {
     if (w.joins == nullptr) {
-        void* bytes = memory().allocate(fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
+        void* bytes = memory().allocate(fork_stack_bytes(identified()), alignof(fork_stack),
+                                        memory_tag::worker);
         if (bytes == nullptr) return serial_context();
         auto* first =
             reinterpret_cast<fork_slot*>(static_cast<std::byte*>(bytes) + sizeof(fork_stack));
         std::uninitialized_default_construct_n(first, fork_stack::depth + fork_stack::spare);
         w.joins = ::new (bytes) fork_stack(&w, first, fork_stack::depth);
+        w.joins->identified = identified();
+        if (identified()) {
+            constexpr std::uint32_t all = fork_stack::depth + fork_stack::spare;
+            w.branch_ids = reinterpret_cast<std::uint64_t*>(first + all);
+            std::uninitialized_value_construct_n(w.branch_ids, all);
+        }
         w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
         set_current_task(current_task());       // which has joins from now on
     }
@@ -46,14 +59,24 @@ fork_context runtime::context_of(worker& w) {
 
 bool runtime::join_pushed(worker& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
-    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or reported
+    const bool all_public = identified() || observed();  // each is chosen about, or reported
     if (first + count > stack.end) return false;
     answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
     stack.top = first + count;
+    if (identified()) identify_branches(w, first, count);
     const std::uint32_t all = joins_private(stack);
     publish_joins(w, all_public ? all : (all + 1) / 2);
     return true;
+}
+
+/// The join is one creation of whom it is part of, and its branches are told apart by their place.
+/// The first part goes on as that creator: it runs on this thread, before anything that follows.
+void runtime::identify_branches(worker& w, const fork_slot* first, std::uint32_t count) {
+    std::uint64_t* const ids = w.branch_ids + height_of(*w.joins, first);
+    const std::uint64_t join = next_identity(w);
+    // The leftmost branch lies highest.
+    for (std::uint32_t i = 0; i != count; ++i) ids[i] = stable_ids::join(join, count - 1 - i);
 }
 
 void runtime::publish_joins(worker& w, std::uint32_t count) {
@@ -64,7 +87,7 @@ void runtime::publish_joins(worker& w, std::uint32_t count) {
         slot->state.store(0, relaxed);
         slot->task.store(task->slot, relaxed);
         if (observed()) {
-            report_branch(w, event_kind::forked, id_of(task->slot), *slot);
+            report_forked(w, id_of(task->slot), *slot, identity_of(w, *slot));
         }
     }
     stack.pop_limit += count;
@@ -93,8 +116,9 @@ bool runtime::join_popped(worker& w, fork_slot* slot) {
     // The next join is the outermost: it is public from the start, so that a thread that is free
     // need not ask.
     if (height == 0) stack.push_limit.store(nullptr, relaxed);
-    if (!observed()) return !stolen;
+    if (!observed() && !identified()) return !stolen;
     if (stolen) {
+        if (!observed()) return false;
         const auto thief = static_cast<std::uint16_t>(
             slot->state.load(relaxed) >> fork_slot::seat_shift & fork_slot::seat_mask);
         report_branch(w, event_kind::joined, id_of(w.top->slot), *slot, thief);
@@ -160,7 +184,10 @@ void runtime::run_branch(worker& w, const worker& victim, fork_slot& branch, std
     const std::int64_t outer_elsewhere = w.elsewhere;
     running_task* const outer = begin_body(w, body, id);
     if (observed()) report_branch(w, event_kind::job_started, id, branch, victim.index);
+    creator part{};
+    if (identified()) enter(w, part, identity_of(victim, branch));
     const bool threw = branch.run(branch, context_of(w));
+    if (identified()) leave(w, part);
     if (observed()) report_branch(w, event_kind::job_ended, id, branch, victim.index);
     end_body(w, body, outer);
     w.stamp = task_clock();
@@ -253,7 +280,11 @@ void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
     result.run = slot.run;
     result.stack = slot.stack;
     std::memcpy(result.payload, slot.payload, sizeof result.payload);
+    worker& w = *slot.stack->owner;
+    creator part{};
+    if (w.rt.identified()) runtime::enter(w, part, identity_of(w, slot));
     const bool threw = result.run(result, fork_access::at(&slot));
+    if (w.rt.identified()) runtime::leave(w, part);
     result.state.store(threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished,
                        relaxed);
     fork_drop_unstolen(slot);
@@ -262,6 +293,15 @@ void fork_drop_unstolen(fork_slot& slot) {
     worker& w = *slot.stack->owner;
     if (!w.rt.observed()) return;
     w.rt.report_branch(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);
+}
+std::uint64_t fork_next_identity(const fork_stack& stack) {
+    return stack.owner->rt.next_identity(*stack.owner);
+}
+void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of, std::uint64_t part) {
+    task_room::enter(*stack.owner, as, stable_ids::join(of, part));
+}
+void leave_creator(const fork_stack& stack, const creator& as) {
+    task_room::leave(*stack.owner, as);
 }
 void fork_lost(fork_stack& stack, std::exception_ptr error) {
     runtime& rt = stack.owner->rt;
