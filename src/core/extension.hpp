@@ -184,6 +184,11 @@ inline bool is_unwanted(const runtime& rt, task_id id) {
     return discarding(rt) || rt.scope_cancelled(rt.slot_at(index_of(id.value)));
 }
 
+/// The task's stable id; 0: nobody asks for it.
+inline std::uint64_t stable_id_of(const runtime& rt, task_id id) {
+    return stable_id_at(rt, index_of(id.value));
+}
+
 /// One more share of the task's open work: it does not complete before end_share(). False: it is
 /// complete already.
 inline bool add_share(const runtime& rt, task_id id) {

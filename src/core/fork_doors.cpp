@@ -1,5 +1,6 @@
 // The doors by which braid/fork_join enters the core.
 #include "core/control/seat_lease.hpp"
+#include "core/task/stable_ids.hpp"
 
 #include <cstring>
 
@@ -39,7 +40,11 @@ void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
     result.run = slot.run;
     result.stack = slot.stack;
     std::memcpy(result.payload, slot.payload, sizeof result.payload);
+    worker& w = *slot.stack->owner;
+    creator part{};
+    if (w.rt.identified()) runtime::enter(w, part, runtime::branch_identity(w, slot));
     const bool threw = result.run(result, fork_access::at(&slot));
+    if (w.rt.identified()) runtime::leave(w, part);
     result.state.store(threw ? fork_slot::finished | fork_slot::failed : fork_slot::finished,
                        relaxed);
     fork_drop_unstolen(slot);
@@ -49,6 +54,13 @@ void fork_drop_unstolen(fork_slot& slot) {
     if (!w.rt.observed()) return;
     w.rt.report_branch(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);
 }
+std::uint64_t fork_next_identity(const fork_stack& stack) {
+    return stack.owner->rt.next_identity(*stack.owner);
+}
+void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of, std::uint64_t part) {
+    runtime::enter(*stack.owner, as, stable_ids::join(of, part));
+}
+void leave_creator(const fork_stack& stack, const creator& as) { runtime::leave(*stack.owner, as); }
 void fork_lost(fork_stack& stack, std::exception_ptr error) {
     runtime& rt = stack.owner->rt;
     const char* name = rt.slot_at(stack.owner->top->slot).name;

@@ -149,8 +149,9 @@ std::uint32_t make_own_task(runtime& rt, seat& w, const task_options& o) {
 
 /// A chooser or an observer wants ids that are the same in every run of the program: identify().
 inline bool wants_stable_ids(const runtime& rt) { return rt.identified(); }
+/// 0: nobody asks for it.
 inline std::uint64_t stable_id_at(const runtime& rt, std::uint32_t index) {
-    const detail_block* const d = rt.detail_of(rt.slot_at(index));
+    const detail_block* const d = rt.identified() ? rt.detail_of(rt.slot_at(index)) : nullptr;
     return d != nullptr ? d->stable_id : 0;
 }
 /// Ids of what belongs together by a number or a name.
@@ -160,12 +161,29 @@ inline std::uint64_t join_stable_ids(std::uint64_t creator, std::uint64_t n) {
 inline std::uint64_t join_stable_ids(std::uint64_t creator, const char* name) {
     return stable_ids::join(creator, stable_ids::of_name(name));
 }
+/// While it lives what the thread creates for its running task is created by a part of it that has
+/// this stable id. 0: nothing changes.
+class part_of_task {
+public:
+    part_of_task(seat& w, std::uint64_t stable_id) : seat_(stable_id != 0 ? &w : nullptr) {
+        if (seat_ != nullptr) task_room::enter(*seat_, as_, stable_id);
+    }
+    ~part_of_task() {
+        if (seat_ != nullptr) task_room::leave(*seat_, as_);
+    }
+    part_of_task(const part_of_task&) = delete;
+    part_of_task& operator=(const part_of_task&) = delete;
+
+private:
+    seat* const seat_;
+    creator as_;
+};
 /// Before a round.
 inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) {
     detail_block* const d = rt.detail_of(task.words());
     if (d == nullptr) return;
     d->stable_id = stable_id;
-    d->creations.store(0, relaxed);
+    d->creations = 0;
 }
 
 /// Makes `count` tasks as they are before they run, below the running task `parent`, which is open

@@ -15,7 +15,8 @@ struct edge_of_block {
 std::size_t blocks_of(const edge_of_block (&edges)[3]) {
     std::size_t all = 1;
     for (const edge_of_block& edge : edges) {
-        const std::size_t n = edge.count();
+        // No extent is 0 here, so that there is one.
+        const std::size_t n = std::max<std::size_t>(edge.count(), 1);
         all = all > SIZE_MAX / n ? SIZE_MAX : all * n;
     }
     return all;

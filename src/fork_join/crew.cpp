@@ -18,10 +18,18 @@ crew::crew(fork_context c, const char* name, std::size_t tokens, work_fn work, v
     // reserve runs it then.
     const unsigned threads = std::max(2U, core::worker_count(*rt_) + 1);
     most_ = static_cast<unsigned>(std::min<std::size_t>(tokens, threads));
+    identity_ = fork_access::identity_of_pieces(c);
 }
 
 bool crew::call() {
-    const core::running task = core::running_on(*core::own_seat(*rt_));
+    core::seat& w = *core::own_seat(*rt_);
+    const core::running task = core::running_on(w);
+    // It is of no item's creation. relaxed: a number.
+    const bool identified = identity_ != 0;
+    const core::part_of_task as(
+        w, identified ? core::join_stable_ids(core::join_stable_ids(identity_, "call"),
+                                              calls_.fetch_add(1, relaxed))
+                      : 0);
     if (!root_) {
         // By the caller, which is the only one so far. Open until wait() publishes it. As if a
         // handle held it: a child that is cancelled is no failure of the caller's task.

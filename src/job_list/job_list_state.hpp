@@ -68,6 +68,8 @@ struct job_list_state {
     task_id run_inline(const predecessors& after);
     /// One more task that runs jobs. False: no memory, or shut down.
     bool send_runner(core::seat& w);
+    /// Stable, for those threads; 0: nobody asks for it.
+    std::uint64_t identity_of_jobs() const;
     /// The submission's task, for its own threads.
     task_id running() const { return {submission.load(relaxed)}; }
 

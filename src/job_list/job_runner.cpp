@@ -62,6 +62,7 @@ private:
     job_function function_ = nullptr;       // of the jobs that are not looked at for long ones yet
     unsigned untimed_ = 0;
     bool in_jobs_ = false;
+    const std::uint64_t identity_;  // of the submission's jobs
     std::uint64_t executed_ = 0;
     std::int64_t began_, stamp_, processing_ = 0, wasted_ = 0;
     std::int64_t on_top_ = 0;  // time of parts that ran on top of the current job
@@ -79,6 +80,7 @@ job_part::job_part(job_list_state& list, core::seat& thread, bool stays)
       timed_(core::options(list.rt).statistics),
       quiet_(list.options.may_be_long || core::options(list.rt).long_task.value <= 0),
       leave_at_(core::take_help_deadline(thread)),  // not of what a job waits for
+      identity_(list.identity_of_jobs()),
       began_(active_policy::now()),
       stamp_(began_) {
     thread_.top = this;
@@ -140,6 +142,8 @@ bool job_part::call(std::uint32_t index) {
         return false;
     }
     const job& j = list_.jobs[index];
+    const core::part_of_task as(seat_,
+                                identity_ != 0 ? core::join_stable_ids(identity_, index) : 0);
     in_jobs_ = true;
     if (timed_) {
         call_timed(j, list_.manager.names.name_of(j.function));
@@ -206,6 +210,11 @@ void job_part::call_others() {
         // Without it fewer threads take part, and this one does.
         if (!list_.send_runner(seat_)) list_.feed.uncall();
     }
+}
+
+std::uint64_t job_list_state::identity_of_jobs() const {
+    const std::uint64_t all = core::stable_id_of(rt, running());
+    return all != 0 ? core::join_stable_ids(all, options.name) : 0;
 }
 
 bool job_list_state::send_runner(core::seat& w) {

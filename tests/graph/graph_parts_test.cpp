@@ -92,6 +92,39 @@ TEST_P(GraphParts, MemoryThatRunsOutLeavesNoGroupWithoutItsOrder) {
     }
 }
 
+TEST_P(GraphParts, APlanThatLacksAnyPartForWantOfMemoryIsRefused) {
+    // The list of edges grows at 256 and at half of that, and so on: with so many before them each
+    // kind of edge is the one that makes it grow.
+    for (int before = 0; before < 3; ++before) {
+        int refusals = 0;
+        for (int k = 0;; ++k) {
+            braid::scheduler_options o = options();
+            o.workers = std::min(GetParam(), 2);
+            braid_test::refusing_memory memory(o.memory);
+            o.memory = memory.hooks();
+            braid::scheduler s(o);
+            s.wait(s.spawn([] {}));  // takes what a task needs
+            braid::graph g(s);
+            const auto serial = g.add_group({.serial = true});
+            const auto open = g.add_group({});
+            ASSERT_TRUE(g.precede(serial, open));
+            for (int i = 0; i < before; ++i) ASSERT_TRUE(g.precede(g.add([] {}), serial));
+            for (int i = 0; i < 170; ++i) g.add({.in = i % 2 == 0 ? serial : open}, [] {});
+            memory.refuse_one_after(k);
+            const braid::task_id run = g.run();
+            const bool refused = memory.refused() != 0;
+            memory.give_back();
+            if (!refused) {
+                s.wait(run);
+                break;
+            }
+            ++refusals;
+            EXPECT_EQ(run, braid::task_id{}) << "refused from request " << k;
+        }
+        EXPECT_GE(refusals, 10) << "five for edges, the plan, its order, and more";
+    }
+}
+
 TEST_P(GraphParts, AGroupThatWasAddedFirstIsAwaitedLikeAnyOther) {
     for (const bool serial : {false, true}) {
         braid::scheduler s(options());

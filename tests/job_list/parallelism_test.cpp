@@ -19,25 +19,34 @@ using braid_test::until;
 BRAID_JOB_LIST_TEST(JobThreads);
 
 TEST_P(JobThreads, AreNeverMoreThanTheSubmissionsParallelism) {
-    engine e(options());
-    braid::job_list* l = e.lists.allocate();
-    for (const int parallelism : {1, 2, 3}) {
-        std::atomic<int> now{0}, most{0};
-        for (int i = 0; i < 60; ++i) {
-            if (i % 20 == 10) l->signal();
-            if (i % 20 == 15) l->synchronize();
-            e.with.add(l, [&] {
-                const int running = ++now;
-                int seen = most;
-                while (seen < running && !most.compare_exchange_weak(seen, running)) {
-                }
-                for (int n = 0; n < 50; ++n) std::this_thread::yield();
-                --now;
-            });
+    // In each job a seed decides whether another thread goes on before it ends.
+    int most[4] = {};
+    const std::uint64_t seeds = GetParam() > 8 ? 3 : 20;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        braid_test::seeded_chooser chooser(seed);
+        braid::scheduler_options o = options();
+        o.chooser = &chooser;
+        engine e(o);
+        braid::job_list* l = e.lists.allocate();
+        for (const int parallelism : {1, 2, 3}) {
+            int now = 0;  // one thread runs at a time
+            for (int i = 0; i < 30; ++i) {
+                if (i % 10 == 5) l->signal();
+                if (i % 10 == 7) l->synchronize();
+                e.with.add(l, [&] {
+                    most[parallelism] = std::max(most[parallelism], ++now);
+                    e.s.wait(e.s.spawn([] {}));
+                    --now;
+                });
+            }
+            l->submit({.parallelism = parallelism});
+            l->wait();
         }
-        l->submit({.parallelism = parallelism});
-        l->wait();
-        EXPECT_LE(most, parallelism);
+    }
+    for (const int parallelism : {1, 2, 3}) {
+        EXPECT_LE(most[parallelism], parallelism);
+        if (GetParam() > 8) continue;
+        EXPECT_EQ(most[parallelism], std::min(parallelism, GetParam() + 1));
     }
 }
 

@@ -5,7 +5,10 @@
 #include "scheduler_test.hpp"
 
 #include <unistd.h>
+#include <cfenv>
+#include <cstring>
 #include <memory>
+#include <vector>
 
 namespace {
 
@@ -143,6 +146,43 @@ TEST_P(Queue, FullWithGrowTakesEverythingInOrder) {
     EXPECT_EQ(ran, 1000);
 }
 
+TEST_P(Queue, WhatComesAfterTheRingWasFullStaysBehindWhatWaits) {
+    braid::scheduler s(options());
+    held h(s, braid::when_full::grow);
+    door second;
+    std::atomic<bool> taken{false};
+    std::vector<int> order;  // the queue's one thread
+    h.q.push([&] {
+        order.push_back(0);
+        taken = true;
+        second.pass();
+    });
+    for (int i = 1; i < 3; ++i) h.q.push([&order, i] { order.push_back(i); });
+    h.go.open();
+    braid_test::until([&] { return taken.load(); });
+    h.q.push([&order] { order.push_back(3); });  // the ring has room by now
+    second.open();
+    braid_test::until([&] { return h.q.statistics().executed == 5; });
+    EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+}
+
+TEST_P(Queue, FullWithGrowRefusesWhatThereIsNoMemoryFor) {
+    braid::scheduler_options o = options();
+    braid_test::refusing_memory memory(o.memory);
+    o.memory = memory.hooks();
+    braid::scheduler s(o);
+    held h(s, braid::when_full::grow);
+    int ran = 0;
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(h.q.push([&ran] { ++ran; }));
+    memory.refuse_after(0);
+    EXPECT_FALSE(h.q.push([&ran] { ++ran; }));
+    memory.give_back();
+    EXPECT_EQ(h.q.statistics().refused, 1U);
+    h.go.open();
+    braid_test::until([&] { return h.q.statistics().executed == 3; });
+    EXPECT_EQ(ran, 2);
+}
+
 TEST_P(Queue, FullWithFailSaysSoAndCountsIt) {
     braid::scheduler s(options());
     held h(s, braid::when_full::fail);
@@ -245,10 +285,52 @@ TEST_P(Queue, CapturesAreGoneWhenDrainReturns) {
     for (int i = 0; i < 100; ++i) {
         auto captured = std::make_unique<std::shared_ptr<int>>(std::make_shared<int>(1));
         const std::weak_ptr<int> seen = *captured;
-        q.push([captured = std::move(captured)] {});
+        door go;
+        std::atomic<bool> begun{false};
+        q.push([captured = std::move(captured), &go, &begun] {
+            begun = true;
+            go.pass();
+        });
+        // The queue's thread has it, so drain() can only wait for it.
+        braid_test::until([&] { return begun.load(); });
+        go.open();
         q.drain();
         ASSERT_TRUE(seen.expired());
     }
+}
+
+TEST_P(Queue, ItsThreadsComputeAndReportAsThoseOfTheScheduler) {
+    std::atomic<int> started{0}, stopping{0};
+    struct counts {
+        std::atomic<int>&started, &stopping;
+    } both{started, stopping};
+    static constexpr auto of_queue = [](const char* name) {
+        return std::strcmp(name, "rounding") == 0;
+    };
+    braid::scheduler_options o = options();
+    o.threads = {.started =
+                     [](void* user, const char* name) {
+                         if (of_queue(name)) ++static_cast<counts*>(user)->started;
+                     },
+                 .stopping =
+                     [](void* user, const char* name) {
+                         if (of_queue(name)) ++static_cast<counts*>(user)->stopping;
+                     },
+                 .user = &both};
+    const int before = std::fegetround();
+    std::fesetround(FE_UPWARD);
+    braid::scheduler s(o);
+    std::fesetround(before);
+    std::atomic<int> mode{-1};
+    {
+        braid::queue q(s, {.name = "rounding", .threads = 1});
+        q.push([&] { mode = std::fegetround(); });
+        braid_test::until([&] { return q.statistics().executed == 1; });
+        EXPECT_EQ(started, 1);
+        EXPECT_EQ(stopping, 0);
+    }
+    EXPECT_EQ(mode, FE_UPWARD);
+    EXPECT_EQ(stopping, 1);
 }
 
 TEST_P(Queue, WhatItsWorkThrowsReachesTheHandler) {

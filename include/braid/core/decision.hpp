@@ -23,8 +23,10 @@ enum class decision_kind : std::uint8_t {
 /// What an alternative is about: a task by its stable id, a thread by its seat. Never an address, a
 /// thread id or a time. A stable id is a hash of the creator's and of how many tasks that one had
 /// created before; without a creator, of the thread's name and how many tasks threads of that name
-/// had created; for a node of a graph, of its run's, the graph's name and the node's number. It is
-/// the same in every run of a program that creates the same tasks, whatever the schedule.
+/// had created; for a node of a graph, of its run's, the graph's name and the node's number. Parts
+/// of joins, pieces of loops, items of pipelines and jobs of lists create by themselves, told apart
+/// by their place or number. It is the same in every run of a program that creates the same tasks,
+/// whatever the schedule.
 /// Observers get it when they ask for it (observer::wants_stable_ids()).
 struct alternative {
     std::uint64_t id = 0;

@@ -24,8 +24,21 @@ class task_context;
 namespace detail {
 
 class runtime;
+struct running_task;
+struct task_seat;
 struct worker;
 struct fork_access;
+
+/// Stands for the running task as the creator of what the thread creates, where the order in which
+/// the task creates depends on the schedule: in a branch, a piece of a loop, an item of a list.
+/// It counts by itself, from 0 on. Used with stable ids only; see docs/design/seams.md. It lies on
+/// the thread's stack of creators, and counts while `within` is the innermost task of the thread.
+struct creator {
+    std::uint64_t id;  // stable
+    std::uint64_t creations;
+    const running_task* within;
+    creator* below;
+};
 
 /// {tail, split, version}: which slots of a stack are public. The version makes each publication
 /// another word, so that a thief that looked at a branch before its claim has claimed that branch.
@@ -112,7 +125,7 @@ struct alignas(64) fork_slot {
         seat_mask = 0xfff,
         height_shift = 16,
         height_mask = 0xfff,
-        unstolen = 1U << 28,  // nobody took it, and an observer wants its end: fork_run_unstolen()
+        unstolen = 1U << 28,  // nobody took it, and it runs by fork_run_unstolen()
     };
 
     /// By a thief: moves the closure out of the payload, runs it, leaves its result or exception
@@ -144,6 +157,8 @@ struct alignas(64) fork_stack {
     fork_slot* const base;
     fork_slot* const end;
     worker* const owner;  // null: of a thread in no scheduler, no join fits
+    bool identified =
+        false;  // tasks have stable ids, so each join is public and its parts get some
     // ---- everybody's ----
     alignas(64) fork_window window;
     atomic<bool> asked{false};  // a thief's request is on its way
@@ -155,11 +170,16 @@ BRAID_API bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t co
 /// The branch is public. True: it is the caller's again. False: a thief has run it and the result
 /// lies in the slot, or the slot is marked as `unstolen`.
 BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);
-/// Runs a branch that nobody stole on the owner's thread, and reports the end of its join; `result`
-/// receives what the slot of a stolen one would.
+/// Runs a branch that nobody stole on the owner's thread, as a part with a stable id if there are
+/// any, and reports the end of its join; `result` receives what the slot of a stolen one would.
 BRAID_API void fork_run_unstolen(fork_slot& slot, fork_slot& result);
 /// A branch that nobody stole will not run: the join ends without it.
 BRAID_API void fork_drop_unstolen(fork_slot& slot);
+/// Counts as one creation of the running task, or of the part of it that the thread runs; stable.
+BRAID_API std::uint64_t fork_next_identity(const fork_stack& stack);
+BRAID_API void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of,
+                             std::uint64_t part);
+BRAID_API void leave_creator(const fork_stack& stack, const creator& as);
 /// Both parts of a join threw: nobody waits for the second exception, the handler gets it.
 BRAID_API void fork_lost(fork_stack& stack, std::exception_ptr error);
 #if defined(_WIN32)
@@ -213,8 +233,33 @@ namespace detail {
 struct fork_access {
     static fork_slot* top(fork_context c) { return c.top_; }
     static fork_context at(fork_slot* top) { return fork_context(top); }
+    /// For what runs in pieces of which the schedule decides who runs which, when. 0: nobody asks
+    /// for stable ids.
+    static std::uint64_t identity_of_pieces(fork_context c) {
+        const fork_stack& stack = *c.top_->stack;
+        return stack.identified ? fork_next_identity(stack) : 0;
+    }
     /// The next join looks up: it, or an older one, becomes public.
     static void publish_next(fork_context c) { c.top_->stack->push_limit.store(nullptr, relaxed); }
+};
+
+/// While it lives what the thread creates is created by that piece. Nothing is done where the
+/// pieces have no identity.
+class running_piece {
+public:
+    running_piece(fork_context c, std::uint64_t all, std::uint64_t piece)
+        : stack_(all != 0 ? fork_access::top(c)->stack : nullptr) {
+        if (stack_ != nullptr) enter_creator(*stack_, as_, all, piece);
+    }
+    ~running_piece() {
+        if (stack_ != nullptr) leave_creator(*stack_, as_);
+    }
+    running_piece(const running_piece&) = delete;
+    running_piece& operator=(const running_piece&) = delete;
+
+private:
+    const fork_stack* const stack_;
+    creator as_;  // with a stack only
 };
 
 }  // namespace detail

@@ -94,7 +94,9 @@ struct task_event {
     task_id other = {};  // of a frame: its number
     const char* name = nullptr;
     const void* object = nullptr;
-    const spawn_facts* facts = nullptr;  // with spawned; good during the call
+    // With spawned; with forked where stable ids are asked for, and then only those of the branch.
+    // Good during the call.
+    const spawn_facts* facts = nullptr;
 };
 
 /// What is reported beside the name when a body begins.

@@ -23,6 +23,8 @@ public:
 
     /// How many threads may run at once, the caller among them. 1: call nobody.
     unsigned most() const { return most_; }
+    /// Stable; with it items are told apart. 0: nobody asks for stable ids.
+    std::uint64_t identity() const { return identity_; }
     /// On a thread of the crew. False: refused (shut down, or out of memory).
     BRAID_API bool call();
     /// By the caller, which runs no more: returns when all have ended, running them meanwhile.
@@ -40,8 +42,10 @@ private:
     void* object_;
     const char* name_;
     unsigned most_ = 1;
-    draft draft_;   // of the root,
-    task_id root_;  // a child of the caller's task; the others are its children
+    std::uint64_t identity_ = 0;
+    atomic<std::uint64_t> calls_{0};  // with an identity
+    draft draft_;                     // of the root,
+    task_id root_;                    // a child of the caller's task; the others are its children
 };
 
 }  // namespace detail

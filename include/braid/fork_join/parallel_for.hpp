@@ -161,6 +161,29 @@ void loop(fork_context c, index_range all, Body& body) {
     from_both_ends(c, all, body, back);
 }
 
+/// The pieces of a loop as units, by body(fork_context, index_range).
+template <class Body>
+struct units_of_loop {
+    Body body;
+    even_pieces pieces;
+    std::uint64_t identity;  // stable; 0: nobody asks for it
+
+    void operator()(fork_context c, index_range units) {
+        if (identity != 0) [[unlikely]]
+            return run_one_by_one(c, units);
+        body(c, pieces.range(units.begin, units.end));
+    }
+
+private:
+    /// Which units come together the schedule decides, so that each is a creator of its own.
+    [[gnu::noinline, gnu::cold]] void run_one_by_one(fork_context c, index_range units) {
+        for (std::size_t i = units.begin; i != units.end; ++i) {
+            const running_piece as(c, identity, i);
+            body(c, pieces.range(i, i + 1));
+        }
+    }
+};
+
 /// Any of the forms of a body, as body(fork_context, index_range).
 template <class Body>
 auto by_range(Body& body) {
@@ -195,13 +218,11 @@ concept loop_body = std::is_invocable_v<Body&, index_range, fork_context> ||
 template <fork_place Place, loop_body Body>
 void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_options& options = {}) {
     detail::at_place(place, options.name, [&](fork_context c) {
-        auto ranges = detail::by_range(body);
-        const detail::even_pieces pieces(
-            count, std::max(options.grain, count / detail::shared_range::capacity + 1));
-        auto units = [&](fork_context inner, index_range r) {
-            ranges(inner, pieces.range(r.begin, r.end));
-        };
-        detail::loop(c, {0, pieces.count()}, units);
+        detail::units_of_loop units{
+            detail::by_range(body),
+            {count, std::max(options.grain, count / detail::shared_range::capacity + 1)},
+            detail::fork_access::identity_of_pieces(c)};
+        detail::loop(c, {0, units.pieces.count()}, units);
     });
 }
 

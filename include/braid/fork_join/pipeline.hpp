@@ -134,9 +134,8 @@ public:
             next_ = own_next_;
             use_cells(own_cells_, 1);
         }
-        // All in one list; 0 says that nothing follows.
         for (std::uint32_t i = 0; i != tokens_; ++i) next_[i].store(i, relaxed);
-        free_ = tokens_ - 1;
+        free_ = tokens_ - 1;  // all are in one list; 0 says that nothing follows
     }
     ~pipeline_run() {
         std::destroy_n(token_, tokens_);
@@ -195,6 +194,7 @@ private:
         free_ = returned_tokens::after(mine, next_);
         bool made = false;
         guarded_step(t, [&] {
+            const running_piece as(c, crew_.identity(), made_ * count);
             auto& f = std::get<0>(stages_).f;
             auto value = call_part(f, c);
             if (!value) return;
@@ -215,7 +215,6 @@ private:
 
     // ---- an item -------------------------------------------------------------------------------
 
-    /// To stage K, and on from there.
     template <std::size_t K>
     std::uint32_t carry(fork_context c, std::uint32_t mine) {
         if constexpr (is_serial<K>) {
@@ -246,6 +245,7 @@ private:
     template <std::size_t K>
     bool run_stage(fork_context c, token& t) {
         return guarded_step(t, [&] {
+            const running_piece as(c, crew_.identity(), t.number * count + K);
             auto& f = std::get<K>(stages_).f;
             if constexpr (K + 1 != count) {
                 ::new (t.template room<K + 1>()) item<K + 1>(call_stage(f, t.template get<K>(), c));

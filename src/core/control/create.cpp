@@ -125,7 +125,8 @@ seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number
 runtime::~runtime() {
     for (unsigned i = 0; i < seat_count(); ++i) {
         worker* w = &seat_at(i);
-        memory().release(w->joins, fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
+        memory().release(w->joins, fork_stack_bytes(identified()), alignof(fork_stack),
+                         memory_tag::worker);
         if (w->types != nullptr) {
             memory().release(w->types, sizeof(type_row) * type_rows, alignof(type_row),
                              memory_tag::worker);

@@ -1,5 +1,7 @@
 #include "core/ready/branches_room.hpp"
 
+#include "core/task/stable_ids.hpp"
+
 #include <memory>
 #include <new>
 
@@ -24,12 +26,19 @@ void ask(fork_stack& stack) { ask_for_branches(stack.push_limit, stack.asked); }
 
 fork_context branches_room::joins_of_body(ready_seat& w) {
     if (w.joins == nullptr) {
-        void* bytes = memory().allocate(fork_stack_bytes, alignof(fork_stack), memory_tag::worker);
+        void* bytes = memory().allocate(fork_stack_bytes(identified()), alignof(fork_stack),
+                                        memory_tag::worker);
         if (bytes == nullptr) return serial_context();
         auto* first =
             reinterpret_cast<fork_slot*>(static_cast<std::byte*>(bytes) + sizeof(fork_stack));
         std::uninitialized_default_construct_n(first, fork_stack::depth + fork_stack::spare);
         w.joins = ::new (bytes) fork_stack(&w.whole, first, fork_stack::depth);
+        w.joins->identified = identified();
+        if (identified()) {
+            constexpr std::uint32_t all = fork_stack::depth + fork_stack::spare;
+            w.branch_ids = reinterpret_cast<std::uint64_t*>(first + all);
+            std::uninitialized_value_construct_n(w.branch_ids, all);
+        }
         w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
         set_current_joins(w.joins);
     }
@@ -38,14 +47,24 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
 
 bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
-    const bool all_public = serial() != nullptr || observed();  // each is chosen about, or reported
+    const bool all_public = identified() || observed();  // each is chosen about, or reported
     if (first + count > stack.end) return false;
     answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
     stack.top = first + count;
+    if (identified()) identify_branches(w, first, count);
     const std::uint32_t all = joins_private(stack);
     publish_joins(w, all_public ? all : (all + 1) / 2);
     return true;
+}
+
+/// The join is one creation of whom it is part of, and its branches are told apart by their place.
+/// The first part goes on as that creator: it runs on this thread, before anything that follows.
+void branches_room::identify_branches(ready_seat& w, const fork_slot* first, std::uint32_t count) {
+    std::uint64_t* const ids = w.branch_ids + height_of(*w.joins, first);
+    const std::uint64_t join = next_identity(w);
+    // The leftmost branch lies highest.
+    for (std::uint32_t i = 0; i != count; ++i) ids[i] = stable_ids::join(join, count - 1 - i);
 }
 
 void branches_room::publish_joins(ready_seat& w, std::uint32_t count) {
@@ -56,7 +75,7 @@ void branches_room::publish_joins(ready_seat& w, std::uint32_t count) {
         slot->state.store(0, relaxed);
         slot->task.store(task->slot, relaxed);
         if (observed()) {
-            report_branch(w, event_kind::forked, id_of(task->slot), *slot);
+            report_forked(w, id_of(task->slot), *slot, branch_identity(w, *slot));
         }
     }
     stack.pop_limit += count;

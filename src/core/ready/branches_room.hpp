@@ -9,9 +9,12 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The stack, and its slots behind it.
-inline constexpr std::size_t fork_stack_bytes =
-    sizeof(fork_stack) + sizeof(fork_slot) * (fork_stack::depth + fork_stack::spare);
+/// The stack, its slots behind it, and behind those the stable ids of the branches in them, if
+/// there are any.
+constexpr std::size_t fork_stack_bytes(bool identified) {
+    return sizeof(fork_stack) + (sizeof(fork_slot) + (identified ? sizeof(std::uint64_t) : 0)) *
+                                    (fork_stack::depth + fork_stack::spare);
+}
 
 /// What a thread has claimed of another one's joins. Null: nothing.
 struct claimed_branch {
@@ -42,6 +45,11 @@ public:
     /// The oldest public branch of `victim`, if it lies at `from` or above and its task is wanted.
     claimed_branch claim_branch(const ready_seat& w, const ready_seat& victim, std::uint32_t from,
                                 id_test wanted);
+    /// The stable id of the owner's branch in that slot. 0: nobody asks for it.
+    static std::uint64_t branch_identity(const ready_seat& owner, const fork_slot& branch) {
+        if (owner.branch_ids == nullptr) return 0;
+        return owner.branch_ids[height_of(*owner.joins, &branch)];
+    }
     /// Some branch is public. Asks where there are only private ones.
     bool branches_visible() const;
 
@@ -50,6 +58,7 @@ private:
         return static_cast<std::uint32_t>(slot - stack.base);
     }
     void publish_joins(ready_seat& w, std::uint32_t count);
+    void identify_branches(ready_seat& w, const fork_slot* first, std::uint32_t count);
 };
 
 }  // namespace detail

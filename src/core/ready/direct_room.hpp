@@ -33,7 +33,7 @@ public:
     /// The oldest of the highest level, if that is `lowest` or above.
     task_id direct_task(ready_seat& w, unsigned lowest = 0);
     task_id direct_task_if(ready_seat& w, id_test wanted);
-    /// It lies here for that thread, and is the caller's now.
+    /// The task lies here for that thread, and is the caller's now.
     void take_out_direct(ready_seat& w, task_id id);
     /// Calls f(index) for what the thread may run.
     template <class F>

@@ -32,7 +32,9 @@ struct ready_seat : seats_seat {
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
     std::uint64_t unclaimed = 0;  // the oldest task of somebody, while this thread does not steal
     std::int64_t unclaimed_again = 0;
-    fork_stack* joins = nullptr;  // its own; for others:
+    fork_stack* joins = nullptr;  // its own
+    // Beside its slots, written before a branch becomes public; null: nobody asks for stable ids.
+    std::uint64_t* branch_ids = nullptr;
 
     // ---- anybody ----
     alignas(64) task_list box;  // tasks for this seat alone (`on`)

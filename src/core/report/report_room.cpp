@@ -34,6 +34,16 @@ void report_room::report_branch(const report_seat& w, event_kind kind, task_id t
         {.kind = kind, .seat = w.index, .seat_from = from, .task = task, .object = &branch});
 }
 
+void report_room::report_forked(const report_seat& w, task_id task, const fork_slot& branch,
+                                std::uint64_t stable_id) const {
+    const spawn_facts facts{.where = {}, .stable_id = stable_id};
+    watcher().on_event({.kind = event_kind::forked,
+                        .seat = w.index,
+                        .task = task,
+                        .object = &branch,
+                        .facts = stable_id != 0 ? &facts : nullptr});
+}
+
 void report_room::report_resource(const report_seat& w, event_kind kind, task_id task,
                                   const void* resource, const char* name) const {
     watcher().on_event(

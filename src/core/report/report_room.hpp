@@ -81,6 +81,8 @@ public:
                 const char* name = {}) const;
     void report_branch(const report_seat& w, event_kind kind, task_id task, const fork_slot& branch,
                        std::uint16_t from = UINT16_MAX) const;
+    void report_forked(const report_seat& w, task_id task, const fork_slot& branch,
+                       std::uint64_t stable_id) const;
     void report_resource(const report_seat& w, event_kind kind, task_id task, const void* resource,
                          const char* name) const;
     void report_seated(const report_seat& w) const;

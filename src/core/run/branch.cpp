@@ -22,7 +22,14 @@ public:
 
     void invoke(body_frame&) {
         report(event_kind::job_started);
+        creator part{};
+        const bool identified = rt_.identified();
+        if (identified) {
+            const ready_seat& owner = rt_.seat_at(claimed_.from);
+            enter(w_, part, branch_identity(owner, *claimed_.slot));
+        }
         threw_ = claimed_.slot->run(*claimed_.slot, rt_.joins_of_body(w_));
+        if (identified) leave(w_, part);
         report(event_kind::job_ended);
     }
     bool ended(body_frame& frame, std::int64_t) {

@@ -148,8 +148,8 @@ struct detail_block {
     detail::outcome* result = nullptr;  // guarded by the runtime's failure lock
     std::uint32_t result_ordinal = 0;
     std::uint64_t stable_id = 0;  // 0: nobody asks for it
-    // relaxed: two parts of a join may create at once, and the number alone is wanted.
-    atomic<std::uint64_t> creations{0};
+    // The running thread's: where several create for one task, each does as a creator of its own.
+    std::uint64_t creations = 0;
 };
 
 }  // namespace detail

@@ -144,7 +144,7 @@ detail_block* task_room::make_detail(task_seat& w, slot& s) {
     d.result = nullptr;
     d.result_ordinal = 0;
     d.stable_id = 0;
-    d.creations.store(0, relaxed);
+    d.creations = 0;
     s.detail.store(index, release);  // pairs with detail_of()
     return &d;
 }
@@ -157,10 +157,13 @@ void task_room::free_detail(task_seat& w, const slot& s) {
 // ---- identity ----------------------------------------------------------------------------------
 
 std::uint64_t task_room::next_identity(const task_seat& w) const {
+    if (creator* const part = w.creating_as; part != nullptr && part->within == w.top) {
+        return stable_ids::join(part->id, part->creations++);
+    }
     if (w.top != nullptr) {
-        detail_block* const creator = detail_of(slots_[w.top->slot]);
-        if (creator != nullptr && creator->stable_id != 0) {
-            return stable_ids::join(creator->stable_id, creator->creations.fetch_add(1, relaxed));
+        detail_block* const whole = detail_of(slots_[w.top->slot]);
+        if (whole != nullptr && whole->stable_id != 0) {
+            return stable_ids::join(whole->stable_id, whole->creations++);
         }
         return identities_->next_root("try_post");  // the only tasks without a detail_block
     }
@@ -170,6 +173,13 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
     platform::thread_name(name, sizeof name);
     return identities_->next_root(name);
 }
+
+void task_room::enter(task_seat& w, creator& as, std::uint64_t id) {
+    as = {.id = id, .creations = 0, .within = w.top, .below = w.creating_as};
+    w.creating_as = &as;
+}
+
+void task_room::leave(task_seat& w, const creator& as) { w.creating_as = as.below; }
 
 void task_room::report_spawned(observer& to, const task_seat& w, const slot& s,
                                const creation& made) const {

@@ -2,6 +2,7 @@
 // The data of tasks and the protocols of one task: slots, ids, edges, ancestry, what few tasks
 // have. No queue, no thread.
 
+#include "braid/core/fork_stack.hpp"
 #include "braid/core/task_context.hpp"
 #include "core/report/report_room.hpp"
 #include "core/task/index_pool.hpp"
@@ -44,6 +45,7 @@ struct task_seat : report_seat {
     // ---- the seat's thread only ----
     pool_cache slots, edges, details;
     running_task* top = nullptr;
+    creator* creating_as = nullptr;  // in place of that task, if it is within it
     unsigned depth = 0;
     // The depth of the innermost loop that runs tasks (a thread's or a wait's): between two of
     // them `depth` is equal, in a task's body it is greater.
@@ -141,6 +143,9 @@ public:
     bool identified() const { return identities_ != nullptr; }
     /// For the task that the seat's thread is about to create.
     std::uint64_t next_identity(const task_seat& w) const;
+    /// Until leave() what the running task of the thread creates is created by that part of it.
+    static void enter(task_seat& w, creator& as, std::uint64_t id);
+    static void leave(task_seat& w, const creator& as);
     /// 0: it has none.
     std::uint64_t identity(task_id id) const {
         const detail_block* d = detail_of(slot_at(id));

@@ -12,8 +12,9 @@ bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
         wait_for_branch(w, *slot);
     }
     end_join(w, slot, stolen);
-    if (!observed()) return !stolen;
+    if (!observed() && !identified()) return !stolen;
     if (stolen) {
+        if (!observed()) return false;
         const auto thief = static_cast<std::uint16_t>(
             slot->state.load(relaxed) >> fork_slot::seat_shift & fork_slot::seat_mask);
         report_branch(w, event_kind::joined, id_of(w.top->slot), *slot, thief);
