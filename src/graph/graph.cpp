@@ -258,7 +258,7 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     detail::draft opened;
     {
         // Not over publish_task(): with a chooser another thread may go on there.
-        const std::lock_guard lock(state_->beginning);
+        const detail::locked lock(state_->beginning);
         if (state_->edited) {
             if (!state_->sort()) return {};
             state_->edited = false;

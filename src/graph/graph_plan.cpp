@@ -54,7 +54,7 @@ bool graph_state::sort() {
 }
 
 bool graph_state::sort_if_edited() {
-    const std::lock_guard lock(beginning);
+    const locked lock(beginning);
     if (edited && sort()) edited = false;
     return !edited;
 }

@@ -145,7 +145,7 @@ struct graph_state {
     bool measured = false;
     bool ranked = false;   // then measured, too
     bool special = false;  // has conditions or idempotent nodes; set with the plan
-    std::mutex beginning;  // of runs: graphs that run this one may do so at once
+    mutex beginning;       // of runs: graphs that run this one may do so at once
     task_id last;          // the run that was begun last
 
     // The plan. Changed between runs only.

@@ -91,7 +91,7 @@ bool job_list_manager::register_job(job_function function, const char* name) {
         !BRAID_EXPECT(misuse, name != nullptr && *name != '\0', "give the job a name")) {
         return false;
     }
-    const std::lock_guard lock(state_->mutex);
+    const detail::locked lock(state_->mutex);
     return BRAID_EXPECT(misuse, state_->names.add(function, name),
                         "at most 256 job functions; let several share one that looks at its data");
 }
@@ -110,7 +110,7 @@ job_list* job_list_manager::allocate(const job_list_options& options) {
         return nullptr;
     }
     job_manager_state& all = *state_;
-    const std::lock_guard lock(all.mutex);
+    const detail::locked lock(all.mutex);
     if (!BRAID_EXPECT(misuse, all.count < max_lists,
                       "at most 32 job lists; free one, or let jobs of two share a list")) {
         return nullptr;
@@ -154,7 +154,7 @@ void job_list_manager::free(job_list* list) {
     job_manager_state& all = *state_;
     const auto find_it = [&] { return std::find(all.lists, all.lists + all.count, list); };
     {
-        const std::lock_guard lock(all.mutex);
+        const detail::locked lock(all.mutex);
         if (!BRAID_EXPECT(core::misuse(rt_), find_it() != all.lists + all.count,
                           "free() takes lists of this manager, each once")) {
             return;
@@ -165,7 +165,7 @@ void job_list_manager::free(job_list* list) {
         core::failure unseen(rt_);  // goes to the handler
         if (list->is_submitted() && !s.collect(*list, unseen)) return;
     }
-    const std::lock_guard lock(all.mutex);
+    const detail::locked lock(all.mutex);
     all.places &= ~(std::uint32_t{1} << s.place);
     std::copy(find_it() + 1, all.lists + all.count, find_it());
     all.lists[--all.count] = nullptr;
@@ -178,19 +178,19 @@ void job_list_manager::free(job_list* list) {
 
 unsigned job_list_manager::list_count() const {
     if (state_ == nullptr) return 0;
-    const std::lock_guard lock(state_->mutex);
+    const detail::locked lock(state_->mutex);
     return state_->count;
 }
 
 job_list* job_list_manager::list(unsigned index) const {
     if (state_ == nullptr || index >= max_lists) return nullptr;
-    const std::lock_guard lock(state_->mutex);
+    const detail::locked lock(state_->mutex);
     return state_->lists[index];
 }
 
 job_list* job_list_manager::find(std::uint32_t id) const {
     if (state_ == nullptr) return nullptr;
-    const std::lock_guard lock(state_->mutex);
+    const detail::locked lock(state_->mutex);
     for (unsigned i = 0; i < state_->count; ++i) {
         if (state_->lists[i]->id() == id) return state_->lists[i];
     }

@@ -119,7 +119,7 @@ struct job_manager_state {
     runtime& rt;
     const std::uint32_t cores;  // job_submission::cores
     job_names names;
-    mutable std::mutex mutex;                           // registering, and the table
+    mutable detail::mutex mutex;                        // registering, and the table
     job_list* lists[job_list_manager::max_lists] = {};  // by id; guarded by mutex
     unsigned count = 0;                                 // guarded by mutex
     std::uint32_t places = 0;                           // bits of those in use; guarded by mutex

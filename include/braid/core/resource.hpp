@@ -1,10 +1,10 @@
 #pragma once
 
 #include "braid/base/export.hpp"
+#include "braid/base/mutex.hpp"
 #include "braid/base/version.hpp"
 
 #include <cstdint>
-#include <mutex>
 
 BRAID_NAMESPACE_BEGIN
 
@@ -20,9 +20,11 @@ struct resource_state {
     const char* name;
     std::uint32_t limit;
     std::uint32_t id;
-    std::mutex mutex = {};
-    std::uint32_t held = 0;                               // guarded by mutex
-    std::uint32_t first = UINT32_MAX, last = UINT32_MAX;  // slots that wait, oldest first
+    detail::mutex line = {};
+    std::uint32_t held BRAID_GUARDED_BY(line) = 0;
+    // Slots that wait, oldest first.
+    std::uint32_t first BRAID_GUARDED_BY(line) = UINT32_MAX;
+    std::uint32_t last BRAID_GUARDED_BY(line) = UINT32_MAX;
 };
 }  // namespace detail
 

@@ -9,7 +9,7 @@ namespace {
 
 /// False: the task waits in the line for it.
 bool take_or_wait(const task_room& tasks, resource_state& r, std::uint32_t index) {
-    const std::lock_guard lock(r.mutex);
+    const locked lock(r.line);
     if (r.held != r.limit) {
         ++r.held;
         return true;
@@ -52,7 +52,7 @@ std::uint32_t resources_room::take_chosen_heir(resource_state& r) {
 /// served. A chooser may say otherwise, for those in line may have come in any order. no_index:
 /// nobody waits.
 std::uint32_t resources_room::hand_on(resource_state& r) {
-    const std::lock_guard lock(r.mutex);
+    const locked lock(r.line);
     const std::uint32_t heir = r.first;
     if (heir == no_index) {
         --r.held;

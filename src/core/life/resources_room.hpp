@@ -22,7 +22,7 @@ public:
 
 private:
     std::uint32_t hand_on(resource_state& r);
-    std::uint32_t take_chosen_heir(resource_state& r);
+    std::uint32_t take_chosen_heir(resource_state& r) BRAID_REQUIRES(r.line);
 
     atomic<std::uint32_t> next_resource_{0};
 };

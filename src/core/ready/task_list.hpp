@@ -1,7 +1,7 @@
 #pragma once
 // Ready tasks in a list under a lock, oldest first, linked through their slots.
 
-#include "base/mutex.hpp"
+#include "braid/base/mutex.hpp"
 #include "core/task/task_room.hpp"
 
 #include <cstdint>

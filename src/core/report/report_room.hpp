@@ -3,8 +3,8 @@
 // and durations. With none of them installed each costs one predictable branch.
 
 #include "base/accounted_memory.hpp"
-#include "base/mutex.hpp"
 #include "braid/base/assert.hpp"
+#include "braid/base/mutex.hpp"
 #include "braid/core/observer.hpp"
 #include "braid/core/scheduler_options.hpp"
 #include "braid/core/statistics.hpp"
@@ -19,8 +19,6 @@ namespace detail {
 class runtime;
 struct fork_slot;
 struct worker;
-using mutex = basic_mutex<active_policy>;
-using locked = basic_locked<active_policy>;
 
 /// Single writer: the seat's thread. Written with release, summed with acquire: a sum that has
 /// counted the end of a task has counted what that task created (see everything_ended()).

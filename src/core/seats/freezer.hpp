@@ -1,13 +1,12 @@
 #pragma once
 // Who has frozen the scheduler: one thread at a time, which may do it several times.
 
+#include "base/condition.hpp"
 #include "base/platform/platform.hpp"
 #include "braid/base/policy.hpp"
 #include "core/seats/parking_lot.hpp"
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -25,7 +24,7 @@ public:
 
     /// True: the calling thread has frozen the scheduler, now or before. False: another one has.
     bool take(std::uint16_t seat) {
-        const std::lock_guard lock(mutex_);
+        const locked lock(mutex_);
         const std::uint32_t here = platform::current_thread_number();
         if (times_ != 0 && by_thread_ != here) return false;
         ++times_;
@@ -36,7 +35,7 @@ public:
     }
     /// True: it was the last resume(), and those that rest are to be woken.
     bool release() {
-        const std::lock_guard lock(mutex_);
+        const locked lock(mutex_);
         if (times_ == 0) return false;
         --times_;
         if (times_ != 0) return false;
@@ -45,15 +44,15 @@ public:
         return true;
     }
     void wait_until_over() {
-        std::unique_lock lock(mutex_);
-        over_.wait(lock, [this] { return times_ == 0; });
+        const locked lock(mutex_);
+        while (times_ != 0) over_.wait(mutex_);
     }
 
 private:
-    std::mutex mutex_;
-    std::condition_variable over_;
-    unsigned times_ = 0;           // guarded by mutex_
-    std::uint32_t by_thread_ = 0;  // guarded by mutex_
+    mutex mutex_;
+    basic_condition<active_policy> over_;
+    unsigned times_ BRAID_GUARDED_BY(mutex_) = 0;
+    std::uint32_t by_thread_ BRAID_GUARDED_BY(mutex_) = 0;
     atomic<bool> frozen_{false};
     atomic<std::uint16_t> by_seat_{UINT16_MAX};
 };

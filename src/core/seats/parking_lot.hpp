@@ -14,7 +14,7 @@
 // L3  `done` is the waker's last touch of a record; it is out of the list by then, and the link to
 //     the next one was read before.
 
-#include "base/mutex.hpp"
+#include "braid/base/mutex.hpp"
 
 #include <cstdint>
 #include <utility>

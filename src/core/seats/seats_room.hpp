@@ -1,6 +1,7 @@
 #pragma once
 // Threads and their seats: who there is, who may run, who sleeps under which key, who is woken.
 
+#include "base/condition.hpp"
 #include "core/seats/freezer.hpp"
 #include "core/seats/parking_lot.hpp"
 #include "core/seats/placement_room.hpp"

@@ -8,12 +8,12 @@
 // Segment k holds 256 << k objects, so 24 pointers cover 2^32 objects and growing copies nothing.
 
 #include "base/accounted_memory.hpp"
+#include "braid/base/mutex.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <new>
 
 BRAID_NAMESPACE_BEGIN
@@ -68,7 +68,7 @@ public:
 
     /// Allocates room for `count` objects in all.
     bool reserve(std::uint32_t count) {
-        const std::lock_guard lock(mutex_);
+        const locked lock(mutex_);
         for (std::uint32_t i = 0; i < count; i += first) {
             if (!grow(i, true)) return false;
         }
@@ -90,19 +90,23 @@ private:
     }
 
     [[gnu::noinline]] std::uint32_t take_slowly(pool_cache& cache, bool may_block) {
-        std::unique_lock lock(mutex_, std::defer_lock);
         if (may_block) {
-            lock.lock();
-        } else if (!lock.try_lock()) {
-            return no_index;
+            const locked lock(mutex_);
+            return take_batch(cache, true);
         }
+        if (!mutex_.try_lock()) return no_index;
+        const std::uint32_t index = take_batch(cache, false);
+        mutex_.unlock();
+        return index;
+    }
+    std::uint32_t take_batch(pool_cache& cache, bool may_allocate) BRAID_REQUIRES(mutex_) {
         if (free_count_ != 0) {
             free_count_ -= batch;
             std::copy_n(free_batch(free_count_), batch, cache.free);
         } else {
             // Never used before; the lowest comes first.
             const std::uint32_t end = end_.load(relaxed) + batch;
-            if (end > UINT32_MAX - first || !grow(end - 1, may_block)) return no_index;
+            if (end > UINT32_MAX - first || !grow(end - 1, may_allocate)) return no_index;
             for (std::uint32_t i = 0; i < batch; ++i) cache.free[i] = end - 1 - i;
             end_.store(end, release);  // pairs with contains()
         }
@@ -113,7 +117,7 @@ private:
     [[gnu::noinline]] void give_back(pool_cache& cache) {
         cache.count -= batch;
         {
-            const std::lock_guard lock(mutex_);
+            const locked lock(mutex_);
             // The oldest ones: they have left this core's cache first.
             std::copy_n(cache.free, batch, free_batch(free_count_));
             free_count_ += batch;
@@ -121,7 +125,7 @@ private:
         std::copy_n(cache.free + batch, cache.count, cache.free);
     }
 
-    bool grow(std::uint32_t index, bool may_allocate) {
+    bool grow(std::uint32_t index, bool may_allocate) BRAID_REQUIRES(mutex_) {
         const std::uint32_t shifted = index + first;
         const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
         if (segment_[k].load(relaxed) != nullptr) return true;
@@ -149,7 +153,7 @@ private:
 
     accounted_memory& memory_;
     memory_tag tag_;
-    mutable std::mutex mutex_;
+    mutex mutex_;
     std::uint32_t free_count_ = 0;
     atomic<std::uint32_t> end_{0};
     atomic<Object*> segment_[segments]{};

@@ -2,7 +2,7 @@
 // Which task is which, in every run of a program: by who created it and how many that one had
 // created before, never by slot, seat or time. See decision.hpp and docs/design/seams.md.
 
-#include "base/mutex.hpp"
+#include "braid/base/mutex.hpp"
 
 #include <cstdint>
 
