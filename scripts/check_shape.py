@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the shape of the source text: headers at most 400 lines, sources at most 800, lines at most
-100 columns, and none of `volatile`, silenced warnings, silenced linters or sanitizer suppressions."""
+"""Checks the shape of the source text: headers at most 400 lines, sources at most 800 (400 in the
+core), lines at most 100 columns, at most 25 public functions in a class of the core, and none of
+`volatile`, silenced warnings, silenced linters or sanitizer suppressions."""
 
 import argparse
 import re
@@ -10,6 +11,20 @@ from pathlib import Path
 FOLDERS = ("include", "src", "tests", "samples", "demo", "tools", "bench")
 LINES = {".hpp": 400, ".inl": 400, ".cpp": 800}
 COLUMNS = 100
+CORE = "src/core/"
+CORE_LINES = 400
+PUBLIC_FUNCTIONS = 25
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*|"(?:\\.|[^"\\\n])*"', re.S | re.M)
+CLASS_HEAD = re.compile(
+    r"\bclass\s+(?:\w+\((?:[^(){};]|\([^()]*\))*\)\s+)?([\w:]+)(?:\s+final)?\s*(?::(?!:)[^;{}()]*)?\{"
+)
+# What stands in a class and declares no function, and what stands in a declaration and calls none.
+NO_FUNCTION = re.compile(
+    r"(?:using|friend|static_assert|enum|struct|class|template\s*<[^>]*>\s*(?:class|struct))\b"
+)
+NO_CALL = re.compile(
+    r"\bBRAID_GUARDED_BY\([^()]*\)|\balignas\([^()]*\)|\[\[.*?\]\]|__attribute__\(\(.*?\)\)"
+)
 FORBIDDEN = {
     r"(?<!asm )(?<!__asm__ )\bvolatile\b": "volatile orders nothing between threads; use an atomic",
     r"\bNO" r"LINT": "mend what the linter says, or turn the check off for all in .clang-tidy",
@@ -18,9 +33,51 @@ FORBIDDEN = {
 }
 
 
+def public_functions(text):
+    """(class, line, number of public functions) of each class that is defined at any depth."""
+    text = NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    for head in CLASS_HEAD.finditer(text):
+        if not text[: head.start()].rstrip().endswith("enum"):
+            name = head.group(1).rpartition("::")[2]
+            yield name, text.count("\n", 0, head.start()) + 1, count_public(text, head.end(), name)
+
+
+def count_public(text, at, name):
+    """Functions of the class whose body begins at `at`, but for constructors and destructors."""
+    depth, statement, public, count = 1, "", False, 0
+    while depth and at < len(text):
+        letter = text[at]
+        at += 1
+        if letter in "{;" and depth == 1:
+            access = re.findall(r"\b(public|private|protected)\s*:(?!:)", statement)
+            public = access[-1] == "public" if access else public
+            declared = re.sub(r"\b(?:public|private|protected)\s*:(?!:)", "", statement)
+            count += public and is_function(declared.strip(), name)
+            statement = ""
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        if depth == 1 and letter not in "{};":
+            statement += letter
+    return count
+
+
+def is_function(declared, name):
+    if NO_FUNCTION.match(declared):
+        return False
+    called = re.search(r"(~?\w+|operator\W+)\s*\(", NO_CALL.sub(" ", declared))
+    return called is not None and called.group(1).lstrip("~") not in (name, "operator=")
+
+
 def problems_of(file, relative):
-    lines = file.read_text(encoding="utf-8").splitlines()
-    limit = LINES[file.suffix]
+    text = file.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    core = relative.as_posix().startswith(CORE)
+    limit = CORE_LINES if core else LINES[file.suffix]
+    for name, number, count in public_functions(text) if core else ():
+        if count > PUBLIC_FUNCTIONS:
+            yield (
+                f"{relative}:{number}: {name} has {count} public functions, at most "
+                f"{PUBLIC_FUNCTIONS}; split it by what its callers want."
+            )
     if len(lines) > limit:
         yield f"{relative}:{limit + 1}: {len(lines)} lines, at most {limit}; split by what varies."
     for number, line in enumerate(lines, 1):

@@ -31,6 +31,28 @@ class check_shape(planted_tree):
         self.write("demo/a.cpp", "int a;\n" * 801)
         self.expect_problem("demo/a.cpp:801", "at most 800")
 
+    def test_a_source_of_the_core_ends_earlier(self):
+        self.write("src/core/run/a.cpp", "int a;\n" * 401)
+        self.expect_problem("src/core/run/a.cpp:401", "at most 400")
+
+    def class_of(self, count, more=""):
+        functions = "".join(f"    void f{i}() const {{ g({i}); }}\n" for i in range(count))
+        self.write(
+            "src/core/run/a.hpp",
+            "enum class kind { one };\n"
+            "class room : public base<int> {\npublic:\n    room();\n    ~room();\n"
+            f"    using base::h;\n    struct inner {{ int a() {{ return 1; }} }};\n{functions}{more}"
+            "private:\n    void own();\n    int a = f(1), b{0};\n};\n",
+        )
+
+    def test_twenty_five_public_functions_pass(self):
+        self.class_of(25)
+        self.assertEqual(self.run_script().returncode, 0)
+
+    def test_one_public_function_more_is_named(self):
+        self.class_of(25, "    template <class T>\n    T last(T t) const;\n")
+        self.expect_problem("src/core/run/a.hpp:2", "room has 26 public functions")
+
     def test_a_wide_line_is_named(self):
         self.write("src/a.cpp", "\n" + "x" * 101 + "\n")
         self.expect_problem("src/a.cpp:2", "101 columns")

@@ -134,7 +134,7 @@ runtime::~runtime() {
         ready_queue::cell* const cells = w->cells;
         const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
         w->~worker();
-        if (is_spare_guest(*w)) continue;
+        if (static_cast<void*>(w) == spare_.bytes) continue;
         memory().release(cells, cell_bytes, 64, memory_tag::worker);
         memory().release(w, sizeof(worker), alignof(worker), memory_tag::worker);
     }

@@ -61,7 +61,6 @@ public:
     /// The spare one is for calls that do not wait, when no other is free; the other is leased to
     /// nobody, for try_post() from outside.
     void set_guests(seats_seat* spare, seats_seat* post);
-    bool is_spare_guest(const seats_seat& w) const { return &w == spare_guest_; }
     /// For a call that does not wait.
     seats_seat* lease_guest();
     /// For a wait. Null: all are taken, and none can be had.

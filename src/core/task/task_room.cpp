@@ -14,8 +14,7 @@ bool task_room::wants_identities(const scheduler_options& o) {
 }
 
 task_room::task_room(const scheduler_options& o)
-    : report_room(o, wants_identities(o)),
-      slots_(memory(), memory_tag::slot),
+    : slot_room(o, wants_identities(o)),
       edges_(memory(), memory_tag::edge),
       details_(memory(), memory_tag::detail) {
     if (!wants_identities(o)) return;
@@ -28,14 +27,14 @@ task_room::~task_room() {
     memory().release(identities_, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
 }
 
-task_state task_room::state_of(task_id id) const {
+task_state slot_room::state_of(task_id id) const {
     const std::uint32_t index = index_of(id.value);
     const std::uint32_t generation = generation_of(id.value);
     if (generation == 0 || !slots_.contains(index)) return task_state::unknown;
     return state_in(slots_[index].successors, generation);
 }
 
-std::uint8_t task_room::level_of(const slot& s) const {
+std::uint8_t slot_room::level_of(const slot& s) const {
     // acquire: pairs with inherit_priority(). Without the flag this is the level that came with its
     // removal.
     const bool category = (s.flags.load(acquire) & flag_category) != 0;
@@ -49,15 +48,15 @@ std::uint8_t task_room::level_of(const slot& s) const {
 
 /// The skew-binary jump pointer of Myers (1983): O(1) to make, O(log depth) to climb.
 void task_room::link_parent(slot& child, std::uint32_t parent_index) const {
-    const slot& parent = slots_[parent_index];
+    const slot& parent = slot_at(parent_index);
     const std::uint32_t jump = parent.jump.load(relaxed);
     std::uint32_t target = parent_index;
     if (jump != no_index) {
-        const slot& far = slots_[jump];
+        const slot& far = slot_at(jump);
         const std::uint32_t farther = far.jump.load(relaxed);
         if (farther != no_index) {
             const int near_step = parent.depth.load(relaxed) - far.depth.load(relaxed);
-            const int far_step = far.depth.load(relaxed) - slots_[farther].depth.load(relaxed);
+            const int far_step = far.depth.load(relaxed) - slot_at(farther).depth.load(relaxed);
             if (near_step == far_step) target = farther;
         }
     }
@@ -70,13 +69,13 @@ bool task_room::descends(std::uint32_t index, task_id ancestor) const {
     const unsigned depth = slot_at(ancestor).depth.load(relaxed);
     std::uint32_t at = index;
     for (unsigned steps = 0; steps < 64; ++steps) {
-        const slot& s = slots_[at];
+        const slot& s = slot_at(at);
         if (s.depth.load(relaxed) <= depth) break;
         const std::uint32_t jump = s.jump.load(relaxed);
         const bool far =
-            jump != no_index && slots_.contains(jump) && slots_[jump].depth.load(relaxed) >= depth;
+            jump != no_index && has_slot(jump) && slot_at(jump).depth.load(relaxed) >= depth;
         at = far ? jump : s.parent.load(relaxed);
-        if (at == no_index || !slots_.contains(at)) return false;
+        if (at == no_index || !has_slot(at)) return false;
     }
     return id_of(at) == ancestor;
 }
@@ -85,7 +84,7 @@ bool task_room::descends(std::uint32_t index, task_id ancestor) const {
 
 link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predecessor,
                           bool any_outcome) {
-    slot& to = slots_[successor];
+    slot& to = slot_at(successor);
     slot& from = slot_at(predecessor);
     const std::uint32_t generation = generation_of(predecessor.value);
     if (state_in(from.successors, generation) != task_state::open) return link::not_needed;
@@ -161,7 +160,7 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
         return stable_ids::join(part->id, part->creations++);
     }
     if (w.top != nullptr) {
-        detail_block* const whole = detail_of(slots_[w.top->slot]);
+        detail_block* const whole = detail_of(slot_at(w.top->slot));
         if (whole != nullptr && whole->stable_id != 0) {
             return stable_ids::join(whole->stable_id, whole->creations++);
         }

@@ -66,12 +66,11 @@ struct creation {
 
 enum class link : std::uint8_t { made, not_needed, no_memory };
 
-class task_room : public report_room {
+/// The slots that tasks have one after the other, the ids that tell them apart, and their levels.
+class slot_room : public report_room {
 public:
-    explicit task_room(const scheduler_options& o);
-    ~task_room();
-    task_room(const task_room&) = delete;
-    task_room& operator=(const task_room&) = delete;
+    slot_room(const scheduler_options& o, bool identified)
+        : report_room(o, identified), slots_(memory(), memory_tag::slot) {}
 
     // ---- slots and ids
     slot& slot_at(std::uint32_t index) const { return slots_[index]; }
@@ -107,6 +106,18 @@ public:
     void set_level(std::uint8_t category, priority_level level) {
         level_by_category_[category].store(static_cast<std::uint8_t>(level), relaxed);
     }
+
+private:
+    index_pool<slot> slots_;
+    atomic<std::uint8_t> level_by_category_[categories]{};
+};
+
+class task_room : public slot_room {
+public:
+    explicit task_room(const scheduler_options& o);
+    ~task_room();
+    task_room(const task_room&) = delete;
+    task_room& operator=(const task_room&) = delete;
 
     // ---- ancestors: parents, and jump pointers that make climbing O(log depth)
     void link_parent(slot& child, std::uint32_t parent) const;
@@ -158,11 +169,9 @@ public:
 private:
     static bool wants_identities(const scheduler_options& o);
 
-    index_pool<slot> slots_;
     index_pool<edge> edges_;
     index_pool<detail_block> details_;
     stable_ids* identities_ = nullptr;
-    atomic<std::uint8_t> level_by_category_[categories]{};
 };
 
 template <class F>
