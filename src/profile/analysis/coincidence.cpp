@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
@@ -62,7 +64,11 @@ public:
     combination run();
 
 private:
+    enum class alters : std::uint8_t { favoured, overhead, foreign, anywhere, shared, less };
+    using alterations = std::vector<std::tuple<alters, std::uint32_t, std::uint64_t>>;
+
     candidates look_along(std::span<const path_step> path);
+    alterations altered_by(const candidates& parts, const candidate* but) const;
     void extend(combination from, std::vector<combination>& to);
     void evaluate(combination& c);
     void drop_useless(combination& c);
@@ -85,6 +91,8 @@ private:
     scene& s_;
     const std::uint64_t usual_frame_;
     std::optional<frame_model> model_;  // made where it is needed
+    // What the model says: many combinations are one to it.
+    std::map<alterations, std::uint64_t> simulated_;
     bool stood_still_ = false;
 };
 
@@ -102,36 +110,71 @@ candidates coincidence_search::look_along(std::span<const path_step> path) {
     return found;
 }
 
-/// How long the frame takes by the model without these causes. What it does not know, such as gaps
-/// before a wake, it leaves out with and without them.
-std::uint64_t coincidence_search::simulated(const candidates& parts, const candidate* but) {
-    if (!model_) model_ = make_frame_model(s_.t, s_.graph.frame);
-    frame_model altered = *model_;
-    machine same;
-    same.recorded_order = true;
+/// How the model changes without these causes, each as {kind, type or node, time}, in order. Other
+/// changes of a cause the model does not know.
+coincidence_search::alterations coincidence_search::altered_by(const candidates& parts,
+                                                               const candidate* but) const {
+    alterations all;
     for (const candidate& c : parts) {
         if (&c == but) continue;
-        if (c.why == cause::priority) same.favoured_types.push_back(c.type);
-        if (c.why == cause::too_fine) altered.overhead /= fine_left;
-        if (c.why == cause::background) {
-            for (std::size_t i = 0; i < altered.takes_part.size(); ++i) {
-                const std::uint32_t body = s_.graph.nodes[i].body;
-                if (body != none && s_.is_foreign(body)) altered.takes_part[i] = false;
-            }
-        }
+        if (c.why == cause::priority) all.push_back({alters::favoured, c.type, 0});
+        if (c.why == cause::too_fine) all.push_back({alters::overhead, 0, 0});
+        if (c.why == cause::background) all.push_back({alters::foreign, 0, 0});
         for (const change& what : c.changes) {
-            if (c.why == cause::affinity) altered.anywhere.insert(what.node);
+            if (c.why == cause::affinity) all.push_back({alters::anywhere, what.node, 0});
             // Others had nothing to do, so that they take what is split off.
             const bool waited = c.why == cause::straggler && c.all_waited;
-            if (c.why == cause::serial_chain || waited) altered.shared.insert(what.node);
+            if (c.why == cause::serial_chain || waited) {
+                all.push_back({alters::shared, what.node, 0});
+            }
             // The model leaves out what the system took, where that is known.
             const std::uint64_t known = s_.graph.nodes[what.node].preempted;
             const bool away = c.why == cause::standstill || c.why == cause::preemption;
             const std::uint64_t less = what.less_time - std::min(what.less_time, away ? known : 0);
-            if (less != 0 && c.why != cause::background) altered.less[what.node] += less;
+            if (less != 0 && c.why != cause::background) {
+                all.push_back({alters::less, what.node, less});
+            }
         }
     }
-    return simulate(altered, same);
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+/// How long the frame takes by the model without these causes. What it does not know, such as gaps
+/// before a wake, it leaves out with and without them.
+std::uint64_t coincidence_search::simulated(const candidates& parts, const candidate* but) {
+    const auto [known, added] = simulated_.try_emplace(altered_by(parts, but), 0);
+    if (!added) return known->second;
+    if (!model_) model_ = make_frame_model(s_.t, s_.graph.frame);
+    frame_model altered = *model_;
+    machine same;
+    same.recorded_order = true;
+    for (const auto& [kind, which, time] : known->first) {
+        switch (kind) {
+            case alters::favoured:
+                same.favoured_types.push_back(which);
+                break;
+            case alters::overhead:
+                altered.overhead /= fine_left;
+                break;
+            case alters::foreign:
+                for (std::size_t i = 0; i < altered.takes_part.size(); ++i) {
+                    const std::uint32_t body = s_.graph.nodes[i].body;
+                    if (body != none && s_.is_foreign(body)) altered.takes_part[i] = false;
+                }
+                break;
+            case alters::anywhere:
+                altered.anywhere.insert(which);
+                break;
+            case alters::shared:
+                altered.shared.insert(which);
+                break;
+            case alters::less:
+                altered.less[which] += time;
+                break;
+        }
+    }
+    return known->second = simulate(altered, same);
 }
 
 /// Others must run too: what background work and an order of tasks cost is what the model gains
