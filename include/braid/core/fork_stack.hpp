@@ -25,7 +25,6 @@ namespace detail {
 
 class runtime;
 struct running_task;
-struct task_seat;
 struct worker;
 struct fork_access;
 

@@ -47,12 +47,13 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
 
 bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
-    const bool all_public = identified() || observed();  // each is chosen about, or reported
+    const bool named = stack.identified;
+    const bool all_public = named || observed();  // each is chosen about, or reported
     if (first + count > stack.end) return false;
     answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
     stack.top = first + count;
-    if (identified()) identify_branches(w, first, count);
+    if (named) identify_branches(w, first, count);
     const std::uint32_t all = joins_private(stack);
     publish_joins(w, all_public ? all : (all + 1) / 2);
     return true;

@@ -12,7 +12,7 @@ bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
         wait_for_branch(w, *slot);
     }
     end_join(w, slot, stolen);
-    if (!observed() && !identified()) return !stolen;
+    if (!observed() && !w.joins->identified) return !stolen;
     if (stolen) {
         if (!observed()) return false;
         const auto thief = static_cast<std::uint16_t>(
