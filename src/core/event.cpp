@@ -9,6 +9,7 @@ event::event(scheduler& s, reset mode) : rt_(s.internals()), mode_(mode) {}
 
 void event::set() {
     detail::runtime& rt = rt_;
+    rt.point();
     const unsigned how_many = mode_ == reset::automatic ? 1 : UINT32_MAX;
     // First, or who takes it could be reported before.
     if (rt.observed()) rt.report_event(event_kind::event_set, *this);
@@ -18,8 +19,14 @@ void event::set() {
         [&](unsigned seat) { rt.notify(seat); });
 }
 
-void event::clear() { state_.fetch_and(~detail::event_set, acq_rel); }
-bool event::is_set() const { return (state_.load(acquire) & detail::event_set) != 0; }
+void event::clear() {
+    rt_.point();
+    state_.fetch_and(~detail::event_set, acq_rel);
+}
+bool event::is_set() const {
+    rt_.point();
+    return (state_.load(acquire) & detail::event_set) != 0;
+}
 
 namespace detail {
 

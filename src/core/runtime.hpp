@@ -241,6 +241,12 @@ public:
         return static_cast<worker&>(seats_room::seat_at(index));
     }
     task_id choose_ready(worker& w, id_test wanted);
+    /// At the entrance of a call into the library, without any lock of the library: with a chooser
+    /// another thread may go on first.
+    void point() const {
+        if (serial() != nullptr) let_another_go_on();
+    }
+    void let_another_go_on() const;
     void take_out(worker& w, task_id id);
     std::uint32_t take_chosen_heir(resource& r);
     void enqueue_for_choice(worker& w, std::uint32_t index);

@@ -26,12 +26,14 @@ scheduler::~scheduler() { detail::runtime::destroy(rt_); }
 
 task_id scheduler::spawn(const task_options& options, empty_task) {
     const seat_lease seat(*rt_, nullptr);
+    rt_->point();
     const detail::draft d = rt_->open(*seat, options, detail::draft_kind::spawned);
     return d.storage == nullptr ? task_id{} : rt_->publish(*seat, d, nullptr);
 }
 
 task_builder scheduler::begin(const task_options& options, empty_task) {
     const seat_lease seat(*rt_, nullptr);
+    rt_->point();
     const detail::draft d = rt_->open(*seat, options, detail::draft_kind::built);
     return {*rt_, d.storage == nullptr ? task_id{} : rt_->publish(*seat, d, nullptr)};
 }
@@ -63,7 +65,10 @@ bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
     return over;
 }
 
-task_state scheduler::state(task_id id) const { return rt_->state_of(id); }
+task_state scheduler::state(task_id id) const {
+    rt_->point();
+    return rt_->state_of(id);
+}
 
 bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
     const long_call call(*rt_);
@@ -108,8 +113,14 @@ void scheduler::end_blocking(detail::runtime& rt, bool gave) {
 
 // ---- threads -----------------------------------------------------------------------------------
 
-unsigned scheduler::worker_count() const { return rt_->active_workers(acquire); }
-void scheduler::set_worker_count(unsigned count) { rt_->set_worker_count(count); }
+unsigned scheduler::worker_count() const {
+    rt_->point();
+    return rt_->active_workers(acquire);
+}
+void scheduler::set_worker_count(unsigned count) {
+    rt_->point();
+    rt_->set_worker_count(count);
+}
 
 thread_ref scheduler::worker_thread(unsigned index) const {
     const std::lock_guard lock(rt_->thread_mutex);
@@ -126,9 +137,15 @@ thread_ref scheduler::this_thread() const {
 }
 
 unsigned scheduler::seat_count() const { return detail::sleepers::capacity; }
-void scheduler::expect_work(nanoseconds in) { rt_->expect_work(in); }
+void scheduler::expect_work(nanoseconds in) {
+    rt_->point();
+    rt_->expect_work(in);
+}
 void scheduler::freeze() { rt_->freeze(); }
-void scheduler::resume() { rt_->resume(); }
+void scheduler::resume() {
+    rt_->point();
+    rt_->resume();
+}
 
 void scheduler::set_priority_table(const priority_level* levels, std::size_t count) {
     const assertion_handler& misuse = rt_->options().assertion;
@@ -141,6 +158,7 @@ void scheduler::set_priority_table(const priority_level* levels, std::size_t cou
                       "the levels of a priority table are low, normal and high")) {
         return;
     }
+    rt_->point();
     for (std::size_t i = 0; i < count; ++i) {
         rt_->set_level(static_cast<std::uint8_t>(i), levels[i]);
     }
@@ -160,7 +178,10 @@ main_thread::~main_thread() {
 
 // ---- seeing ------------------------------------------------------------------------------------
 
-scheduler_statistics scheduler::statistics() const { return rt_->statistics(); }
+scheduler_statistics scheduler::statistics() const {
+    rt_->point();
+    return rt_->statistics();
+}
 
 seat_statistics scheduler::statistics(unsigned seat) const {
     seat_statistics row;
@@ -214,6 +235,7 @@ task_environment task_context::environment() const {
 }
 unsigned task_context::seat() const { return worker_->index; }
 bool task_context::cancelled() const {
+    rt_.point();
     return rt_.phase(relaxed) == detail::life::discarding ||
            rt_.scope_cancelled(rt_.slot_at(worker_->top->slot));
 }
@@ -227,7 +249,10 @@ void task_context::wait(task_id id, help policy) {
     rt_.wait(*worker_, {.task = id}, forever, policy, &received);
     rt_.raise(received);
 }
-bool task_context::yield_to_higher() { return rt_.yield_to_higher(*worker_); }
+bool task_context::yield_to_higher() {
+    rt_.point();
+    return rt_.yield_to_higher(*worker_);
+}
 
 // ---- joins -------------------------------------------------------------------------------------
 
@@ -265,6 +290,10 @@ bool cancelled() {
     const running_task* t = detail::current_task();
     return t != nullptr && t->context.cancelled();
 }
+void point() {
+    running_task* t = detail::current_task();
+    if (t != nullptr) detail::runtime::of(t->context).point();
+}
 
 }  // namespace this_task
 
@@ -274,9 +303,11 @@ task_builder::~task_builder() {
     if (id_) rt_->finish_building(*seat_lease(*rt_, nullptr), id_, true);
 }
 bool task_builder::add_dependency(task_id predecessor) {
+    rt_->point();
     return id_ && rt_->add_dependency(*seat_lease(*rt_, nullptr), id_, predecessor);
 }
 task_id task_builder::finish() {
+    rt_->point();
     const task_id id = std::exchange(id_, {});
     if (id) rt_->finish_building(*seat_lease(*rt_, nullptr), id, false);
     return id;
@@ -325,7 +356,10 @@ void* take_value(runtime& rt, task_id id) {
     return nullptr;
 }
 
-bool value_ready(runtime& rt, task_id id) { return rt.state_of(id) == task_state::done; }
+bool value_ready(runtime& rt, task_id id) {
+    rt.point();
+    return rt.state_of(id) == task_state::done;
+}
 
 void release_value(runtime& rt, task_id id) { rt.release_holder(*seat_lease(rt, nullptr), id); }
 

@@ -66,7 +66,10 @@ scope::~scope() {
     if (first_failure_ != nullptr) rt_.report_unobserved("scope", first_failure_);
 }
 
-void scope::cancel() { cancelled_.store(true, release); }
+void scope::cancel() {
+    rt_.point();
+    cancelled_.store(true, release);
+}
 
 void scope::wait(help policy) { wait_for(forever, policy); }
 
@@ -83,6 +86,7 @@ bool scope::wait_for(nanoseconds timeout, help policy) {
 }
 
 scope_account scope::account() const {
+    rt_.point();
     scope_account sum;
     std::uint64_t ended = 0;
     for (const shard& part : shard_) {

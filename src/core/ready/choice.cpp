@@ -22,6 +22,10 @@ void note_no_masked_task(runtime& rt, const worker& w) {
 
 }  // namespace
 
+void runtime::let_another_go_on() const {
+    if (const worker* const w = bound()) serial()->preempt(w->index);
+}
+
 /// All levels are offered: while one thread starts the highest task another one starts the next.
 /// One thread runs at a time: what is offered is still ready when it is taken.
 task_id runtime::choose_ready(worker& w, id_test wanted) {
