@@ -24,6 +24,7 @@ scheduler_statistics runtime::statistics() const {
     sum.refused = refused.load(relaxed);
     sum.reserves_started = reserves_started.load(relaxed);
     sum.reserves_refused = reserves_refused.load(relaxed);
+    if (serial() != nullptr) sum.unchosen = serial()->unchosen();
     return sum;
 }
 

@@ -42,6 +42,7 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
     worker* own = rt_->bound();
     worker* w = own != nullptr ? own : rt_->enter_post_seat();
     if (w == nullptr) return false;
+    if (own == nullptr && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
     const bool done = rt_->try_post(*w, function, data);
     if (own == nullptr) rt_->leave_post_seat();
     return done;
@@ -104,6 +105,7 @@ void scheduler::end_blocking(detail::runtime& rt, bool gave) {
     worker& w = *rt.bound();
     w.blocks.store(false, relaxed);
     if (rt.serial()) {
+        rt.serial()->note_unchosen();
         rt.serial()->enter(w.index);
         w.outside_gate = false;
     }
@@ -169,6 +171,7 @@ void scheduler::set_priority_table(const priority_level* levels, std::size_t cou
 void scheduler::shut_down(shutdown how) { rt_->shut_down(how); }
 
 main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
+    if (rt_.serial() != nullptr) rt_.serial()->note_unchosen();
     worker* w = rt_.add_main(name);
     if (w != nullptr) ref_ = {w->index, w->visit.load(relaxed)};
 }

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <functional>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -221,6 +222,32 @@ TEST_P(ChooserAsks, AtAPointOfTheProgramsOwnWhetherAnotherThreadGoesOn) {
     if (GetParam() == 0) GTEST_SKIP() << "nobody else";
     EXPECT_EQ(sums_of_two(options(), [] {}), (std::set<int>{2}));
     EXPECT_EQ(sums_of_two(options(), [] { braid::this_task::point(); }), (std::set<int>{1, 2}));
+}
+
+TEST_P(ChooserAsks, NobodyAboutThreadsFromOutsideButTheyAreCounted) {
+    seeded_chooser chooser(1);
+    braid::scheduler s(options_with(chooser));
+    braid::event e(s, braid::reset::manual);
+    std::uint64_t before = 0;
+    const auto more = [&] {
+        const std::uint64_t now = s.statistics().unchosen;
+        return now - std::exchange(before, now);
+    };
+    s.wait(s.spawn([&] { s.wait(s.spawn([&] { e.set(); })); }));
+    EXPECT_EQ(more(), 0U) << "all of it was chosen";
+    std::thread([&] { e.clear(); }).join();
+    EXPECT_EQ(more(), 1U) << "a foreign thread";
+    s.blocking([] {});
+    EXPECT_EQ(more(), 1U) << "the end of blocking()";
+    s.blocking([&] { std::thread([&] { s.wait(s.spawn([] {})); }).join(); });
+    EXPECT_GE(more(), 3U) << "a foreign thread that makes a task and waits for it";
+    s.blocking([&] { e.set(); });
+    EXPECT_EQ(more(), 1U) << "its end; a set() in it enters nothing";
+    s.blocking([&] { s.post([] {}); });
+    EXPECT_GE(more(), 2U) << "a task that is made within it";
+    braid::scheduler other({.workers = 1});
+    other.wait(other.spawn({.on = other.worker_thread(0)}, [&] { e.clear(); }));
+    EXPECT_EQ(more(), 1U) << "another scheduler's thread";
 }
 
 /// Says when time passes; takes the first of everything else.

@@ -328,6 +328,7 @@ worker* runtime::lease_guest() {
 
 void runtime::seat_guest(worker& w) {
     w.at_rest.store(false, relaxed);
+    if (serial() != nullptr) serial()->note_unchosen();
     enter_gate(w);
 }
 

@@ -23,7 +23,9 @@ void note_no_masked_task(runtime& rt, const worker& w) {
 }  // namespace
 
 void runtime::let_another_go_on() const {
-    if (const worker* const w = bound()) serial()->preempt(w->index);
+    const worker* const w = bound();
+    if (w == nullptr) return serial()->note_unchosen();
+    serial()->preempt(w->index);
 }
 
 /// All levels are offered: while one thread starts the highest task another one starts the next.
