@@ -53,6 +53,9 @@ inline bool accepts_tasks(const runtime& rt) { return rt.phase(relaxed) == life:
 inline bool discarding(const runtime& rt) { return rt.phase(relaxed) == life::discarding; }
 /// Every decision is a chooser's.
 inline bool under_chooser(const runtime& rt) { return rt.serial() != nullptr; }
+/// At the entrance of a call into the library, without any lock of the library: with a chooser
+/// another thread may go on first.
+inline void point(const runtime& rt) { rt.point(); }
 /// Somebody listens. One load; only then may observer_of() be called.
 inline bool observed(const runtime& rt) { return rt.observed(); }
 inline observer& observer_of(const runtime& rt) { return *rt.options().observer; }

@@ -26,12 +26,14 @@ scheduler::~scheduler() { detail::runtime::destroy(rt_); }
 
 task_id scheduler::spawn(const task_options& options, empty_task) {
     const seat_lease seat(*rt_, nullptr);
+    rt_->point();
     const detail::draft d = rt_->open(*seat, options, detail::draft_kind::spawned);
     return d.storage == nullptr ? task_id{} : rt_->publish(*seat, d, nullptr);
 }
 
 task_builder scheduler::begin(const task_options& options, empty_task) {
     const seat_lease seat(*rt_, nullptr);
+    rt_->point();
     const detail::draft d = rt_->open(*seat, options, detail::draft_kind::built);
     return {*rt_, d.storage == nullptr ? task_id{} : rt_->publish(*seat, d, nullptr)};
 }
@@ -40,6 +42,7 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
     worker* own = rt_->bound();
     detail::seats_seat* seat = own != nullptr ? own : rt_->enter_post_seat();
     if (seat == nullptr) return false;
+    if (own == nullptr && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
     const bool done = rt_->try_post(static_cast<worker&>(*seat), function, data);
     if (own == nullptr) rt_->leave_post_seat();
     return done;
@@ -63,7 +66,10 @@ bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
     return over;
 }
 
-task_state scheduler::state(task_id id) const { return rt_->state_of(id); }
+task_state scheduler::state(task_id id) const {
+    rt_->point();
+    return rt_->state_of(id);
+}
 
 bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
     const long_call call(*rt_);
@@ -86,8 +92,14 @@ void scheduler::end_blocking(detail::runtime& rt, bool stood_in) {
 
 // ---- threads -----------------------------------------------------------------------------------
 
-unsigned scheduler::worker_count() const { return rt_->active_workers(acquire); }
-void scheduler::set_worker_count(unsigned count) { rt_->set_worker_count(count); }
+unsigned scheduler::worker_count() const {
+    rt_->point();
+    return rt_->active_workers(acquire);
+}
+void scheduler::set_worker_count(unsigned count) {
+    rt_->point();
+    rt_->set_worker_count(count);
+}
 
 thread_ref scheduler::worker_thread(unsigned index) const {
     const thread_ref found = rt_->worker_thread(index);
@@ -102,9 +114,15 @@ thread_ref scheduler::this_thread() const {
 }
 
 unsigned scheduler::seat_count() const { return detail::sleepers::capacity; }
-void scheduler::expect_work(nanoseconds in) { rt_->expect_work(in); }
+void scheduler::expect_work(nanoseconds in) {
+    rt_->point();
+    rt_->expect_work(in);
+}
 void scheduler::freeze() { rt_->freeze(); }
-void scheduler::resume() { rt_->resume(); }
+void scheduler::resume() {
+    rt_->point();
+    rt_->resume();
+}
 
 void scheduler::set_priority_table(const priority_level* levels, std::size_t count) {
     const assertion_handler& misuse = rt_->options().assertion;
@@ -117,6 +135,7 @@ void scheduler::set_priority_table(const priority_level* levels, std::size_t cou
                       "the levels of a priority table are low, normal and high")) {
         return;
     }
+    rt_->point();
     for (std::size_t i = 0; i < count; ++i) {
         rt_->set_level(static_cast<std::uint8_t>(i), levels[i]);
     }
@@ -127,6 +146,7 @@ void scheduler::set_priority_table(const priority_level* levels, std::size_t cou
 void scheduler::shut_down(shutdown how) { rt_->shut_down(how); }
 
 main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
+    if (rt_.serial() != nullptr) rt_.serial()->note_unchosen();
     worker* w = rt_.add_main(name);
     if (w != nullptr) ref_ = {w->index, w->visit.load(relaxed)};
 }
@@ -136,7 +156,10 @@ main_thread::~main_thread() {
 
 // ---- seeing ------------------------------------------------------------------------------------
 
-scheduler_statistics scheduler::statistics() const { return rt_->statistics(); }
+scheduler_statistics scheduler::statistics() const {
+    rt_->point();
+    return rt_->statistics();
+}
 
 seat_statistics scheduler::statistics(unsigned seat) const {
     seat_statistics row;
@@ -198,6 +221,7 @@ task_environment task_context::environment() const {
 }
 unsigned task_context::seat() const { return state_.seat->index; }
 bool task_context::cancelled() const {
+    state_.rt.point();
     return state_.rt.phase(relaxed) == detail::life::discarding ||
            state_.rt.scope_cancelled(state_.rt.slot_at(state_.seat->top->slot));
 }
@@ -211,7 +235,10 @@ void task_context::wait(task_id id, help policy) {
     state_.rt.wait(*state_.seat, {.task = id}, forever, policy, &received);
     state_.rt.raise(received);
 }
-bool task_context::yield_to_higher() { return state_.rt.yield_to_higher(*state_.seat); }
+bool task_context::yield_to_higher() {
+    state_.rt.point();
+    return state_.rt.yield_to_higher(*state_.seat);
+}
 
 // ---- joins -------------------------------------------------------------------------------------
 
@@ -250,6 +277,10 @@ bool cancelled() {
     const running_task* t = detail::current_task();
     return t != nullptr && t->context.cancelled();
 }
+void point() {
+    const running_task* t = detail::current_task();
+    if (t != nullptr) t->context.internals().rt.point();
+}
 
 }  // namespace this_task
 
@@ -259,9 +290,11 @@ task_builder::~task_builder() {
     if (id_) rt_->finish_building(*seat_lease(*rt_, nullptr), id_, true);
 }
 bool task_builder::add_dependency(task_id predecessor) {
+    rt_->point();
     return id_ && rt_->add_dependency(*seat_lease(*rt_, nullptr), id_, predecessor);
 }
 task_id task_builder::finish() {
+    rt_->point();
     const task_id id = std::exchange(id_, {});
     if (id) rt_->finish_building(*seat_lease(*rt_, nullptr), id, false);
     return id;
@@ -310,7 +343,10 @@ void* take_value(runtime& rt, task_id id) {
     return nullptr;
 }
 
-bool value_ready(runtime& rt, task_id id) { return rt.state_of(id) == task_state::done; }
+bool value_ready(runtime& rt, task_id id) {
+    rt.point();
+    return rt.state_of(id) == task_state::done;
+}
 
 void release_value(runtime& rt, task_id id) { rt.release_holder(*seat_lease(rt, nullptr), id); }
 

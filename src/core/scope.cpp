@@ -25,6 +25,7 @@ scope::~scope() {
 }
 
 void scope::cancel() {
+    state_.rt.point();
     state_.cancelled.store(true, release);  // pairs with cancelled()
 }
 
@@ -43,6 +44,7 @@ bool scope::wait_for(nanoseconds timeout, help policy) {
 }
 
 scope_account scope::account() const {
+    state_.rt.point();
     scope_account sum;
     std::uint64_t ended = 0;
     for (const detail::scope_state::shard& part : state_.counts) {

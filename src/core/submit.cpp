@@ -13,7 +13,9 @@ draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind 
 }
 task_id publish_task(runtime& rt, draft d, closure_fn body) {
     if (d.owner != nullptr && !rt.serial()) return rt.publish(*d.owner, d, body);
-    return rt.publish(*seat_lease(rt, d.owner), d, body);
+    const seat_lease seat(rt, d.owner);
+    rt.point();
+    return rt.publish(*seat, d, body);
 }
 void abandon_task(runtime& rt, draft d) {
     rt.abandon(*seat_lease(rt, nullptr), d, flag_cancel | flag_empty);

@@ -77,6 +77,7 @@ void job_list::clear() {
 
 task_id job_list::submit(const job_submission& how) {
     job_list_state& s = state_;
+    core::point(s.rt);
     const assertion_handler& misuse = core::misuse(s.rt);
     if (s.refuse_to_change("wait() for the list before it is submitted again") ||
         !BRAID_EXPECT(misuse, !s.signalled,
@@ -123,6 +124,7 @@ void job_list::wait() {
 }
 
 bool job_list::try_wait() {
+    core::point(state_.rt);
     const task_id id = submission();
     constexpr nanoseconds enough = microseconds(50);
     // The owner may be the only one that can run what it polls for.

@@ -271,6 +271,7 @@ queue::~queue() {
 bool queue::push_item(item& work) {
     if (state_ == nullptr) return false;
     state& q = *state_;
+    core::point(q.rt);
     while (true) {
         // Counted first: drain() must never see a piece ended that it has not seen pushed.
         q.pushed.fetch_add(1, seq_cst);
@@ -323,6 +324,7 @@ void queue::drain() {
 std::size_t queue::discard() {
     std::size_t count = 0;
     if (state_ == nullptr) return 0;
+    core::point(rt_);
     for (item it; state_->try_pop(it); ++count) {
         it.reset();
         state_->dropped.fetch_add(1, seq_cst);

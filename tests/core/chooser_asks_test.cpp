@@ -1,12 +1,18 @@
 // What a chooser is asked about, by choosers that are made for one question each.
 #include "braid/core/decision.hpp"
+#include "braid/core/event.hpp"
+#include "braid/core/future.hpp"
+#include "braid/core/scope.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <set>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -140,6 +146,110 @@ TEST_P(ChooserAsks, WhoGetsResourcesOfWhichTasksNeedSeveral) {
     EXPECT_GE(orders.size(), 6U) << "the first one holds them, the others come in any order";
 }
 
+/// The running thread goes on; counts how often it is asked whether it does.
+struct point_counter final : braid::chooser {
+    std::size_t points = 0;
+    std::size_t choose(decision_kind kind, const braid::alternative*, std::size_t) override {
+        points += kind == decision_kind::preempt;
+        return 0;
+    }
+};
+
+TEST_P(ChooserAsks, AtEachCallWhetherAnotherThreadGoesOn) {
+    if (GetParam() == 0) GTEST_SKIP() << "nobody else";
+    point_counter chooser;
+    braid::scheduler s(options_with(chooser));
+    braid::event e(s, braid::reset::manual);
+    braid::scope all(s);
+    braid::future<int> value = s.async([] { return 1; });
+    // Some other thread can go on from here, and does not until this one sleeps.
+    auto built = s.begin({}, braid::empty);
+    const task_id id = built.id();
+    const task_id first = s.spawn({.after = {s.begin({}, braid::empty).finish()}}, [] {});
+    const std::pair<const char*, std::function<void()>> calls[] = {
+        {"spawn", [&] { s.spawn({.after = {id}}, [] {}); }},
+        {"spawn empty", [&] { s.spawn({.after = {id}}, braid::empty); }},
+        {"begin", [&] { s.begin({.after = {id}}, braid::empty).finish(); }},
+        {"add_dependency", [&] { built.add_dependency(first); }},
+        {"state", [&] { s.state(id); }},
+        {"wait_for", [&] { s.wait_for(id, braid::seconds(0)); }},
+        {"set", [&] { e.set(); }},
+        {"is_set", [&] { EXPECT_TRUE(e.is_set()); }},
+        {"wait for event", [&] { s.do_work_while_waiting_for(e); }},
+        {"clear", [&] { e.clear(); }},
+        {"scope", [&] { all.wait(); }},
+        {"account", [&] { all.account(); }},
+        {"cancel", [&] { all.cancel(); }},
+        {"ready", [&] { value.ready(); }},
+        {"worker_count", [&] { EXPECT_GT(s.worker_count(), 0U); }},
+        {"statistics", [&] { s.statistics(); }},
+        {"expect_work", [&] { s.expect_work(braid::seconds(3600)); }},
+        {"finish", [&] { built.finish(); }},
+    };
+    for (const auto& [name, call] : calls) {
+        const std::size_t before = chooser.points;
+        call();
+        EXPECT_GT(chooser.points, before) << name;
+    }
+    EXPECT_EQ(value.get(), 1);
+}
+
+/// Reads and writes with a call between: two may read before either writes.
+template <class Call>
+std::set<int> sums_of_two(braid::scheduler_options o, Call&& between) {
+    std::set<int> sums;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        seeded_chooser chooser(seed);
+        o.chooser = &chooser;
+        braid::scheduler s(o);
+        int sum = 0;
+        braid::scope all(s);
+        for (int i = 0; i < 2; ++i) {
+            all.post([&] {
+                const int before = sum;
+                between();
+                sum = before + 1;
+            });
+        }
+        all.wait();
+        sums.insert(sum);
+    }
+    return sums;
+}
+
+TEST_P(ChooserAsks, AtAPointOfTheProgramsOwnWhetherAnotherThreadGoesOn) {
+    braid::this_task::point();  // nothing outside tasks
+    if (GetParam() == 0) GTEST_SKIP() << "nobody else";
+    EXPECT_EQ(sums_of_two(options(), [] {}), (std::set<int>{2}));
+    EXPECT_EQ(sums_of_two(options(), [] { braid::this_task::point(); }), (std::set<int>{1, 2}));
+}
+
+TEST_P(ChooserAsks, NobodyAboutThreadsFromOutsideButTheyAreCounted) {
+    seeded_chooser chooser(1);
+    braid::scheduler s(options_with(chooser));
+    braid::event e(s, braid::reset::manual);
+    std::uint64_t before = 0;
+    const auto more = [&] {
+        const std::uint64_t now = s.statistics().unchosen;
+        return now - std::exchange(before, now);
+    };
+    s.wait(s.spawn([&] { s.wait(s.spawn([&] { e.set(); })); }));
+    EXPECT_EQ(more(), 0U) << "all of it was chosen";
+    std::thread([&] { e.clear(); }).join();
+    EXPECT_EQ(more(), 1U) << "a foreign thread";
+    s.blocking([] {});
+    EXPECT_EQ(more(), 1U) << "the end of blocking()";
+    s.blocking([&] { std::thread([&] { s.wait(s.spawn([] {})); }).join(); });
+    EXPECT_GE(more(), 3U) << "a foreign thread that makes a task and waits for it";
+    s.blocking([&] { e.set(); });
+    EXPECT_EQ(more(), 1U) << "its end; a set() in it enters nothing";
+    s.blocking([&] { s.post([] {}); });
+    EXPECT_GE(more(), 2U) << "a task that is made within it";
+    braid::scheduler other({.workers = 1});
+    other.wait(other.spawn({.on = other.worker_thread(0)}, [&] { e.clear(); }));
+    EXPECT_EQ(more(), 1U) << "another scheduler's thread";
+}
+
 /// Says when time passes; takes the first of everything else.
 struct clock_chooser final : braid::chooser {
     std::size_t answer = 0, asked = 0;
@@ -174,13 +284,19 @@ TEST_P(ChooserAsks, WhetherATimeOutComesWhileOthersCanGoOn) {
     }
 }
 
-/// Time stands still until all waits have begun; from then on the seed decides.
+/// Time stands still until all waits have begun; from then on the seed decides. The entrance of a
+/// wait is a point, too, but nobody else goes on there: its deadline counts from then.
 struct late_clock final : braid::chooser {
     late_clock(std::uint64_t seed, const int& waits) : by_seed(seed), begun(waits) {}
     seeded_chooser by_seed;
     const int& begun;
+    int entered = 0;
     std::size_t choose(decision_kind kind, const braid::alternative* list,
                        std::size_t count) override {
+        if (kind == decision_kind::preempt && entered != begun) {
+            entered = begun;
+            return 0;
+        }
         if (kind == decision_kind::clock && begun < 5) return 0;
         return by_seed.choose(kind, list, count);
     }

@@ -13,7 +13,7 @@ BRAID_NAMESPACE_BEGIN
 enum class decision_kind : std::uint8_t {
     next_thread,  // who goes on: a thread with ready work, or one whose wait has ended
     next_task,    // which ready task it runs, of any level
-    preempt,      // 0: the running thread goes on after making work ready; 1: let another one go
+    preempt,      // 0: the running thread goes on at a call into the library; 1: let another one go
     wake,         // which sleeper is woken
     time_out,     // which of several waits runs out of time, when their deadlines are the same
     clock,        // 0: somebody goes on before the next deadline; 1: it passes first
@@ -35,6 +35,10 @@ struct alternative {
 /// Time-outs of waits are on a clock of the scheduler's own, which stands still until the answer to
 /// `clock` is 1, or nobody can go on; then the earliest deadline passes. A chooser that always says
 /// 0 lets time pass as late as it can.
+///
+/// Each call into the library is a point where another thread may go on (`preempt`), and so is
+/// this_task::point(). So a task must not hold a lock over one that another task takes: that one
+/// would wait for it at the gate, where nobody goes on.
 ///
 /// Called by one thread at a time. Must not call into the scheduler.
 class chooser {

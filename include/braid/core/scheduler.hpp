@@ -190,6 +190,9 @@ BRAID_API task_id id();
 /// "" outside tasks.
 BRAID_API const char* name();
 BRAID_API bool cancelled();
+/// Says to a chooser that another thread may go on here, as every call into the library does: for
+/// code that tasks share without the library. Nothing without a chooser, and outside tasks.
+BRAID_API void point();
 }  // namespace this_task
 
 BRAID_NAMESPACE_END

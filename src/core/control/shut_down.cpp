@@ -110,6 +110,7 @@ scheduler_statistics runtime::statistics() const {
     scheduler_statistics sum = totals();
     sum.refused = refused();
     count_reserves(sum);
+    if (serial() != nullptr) sum.unchosen = serial()->unchosen();
     return sum;
 }
 

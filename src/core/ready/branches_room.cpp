@@ -59,6 +59,10 @@ bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t c
     return true;
 }
 
+void branches_room::report_public(const ready_seat& w, const fork_slot& slot) const {
+    report_forked(w, id_of(slot.task.load(relaxed)), slot, branch_identity(w, slot));
+}
+
 /// The join is one creation of whom it is part of, and its branches are told apart by their place.
 /// The first part goes on as that creator: it runs on this thread, before anything that follows.
 void branches_room::identify_branches(ready_seat& w, const fork_slot* first, std::uint32_t count) {
@@ -75,9 +79,7 @@ void branches_room::publish_joins(ready_seat& w, std::uint32_t count) {
         while (task->joins_from > slot) task = task->below;
         slot->state.store(0, relaxed);
         slot->task.store(task->slot, relaxed);
-        if (observed()) {
-            report_forked(w, id_of(task->slot), *slot, branch_identity(w, *slot));
-        }
+        if (observed()) report_public(w, *slot);
     }
     stack.pop_limit += count;
     stack.window.publish(count);
@@ -88,19 +90,6 @@ void branches_room::publish_joins(ready_seat& w, std::uint32_t count) {
 void branches_room::publish_joins(ready_seat& w) {
     if (w.joins == nullptr || !may_be_helped(w)) return;
     if (const std::uint32_t count = joins_private(*w.joins)) publish_joins(w, count);
-}
-
-void branches_room::end_join(const ready_seat& w, fork_slot* slot, bool stolen) {
-    fork_stack& stack = *w.joins;
-    const std::uint32_t height = height_of(stack, slot);
-    if (stolen) {
-        stack.top = slot;
-        stack.window.forget(height);
-    }
-    stack.pop_limit = slot;
-    // The next join is the outermost: it is public from the start, so that a thread that is free
-    // need not ask.
-    if (height == 0) stack.push_limit.store(nullptr, relaxed);
 }
 
 // ---- the thief ---------------------------------------------------------------------------------

@@ -39,7 +39,18 @@ public:
         return w.joins->window.take_back(height_of(*w.joins, slot));
     }
     /// The owner goes on below the join of that slot.
-    static void end_join(const ready_seat& w, fork_slot* slot, bool stolen);
+    static void end_join(const ready_seat& w, fork_slot* slot, bool stolen) {
+        fork_stack& stack = *w.joins;
+        const std::uint32_t height = height_of(stack, slot);
+        if (stolen) {
+            stack.top = slot;
+            stack.window.forget(height);
+        }
+        stack.pop_limit = slot;
+        // The next join is the outermost: it is public from the start, so that a thread that is
+        // free need not ask.
+        if (height == 0) stack.push_limit.store(nullptr, relaxed);
+    }
 
     // ---- the thief
     /// The oldest public branch of `victim`, if it lies at `from` or above and its task is wanted.
@@ -58,7 +69,9 @@ private:
         return static_cast<std::uint32_t>(slot - stack.base);
     }
     void publish_joins(ready_seat& w, std::uint32_t count);
-    void identify_branches(ready_seat& w, const fork_slot* first, std::uint32_t count);
+    [[gnu::noinline]] void report_public(const ready_seat& w, const fork_slot& slot) const;
+    [[gnu::noinline]] void identify_branches(ready_seat& w, const fork_slot* first,
+                                             std::uint32_t count);
 };
 
 }  // namespace detail

@@ -142,7 +142,7 @@ unsigned gate::let_time_pass() {
     return seat;
 }
 
-/// Threads that have looked in vain do so again once somebody else has gone on.
+/// A thread that has looked in vain does so again once somebody else has gone on.
 void gate::forget_looks() { std::fill_n(has_looked_, capacity, false); }
 
 void gate::report_standstill() {

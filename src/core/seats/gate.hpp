@@ -53,6 +53,9 @@ public:
     std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
         return count < 2 ? 0 : chooser_.choose(kind, list, count);
     }
+    /// A thread came at a moment that no chooser decides. Any thread, also in a signal handler.
+    void note_unchosen() { unchosen_.fetch_add(1, relaxed); }  // a count
+    std::uint64_t unchosen() const { return unchosen_.load(relaxed); }
     /// For the thread for which the gate is open.
     ready_choices& ready() { return ready_; }
 
@@ -74,6 +77,7 @@ private:
     const log_handler& log_;
     const char* const name_;
     ready_choices ready_;
+    atomic<std::uint64_t> unchosen_{0};
     std::mutex mutex_;
     unsigned running_ = capacity;  // capacity: nobody
     state state_[capacity]{};

@@ -13,6 +13,7 @@ public:
         if (!w.outside_gate) return;
         gate_ = rt.serial();
         seat_ = &w;
+        gate_->note_unchosen();
         gate_->enter(w.index);
         w.outside_gate = false;
     }

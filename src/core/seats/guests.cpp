@@ -59,6 +59,7 @@ seats_seat* threads_room::try_lease_guest() {
 
 void threads_room::sit_down_as_guest(seats_seat& w) {
     w.at_rest.store(false, relaxed);
+    if (serial() != nullptr) serial()->note_unchosen();
     sit_down(w);
 }
 

@@ -27,11 +27,18 @@ void wait_room::end_blocking(wait_seat& w, bool stood_in) {
     }
     w.blocks.store(false, relaxed);
     if (serial() != nullptr) {
+        serial()->note_unchosen();
         serial()->enter(w.index);
         w.outside_gate = false;
     }
     w.elsewhere = w.elsewhere_before + (task_clock() - w.blocking_since);
     take_permit_back(w);
+}
+
+void wait_room::let_another_go_on() const {
+    const seats_seat* const w = bound();
+    if (w == nullptr) return serial()->note_unchosen();
+    serial()->preempt(w->index);
 }
 
 bool wait_room::help_once(wait_seat& w, task_id needed) {

@@ -370,6 +370,7 @@ void wait_loop::run_unneeded() {
 bool wait_room::wait(wait_seat& w, const wait_target& target, nanoseconds timeout, help policy,
                      outcome** received) {
     const gate_pass pass(*this, w);
+    point();
     if (target.branch == nullptr) publish_joins(w);
     wait_loop loop(*this, w, target, timeout, policy);
     if (loop.enter()) return loop.run(received);

@@ -33,6 +33,12 @@ public:
     bool begin_blocking(wait_seat& w);
     void end_blocking(wait_seat& w, bool stood_in);
 
+    /// At the entrance of a call into the library, without any lock of the library: with a chooser
+    /// another thread may go on first.
+    void point() const {
+        if (serial() != nullptr) let_another_go_on();
+    }
+
     // ---- joins (wait_for_branch.cpp)
     /// True: the branch is the owner's again. False: it has run elsewhere, or was reported.
     bool join_popped(wait_seat& w, fork_slot* slot);
@@ -46,6 +52,7 @@ public:
     void report_event(event_kind kind, const event& e) const;
 
 private:
+    void let_another_go_on() const;
     void wait_for_branch(wait_seat& w, fork_slot& branch);
 
     atomic<bool> warned_of_parking_{false};
