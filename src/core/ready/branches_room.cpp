@@ -45,6 +45,22 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
     return fork_access::at(w.joins->top);
 }
 
+[[gnu::always_inline]] inline void branches_room::publish_joins(ready_seat& w,
+                                                                std::uint32_t count) {
+    fork_stack& stack = *w.joins;
+    const running_task* task = w.top;
+    for (fork_slot* slot = stack.pop_limit + count; slot-- != stack.pop_limit;) {
+        while (task->joins_from > slot) task = task->below;
+        slot->state.store(0, relaxed);
+        slot->task.store(task->slot, relaxed);
+        if (observed()) report_public(w, *slot);
+    }
+    stack.pop_limit += count;
+    stack.window.publish(count);
+    if (asleep().should_wake()) wake_one();
+    if (serial()) serial()->preempt(w.index);
+}
+
 bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
     const bool named = stack.identified;
@@ -70,21 +86,6 @@ void branches_room::identify_branches(ready_seat& w, const fork_slot* first, std
     const std::uint64_t join = next_identity(w);
     // The leftmost branch lies highest.
     for (std::uint32_t i = 0; i != count; ++i) ids[i] = stable_ids::join(join, count - 1 - i);
-}
-
-void branches_room::publish_joins(ready_seat& w, std::uint32_t count) {
-    fork_stack& stack = *w.joins;
-    const running_task* task = w.top;
-    for (fork_slot* slot = stack.pop_limit + count; slot-- != stack.pop_limit;) {
-        while (task->joins_from > slot) task = task->below;
-        slot->state.store(0, relaxed);
-        slot->task.store(task->slot, relaxed);
-        if (observed()) report_public(w, *slot);
-    }
-    stack.pop_limit += count;
-    stack.window.publish(count);
-    if (asleep().should_wake()) wake_one();
-    if (serial()) serial()->preempt(w.index);
 }
 
 void branches_room::publish_joins(ready_seat& w) {
