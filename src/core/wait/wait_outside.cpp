@@ -63,6 +63,12 @@ bool wait_room::wait_here(const wait_target& target, nanoseconds timeout, help p
     if (seats_seat* const own = bound()) {
         return wait(static_cast<wait_seat&>(*own), target, timeout, policy, received);
     }
+    return wait_as_guest(target, timeout, policy, received);
+}
+
+/// Apart from wait_here(), whose frame would lie below each task that a wait runs.
+[[gnu::noinline]] bool wait_room::wait_as_guest(const wait_target& target, nanoseconds timeout,
+                                                help policy, outcome** received) {
     guest_lease guest{*this, static_cast<wait_seat*>(try_lease_guest())};
     if (guest.seat != nullptr) return wait(*guest.seat, target, timeout, policy, received);
 

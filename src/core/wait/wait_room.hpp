@@ -53,6 +53,8 @@ public:
 
 private:
     void let_another_go_on() const;
+    bool wait_as_guest(const wait_target& target, nanoseconds timeout, help policy,
+                       outcome** received);
     void wait_for_branch(wait_seat& w, fork_slot& branch);
 
     atomic<bool> warned_of_parking_{false};
