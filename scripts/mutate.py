@@ -32,7 +32,15 @@ MODULES = {
     "fork_join": "include/braid/fork_join",
 }
 # The core's part of joins is told by joins only, and by nodes that join.
-ALSO = {"src/core/run/branch.cpp": ("fork_join", "graph")}
+ALSO = dict.fromkeys(
+    (
+        "src/core/fork_doors.cpp",
+        "src/core/ready/branches_room.cpp",
+        "src/core/run/branch.cpp",
+        "src/core/wait/wait_for_branch.cpp",
+    ),
+    ("fork_join", "graph"),
+)
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "scripts")
 # What no mutant is in, and gdb, which takes longer than all the rest.
 OPTIONS = ("-DBRAID_BUILD_SAMPLES=OFF", "-DBRAID_BUILD_DEMO=OFF", "-DBRAID_BUILD_TOOLS=OFF",

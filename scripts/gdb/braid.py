@@ -146,9 +146,9 @@ def runtimes():
 def of_thread_locals():
     """From the seats that the thread has; needs libthread_db, which gdb may lack."""
     try:
-        bindings = gdb.parse_and_eval(f"'{NAMESPACE}(anonymous namespace)::bindings'")
+        bindings = gdb.parse_and_eval(f"'{NAMESPACE}this_thread_state'")["bindings"]
         low, high = bindings.type.range()
-        seats = [bindings[i]["w"] for i in range(low, high + 1)]
+        seats = [bindings[i]["seat"] for i in range(low, high + 1)]
         return [w["rt"].referenced_value() for w in seats if int(w) != 0]
     except (gdb.error, gdb.MemoryError):
         return []
@@ -160,7 +160,7 @@ def of_frames():
     frame = gdb.newest_frame()
     while frame is not None:
         name = frame.name() or ""
-        if re.match(re.escape(NAMESPACE) + r"(runtime|\w+_room)::", name):
+        if re.match(re.escape(NAMESPACE) + r"(runtime|\w+_room)::~?\w+(<\w+>)?(\(.*)?$", name):
             try:
                 this = frame.read_var("this").cast(gdb.lookup_type(NAMESPACE + "runtime").pointer())
                 found.append(this.dereference())
@@ -275,7 +275,7 @@ class Seats(gdb.Command):
                 kind = str(w["kind"]).rsplit("::", 1)[-1]
                 state = "rests" if number(w["at_rest"]) else "awake"
                 print(f"  seat {int(w['index']):<3} {w['name'].string():<16} {kind:<10} {state}"
-                      f"  ready {self.ready(w)}  inbox {number(w['box']['size'])}"
+                      f"  ready {self.ready(w)}  inbox {number(w['box']['size_'])}"
                       f"  executed {number(w['counters']['executed'])}")
                 for f in range(min(number(w["shown"]), 64)):
                     frame = w["frames"][f]

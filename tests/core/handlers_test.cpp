@@ -133,7 +133,7 @@ TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
         {"assert.cpp", 1},  // a caller's mistake in the `checked` build without a handler
         // No memory for the scheduler itself: nothing could be returned.
         {"accounted_memory.cpp", 1},
-        {"failure.cpp", 1},       // -fno-exceptions: a failure that would have to be thrown,
+        {"scope.cpp", 1},         // -fno-exceptions: a failure that would have to be thrown,
         {"outcome_room.cpp", 1},  // and here, too
         {"future.hpp", 1},        // -fno-exceptions: get() without a value
         {"per_worker.hpp", 1},    // -fno-exceptions: no memory for scratch
