@@ -182,14 +182,14 @@ public:
 
     // The nodes are a source of bodies: see body_source.
     void invoke(core::body_frame& frame);
-    bool ended(core::body_frame& frame, std::int64_t started);
+    bool ended(core::body_frame& frame);
     bool next(core::body_frame& frame);
 
 private:
     static constexpr unsigned most = 1024;  // until the loop looks at everything else
 
     void pass_over(const graph_plan& plan, bool unwanted);
-    bool end_body(const graph_plan& plan, node_end& how, std::int64_t started);
+    bool end_body(const graph_plan& plan, node_end& how);
     bool call(const graph_plan& plan);
     void report_start(const char* name) const;
 
@@ -205,12 +205,13 @@ private:
     core::own_facts facts_{0};
     bool observed_ = false, calls_ = false, threw_ = false;
     const char* name_ = nullptr;
+    std::int64_t started_ = 0;
     task_id released_by_, id_;
     core::running_task body_;
     core::body_frame frame_;
 };
 
-[[gnu::always_inline]] inline void graph_run::sequence::invoke(core::body_frame&) {
+[[gnu::always_inline]] inline void graph_run::sequence::invoke(core::body_frame& frame) {
     observed_ = core::observed(rt_);
     facts_ = plan_->task.facts();
     const bool unwanted = facts_.is_cancelled() || core::discarding(rt_) ||
@@ -219,16 +220,16 @@ private:
     if (released_by_ && !calls_) run_.report_ready(seat_, *plan_, released_by_);
     if (!calls_) return pass_over(*plan_, unwanted);
     name_ = plan_->task.name();
+    started_ = frame.start();
     if (observed_) report_start(name_);
     threw_ = !call(*plan_);
 }
 
-[[gnu::always_inline]] inline bool graph_run::sequence::ended(core::body_frame&,
-                                                              std::int64_t started) {
+[[gnu::always_inline]] inline bool graph_run::sequence::ended(core::body_frame&) {
     const graph_plan& plan = *plan_;
     next_ = nullptr;
     node_end how;
-    if (calls_ && !end_body(plan, how, started)) return false;
+    if (calls_ && !end_body(plan, how)) return false;
     if (facts_.has_resources()) core::release_resources(rt_, seat_, plan.index);
     // Without the list that completes others: nothing is completed below this.
     if (how.closed || how.completion_reported || plan.task.drop_share()) {
@@ -264,8 +265,7 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
 
 /// False: another thread has ended the node, and this one has nothing to go on with.
 [[gnu::always_inline]] inline bool graph_run::sequence::end_body(const graph_plan& plan,
-                                                                 node_end& how,
-                                                                 std::int64_t started) {
+                                                                 node_end& how) {
     const attempts* const tries =
         special_ ? run_.graph->attempts_of(plan.task.number() - 1) : nullptr;
     const bool at_once = !threw_ && tries == nullptr && !facts_.has_resources();
@@ -282,7 +282,7 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
         core::end_share(rt_, seat_, run_id_);
         return false;
     }
-    frame_.timed(name_, facts_.may_be_long(), started);
+    frame_.timed(name_, facts_.may_be_long(), started_);
     return true;
 }
 

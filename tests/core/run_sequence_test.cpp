@@ -19,12 +19,13 @@ using braid::detail::current_task;
 class three_bodies {
 public:
     void invoke(body_frame& frame) {
+        started = frame.start();
         braid::detail::guarded(frame.context(), [&] {
             EXPECT_EQ(&current_task()->context, &frame.context()) << "the body is what runs";
             if (++calls == 2) throw 2;
         });
     }
-    bool ended(body_frame& frame, std::int64_t started) {
+    bool ended(body_frame& frame) {
         EXPECT_EQ(frame.failed(), calls == 2);
         failures += frame.failed();
         frame.take_error();
@@ -34,6 +35,7 @@ public:
     bool next(body_frame&) { return calls != 3; }
 
     int calls = 0, failures = 0;
+    std::int64_t started = 0;
 };
 
 TEST(RunSequence, ASourceOfTheTestsOwnIsRunAsTheSchedulersAre) {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "scripts/functions.clang-tidy"
-FOLDERS = ("graph", "job_list", "frame", "queue")
+FOLDERS = ("core", "graph", "job_list", "frame", "queue")
 
 GOOD = "int small(int a, int b, int c, int d, int e) {\n    return a + b + c + d + e;\n}\n"
 BAD = {
@@ -53,7 +53,8 @@ class functions(unittest.TestCase):
 
     def test_headers_of_the_folders_are_checked_and_those_of_others_are_not(self):
         for folder in FOLDERS:
-            for top in ("src", "include/braid"):
+            # The core's public headers hand much on to what they inline.
+            for top in ("src",) if folder == "core" else ("src", "include/braid"):
                 with self.subTest(folder=folder, top=top):
                     result = self.check(f"{top}/{folder}/bad.hpp", BAD["parameters"])
                     self.assertNotEqual(result.returncode, 0, result.stdout)

@@ -205,11 +205,12 @@ public:
           level_(rt.level_of(batch_)) {}
 
     [[gnu::always_inline]] void invoke(body_frame& frame) {
+        started_ = frame.start();
         batch_member member{ticket_.all.shared, at_};
         ticket_.all.run(&member, &frame.context());
     }
-    [[gnu::always_inline]] bool ended(body_frame& frame, std::int64_t started) {
-        frame.timed(batch_.name, batch_.has(flag_quiet), started);
+    [[gnu::always_inline]] bool ended(body_frame& frame) {
+        frame.timed(batch_.name, batch_.has(flag_quiet), started_);
         if (!frame.failed()) {
             ++executed_;
         } else {
@@ -258,6 +259,7 @@ private:
     const slot& batch_;
     const unsigned level_;
     std::size_t at_ = 0;
+    std::int64_t started_ = 0;
     std::uint64_t executed_ = 0, failed_ = 0, cancelled_ = 0;
     bool left_early_ = false;
 };

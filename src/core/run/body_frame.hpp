@@ -105,19 +105,17 @@ private:
 /// returned or failed, says how long it took, and ends its task; true: the source goes on. `next`
 /// moves on to another one; false: there is none for this thread now.
 template <class Source, class Frame>
-concept body_source = requires(Source& s, Frame& f, std::int64_t started) {
+concept body_source = requires(Source& s, Frame& f) {
     s.invoke(f);
-    { s.ended(f, started) } -> std::same_as<bool>;
+    { s.ended(f) } -> std::same_as<bool>;
     { s.next(f) } -> std::same_as<bool>;
 };
 
 template <class Frame, body_source<Frame> Source>
 [[gnu::always_inline]] inline void run_sequence(Frame& frame, Source& source) {
-    while (true) {
-        const std::int64_t started = frame.start();
+    do {
         source.invoke(frame);
-        if (!source.ended(frame, started) || !source.next(frame)) return;
-    }
+    } while (source.ended(frame) && source.next(frame));
 }
 
 }  // namespace detail

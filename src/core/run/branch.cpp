@@ -32,7 +32,7 @@ public:
         if (identified) leave(w_, part);
         report(event_kind::job_ended);
     }
-    bool ended(body_frame& frame, std::int64_t) {
+    bool ended(body_frame& frame) {
         frame.close();
         w_.stamp = rt_.task_clock();
         if (rt_.options().statistics) {

@@ -61,7 +61,7 @@ public:
 
         invoke_(s_->storage, &frame.context());
     }
-    [[gnu::always_inline]] bool ended(body_frame& frame, std::int64_t) {
+    [[gnu::always_inline]] bool ended(body_frame& frame) {
         frame.count_untimed();
         if (frame.failed()) return false;
         seat_counters::add(w_.counters.executed);

@@ -36,17 +36,18 @@ public:
         : rt_(rt), w_(w), id_(id), s_(rt.slot_at(id)), name_(s_.name), flags_(flags) {}
 
     void invoke(body_frame& frame) {
+        started_ = frame.start();
         s_.runner.store(w_.index, relaxed);
         if (rt_.observed()) rt_.watcher().on_start(w_.index, id_, name_, 0, {});
 
         s_.invoke(s_.storage, &frame.context());
     }
-    bool ended(body_frame& frame, std::int64_t started) {
+    bool ended(body_frame& frame) {
         frame.close();
         const std::uint32_t index = index_of(id_.value);
         const bool completes = rt_.observed() && report_end(frame.failed());
         if ((flags_ & flag_resources) != 0) rt_.release_resources(w_, index);
-        frame.timed(name_, (flags_ & flag_quiet) != 0, started);
+        frame.timed(name_, (flags_ & flag_quiet) != 0, started_);
         frame.end_times(name_);
         if (frame.failed()) {
             seat_counters::add(w_.counters.failed);
@@ -75,6 +76,7 @@ private:
     slot& s_;
     const char* const name_;
     const std::uint16_t flags_;
+    std::int64_t started_ = 0;
 };
 
 /// Apart from run(), whose frame would lie below each body.

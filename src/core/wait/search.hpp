@@ -29,13 +29,14 @@ public:
     /// A node of the graph whose run is awaited.
     bool is_node(task_id id) const;
 
-private:
-    task_id claim_needed(std::size_t look_at);
-
+protected:
     wait_room& rt_;
     wait_seat& w_;
     const wait_target& target_;
     const help policy_;
+
+private:
+    task_id claim_needed(std::size_t look_at);
 };
 
 /// The frame on this thread's stack that must return before the task can complete: the task's own

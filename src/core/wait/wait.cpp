@@ -58,16 +58,11 @@ std::int64_t end_of_watch(const wait_room& rt) {
 
 /// One wait of one thread. What is needed runs on top of it; where there is nothing, the thread
 /// watches for a while, gives its permit away if that is wanted, and sleeps.
-class wait_loop {
+class wait_loop : work_search {
 public:
     wait_loop(wait_room& rt, wait_seat& w, const wait_target& target, nanoseconds timeout,
               help policy)
-        : rt_(rt),
-          w_(w),
-          target_(target),
-          deadline_(deadline_of(rt, timeout)),
-          policy_(policy),
-          search_(rt, w, target, policy) {}
+        : work_search(rt, w, target, policy), deadline_(deadline_of(rt, timeout)) {}
 
     /// False: what is awaited came about already.
     bool enter() {
@@ -104,12 +99,7 @@ private:
     bool starves() const;
     void run_unneeded();
 
-    wait_room& rt_;
-    wait_seat& w_;
-    const wait_target& target_;
     const std::int64_t deadline_;
-    const help policy_;
-    work_search search_;
     bool entered_ = true;        // the record is in the parking lot, or was woken there
     bool timed_out_ = false;     // the last sleep
     bool asked_ = false;         // others know that this thread is about to sleep
@@ -219,7 +209,7 @@ bool wait_loop::out_of_time() const {
 }
 
 bool wait_loop::run_needed() {
-    const task_id id = search_.find();
+    const task_id id = find();
     if (id) run_on_top(id);
     return static_cast<bool>(id);
 }
@@ -234,10 +224,10 @@ void wait_loop::run_on_top(task_id id) {
     floats_.use(w_, rt_.float_control());
     // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
     const auto more = [&](std::uint64_t entry) {
-        return target_.all_of != nullptr || target_.run_everything || search_.is_node({entry});
+        return target_.all_of != nullptr || target_.run_everything || is_node({entry});
     };
     rt_.run(w_, id, more(id.value));
-    rt_.run_chain(w_, [&](std::uint64_t entry) { return search_.is_needed(entry); }, more);
+    rt_.run_chain(w_, [&](std::uint64_t entry) { return is_needed(entry); }, more);
 }
 
 bool wait_loop::steal_branch() {
@@ -320,7 +310,7 @@ void wait_loop::poll() {
         }
     }
     if (policy_ != help::none && enough_stack(rt_, w_)) {
-        if (const task_id id = search_.find_anywhere()) return run_on_top(id);
+        if (const task_id id = find_anywhere()) return run_on_top(id);
     }
     constexpr std::uint8_t with_tasks = 3;
     if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
@@ -358,7 +348,7 @@ bool wait_loop::starves() const {
 
 void wait_loop::run_unneeded() {
     if (!enough_stack(rt_, w_)) return;
-    const task_id id = search_.oldest_ready();
+    const task_id id = oldest_ready();
     if (!id) return;
     const unsigned outer = std::exchange(w_.unneeded_from, w_.depth);
     run_on_top(id);
