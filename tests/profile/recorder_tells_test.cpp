@@ -69,39 +69,50 @@ TEST(ObserverTells, TheRecorderWhichEventWasSetAndTaken) {
     EXPECT_EQ(kind_after(c, record_kind::event_taken), record_kind::wait_end);
 }
 
-TEST(ObserverTells, TheRecorderWhetherTheSecondPartOfAJoinWasTaken) {
+/// What is recorded of one join in a scheduler with so many workers.
+template <class Body>
+capture record_of_join(int workers, Body&& body) {
     memory_sink sink;
     profile::recorder recorder;
     {
-        braid::scheduler s({.workers = 1, .observer = &recorder});
-        ASSERT_TRUE(recorder.start(sink));
-        braid::fork_join(s, "joins", [](braid::fork_context c) {
-            std::atomic<bool> began{false};
-            const auto until_taken = [&] {
-                while (!began.load()) std::this_thread::yield();
-            };
-            braid::join(c, until_taken, [&] { began.store(true); });
-        });
-        s.set_worker_count(0);
-        braid::fork_join(s, "joins", [](braid::fork_context c) { braid::join(c, [] {}, [] {}); });
+        braid::scheduler s({.workers = workers, .observer = &recorder});
+        EXPECT_TRUE(recorder.start(sink));
+        braid::fork_join(s, "joins", body);
     }
-    ASSERT_TRUE(recorder.stop());
-    const capture c = sink.read();
-    ASSERT_EQ(count_of(c, record_kind::joined), 2U);
-    std::size_t kept = 0;
+    EXPECT_TRUE(recorder.stop());
+    return sink.read();
+}
+
+record end_of_join(const capture& c) {
+    EXPECT_EQ(count_of(c, record_kind::joined), 1U);
     for (const profile::lane& l : c.lanes) {
         for (const record& r : l.records) {
-            if (r.kind != record_kind::joined) continue;
-            const bool here = (r.flags & profile::join_kept) != 0;
-            kept += here;
-            const auto thief = [&](const profile::lane& o) { return o.seat == r.aux; };
-            const auto by = std::find_if(c.lanes.begin(), c.lanes.end(), thief);
-            if (here || by == c.lanes.end()) continue;
-            EXPECT_EQ(by->kind, profile::lane_kind::worker);
+            if (r.kind == record_kind::joined) return r;
         }
     }
-    EXPECT_EQ(kept, 1U);
-    EXPECT_EQ(count_of(c, record_kind::job_started), 1U);
+    return {};
+}
+
+TEST(ObserverTells, TheRecorderWhetherTheSecondPartOfAJoinWasTaken) {
+    const capture taken = record_of_join(1, [](braid::fork_context c) {
+        std::atomic<bool> began{false};
+        const auto until_taken = [&] {
+            while (!began.load()) std::this_thread::yield();
+        };
+        braid::join(c, until_taken, [&] { began.store(true); });
+    });
+    const record end = end_of_join(taken);
+    EXPECT_EQ(end.flags & profile::join_kept, 0);
+    EXPECT_EQ(count_of(taken, record_kind::job_started), 1U);
+    const auto thief = [&](const profile::lane& o) { return o.seat == end.aux; };
+    const auto by = std::find_if(taken.lanes.begin(), taken.lanes.end(), thief);
+    ASSERT_NE(by, taken.lanes.end());
+    EXPECT_EQ(by->kind, profile::lane_kind::worker);
+
+    const capture kept =
+        record_of_join(0, [](braid::fork_context c) { braid::join(c, [] {}, [] {}); });
+    EXPECT_NE(end_of_join(kept).flags & profile::join_kept, 0);
+    EXPECT_EQ(count_of(kept, record_kind::job_started), 0U);
 }
 
 /// Hears what the recorder hears.
