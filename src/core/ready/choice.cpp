@@ -42,6 +42,16 @@ void ready_room::enqueue_for_choice(ready_seat& w, std::uint32_t index) {
     serial()->preempt(w.index);
 }
 
+namespace {
+
+template <class Move>
+void move_all(ready_queue& from, const Move& move) {
+    while (from.claim_oldest_if(move, 1) != 0) {
+    }
+}
+
+}  // namespace
+
 /// Some lie in queues all the same: those of try_post(), nodes that end without running, and those
 /// for which there was no memory in the list of choices.
 void ready_room::gather_for_choice() {
@@ -51,10 +61,7 @@ void ready_room::gather_for_choice() {
         const auto move = [&](std::uint64_t entry) {
             return choices.add({entry, identity({entry}), level == high_level});
         };
-        for (unsigned i = 0; i < seats; ++i) {
-            while (seat_at(i).ready[level].claim_oldest_if(move, 1) != 0) {
-            }
-        }
+        for (unsigned i = 0; i < seats; ++i) move_all(seat_at(i).ready[level], move);
         task_list& list = overflow_[level];
         const locked lock(list.lock);
         const auto is_moved = [&](std::uint32_t i) { return move(id_of(i).value); };
