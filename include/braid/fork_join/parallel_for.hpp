@@ -5,6 +5,7 @@
 //
 //   braid::parallel_for(scheduler, bodies.size(), [&](std::size_t i) { integrate(bodies[i]); });
 
+#include "braid/base/index_range.hpp"
 #include "braid/core/error.hpp"
 #include "braid/fork_join/join.hpp"
 
@@ -22,12 +23,6 @@ struct loop_options {
     std::size_t grain = 1;
     /// The name of the task that a thread outside tasks enters with.
     const char* name = "parallel_for";
-};
-
-/// Indices [begin, end); never empty.
-struct index_range {
-    std::size_t begin = 0, end = 0;
-    std::size_t size() const { return end - begin; }
 };
 
 /// Where an algorithm is called from: a running task, a part of a join, or, through the scheduler,
@@ -62,50 +57,6 @@ struct even_pieces {
     constexpr index_range range(std::size_t first, std::size_t last) const {
         return {first * grain, last > whole ? elements : last * grain};
     }
-};
-
-/// What is left of a loop, in units of its grain: {begin, end} in one word. Its owner takes pieces
-/// from the front, a helper half from the back.
-class shared_range {
-public:
-    static constexpr std::size_t capacity = UINT32_MAX;
-
-    explicit shared_range(index_range units)
-        : word_(std::uint64_t{units.end} << 32 | units.begin) {}
-
-    /// A piece of what is left, smaller and smaller towards the end.
-    bool take_front(index_range& piece) {
-        constexpr std::size_t pieces = 32;
-        // relaxed, here and below: the word hands out numbers. What the elements wrote is ordered
-        // by the join that the helpers belong to.
-        std::uint64_t seen = word_.load(relaxed);
-        std::uint64_t next = 0;
-        do {
-            const std::size_t begin = begin_of(seen), end = end_of(seen);
-            if (begin >= end) return false;
-            piece = {begin, std::min(end, begin + 1 + (end - begin) / pieces)};
-            next = std::uint64_t{end} << 32 | piece.end;
-        } while (!word_.compare_exchange_weak(seen, next, relaxed, relaxed));
-        return true;
-    }
-    bool take_half(index_range& half) {
-        std::uint64_t seen = word_.load(relaxed);
-        std::uint64_t next = 0;
-        do {
-            const std::size_t begin = begin_of(seen), end = end_of(seen);
-            if (begin >= end) return false;
-            half = {begin + (end - begin) / 2, end};
-            next = std::uint64_t{half.begin} << 32 | begin;
-        } while (!word_.compare_exchange_weak(seen, next, relaxed, relaxed));
-        return true;
-    }
-    /// Nothing is left.
-    void close() { word_.store(0, relaxed); }
-
-private:
-    static std::size_t begin_of(std::uint64_t word) { return word & UINT32_MAX; }
-    static std::size_t end_of(std::uint64_t word) { return word >> 32; }
-    atomic<std::uint64_t> word_;
 };
 
 /// When an element throws, or the task is cancelled, nothing more of the range begins.

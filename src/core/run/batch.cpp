@@ -1,6 +1,7 @@
 // A batch: one task with many bodies. There is no slot for each body: a thread that takes part
 // holds a ticket with a range of them, takes from its lower end, and leaves a ticket in the queue
 // by which the next one takes the upper half of what is left. See docs/design/batch.md.
+#include "braid/base/index_range.hpp"
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
 #include "core/run/body_frame.hpp"
@@ -13,50 +14,20 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-namespace {
-
-/// Bodies [next, end) of a ticket, and whether a ticket below it lies in a queue, in one word: the
-/// holder counts `next` up, thieves move `end` down. relaxed, all of it: the range orders nothing,
-/// tickets are handed on by their queues and ended by their shares.
-struct range {
-    static constexpr std::uint64_t queued = std::uint64_t{1} << 63;
-    static constexpr std::size_t most = std::size_t{1} << 30;
-
-    static std::uint64_t make(std::size_t next, std::size_t end) { return end << 32 | next; }
-    static std::size_t next(std::uint64_t r) { return static_cast<std::uint32_t>(r); }
-    static std::size_t end(std::uint64_t r) { return (r & ~queued) >> 32; }
-    /// The holder looks for one more than there is, so `next` may be past the end.
-    static std::size_t left(std::uint64_t r) { return end(r) > next(r) ? end(r) - next(r) : 0; }
-};
-
-}  // namespace
-
 /// In the storage of a ticket's slot. Its parent is the ticket from which it takes, or the batch.
 struct ticket {
     batch_bodies all;
     std::uint64_t first;  // what index 0 of the range stands for
     std::uint32_t batch;
     bool held = false;  // by a thread, now or before
-    atomic<std::uint64_t> bodies{0};
+    /// Marked while a ticket below this one lies in a queue.
+    shared_range bodies{};
 };
 static_assert(sizeof(ticket) <= closure_bytes);
 
 namespace {
 
 ticket& ticket_of(slot& s) { return *std::launder(reinterpret_cast<ticket*>(s.storage)); }
-
-/// The upper half of what is left, rounded up, so that repeating it takes all. False: nothing.
-bool take_half(ticket& from, std::uint64_t& taken) {
-    std::uint64_t seen = from.bodies.load(relaxed);
-    std::size_t half = 0;
-    do {
-        half = (range::left(seen) + 1) / 2;
-        if (half == 0) return false;
-    } while (!from.bodies.compare_exchange_weak(seen, seen - (std::uint64_t{half} << 32), relaxed,
-                                                relaxed));
-    taken = range::make(range::end(seen) - half, range::end(seen));
-    return true;
-}
 
 }  // namespace
 
@@ -78,11 +49,11 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
         return;
     }
     count_members(w, batch, all.count);
-    for (std::size_t first = 0; first < all.count; first += range::most) {
-        const std::size_t n = std::min(all.count - first, range::most);
+    for (std::size_t first = 0; first < all.count; first += shared_range::capacity) {
+        const std::size_t n = std::min(all.count - first, shared_range::capacity);
         if (const std::uint32_t index = open_ticket(w, batch, batch); index != no_index) {
             ::new (static_cast<void*>(slot_at(index).storage))
-                ticket{all, first, batch, true, range::make(0, n)};
+                ticket{all, first, batch, true, shared_range({0, n})};
             enqueue(w, index);
             continue;
         }
@@ -100,9 +71,9 @@ void run_room::count_members(run_seat& w, std::uint32_t batch, std::size_t count
 /// The bodies from `first` on, without any slot.
 void run_room::run_alone(run_seat& w, std::uint32_t batch, const batch_bodies& all,
                          std::size_t first) {
-    for (; first < all.count; first += range::most) {
-        const std::size_t n = std::min(all.count - first, range::most);
-        ticket alone{all, first, batch, true, range::make(0, n)};
+    for (; first < all.count; first += shared_range::capacity) {
+        const std::size_t n = std::min(all.count - first, shared_range::capacity);
+        ticket alone{all, first, batch, true, shared_range({0, n})};
         run_members(w, no_index, alone);
     }
 }
@@ -132,10 +103,10 @@ std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint
 /// above it.
 bool run_room::leave_ticket(run_seat& w, std::uint32_t index) {
     ticket& own = ticket_of(slot_at(index));
-    if ((own.bodies.fetch_or(range::queued, relaxed) & range::queued) != 0) return true;
+    if (!own.bodies.mark()) return true;
     const std::uint32_t left = open_ticket(w, index, own.batch);
     if (left == no_index) {
-        own.bodies.fetch_and(~range::queued, relaxed);
+        own.bodies.unmark();
         return false;
     }
     ::new (static_cast<void*>(slot_at(left).storage)) ticket{own.all, own.first, own.batch};
@@ -147,7 +118,7 @@ void run_room::run_ticket(run_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     ticket& own = ticket_of(s);
     if (!std::exchange(own.held, true)) {
-        ticket_of(slot_at(s.parent.load(relaxed))).bodies.fetch_and(~range::queued, relaxed);
+        ticket_of(slot_at(s.parent.load(relaxed))).bodies.unmark();
     }
     bool goes_on = run_members(w, index, own);
     while (goes_on && refill_ticket(w, index)) goes_on = run_members(w, index, own);
@@ -172,23 +143,19 @@ bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
         for (std::uint32_t at = slot_at(index).parent.load(relaxed); at != own.batch;
              at = slot_at(at).parent.load(relaxed)) {
             ticket& above = ticket_of(slot_at(at));
-            const std::size_t left = range::left(above.bodies.load(relaxed));
+            const std::size_t left = above.bodies.left();
             all += left;
             if (left <= most) continue;
             most = left;
             fullest = &above;
         }
         if (fullest == nullptr) return false;
-        std::uint64_t taken = 0;
-        if (!take_half(*fullest, taken)) continue;
-        // Its own is empty, so nobody else changes anything but the bit.
-        std::uint64_t seen = own.bodies.load(relaxed);
-        while (!own.bodies.compare_exchange_weak(seen, taken | (seen & range::queued), relaxed,
-                                                 relaxed)) {
-        }
+        index_range taken;
+        if (!fullest->bodies.take_half(taken)) continue;
+        own.bodies.refill(taken);
         // What is left above must be found also if the first body of this one takes long; what is
         // left of its own is seen to between bodies.
-        if (all > range::left(taken)) leave_ticket(w, index);
+        if (all > taken.size()) leave_ticket(w, index);
         return true;
     }
 }
@@ -222,13 +189,10 @@ public:
     }
     [[gnu::always_inline]] bool next(body_frame&) {
         while (true) {
-            const std::uint64_t seen = ticket_.bodies.fetch_add(1, relaxed);
-            const std::size_t left = range::left(seen);
-            if (left == 0) return false;
-            if (left > 1 && (seen & range::queued) == 0 && index_ != no_index) {
-                rt_.leave_ticket(w_, index_);
-            }
-            at_ = ticket_.first + range::next(seen);
+            const shared_range::first_index body = ticket_.bodies.take_first();
+            if (body.left == 0) return false;
+            if (body.left > 1 && !body.marked && index_ != no_index) rt_.leave_ticket(w_, index_);
+            at_ = ticket_.first + body.index;
             if (rt_.phase(relaxed) != life::discarding && !scope_cancelled(batch_)) return true;
             if (cancelled_++ == 0) rt_.record_failure(w_, ticket_.batch, nullptr, ordinal());
         }

@@ -1,0 +1,104 @@
+#pragma once
+// Indices that several threads share out among themselves: the bodies of a batch and the units of a
+// loop. The holder of the range takes from its front, others the upper half of what is left, and
+// halve that in turn, so that nothing which has not begun is out of reach. (Lazy splitting of
+// ranges: Tzannes, Caragea, Barua, Vishkin, "Lazy Binary-Splitting", PPoPP 2010.)
+
+#include "braid/base/policy.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+
+/// Indices [begin, end); a loop's body never gets an empty one.
+struct index_range {
+    std::size_t begin = 0, end = 0;
+    std::size_t size() const { return end - begin; }
+};
+
+namespace detail {
+
+/// What is left of a range of up to `capacity` indices, and one mark, in one word: {end, mark,
+/// begin}.
+class shared_range {
+public:
+    static constexpr std::size_t capacity = INT32_MAX;
+
+    shared_range() = default;
+    /// `all`: its end is at most `capacity`.
+    explicit shared_range(index_range all) : word_(make(all.begin, all.end)) {}
+
+    // relaxed, everywhere: the word hands out numbers and orders nothing. What the bodies wrote is
+    // ordered by the join that the helpers belong to, or by the tickets of the batch.
+
+    /// A piece of what is left, smaller and smaller towards the end. False: nothing is left.
+    bool take_front(index_range& piece) {
+        constexpr std::size_t pieces = 32;
+        std::uint64_t seen = word_.load(relaxed);
+        do {
+            const std::size_t begin = begin_of(seen), end = end_of(seen);
+            if (begin >= end) return false;
+            piece = {begin, std::min(end, begin + 1 + (end - begin) / pieces)};
+        } while (!word_.compare_exchange_weak(seen, seen + piece.size(), relaxed, relaxed));
+        return true;
+    }
+    struct first_index {
+        std::size_t index;
+        std::size_t left;  // with this one; 0: there was none
+        bool marked;
+    };
+    /// The next index, for the one thread that takes from the front; cheaper than take_front(). Not
+    /// to be called again, without refill(), once nothing was left.
+    first_index take_first() {
+        const std::uint64_t seen = word_.fetch_add(1, relaxed);
+        return {begin_of(seen), left_of(seen), (seen & mark_bit) != 0};
+    }
+    /// The upper half of what is left, rounded up, so that repeating it takes all. False: nothing.
+    bool take_half(index_range& half) {
+        std::uint64_t seen = word_.load(relaxed);
+        std::uint64_t taken = 0;
+        do {
+            const std::size_t end = end_of(seen);
+            taken = (left_of(seen) + 1) / 2;
+            if (taken == 0) return false;
+            half = {end - taken, end};
+        } while (!word_.compare_exchange_weak(seen, seen - (taken << end_shift), relaxed, relaxed));
+        return true;
+    }
+    std::size_t left() const { return left_of(word_.load(relaxed)); }
+    /// A new range where nothing is left; the mark stays.
+    void refill(index_range all) {
+        // Nobody takes from an empty one: only the mark may change meanwhile.
+        std::uint64_t seen = word_.load(relaxed);
+        while (!word_.compare_exchange_weak(seen, make(all.begin, all.end) | (seen & mark_bit),
+                                            relaxed, relaxed)) {
+        }
+    }
+    /// Nothing is left, and there is no mark.
+    void close() { word_.store(0, relaxed); }
+
+    /// True: there was no mark yet.
+    bool mark() { return (word_.fetch_or(mark_bit, relaxed) & mark_bit) == 0; }
+    void unmark() { word_.fetch_and(~mark_bit, relaxed); }
+
+private:
+    // The front counts up to one beyond the end, so it has the bits below the mark to itself.
+    static constexpr std::uint64_t mark_bit = std::uint64_t{1} << 32;
+    static constexpr unsigned end_shift = 33;
+
+    static std::uint64_t make(std::size_t begin, std::size_t end) {
+        return std::uint64_t{end} << end_shift | begin;
+    }
+    static std::size_t begin_of(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+    static std::size_t end_of(std::uint64_t word) { return word >> end_shift; }
+    static std::size_t left_of(std::uint64_t word) {
+        return end_of(word) > begin_of(word) ? end_of(word) - begin_of(word) : 0;
+    }
+
+    atomic<std::uint64_t> word_{0};
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END
