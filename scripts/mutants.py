@@ -311,6 +311,8 @@ class source:
             token = self.tokens[i]
             if token in ("static_assert", "alignas"):
                 i = self.match[i + 1]
+            elif token == "[" and self.is_bound(i):
+                i = self.match[i]
             elif token in ("true", "false") and self.tokens[i - 1] != "while":
                 forever = self.tokens[i - 2 : i] == ["while", "("]
                 if not forever:
@@ -319,6 +321,11 @@ class source:
                 for new in moved(token):
                     self.add("moved", i, i + 1, new)
             i += 1
+
+    def is_bound(self, at):
+        """Of an array that is declared: `char text[200]`."""
+        kinds, tokens = self.kinds[at - 2 : at], self.tokens[at - 2 : at]
+        return kinds == ["name", "name"] and tokens[0] not in ("return", "case", "else", "throw")
 
 
 def moved(literal):

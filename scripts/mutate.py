@@ -31,16 +31,16 @@ MODULES = {
     "frame": "src/frame",
     "fork_join": "include/braid/fork_join",
 }
-# The core's part of joins is told by joins only, and by nodes that join.
-ALSO = dict.fromkeys(
-    (
-        "src/core/fork_doors.cpp",
-        "src/core/ready/branches_room.cpp",
-        "src/core/run/branch.cpp",
-        "src/core/wait/wait_for_branch.cpp",
-    ),
-    ("fork_join", "graph"),
-)
+# The core's part of joins is told by joins only, and by nodes that join; its doors by who uses them.
+ALSO = {
+    "src/core/extension.cpp": ("graph", "job_list"),
+    "src/core/extension.hpp": ("graph", "job_list"),
+    "src/core/fork_doors.cpp": ("fork_join", "graph"),
+    "src/core/own_task.hpp": ("graph", "job_list"),
+    "src/core/ready/branches_room.cpp": ("fork_join", "graph"),
+    "src/core/run/branch.cpp": ("fork_join", "graph"),
+    "src/core/wait/wait_for_branch.cpp": ("fork_join", "graph"),
+}
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "scripts")
 # What no mutant is in, and gdb, which takes longer than all the rest.
 OPTIONS = ("-DBRAID_BUILD_SAMPLES=OFF", "-DBRAID_BUILD_DEMO=OFF", "-DBRAID_BUILD_TOOLS=OFF",
@@ -65,7 +65,7 @@ def draw(root, seed):
     """All mutants of a tree, in the order in which `seed` tries them."""
     found = []
     for folder in MODULES.values():
-        for file in sorted((root / folder).glob("*")):
+        for file in sorted((root / folder).rglob("*")):
             if file.suffix in (".hpp", ".cpp"):
                 name = file.relative_to(root).as_posix()
                 try:

@@ -106,10 +106,12 @@ class constants(unittest.TestCase):
         self.assertEqual(self.moved("void f() { a(1); }"), [("1", "0"), ("1", "2")])
         self.assertEqual(self.moved("void f() { return true; }"), [("true", "false")])
         self.assertEqual(self.moved("constexpr int a = 0;"), [("0", "1")])
+        self.assertEqual(self.moved("void f() { return a[0]; }"), [("0", "1")])
 
     def test_of_declarations_do_not_move(self):
         for text in ("struct a { int b = 1; };", "enum a { b = 1 };", "int c[4];",
-                     "static_assert(sizeof(int) == 4);", "void f(int a = 1);"):  # fmt: skip
+                     "static_assert(sizeof(int) == 4);", "void f(int a = 1);",
+                     "void f() { char text[200]; }"):  # fmt: skip
             with self.subTest(text=text):
                 self.assertEqual(self.moved(text), [])
 
@@ -142,7 +144,7 @@ class drawing(planted_tree):
 
     def setUp(self):
         super().setUp()
-        self.write("src/core/a.cpp", "int f(int a) {\n    if (a == 1) a = 2;\n    return a;\n}\n")
+        self.write("src/core/run/a.cpp", "int f(int a) {\n    if (a == 1) a = 2;\n    return a;\n}\n")
         self.write("include/braid/fork_join/b.hpp", "inline void g() { h(); }\n")
         self.write("src/base/c.cpp", "void i() { j(); }\n")
 
@@ -157,12 +159,12 @@ class drawing(planted_tree):
             lines,
             [
                 "include/braid/fork_join/b.hpp:1: dropped: h()",
-                "src/core/a.cpp:2: dropped: a = 2",
-                "src/core/a.cpp:2: moved: 1 -> 0 in if (a == 1) a = 2;",
-                "src/core/a.cpp:2: moved: 1 -> 2 in if (a == 1) a = 2;",
-                "src/core/a.cpp:2: moved: 2 -> 1 in if (a == 1) a = 2;",
-                "src/core/a.cpp:2: moved: 2 -> 3 in if (a == 1) a = 2;",
-                "src/core/a.cpp:2: negated: a == 1",
+                "src/core/run/a.cpp:2: dropped: a = 2",
+                "src/core/run/a.cpp:2: moved: 1 -> 0 in if (a == 1) a = 2;",
+                "src/core/run/a.cpp:2: moved: 1 -> 2 in if (a == 1) a = 2;",
+                "src/core/run/a.cpp:2: moved: 2 -> 1 in if (a == 1) a = 2;",
+                "src/core/run/a.cpp:2: moved: 2 -> 3 in if (a == 1) a = 2;",
+                "src/core/run/a.cpp:2: negated: a == 1",
             ],
         )
 
@@ -172,7 +174,7 @@ class drawing(planted_tree):
         self.assertGreater(len({tuple(self.drawn(seed)) for seed in range(1, 6)}), 1)
 
     def test_each_changes_just_its_place(self):
-        text = (self.root / "src/core/a.cpp").read_text()
+        text = (self.root / "src/core/run/a.cpp").read_text()
         for change in mutate.draw(self.root, 1):
             if change.file == "src/core/a.cpp":
                 changed = change.apply(text)
