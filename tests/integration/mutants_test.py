@@ -176,7 +176,7 @@ class drawing(planted_tree):
     def test_each_changes_just_its_place(self):
         text = (self.root / "src/core/run/a.cpp").read_text()
         for change in mutate.draw(self.root, 1):
-            if change.file == "src/core/a.cpp":
+            if change.file == "src/core/run/a.cpp":
                 changed = change.apply(text)
                 self.assertNotEqual(changed, text)
                 self.assertEqual(changed[: change.start], text[: change.start])
