@@ -165,32 +165,27 @@ public:
           within_(core::scope_at(rt_, index)),
           special_(run.graph->special),
           more_(more),
-          id_(id_of(first)),
-          body_(core::body_of(w, first.index, id_)),
-          frame_(rt_, w, body_, id_) {}
-    // The run may be complete, and the names of its nodes gone.
-    ~sequence() { frame_.end_times("nodes of a graph"); }
+          id_(id_of(first)) {}
     sequence(const sequence&) = delete;
     sequence& operator=(const sequence&) = delete;
-
-    void run() { core::run_sequence(frame_, *this); }
-    /// A node that is ready, for the loop below to go on with; null: none. Then the run may be
-    /// complete, and the graph gone.
-    const graph_plan* left() const { return next_; }
-    /// The node returned has just become ready by this one, which is not reported yet.
-    task_id released_by() const { return released_by_; }
 
     // The nodes are a source of bodies: see body_source.
     void invoke(core::body_frame& frame);
     bool ended(core::body_frame& frame);
     bool next(core::body_frame& frame);
 
+    /// A node that is ready, for the loop below to go on with; null: none. Then the run may be
+    /// complete, and the graph gone.
+    const graph_plan* left() const { return next_; }
+    /// The node returned has just become ready by this one, which is not reported yet.
+    task_id released_by() const { return released_by_; }
+
 private:
     static constexpr unsigned most = 1024;  // until the loop looks at everything else
 
     void pass_over(const graph_plan& plan, bool unwanted);
-    bool end_body(const graph_plan& plan, node_end& how);
-    bool call(const graph_plan& plan);
+    bool end_body(core::body_frame& frame, const graph_plan& plan, node_end& how);
+    bool call(core::body_frame& frame, const graph_plan& plan);
     void report_start(const char* name) const;
 
     const graph_plan* plan_;
@@ -207,8 +202,6 @@ private:
     const char* name_ = nullptr;
     std::int64_t started_ = 0;
     task_id released_by_, id_;
-    core::running_task body_;
-    core::body_frame frame_;
 };
 
 [[gnu::always_inline]] inline void graph_run::sequence::invoke(core::body_frame& frame) {
@@ -222,14 +215,14 @@ private:
     name_ = plan_->task.name();
     started_ = frame.start();
     if (observed_) report_start(name_);
-    threw_ = !call(*plan_);
+    threw_ = !call(frame, *plan_);
 }
 
-[[gnu::always_inline]] inline bool graph_run::sequence::ended(core::body_frame&) {
+[[gnu::always_inline]] inline bool graph_run::sequence::ended(core::body_frame& frame) {
     const graph_plan& plan = *plan_;
     next_ = nullptr;
     node_end how;
-    if (calls_ && !end_body(plan, how)) return false;
+    if (calls_ && !end_body(frame, plan, how)) return false;
     if (facts_.has_resources()) core::release_resources(rt_, seat_, plan.index);
     // Without the list that completes others: nothing is completed below this.
     if (how.closed || how.completion_reported || plan.task.drop_share()) {
@@ -264,12 +257,13 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
 }
 
 /// False: another thread has ended the node, and this one has nothing to go on with.
-[[gnu::always_inline]] inline bool graph_run::sequence::end_body(const graph_plan& plan,
+[[gnu::always_inline]] inline bool graph_run::sequence::end_body(core::body_frame& frame,
+                                                                 const graph_plan& plan,
                                                                  node_end& how) {
     const attempts* const tries =
         special_ ? run_.graph->attempts_of(plan.task.number() - 1) : nullptr;
     const bool at_once = !threw_ && tries == nullptr && !facts_.has_resources();
-    how.closed = at_once && !frame_.id_taken() && plan.task.close_unknown(id_);
+    how.closed = at_once && !frame.id_taken() && plan.task.close_unknown(id_);
     if (observed_) {
         if (threw_) core::report(rt_, seat_, {event_kind::failed, id_, {}, name_});
         // In one call, where nothing comes in between.
@@ -282,7 +276,7 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
         core::end_share(rt_, seat_, run_id_);
         return false;
     }
-    frame_.timed(name_, facts_.may_be_long(), started_);
+    frame.timed(name_, facts_.may_be_long(), started_);
     return true;
 }
 
@@ -293,7 +287,8 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
 }
 
 /// False: it threw.
-[[gnu::always_inline]] inline bool graph_run::sequence::call(const graph_plan& plan) {
+[[gnu::always_inline]] inline bool graph_run::sequence::call(core::body_frame& frame,
+                                                             const graph_plan& plan) {
     const core::own_task task = plan.task;
     task.begin_on(seat_);
     if (run_.graph->measured) {
@@ -302,15 +297,15 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
         stamp.seat = core::number_of(seat_);
     }
 
-    plan.call(task.storage(), &frame_.context());
+    plan.call(task.storage(), &frame.context());
 
-    if (!frame_.failed()) {
+    if (!frame.failed()) {
         core::count_executed(seat_);
         return true;
     }
     task.set_failed();
     core::count_failed(seat_);
-    core::record_failure(rt_, seat_, run_id_, {frame_.take_error(), task.number(), task.name()});
+    core::record_failure(rt_, seat_, run_id_, {frame.take_error(), task.number(), task.name()});
     return false;
 }
 
@@ -320,8 +315,13 @@ void graph_run::run_nodes(core::seat& w, std::uint32_t run, const graph_plan* pl
     const graph_plan* left = nullptr;
     task_id released_by;
     {
+        // Apart from the nodes, which nobody else sees: the compiler keeps them in registers.
+        core::running_task body = core::body_of(w, plan->index, id_of(*plan));
+        core::body_frame frame(rt, w, body, id_of(*plan));
         sequence nodes(*this, w, run, *plan, more);
-        nodes.run();
+        core::run_sequence(frame, nodes);
+        // The run may be complete, and the names of its nodes gone.
+        frame.end_times("nodes of a graph");
         left = nodes.left();
         released_by = nodes.released_by();
     }

@@ -229,4 +229,42 @@ TEST_P(Failure, ThatIsNotCaughtAtTheWaitBecomesTheWaitersOwn) {
     EXPECT_EQ(notes_.lost.size(), 0U);
 }
 
+/// Waits for a task when it is destroyed.
+class waits_at_the_end {
+public:
+    explicit waits_at_the_end(braid::scheduler& s) : s_(&s) {}
+    ~waits_at_the_end() {
+        s_->wait(s_->spawn({.may_be_long = true}, [] {}));
+        s_->wait(s_->spawn({.after = {s_->spawn([] {})}}, [] {}));
+    }
+    waits_at_the_end(const waits_at_the_end&) = delete;
+    waits_at_the_end& operator=(const waits_at_the_end&) = delete;
+
+private:
+    braid::scheduler* s_;
+};
+
+TEST_P(Failure, WhatACancelledTaskHeldMayWaitWhenItIsDestroyed) {
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(50); ++round) {
+        auto held = std::make_shared<waits_at_the_end>(s);
+        const braid::task_id fails = s.spawn([] { throw planned<1>{}; });
+        const braid::task_id cancelled = s.spawn({.after = {fails}}, [held] {});
+        held.reset();
+        EXPECT_THROW(s.wait(cancelled), planned<1>);
+    }
+}
+
+TEST_P(Failure, TheResultOfATaskMayWaitWhenItIsDestroyed) {
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(50); ++round) {
+        braid::scope all(s);
+        {
+            auto result = s.async({.within = &all},
+                                  [&] { return std::make_unique<waits_at_the_end>(s); });
+        }
+        all.wait();
+    }
+}
+
 }  // namespace

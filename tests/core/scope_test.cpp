@@ -2,6 +2,8 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <memory>
+
 namespace {
 
 BRAID_SCHEDULER_TEST(Scope);
@@ -160,6 +162,17 @@ TEST_P(Scope, AnEndIsCountedBeforeTheThreadGoesOnWithAnotherTask) {
         all.wait();
         waited.open();
         s.wait(next);
+    }
+}
+
+TEST_P(Scope, MayGoAsSoonAsItsLastTaskIsCompleteWhereverThatIsNoticed) {
+    // The child completes its parent; the parent's thread is still on its way out of the body.
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(200); ++round) {
+        auto all = std::make_unique<braid::scope>(s);
+        all->spawn({}, [](braid::task_context& task) { task.spawn([] {}); });
+        all->wait();
+        all.reset();
     }
 }
 

@@ -458,4 +458,50 @@ TEST_P(Join, APartThatMovesIsTimeOfTheThreadThatRunsIt) {
     EXPECT_LE(busy, static_cast<std::uint64_t>(std::chrono::nanoseconds(most).count()));
 }
 
+TEST_P(Join, AfterAJoinThatAnotherSchedulerRefusedIsTheOwnTasksAgain) {
+    braid::scheduler s(options());
+    int parts = 0;
+    s.wait(s.spawn([&] {
+        for (int round = 0; round != 3; ++round) {
+            {
+                braid::scheduler over;
+                over.shut_down();
+                fork_join(over, "refused", [&](fork_context) { ++parts; });
+            }
+            join([&] { ++parts; }, [] {});
+        }
+    }));
+    EXPECT_EQ(parts, 6);
+}
+
+TEST_P(Join, APartThatAThreadTakesHidesNoEndOfTheTasksBefore) {
+    if (GetParam() == 0) GTEST_SKIP() << "nobody takes it";
+    braid::scheduler s(options());
+    for (int round = 0; round != 3; ++round) {
+        braid::scope all(s);
+        std::atomic<bool> began{false};
+        braid_test::door end, waited;
+        all.post([&] {
+            began = true;
+            end.pass();
+        });
+        braid_test::until([&] { return began.load(); });
+        fork_join(s, "taken", [&](fork_context c) {
+            std::atomic<bool> taken{false};
+            join(
+                c,
+                [&](fork_context) {
+                    end.open();
+                    braid_test::until([&] { return taken.load(); });
+                    all.wait();
+                    waited.open();
+                },
+                [&](fork_context) {
+                    taken = true;
+                    waited.pass();  // perhaps on the thread that ended the task
+                });
+        });
+    }
+}
+
 }  // namespace

@@ -40,7 +40,8 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
             std::uninitialized_value_construct_n(w.branch_ids, all);
         }
         w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
-        set_current_joins(w.joins);
+        // The innermost task may be none of this seat: the body of a refused fork_join().
+        if (w.top != nullptr && current_task() == w.top) set_current_joins(w.joins);
     }
     return fork_access::at(w.joins->top);
 }

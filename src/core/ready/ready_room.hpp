@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -53,6 +54,10 @@ public:
                              w.kind != seat_kind::background && level_of(s) == normal_level;
         if (follows) w.run_next = id_of(index);
         return follows;
+    }
+    /// The thread does something else first: others may have it.
+    void share_run_next(ready_seat& w) {
+        if (const task_id id = std::exchange(w.run_next, {})) enqueue(w, index_of(id.value));
     }
     /// A task of a higher level waits for this one: it counts as much from here on.
     void inherit_priority(ready_seat& w, task_id id, std::uint8_t level);

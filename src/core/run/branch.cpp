@@ -7,6 +7,7 @@ namespace detail {
 bool run_room::run_claimed(run_seat& w, const claimed_branch& claimed) {
     if (!claimed) return false;
     leave_search(w);
+    flush_scope_ends(w);  // of the tasks before: the branch may take long
     run_branch(w, claimed);
     return true;
 }

@@ -85,8 +85,8 @@ public:
     [[gnu::always_inline]] void finish(body_frame& frame) {
         frame.end_times(name_);
         frame.close();
-        scope_state* const in = scope_of(environment_);
-        if (complete_ != 0 && in != nullptr) {
+        // Only what is not counted yet keeps the scope: after the last one it may be gone.
+        if (scope_state* in = complete_ != 0 ? scope_of(environment_) : nullptr; in != nullptr) {
             rt_.count_end(w_, *in, end_of_task::executed, complete_);
         }
         if (frame.failed()) {

@@ -92,13 +92,13 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
     if (index == no_index) return link::no_memory;
     edge& e = edges_[index];
     e.any_outcome = any_outcome;
-    e.from.store(predecessor.value, relaxed);
+    e.from.store(predecessor.value, release);  // pairs with any_predecessor()
     e.to.store(id_of(successor).value, relaxed);
     if (!push_edge(from.successors, generation, to.waits_for, index, e.next)) {
         edges_.give(w.edges, index);
         return link::not_needed;
     }
-    e.next_predecessor.store(to.predecessors.load(relaxed), relaxed);
+    e.next_predecessor.store(to.predecessors.load(relaxed), release);  // the same
     to.predecessors.store(index, release);  // pairs with any_predecessor()
     return link::made;
 }

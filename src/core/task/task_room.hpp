@@ -178,9 +178,10 @@ template <class F>
 bool task_room::any_predecessor(task_id id, F&& f) const {
     const slot& s = slot_at(id);
     for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge;) {
-        const task_id from{edges_[e].from.load(relaxed)};
-        const std::uint32_t next = edges_[e].next_predecessor.load(relaxed);
-        // The edge was still in the list when it was read: then it says the truth.
+        // acquire: pairs with link_edge(). The edge was still in the list when it was read: then it
+        // says the truth. If it is in other use already, the last count went before that.
+        const task_id from{edges_[e].from.load(acquire)};
+        const std::uint32_t next = edges_[e].next_predecessor.load(acquire);
         if (s.waits_for.load(acquire) == 0 || !is_open(id)) return false;
         if (f(from)) return true;
         e = next;

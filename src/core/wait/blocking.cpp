@@ -2,11 +2,14 @@
 #include "core/run/helper_floats.hpp"
 #include "core/wait/search.hpp"
 
+#include <utility>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 bool wait_room::begin_blocking(wait_seat& w) {
     flush_scope_ends(w);
+    share_run_next(w);
     publish_joins(w);
     w.blocking_since = task_clock();
     w.elsewhere_before = w.elsewhere;
@@ -53,7 +56,9 @@ bool wait_room::help_once(wait_seat& w, task_id needed) {
     helper_floats floats;
     floats.use(w, float_control());
     w.stamp = active_policy::coarse_now();
+    const bool completes = std::exchange(w.completing, false);  // as in a wait
     run(w, id);
+    w.completing = completes;
     return true;
 }
 

@@ -63,16 +63,11 @@ private:
     }
 
     void add_predecessors(task_id id) {
-        const slot& s = rt_.slot_at(index_of(id.value));
-        std::uint32_t e = s.predecessors.load(acquire);
-        for (unsigned n = 0; n < limit && e != no_edge; ++n) {
-            const task_id from{rt_.edge_at(e).from.load(relaxed)};
-            const std::uint32_t next = rt_.edge_at(e).next_predecessor.load(relaxed);
-            // The edge was still in the list when it was read: then it says the truth.
-            if (s.waits_for.load(acquire) == 0 || !rt_.is_open(id)) return;
+        unsigned n = 0;
+        rt_.any_predecessor(id, [&](task_id from) {
             if (rt_.is_open(from)) add(from);
-            e = next;
-        }
+            return ++n == limit;
+        });
     }
 
     void add_awaited_by_members() {

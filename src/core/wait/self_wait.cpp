@@ -37,14 +37,11 @@ const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_i
     unsigned count = 1;
     for (unsigned i = 0; i < count; ++i) {
         if (const running_task* t = frame_of(rt, w, list[i])) return t;
-        const slot& s = rt.slot_at(index_of(list[i].value));
-        for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge && count < limit;) {
-            const task_id from{rt.edge_at(e).from.load(relaxed)};
-            e = rt.edge_at(e).next_predecessor.load(relaxed);
-            // The edge was still in the list when it was read: then it says the truth.
-            if (s.waits_for.load(acquire) == 0 || !rt.is_open(list[i])) break;
+        rt.any_predecessor(list[i], [&](task_id from) {
+            if (count == limit) return true;
             if (std::find(list, list + count, from) == list + count) list[count++] = from;
-        }
+            return false;
+        });
     }
     return nullptr;
 }

@@ -106,6 +106,7 @@ private:
     bool alone_ = false;         // no thread can stand in: it polls
     bool was_alone_ = false;     // at any time of this wait
     bool had_released_ = false;  // the permit, before this wait
+    bool completes_ = false;     // the thread, below this wait
     bool starved_ = false;       // it was out of time, and has run one more task
     std::uint8_t polls_ = 0;     // in a row that saw nobody else run anything
     unsigned outer_loop_ = 0;
@@ -140,12 +141,16 @@ void wait_loop::begin() {
     had_released_ = w_.permit_released;
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
+    // In a destructor, below the loop that completes tasks: those of this wait complete in their own.
+    completes_ = std::exchange(w_.completing, false);
+    rt_.share_run_next(w_);
 }
 
 void wait_loop::end() {
     w_.elsewhere = elsewhere_ + (rt_.task_clock() - began_);
     w_.loop_depth = outer_loop_;
     w_.wait_over = outer_wait_;
+    w_.completing = completes_;
     if (w_.permit_released && !had_released_) rt_.take_permit_back(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
