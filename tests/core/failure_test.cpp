@@ -260,8 +260,8 @@ TEST_P(Failure, TheResultOfATaskMayWaitWhenItIsDestroyed) {
     for (std::size_t round = 0; round < braid_test::scaled(50); ++round) {
         braid::scope all(s);
         {
-            auto result = s.async({.within = &all},
-                                  [&] { return std::make_unique<waits_at_the_end>(s); });
+            auto result =
+                s.async({.within = &all}, [&] { return std::make_unique<waits_at_the_end>(s); });
         }
         all.wait();
     }
