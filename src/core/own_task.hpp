@@ -19,7 +19,6 @@
 #include "core/task/words.hpp"
 
 #include <algorithm>
-#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail::core {

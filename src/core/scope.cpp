@@ -2,8 +2,6 @@
 
 #include "core/control/seat_lease.hpp"
 
-#include <utility>
-
 BRAID_NAMESPACE_BEGIN
 
 scope::scope(scheduler& s, on_failure policy, const task_environment& environment)

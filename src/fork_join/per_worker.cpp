@@ -8,7 +8,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 /// What one thread has. Only the thread that has the seat touches it while bodies run; who has the
-/// seat next (a guest's) gets it under the lock of guests, and joins order the rest.
+/// seat next (a guest's) gets it under the lock of those without a seat, and joins order the rest.
 struct alignas(64) scratch_store::seat {
     header* free = nullptr;  // not lent; the one that came back last first
     header* made = nullptr;

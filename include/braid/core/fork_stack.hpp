@@ -99,7 +99,8 @@ using fork_window = basic_fork_window<active_policy>;
 /// limit on the owner's.
 template <class Limit, class Flag>
 void ask_for_branches(Limit& limit, Flag& asked) {
-    // acq_rel: pairs with answer(); the limit below comes after the one that was stored there.
+    // acq_rel: pairs with answer_request(); the limit below comes after the one that was stored
+    // there.
     if (asked.load(relaxed) || asked.exchange(true, acq_rel)) return;
     limit.store(nullptr, relaxed);
 }

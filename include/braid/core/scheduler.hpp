@@ -50,9 +50,11 @@ public:
     void post(const task_options& options, F&& f) {
         detail::submit(*rt_, nullptr, options, detail::draft_kind::posted, std::forward<F>(f));
     }
-    /// A post() for audio callbacks and the like: bounded, no allocation, no lock, no help. False:
-    /// no room, try again later; or shut down. A task may post while the scheduler drains, as with
-    /// post(). `data` must live until the call.
+    /// A post() for audio callbacks and the like: bounded, no allocation, no help. Waking a thread
+    /// that sleeps is up to two system calls, under a lock that this thread holds only on its way
+    /// to sleep. Not for signal handlers that interrupt a thread of the scheduler. False: no room,
+    /// try again later; or shut down. A task may post while the scheduler drains, as with post().
+    /// `data` must live until the call.
     BRAID_API bool try_post(void (*function)(void* data), void* data) noexcept;
 
     /// Empty id: refused (shut down, out of memory, or a caller's mistake; the handlers know).

@@ -43,7 +43,7 @@ struct scope_state {
     on_failure policy;
     atomic<bool> cancelled{false};
     task_environment environment;
-    std::exception_ptr first_failure = nullptr;  // guarded by the runtime's failure lock
+    std::exception_ptr first_failure = nullptr;  // guarded by outcome_room's mutex
     shard counts[shards] = {};
 };
 

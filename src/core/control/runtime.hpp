@@ -52,7 +52,7 @@ private:
     seats_seat* reuse_main_seat(const char* name);
     bool everything_ended() const;
     bool at_rest() const;  // … and no thread is still busy with the consequences
-    void end_from_another_thread(worker& self);
+    void end_from_another_thread();
     void join_and_free(worker* self);
 
     std::uint32_t ring_ = 0, process_ = 0;
@@ -62,7 +62,7 @@ private:
     unsigned started_workers_ BRAID_GUARDED_BY(threads_mutex_) = 0;
     std::uint16_t worker_seats_[sleepers::capacity] BRAID_GUARDED_BY(threads_mutex_) = {};
     platform::thread_request last_request_{};
-    worker* ended_by_ = nullptr;  // the seat whose task destroyed the scheduler; see destroy()
+    bool ended_in_task_ = false;  // destroyed in one of its tasks; see destroy()
 };
 
 }  // namespace detail

@@ -60,9 +60,9 @@ void runtime::shut_down(shutdown how) {
 }
 
 /// From a task of its own: a thread cannot join itself, so another one ends it.
-void runtime::end_from_another_thread(worker& self) {
+void runtime::end_from_another_thread() {
     shut_down(shutdown::drain);
-    ended_by_ = &self;
+    ended_in_task_ = true;
     last_request_ = {.name = "braid end",
                      .entry = [](void* rt) { destroy(static_cast<runtime*>(rt)); },
                      .argument = this};
@@ -79,14 +79,14 @@ void runtime::end_from_another_thread(worker& self) {
 void runtime::destroy(runtime* rt) {
     if (platform::process_id() != rt->process_) return;  // forked: the threads are the parent's
     worker* const self = rt->bound();
-    if (self != nullptr && self->top != nullptr) return rt->end_from_another_thread(*self);
+    if (self != nullptr && self->top != nullptr) return rt->end_from_another_thread();
     rt->shut_down(shutdown::drain);
     {
         const locked lock(rt->threads_mutex_);
         rt->advance_phase(life::closed);
     }
     // From a task: threads of the program may still be on their way out of the wait that it ended.
-    while (rt->ended_by_ != nullptr && rt->anybody_inside()) {
+    while (rt->ended_in_task_ && rt->anybody_inside()) {
         parker().park(active_policy::now() + 50'000);
     }
     rt->join_and_free(self);

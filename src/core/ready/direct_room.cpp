@@ -69,10 +69,10 @@ void direct_room::wake_member(std::uint64_t mask) {
 
 task_id direct_room::direct_task(ready_seat& w, unsigned lowest) {
     unsigned best = lowest;
-    bool any = false;
+    bool for_this = false;
     const auto note = [&](std::uint32_t i) {
         if (!may_run_on(slot_at(i), w)) return;
-        any = true;
+        for_this = true;
         best = std::max<unsigned>(best, level_of(slot_at(i)));
     };
     const auto is_best = [&](std::uint32_t i) {
@@ -87,10 +87,10 @@ task_id direct_room::direct_task(ready_seat& w, unsigned lowest) {
     if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
         const locked lock(masked_.lock);
         best = lowest;
-        any = false;
+        for_this = false;
         masked_.each(*this, note);
         // relaxed: set again, under the lock, by the thread that appends.
-        if (!any) masked_for_.fetch_and(~w.mask, relaxed);
+        if (!for_this) masked_for_.fetch_and(~w.mask, relaxed);
         index = masked_.take_first(*this, is_best);
     }
     return index == no_index ? task_id{} : id_of(index);

@@ -10,7 +10,6 @@
 #include "braid/core/statistics.hpp"
 
 #include <cstdint>
-#include <exception>
 
 BRAID_NAMESPACE_BEGIN
 

@@ -1,8 +1,6 @@
 // What is done around each body: the thread and searchers see what runs.
 #include "core/run/run_room.hpp"
 
-#include <algorithm>
-
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {

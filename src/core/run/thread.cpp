@@ -1,8 +1,6 @@
 // The loops of the scheduler's own threads.
 #include "core/run/run_room.hpp"
 
-#include <utility>
-
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 

@@ -17,7 +17,6 @@
 #include "braid/base/mutex.hpp"
 
 #include <cstdint>
-#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {

@@ -24,7 +24,7 @@ struct seats_seat : task_seat {
     bool permit_released = false;
     bool outside_gate = false;  // in a blocking region, with a chooser
     bool looks = false;         // as of gate::rest
-    bool leased = false;        // guest seats; guarded by the lock of guests,
+    bool leased = false;        // guest seats; guarded by without_seat().lock,
     bool waits = false;         // and this one too
     // Its main thread has left, or the system refused its thread; guarded by the lock of seats.
     bool vacant = false;

@@ -128,7 +128,7 @@ struct edge {
 /// The outcome of a task that failed or was cancelled by a failure. Counted references; the last
 /// one to go hands an error that nobody has seen to the handler.
 struct outcome {
-    std::uint32_t references = 1;  // guarded by the runtime's failure lock, as all of this
+    std::uint32_t references = 1;  // guarded by outcome_room's mutex, as all of this
     bool observed = false;
     std::exception_ptr error;  // null: cancelled without an error
     const char* task = nullptr;
@@ -145,7 +145,7 @@ struct detail_block {
     std::uint8_t resource_count = 0, resources_held = 0;
     std::uint64_t workers = 0;
     resource* resources[max_resources] = {};
-    detail::outcome* result = nullptr;  // guarded by the runtime's failure lock
+    detail::outcome* result = nullptr;  // guarded by outcome_room's mutex
     std::uint32_t result_ordinal = 0;
     std::uint64_t stable_id = 0;  // 0: nobody asks for it
     // The running thread's: where several create for one task, each does as a creator of its own.

@@ -3,8 +3,6 @@
 #include "braid/core/scope.hpp"
 #include "core/wait/needed_work.hpp"
 
-#include <algorithm>
-
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {

@@ -29,7 +29,7 @@ bool wait_target::arm(const task_room& tasks) const {
         return mark_waited(s.successors, generation_of(task.value));
     }
     if (branch != nullptr) {
-        // acq_rel: pairs with run_branch(), which sees the bit, or has finished.
+        // acq_rel: pairs with branch_source::finish(), which sees the bit, or has finished.
         return (branch->state.fetch_or(fork_slot::awaited, acq_rel) & fork_slot::finished) == 0;
     }
     return signal != nullptr ? !take_or_mark(*signal) : scopes_room::mark_waited(*all_of);

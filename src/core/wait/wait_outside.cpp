@@ -22,9 +22,9 @@ struct guest_lease {
 
 }  // namespace
 
-/// Under the guest lock; who ends a wait without a seat, and who returns a seat, notify under it.
-/// Memory comes back without a word, so this thread looks for a seat again now and then. False: the
-/// time is up.
+/// Under without_seat().lock; who ends a wait without a seat, and who returns a seat, notify under
+/// it. Memory comes back without a word, so this thread looks for a seat again now and then. False:
+/// the time is up.
 bool wait_room::sleep_outside(std::int64_t deadline) {
     constexpr std::int64_t look_again_ns = 2'000'000;
     const std::int64_t now = active_policy::now();
