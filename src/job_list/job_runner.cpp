@@ -3,6 +3,7 @@
 #include "job_list/job_list_state.hpp"
 
 #include <new>
+#include <optional>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
@@ -16,7 +17,8 @@ void add(atomic<std::uint64_t>& count, std::uint64_t n = 1) {
 
 }  // namespace
 
-/// What one thread does for a submission, from when it comes until it leaves.
+/// What one thread does for a submission, from when it comes until it leaves. Its jobs are a source
+/// of bodies (see body_source) within the body of the runner.
 struct job_part {
     job_part(job_list_state& list, core::seat& thread, bool stays);
     ~job_part();
@@ -27,11 +29,15 @@ struct job_part {
     void begin();
     void run();
 
+    void invoke(const core::running_body& body);
+    bool ended(const core::running_body& body);
+    bool next(const core::running_body& body);
+
 private:
-    bool call(std::uint32_t index);
-    void call_timed(const job& j, const char* name);
+    bool take_next();
+    void call_timed(const job& j, const core::running_body& body);
     void note_untimed();
-    void failed(std::uint32_t index);
+    void failed(const core::running_body& body);
     bool unwanted() const;
     bool something_higher() const;
     void flush();
@@ -41,6 +47,10 @@ private:
     void spent_in_jobs(std::int64_t now) {
         processing_ += now - stamp_ - std::exchange(on_top_, 0);
         stamp_ = now;
+    }
+    void stop_clock() {
+        if (in_jobs_ && !timed_) spent_in_jobs(active_policy::now());
+        in_jobs_ = false;
     }
     void spent_otherwise(std::int64_t now) {
         wasted_ += now - stamp_;
@@ -58,11 +68,13 @@ private:
     const bool timed_;
     const bool quiet_;
     const std::int64_t leave_at_;           // INT64_MAX: when nothing is left
+    std::uint32_t index_ = 0;               // of the current job
     std::uint32_t segment_ = 0, over_ = 0;  // jobs of the segment, not yet counted there
     job_function function_ = nullptr;       // of the jobs that are not looked at for long ones yet
     unsigned untimed_ = 0;
     bool in_jobs_ = false;
     const std::uint64_t identity_;  // of the submission's jobs
+    std::optional<core::part_of_task> as_job_;
     std::uint64_t executed_ = 0;
     std::int64_t began_, stamp_, processing_ = 0, wasted_ = 0;
     std::int64_t on_top_ = 0;  // time of parts that ran on top of the current job
@@ -110,66 +122,74 @@ void job_part::begin() {
 }
 
 void job_part::run() {
-    job_feed& feed = list_.feed;
     core::set_elsewhere(seat_, 0);
-    while (true) {
-        std::uint32_t index = 0;
-        bool goes_on = true;
-        while (goes_on && feed.take(index)) goes_on = call(index);
-        if (in_jobs_ && !timed_) spent_in_jobs(active_policy::now());
-        in_jobs_ = false;
-        if (!goes_on) break;
-        flush();
-        if (feed.can_take()) continue;
-        if (feed.all_open()) break;
-        if (!feed.leave_shut()) continue;
-        add(unit_.stalls);
-        thread_.stalled_in = &list_;
-        break;
-    }
+    if (next(body_)) core::run_sequence(body_, *this);
+    stop_clock();
     note_untimed();
 }
 
-/// False: the thread leaves, and need not look for anything.
-bool job_part::call(std::uint32_t index) {
-    const std::uint32_t segment = list_.feed.segment_of(index, segment_);
+/// False: nothing is left for this thread.
+bool job_part::take_next() {
+    job_feed& feed = list_.feed;
+    while (!feed.take(index_)) {
+        stop_clock();
+        flush();
+        if (feed.can_take()) continue;
+        if (feed.all_open()) return false;
+        if (!feed.leave_shut()) continue;
+        add(unit_.stalls);
+        thread_.stalled_in = &list_;
+        return false;
+    }
+    return true;
+}
+
+bool job_part::next(const core::running_body&) {
+    if (!take_next()) return false;
+    const std::uint32_t segment = list_.feed.segment_of(index_, segment_);
     if (segment != segment_) {
         flush();  // others may wait for the segment before, and this job may take long
         segment_ = segment;
     }
-    if (unwanted()) {
-        core::record_failure(rt_, seat_, list_.running(), {nullptr, index + 1});
-        return false;
-    }
-    const job& j = list_.jobs[index];
-    const core::part_of_task as(seat_,
-                                identity_ != 0 ? core::join_stable_ids(identity_, index) : 0);
-    in_jobs_ = true;
-    if (timed_) {
-        call_timed(j, list_.manager.names.name_of(j.function));
-    } else {
-        if (j.function != function_) {
-            note_untimed();
-            function_ = j.function;
-        }
-        guarded(body_.context(), [&] { j.function(j.data); });
-        if (++untimed_ >= core::bodies_a_look(seat_)) note_untimed();
-    }
-    ++executed_;
-    ++over_;
-    if (body_.failed()) [[unlikely]]
-        failed(index);
-    const bool enough = leave_at_ != INT64_MAX && active_policy::now() >= leave_at_;
-    if (stays_ || !(enough || something_higher()) || !list_.feed.can_take()) return true;
-    flush();
-    return !list_.send_runner(seat_);
+    if (!unwanted()) return true;
+    core::record_failure(rt_, seat_, list_.running(), {nullptr, index_ + 1});
+    return false;
 }
 
-void job_part::call_timed(const job& j, const char* name) {
+void job_part::invoke(const core::running_body& body) {
+    const job& j = list_.jobs[index_];
+    if (identity_ != 0) as_job_.emplace(seat_, core::join_stable_ids(identity_, index_));
+    in_jobs_ = true;
+    if (timed_) return call_timed(j, body);
+    if (j.function != function_) {
+        note_untimed();
+        function_ = j.function;
+    }
+    guarded(body.context(), [&] { j.function(j.data); });
+    if (++untimed_ >= core::bodies_a_look(seat_)) note_untimed();
+}
+
+/// False: the thread leaves, and need not look for anything.
+bool job_part::ended(const core::running_body& body) {
+    ++executed_;
+    ++over_;
+    if (body.failed()) [[unlikely]]
+        failed(body);
+    const bool enough = leave_at_ != INT64_MAX && active_policy::now() >= leave_at_;
+    bool goes_on = stays_ || !(enough || something_higher()) || !list_.feed.can_take();
+    if (!goes_on) {
+        flush();
+        goes_on = !list_.send_runner(seat_);  // as the job: any thread may do it
+    }
+    if (identity_ != 0) as_job_.reset();
+    return goes_on;
+}
+
+void job_part::call_timed(const job& j, const core::running_body& body) {
     const std::int64_t started = active_policy::now();
     spent_otherwise(started);
-    guarded(body_.context(), [&] { j.function(j.data); });
-    core::note_duration(seat_, name, quiet_, started);
+    guarded(body.context(), [&] { j.function(j.data); });
+    core::note_duration(seat_, list_.manager.names.name_of(j.function), quiet_, started);
     core::set_elsewhere(seat_, 0);
     spent_in_jobs(core::last_end(seat_));
 }
@@ -181,10 +201,9 @@ void job_part::note_untimed() {
     core::note_durations(seat_, list_.manager.names.name_of(function_), false, count);
 }
 
-void job_part::failed(std::uint32_t index) {
-    core::record_failure(
-        rt_, seat_, list_.running(),
-        {body_.take_error(), index + 1, list_.manager.names.name_of(list_.jobs[index].function)});
+void job_part::failed(const core::running_body& body) {
+    const char* const name = list_.manager.names.name_of(list_.jobs[index_].function);
+    core::record_failure(rt_, seat_, list_.running(), {body.take_error(), index_ + 1, name});
 }
 
 bool job_part::unwanted() const { return core::is_unwanted(rt_, list_.running()); }

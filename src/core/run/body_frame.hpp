@@ -3,11 +3,12 @@
 // the sequence in which they come.
 //
 //   source     first (the frame is made for it), invoke, ended, next
-//   plain      one task, and the newest ones of this thread that are like it       plain.cpp
-//   any        one task with all that a task can have                              run.cpp
-//   members    bodies of a batch, from the range of a ticket                       batch.cpp
-//   branch     a part of another thread's join                                     branch.cpp
-//   nodes      of one run of a graph graph/graph_run.cpp
+//   plain      one task, and the newest ones of this thread that are like it    plain.cpp
+//   any        one task with all that a task can have                           run.cpp
+//   members    bodies of a batch, from the range of a ticket                    batch.cpp
+//   branch     a part of another thread's join                                  branch.cpp
+//   nodes      of one run of a graph                                            graph_run.cpp
+//   jobs       of a job list, in the frame of their runner                      job_runner.cpp
 
 #include "core/run/run_room.hpp"
 
