@@ -72,7 +72,7 @@ std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, cons
     s.name = o.name;
     s.kind = &kind;
     s.module = 0;
-    const bool detailed = (runtime::flags_of(o) & (flag_direct | flag_resources)) != 0;
+    const bool detailed = (runtime::flags_of(o) & flag_detailed) != 0;
     if ((!detailed && !rt.identified()) || rt.fill_detail(w, s, o, draft_kind::spawned)) {
         return index;
     }

@@ -34,9 +34,7 @@ public:
           level_(runtime::level_of(o)) {}
 
     /// Any thread may run it, and it needs nothing.
-    bool runs_anywhere() const {
-        return (flags_ & (flag_direct | flag_background | flag_resources)) == 0;
-    }
+    bool runs_anywhere() const { return (flags_ & (flag_detailed | flag_background)) == 0; }
     /// The level is that of a category, which the program may change between two runs.
     bool has_category() const { return (flags_ & flag_category) != 0; }
     own_traits at_normal_level() const {
@@ -62,7 +60,7 @@ public:
     /// The task comes after a failure, or there is no thread that could run it.
     bool is_cancelled() const { return (flags_ & (flag_failed | flag_cancel)) != 0; }
     bool may_be_long() const { return (flags_ & flag_quiet) != 0; }
-    bool has_resources() const { return (flags_ & flag_resources) != 0; }
+    bool may_use_resources() const { return (flags_ & flag_detailed) != 0; }
 
 private:
     std::uint16_t flags_;
@@ -86,7 +84,7 @@ public:
 
     own_facts facts() const { return own_facts(slot_->flags.load(relaxed)); }
     bool runs_anywhere() const {
-        return (slot_->flags.load(relaxed) & (flag_direct | flag_background | flag_resources)) == 0;
+        return (slot_->flags.load(relaxed) & (flag_detailed | flag_background)) == 0;
     }
     /// The thread that makes it ready may run it at once, as any other task of the normal level.
     bool is_plain() const {

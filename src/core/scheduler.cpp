@@ -35,7 +35,7 @@ task_builder scheduler::begin(const task_options& options, empty_task) {
     const seat_lease seat(*rt_, nullptr);
     rt_->point();
     const detail::draft d = rt_->open(*seat, options, detail::draft_kind::built);
-    return {*rt_, d.storage == nullptr ? task_id{} : rt_->publish(*seat, d, nullptr)};
+    return {*rt_, d.storage == nullptr ? task_id{} : rt_->build_empty(d)};
 }
 
 bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
@@ -315,9 +315,10 @@ bool good_batch(const runtime& rt, std::size_t count) {
 runtime& runtime_of(task_context& context) { return context.internals().rt; }
 
 void keep_value(task_context& context, closure_fn destroy) {
-    slot& s = context.internals().rt.slot_at(context.internals().seat->top->slot);
+    const runtime& rt = context.internals().rt;
+    slot& s = rt.slot_at(context.internals().seat->top->slot);
     s.invoke = destroy;
-    s.flags.fetch_or(flag_value, relaxed);
+    rt.detail_of(s)->has_value.store(true, relaxed);  // handed on with completion
 }
 
 void wait_value(runtime& rt, task_id id) {
@@ -334,7 +335,7 @@ void* take_value(runtime& rt, task_id id) {
         outcome* result = rt.outcome_of(s);
         if (result != nullptr && result->error != nullptr) rt.raise(rt.share(result));
     }
-    if (s.has(flag_value)) return s.storage;
+    if (rt.detail_of(s)->has_value.load(relaxed)) return s.storage;
 #if BRAID_HAS_EXCEPTIONS
     // It was cancelled; or it failed, and there was no memory to say how; or it is not over: a task
     // asked for its own value, which was reported.

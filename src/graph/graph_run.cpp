@@ -223,7 +223,7 @@ private:
     next_ = nullptr;
     node_end how;
     if (calls_ && !end_body(frame, plan, how)) return false;
-    if (facts_.has_resources()) core::release_resources(rt_, seat_, plan.index);
+    if (facts_.may_use_resources()) core::release_resources(rt_, seat_, plan.index);
     // Without the list that completes others: nothing is completed below this.
     if (how.closed || how.completion_reported || plan.task.drop_share()) {
         run_.end_node(seat_, plan, id_, how, more_ ? &next_ : nullptr);
@@ -262,7 +262,7 @@ void graph_run::sequence::pass_over(const graph_plan& plan, bool unwanted) {
                                                                  node_end& how) {
     const attempts* const tries =
         special_ ? run_.graph->attempts_of(plan.task.number() - 1) : nullptr;
-    const bool at_once = !threw_ && tries == nullptr && !facts_.has_resources();
+    const bool at_once = !threw_ && tries == nullptr && !facts_.may_use_resources();
     how.closed = at_once && !frame.id_taken() && plan.task.close_unknown(id_);
     if (observed_) {
         if (threw_) core::report(rt_, seat_, {event_kind::failed, id_, {}, name_});

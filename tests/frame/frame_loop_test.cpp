@@ -50,6 +50,34 @@ TEST_P(FrameLoop, ComputesTheSameWhileDepthAndSwitchesChange) {
     EXPECT_GT(faults.yielded(), 0U);
 }
 
+/// Counts the frames that begin and end.
+class frame_counts final : public braid::observer {
+public:
+    void on_event(const braid::task_event& e) override {
+        begun += e.kind == braid::event_kind::frame_begin;
+        ended += e.kind == braid::event_kind::frame_end;
+    }
+    std::atomic<std::size_t> begun{0}, ended{0};
+};
+
+TEST_P(FrameLoop, AnObserverHearsOfTheBeginningAndTheEndOfEachFrame) {
+    frame_counts counts;
+    constexpr std::size_t frames = 5;
+    {
+        braid::scheduler_options o = options();
+        o.observer = &counts;
+        braid::scheduler s(o);
+        braid::frame_loop loop(s, {.depth = 1});
+        braid::frame_stage first(loop, {.name = "first"}), second(loop, {.name = "second"});
+        first.add([](const braid::frame_context&) {});
+        second.add([&](const braid::frame_context& f) { EXPECT_EQ(counts.ended + 1, f.frame); });
+        for (std::size_t i = 0; i != frames; ++i) loop.advance();
+        loop.finish();
+    }
+    EXPECT_EQ(counts.begun, frames);
+    EXPECT_EQ(counts.ended, frames);
+}
+
 TEST_P(FrameLoop, OverlapsTheNextSimulationWithThisRendering) {
     braid::scheduler s(options());
     braid::frame_loop loop(s, {.depth = 1});

@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace {
@@ -25,6 +26,7 @@ public:
     void on_event(const braid::task_event& e) override {
         const std::lock_guard lock(mutex_);
         if (e.kind == event_kind::edge) edges.push_back(e);
+        if (e.kind == event_kind::cancelled) cancelled.emplace_back(e.name);
     }
     void on_graph_run(const braid::graph_run_events& all) override {
         const std::lock_guard lock(mutex_);
@@ -39,6 +41,7 @@ public:
     std::vector<received> runs;
     std::vector<braid::task_event> edges;  // reported one by one: those between runs
     std::set<task_id> started;
+    std::vector<std::string> cancelled;
 
 private:
     struct collector final : observer {
@@ -107,6 +110,21 @@ TEST_P(GraphRunEvents, EachRunIsTheFirstOneWithItsIdsMoved) {
             }
         }
     }
+}
+
+TEST_P(GraphRunEvents, ANodeBehindAFailureIsReportedAsCancelled) {
+    {
+        braid::scheduler s(observed());
+        braid::graph g(s);
+        const auto fails = g.add({.name = "fails"}, [] { throw 1; });
+        const auto behind = g.add({.name = "behind"}, [] {});
+        const auto last = g.add({.name = "last"}, [] {});
+        g.add({.name = "beside"}, [] {});
+        g.precede(fails, behind);
+        g.precede(behind, last);
+        EXPECT_THROW(g.run_and_wait(), int);
+    }
+    EXPECT_EQ(log_.cancelled, (std::vector<std::string>{"behind", "last"}));
 }
 
 TEST_P(GraphRunEvents, AGraphThatIsChangedHasAnotherPlan) {

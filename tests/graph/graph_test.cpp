@@ -217,6 +217,26 @@ TEST_P(Graph, RefusesACycleAndNamesItsPath) {
     EXPECT_EQ(reported.text, "");
 }
 
+TEST_P(Graph, NamesTheCycleAndNotWhatComesAfterIt) {
+    misuse reported;
+    braid::scheduler_options o = options();
+    o.assertion = reported.handler();
+    braid::scheduler s(o);
+    braid::graph g(s, "frame");
+    const auto last = g.add({.name = "last"}, [] {});
+    const auto late = g.add({.name = "late"}, [] {});
+    const auto a = g.add({.name = "a"}, [] {});
+    const auto b = g.add({.name = "b"}, [] {});
+    g.precede(a, b);
+    g.precede(b, a);
+    g.precede(b, late);
+    g.precede(late, last);
+    EXPECT_FALSE(g.run());
+    EXPECT_EQ(reported.text.find("la"), std::string::npos) << reported.text;
+    EXPECT_NE(reported.text.find("a <- b <- a"), reported.text.find("b <- a <- b"))
+        << "one of them";
+}
+
 TEST_P(Graph, RefusesEdgesOfOthersAndEditsWhileItRuns) {
     misuse reported;
     braid::scheduler_options o = options();

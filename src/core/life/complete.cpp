@@ -13,7 +13,7 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
     const bool cancelled = s.has(flag_cancel) || !empty;
     if (!empty && s.invoke != nullptr) s.invoke(s.storage, nullptr);
     s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
-    if (s.has(flag_resources)) release_resources(w, index);
+    if (s.has(flag_detailed)) release_resources(w, index);
     if (cancelled) {
         s.flags.fetch_or(flag_cancel, relaxed);
         seat_counters::add(w.counters.cancelled);
@@ -97,7 +97,7 @@ void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t
     const std::uint32_t parent = s.parent.load(relaxed);
     bool received = notify_dependents(w, index, head, result);
     // A handle that was dropped before the end receives nothing.
-    received = received || (s.has(flag_held) && detail_of(s)->holders.load(acquire) > 1);
+    received = received || (s.has(flag_detailed) && detail_of(s)->holders.load(acquire) > 1);
     if (result != nullptr && !received) pass_on(w, s, *result, parent);
     scope_state* const in = scope_of(s.environment.load(relaxed));
     const end_of_task end = how_it_ended(s);
@@ -115,8 +115,10 @@ end_of_task life_room::how_it_ended(const slot& s) {
 void life_room::recycle(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     // acq_rel: the last holder sees what the others did with the slot.
-    if (s.has(flag_held) && detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
-    if (s.has(flag_value)) s.invoke(s.storage, nullptr);
+    if (s.has(flag_detailed)) {
+        if (detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
+        if (detail_of(s)->has_value.load(relaxed)) s.invoke(s.storage, nullptr);
+    }
     if (s.has(flag_failed)) drop(take_outcome(s));
     free_detail(w, s);
     if (s.has(flag_posted)) close_unused(s.successors, s.generation());

@@ -51,6 +51,8 @@ public:
         push_ready(w, id, normal_level);
         return id;
     }
+    /// An empty task of a builder: predecessors may be added until finish_building().
+    task_id build_empty(draft d) const;
     void abandon(life_seat& w, draft d, std::uint16_t as);
     void finish_building(life_seat& w, task_id id, bool cancel);
     bool add_dependency(life_seat& w, task_id id, task_id predecessor);

@@ -19,6 +19,7 @@ bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_
     d->holders.store(kind == draft_kind::valued ? 2 : 1, relaxed);
     d->seat.store(o.on.seat, relaxed);
     d->visit = o.on.visit;
+    d->direct.store(o.on || o.workers != 0, relaxed);
     d->workers = o.workers;
     for (resource* r : o.uses) {
         // Once is enough, and twice would wait for itself.
@@ -53,8 +54,7 @@ std::uint16_t life_room::flags_of(const task_options& o) {
     if (o.may_be_long) flags |= flag_quiet;
     if (o.runs_as == task_class::background) flags |= flag_background;
     if (o.category != 0) flags |= flag_category;
-    if (o.on || o.workers != 0) flags |= flag_direct;
-    if (o.uses.size() != 0) flags |= flag_resources;
+    if (o.on || o.workers != 0 || o.uses.size() != 0) flags |= flag_detailed;
     return flags;
 }
 
@@ -131,9 +131,9 @@ std::uint16_t flag_of(draft_kind kind) {
         case draft_kind::posted:
             return flag_posted;
         case draft_kind::valued:
-            return flag_held;
+            return flag_detailed;
         case draft_kind::built:
-            return flag_built;
+            return 0;
         case draft_kind::shared:
             return flag_shared;
     }
@@ -166,8 +166,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     // relaxed: nobody knows the task yet.
     if (kind == draft_kind::built) s.open.fetch_add(1, relaxed);
     // What may fail comes first, the parent's count last: it is not given back.
-    const bool needs_detail =
-        (flags & (flag_held | flag_direct | flag_resources)) != 0 || identified();
+    const bool needs_detail = (flags & flag_detailed) != 0 || identified();
     if ((needs_detail && !fill_detail(w, s, o, kind)) ||
         (o.parent && !add_to_parent(s, o.parent))) {
         close_unused(s.successors, s.generation());

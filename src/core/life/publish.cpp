@@ -11,10 +11,7 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
     const std::uint32_t index = index_of(d);
     const task_id id{join_word(s.generation(), index)};
     s.invoke = body;
-    if (body == nullptr) {
-        s.flags.fetch_or(flag_empty, relaxed);
-        if (s.has(flag_built)) return id;  // predecessors may be added until finish()
-    }
+    if (body == nullptr) s.flags.fetch_or(flag_empty, relaxed);
     if (s.waits_for.load(relaxed) == 0) {
         queue_ready(w, index);  // open() has reported it
     } else if (s.predecessors.load(relaxed) == no_edge) {
@@ -26,14 +23,22 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
     return id;
 }
 
+task_id life_room::build_empty(draft d) const {
+    slot& s = slot_of(d);
+    s.invoke = nullptr;
+    s.flags.fetch_or(flag_empty, relaxed);
+    return id_of(index_of(d));
+}
+
 void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     slot& s = slot_of(d);
     const std::uint32_t index = index_of(d);
     s.flags.fetch_or(as, relaxed);
     s.invoke = nullptr;
     const task_id id = id_of(index);
-    const bool built = s.has(flag_built);
-    const bool held = s.has(flag_held);
+    // Nobody else knows the task yet: besides its own work there is the builder's at most.
+    const bool built = index_of(s.open.load(relaxed)) > 1;
+    const bool owned = is_owned(s);
     // 0 from the start: open() or open_plain() has reported it.
     if (s.waits_for.load(relaxed) == 0) {
         queue_ready(w, index);
@@ -42,7 +47,7 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     }
     // The builder and the handle that there would have been give up their shares.
     if (built) own_work_done(w, index);
-    if (held) release_holder(w, id);
+    if (owned) release_holder(w, id);
 }
 
 void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
@@ -89,7 +94,7 @@ void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     if ((flags & flag_own_kind) != 0 && (flags & flag_failed) != 0) {
         return push_ready(w, id_of(index), level_of(s));
     }
-    if ((flags & flag_resources) != 0 && !acquire_resources(w, index)) return;
+    if ((flags & flag_detailed) != 0 && !acquire_resources(w, index)) return;
     if (set_run_next(w, index, w.depth) || try_enqueue(w, index)) return;
     s.flags.fetch_or(flag_cancel, relaxed);
     if ((flags & flag_own_kind) == 0) return end_without_running(w, index);

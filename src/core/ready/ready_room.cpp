@@ -13,7 +13,7 @@ bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
         enqueue_background(w, index);
         return true;
     }
-    if (s.has(flag_direct)) return put_direct(index);
+    if (is_direct(s)) return put_direct(index);
     if (serial() != nullptr) {
         enqueue_for_choice(w, index);
     } else {

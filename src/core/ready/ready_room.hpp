@@ -50,7 +50,7 @@ public:
     bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) const {
         if (depth != w.loop_depth || w.run_next || serial() != nullptr) return false;
         const slot& s = slot_at(index);
-        const bool follows = !s.has(flag_direct | flag_background) &&
+        const bool follows = !s.has(flag_background) && !is_direct(s) &&
                              w.kind != seat_kind::background && level_of(s) == normal_level;
         if (follows) w.run_next = id_of(index);
         return follows;

@@ -35,7 +35,7 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
     const std::uint32_t batch = w.top->slot;
     const slot& p = slot_at(batch);
     // A chooser decides about each body, an observer sees each, and inboxes hold them one by one.
-    if (identified() || observed() || p.has(flag_background | flag_direct)) {
+    if (identified() || observed() || p.has(flag_background) || is_direct(p)) {
         std::size_t i = 0;
         for (; i < all.count; ++i) {
             const draft d = open(w, member_options(batch), draft_kind::posted);
@@ -246,7 +246,7 @@ task_options run_room::member_options(std::uint32_t parent) const {
     o.priority = static_cast<priority_level>(level_of(p));
     o.category = p.has(flag_category) ? level : std::uint8_t{0};
     o.runs_as = p.has(flag_background) ? task_class::background : task_class::frame;
-    if (const detail_block* d = detail_of(p); d != nullptr && p.has(flag_direct)) {
+    if (const detail_block* d = detail_of(p); d != nullptr && d->direct.load(relaxed)) {
         o.on = {d->seat.load(relaxed), d->visit};
         o.workers = d->workers;
     }

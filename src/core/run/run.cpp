@@ -33,7 +33,13 @@ void run_room::run(run_seat& w, task_id id, bool more) {
 class run_room::any_source {
 public:
     any_source(run_room& rt, run_seat& w, task_id id, std::uint16_t flags)
-        : rt_(rt), w_(w), id_(id), s_(rt.slot_at(id)), name_(s_.name), flags_(flags) {}
+        : rt_(rt),
+          w_(w),
+          id_(id),
+          s_(rt.slot_at(id)),
+          name_(s_.name),
+          flags_(flags),
+          uses_resources_(rt.uses_resources(s_)) {}
 
     void invoke(body_frame& frame) {
         started_ = frame.start();
@@ -46,7 +52,7 @@ public:
         frame.close();
         const std::uint32_t index = index_of(id_.value);
         const bool completes = rt_.observed() && report_end(frame.failed());
-        if ((flags_ & flag_resources) != 0) rt_.release_resources(w_, index);
+        if (uses_resources_) rt_.release_resources(w_, index);
         frame.timed(name_, (flags_ & flag_quiet) != 0, started_);
         frame.end_times(name_);
         if (frame.failed()) {
@@ -64,7 +70,7 @@ private:
     /// True: the end and the completion were reported in one call, as nothing comes in between.
     bool report_end(bool failed) {
         if (failed) rt_.report(w_, event_kind::failed, id_, {}, name_);
-        const bool completes = !failed && (flags_ & flag_resources) == 0 && !w_.completing &&
+        const bool completes = !failed && !uses_resources_ && !w_.completing &&
                                ((flags_ & flag_posted) != 0 || drop_only_open_work(s_.open));
         rt_.watcher().on_end(w_.index, id_, name_, completes);
         return completes;
@@ -76,6 +82,7 @@ private:
     slot& s_;
     const char* const name_;
     const std::uint16_t flags_;
+    const bool uses_resources_;
     std::int64_t started_ = 0;
 };
 

@@ -34,9 +34,9 @@ constexpr std::uint32_t first_edge(std::uint64_t head) {
 constexpr bool is_closed(std::uint64_t head) { return first_edge(head) == list_closed; }
 
 enum slot_flag : std::uint16_t {
-    flag_posted = 1 << 0,  // no id was handed out
-    flag_held = 1 << 1,    // an owning handle exists; see detail_block::holders
-    flag_empty = 1 << 2,   // no work of its own
+    flag_posted = 1 << 0,    // no id was handed out
+    flag_detailed = 1 << 1,  // its detail_block says where it runs, what it uses, or who owns it
+    flag_empty = 1 << 2,     // no work of its own
     flag_never_waits = 1 << 3,
     flag_quiet = 1 << 4,  // no long-task warning
     flag_background = 1 << 5,
@@ -44,12 +44,8 @@ enum slot_flag : std::uint16_t {
     flag_failed = 1 << 7,    // outcome is set
     flag_finally = 1 << 8,   // has after_any edges only: runs in a discarding shutdown too
     flag_category = 1 << 9,  // level is a category, looked up in the table
-    flag_value = 1 << 10,    // storage holds the value; `invoke` destroys it
-    flag_direct = 1 << 11,   // goes to an inbox: `on` or `workers` is given
-    flag_resources = 1 << 12,
-    flag_built = 1 << 13,     // has, or had, a builder
-    flag_shared = 1 << 14,    // the closure stays for the children, until completion
-    flag_own_kind = 1 << 15,  // see task_kind
+    flag_shared = 1 << 10,   // the closure stays for the children, until completion
+    flag_own_kind = 1 << 11  // see task_kind
 };
 
 /// What a task with flag_own_kind has in place of `invoke`: a ticket of a batch, a node of a graph.
@@ -142,6 +138,8 @@ struct detail_block {
     atomic<std::uint32_t> holders{0};
     atomic<std::uint16_t> seat{UINT16_MAX};  // searchers with a stale id read it too
     std::uint16_t visit = 0;
+    atomic<bool> direct{false};     // goes to an inbox: `on` or `workers` is given; read as `seat`
+    atomic<bool> has_value{false};  // in the slot's storage; `invoke` destroys it
     std::uint8_t resource_count = 0, resources_held = 0;
     std::uint64_t workers = 0;
     resource* resources[max_resources] = {};

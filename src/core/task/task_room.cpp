@@ -138,6 +138,8 @@ detail_block* task_room::make_detail(task_seat& w, slot& s) {
     d.holders.store(0, relaxed);
     d.seat.store(UINT16_MAX, relaxed);
     d.visit = 0;
+    d.direct.store(false, relaxed);
+    d.has_value.store(false, relaxed);
     d.resource_count = d.resources_held = 0;
     d.workers = 0;
     d.result = nullptr;
@@ -184,7 +186,7 @@ void task_room::report_spawned(observer& to, const task_seat& w, const slot& s,
                                const creation& made) const {
     const spawn_facts facts{.where = made.where,
                             .level = level_of(s),
-                            .restricted = s.has(flag_direct),
+                            .restricted = is_direct(s),
                             .background = s.has(flag_background),
                             .same_moment = made.same_moment,
                             .stable_id = identified() ? identity(made.id) : 0};

@@ -146,6 +146,18 @@ public:
         const std::uint32_t d = s.detail.load(acquire);  // pairs with make_detail()
         return d == no_index ? nullptr : &details_[d];
     }
+    /// Only certain threads may run it. Any thread, also with a stale slot.
+    bool is_direct(const slot& s) const {
+        const detail_block* d = s.has(flag_detailed) ? detail_of(s) : nullptr;
+        return d != nullptr && d->direct.load(relaxed);
+    }
+    bool uses_resources(const slot& s) const {
+        return s.has(flag_detailed) && detail_of(s)->resource_count != 0;
+    }
+    /// Somebody holds a handle, or did until completion.
+    bool is_owned(const slot& s) const {
+        return s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
+    }
     /// Null: no memory.
     detail_block* make_detail(task_seat& w, slot& s);
     void free_detail(task_seat& w, const slot& s);

@@ -90,7 +90,7 @@ private:
     bool awaits_seat(unsigned seat) const {
         for (unsigned i = 0; i < count_; ++i) {
             const slot& s = rt_.slot_at(index_of(list_[i].value));
-            if (!s.has(flag_direct) || s.runner.load(relaxed) != UINT16_MAX) continue;
+            if (!rt_.is_direct(s) || s.runner.load(relaxed) != UINT16_MAX) continue;
             const detail_block* d = rt_.detail_of(s);
             if (d != nullptr && d->seat.load(relaxed) == seat) return true;
         }

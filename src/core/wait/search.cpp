@@ -62,7 +62,7 @@ task_id work_search::claim_needed(std::size_t look_at) {
     // A thread that waits for an event serves all that was given to it.
     const auto serves = [&](std::uint64_t entry) {
         return wanted(entry) ||
-               (target_.signal != nullptr && rt_.slot_at(index_of(entry)).has(flag_direct));
+               (target_.signal != nullptr && rt_.is_direct(rt_.slot_at(index_of(entry))));
     };
     if (w_.kind == seat_kind::background) return rt_.take_background(wanted);
     if (rt_.serial()) return rt_.choose_ready(w_, serves);

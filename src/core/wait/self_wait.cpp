@@ -13,7 +13,7 @@ namespace detail {
 const running_task* frame_of(const wait_room& rt, const wait_seat& w, task_id id, unsigned* steps) {
     const std::uint32_t index = index_of(id.value);
     const slot& s = rt.slot_at(index);
-    const bool is_join = s.has(flag_empty | flag_built | flag_own_kind);
+    const bool is_join = s.has(flag_empty | flag_own_kind);
     const bool has_children = index_of(s.open.load(relaxed)) > 1;
     if (s.runner.load(relaxed) == UINT16_MAX && !is_join && !has_children) return nullptr;
     if (!rt.is_open(id)) return nullptr;
