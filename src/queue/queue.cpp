@@ -302,6 +302,7 @@ bool queue::push_item(item& work) {
 
 void queue::drain() {
     if (state_ == nullptr) return;
+    core::point(rt_);
     state& q = *state_;
     if (!BRAID_EXPECT(core::misuse(q.rt), !serves(*this),
                       "a piece of work cannot drain its own queue: it would wait for itself")) {
@@ -335,6 +336,7 @@ std::size_t queue::discard() {
 
 std::size_t queue::size() const {
     if (state_ == nullptr) return 0;
+    core::point(rt_);
     const std::lock_guard lock(state_->mutex);
     return state_->work.size() + state_->overflow.size;
 }
@@ -342,6 +344,7 @@ const char* queue::name() const { return state_ != nullptr ? state_->options.nam
 
 queue_statistics queue::statistics() const {
     if (state_ == nullptr) return {};
+    core::point(rt_);
     const state& q = *state_;
     return {.pushed = q.pushed.load(acquire),
             .executed = q.ended.load(acquire),

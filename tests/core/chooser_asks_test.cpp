@@ -182,7 +182,13 @@ TEST_P(ChooserAsks, AtEachCallWhetherAnotherThreadGoesOn) {
         {"cancel", [&] { all.cancel(); }},
         {"ready", [&] { value.ready(); }},
         {"worker_count", [&] { EXPECT_GT(s.worker_count(), 0U); }},
+        {"worker_thread", [&] { s.worker_thread(0); }},
         {"statistics", [&] { s.statistics(); }},
+        {"statistics of a seat", [&] { s.statistics(0); }},
+        {"statistics of types", [&] { s.statistics(nullptr, 0); }},
+        {"bytes", [&] { s.bytes(braid::memory_tag::slot); }},
+        {"allocations", [&] { s.allocations(); }},
+        {"resume", [&] { s.resume(); }},
         {"expect_work", [&] { s.expect_work(braid::seconds(3600)); }},
         {"finish", [&] { built.finish(); }},
     };
@@ -192,6 +198,14 @@ TEST_P(ChooserAsks, AtEachCallWhetherAnotherThreadGoesOn) {
         EXPECT_GT(chooser.points, before) << name;
     }
     EXPECT_EQ(value.get(), 1);
+    for (void (*const last)(braid::scheduler&) :
+         {+[](braid::scheduler& other) { other.freeze(); },
+          +[](braid::scheduler& other) { other.shut_down(); }}) {
+        braid::scheduler fresh(options_with(chooser));
+        const std::size_t before = chooser.points;
+        last(fresh);
+        EXPECT_GT(chooser.points, before) << "freeze, shut_down";
+    }
 }
 
 /// Reads and writes with a call between: two may read before either writes.
