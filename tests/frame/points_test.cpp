@@ -3,6 +3,7 @@
 #include "braid/core/decision.hpp"
 #include "braid/frame/frame_loop.hpp"
 #include "braid/frame/frame_stage.hpp"
+#include "braid/frame/rate_thread.hpp"
 #include "braid/graph/graph.hpp"
 #include "braid/job_list/job_list.hpp"
 #include "braid/job_list/job_list_manager.hpp"
@@ -127,6 +128,19 @@ TEST_F(Points, AreTheSwitchesOfAStage) {
         {"set_serial", [&] { stage.set_serial(true); }},
         {"serial", [&] { EXPECT_TRUE(stage.serial()); }},
         {"advance", [&] { loop.advance(); }},
+    });
+}
+
+TEST_F(Points, AreAllCallsOfASampler) {
+    braid::sampler<int> pad(s, {.name = "pad"}, [](const braid::rate_tick&) { return 1; });
+    each_is_a_point({
+        {"take",
+         [&] {
+             braid::sampler<int>::sample one;
+             EXPECT_FALSE(pad.take(one));
+         }},
+        {"report", [&] { EXPECT_EQ(pad.report().ticks, 0U); }},
+        {"stop", [&] { pad.stop(); }},
     });
 }
 

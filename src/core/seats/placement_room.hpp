@@ -25,7 +25,8 @@ struct seats_seat : task_seat {
     bool outside_gate = false;  // in a blocking region, with a chooser
     bool looks = false;         // as of gate::rest
     bool leased = false;        // guest seats; guarded by the lock of guests,
-    bool waits = false;         // and this one too
+    bool waits = false;         // and this one too,
+    bool for_good = false;      // and this: see lease::good
     // Its main thread has left, or the system refused its thread; guarded by the lock of seats.
     bool vacant = false;
     bool was_refused = false;  // said once
