@@ -42,7 +42,7 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
     worker* own = rt_->bound();
     detail::seats_seat* seat = own != nullptr ? own : rt_->enter_post_seat();
     if (seat == nullptr) return false;
-    if (own == nullptr && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
+    if (seat->outside_gate && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
     const bool done = rt_->try_post(static_cast<worker&>(*seat), function, data);
     if (own == nullptr) rt_->leave_post_seat();
     return done;

@@ -3,11 +3,13 @@
 #include "braid/core/event.hpp"
 #include "braid/core/future.hpp"
 #include "braid/core/scope.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <set>
@@ -262,6 +264,41 @@ TEST_P(ChooserAsks, NobodyAboutThreadsFromOutsideButTheyAreCounted) {
     braid::scheduler other({.workers = 1});
     other.wait(other.spawn({.on = other.worker_thread(0)}, [&] { e.clear(); }));
     EXPECT_EQ(more(), 1U) << "another scheduler's thread";
+}
+
+struct wake_counter final : braid::chooser {
+    std::atomic<int> wakes{0};
+    std::size_t choose(decision_kind kind, const braid::alternative*, std::size_t) override {
+        wakes += kind == decision_kind::wake;
+        return 0;
+    }
+};
+
+TEST_P(ChooserAsks, NobodyWhomATryPostFromOutsideWakes) {
+    if (GetParam() < 2) GTEST_SKIP() << "nobody to choose from";
+    wake_counter chooser;
+    braid::scheduler s(options_with(chooser));
+    std::atomic<int> ran{0};
+    const auto count = [](void* n) { ++*static_cast<std::atomic<int>*>(n); };
+    const auto all_sleep = [&] {
+        int idle = 0;
+        for (unsigned i = 0; i < s.internals().seat_count(); ++i) {
+            idle += s.internals().asleep().asleep(i, braid::detail::searcher::idle);
+        }
+        return idle >= GetParam();
+    };
+    const std::uint64_t before = s.statistics().unchosen;
+    s.blocking([&] {
+        braid_test::until(all_sleep);
+        const int wakes = chooser.wakes;
+        std::thread([&] { EXPECT_TRUE(s.try_post(count, &ran)); }).join();
+        braid_test::until([&] { return ran == 1; });
+        braid_test::until(all_sleep);
+        EXPECT_TRUE(s.try_post(count, &ran)) << "this thread is outside, too";
+        braid_test::until([&] { return ran == 2; });
+        EXPECT_EQ(chooser.wakes, wakes);
+    });
+    EXPECT_EQ(s.statistics().unchosen - before, 3U) << "both, and the end of blocking()";
 }
 
 /// Says when time passes; takes the first of everything else.

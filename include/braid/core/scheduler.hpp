@@ -52,7 +52,8 @@ public:
     }
     /// A post() for audio callbacks and the like: bounded, no allocation, no lock, no help. False:
     /// no room, try again later; or shut down. A task may post while the scheduler drains, as with
-    /// post(). `data` must live until the call.
+    /// post(). `data` must live until the call. With a chooser it takes a lock: then it is not for
+    /// signal handlers.
     BRAID_API bool try_post(void (*function)(void* data), void* data) noexcept;
 
     /// Empty id: refused (shut down, out of memory, or a caller's mistake; the handlers know).

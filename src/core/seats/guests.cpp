@@ -9,6 +9,7 @@ namespace detail {
 void threads_room::set_guests(seats_seat* spare, seats_seat* post) {
     spare_guest_ = spare;
     post_seat_ = post;
+    if (post != nullptr) post->outside_gate = true;
 }
 
 seats_seat* threads_room::take_guest(lease how) {

@@ -22,7 +22,7 @@ struct seats_seat : task_seat {
     std::int64_t woke = INT64_MAX;  // INT64_MAX: long ago, or on any core; see go_anywhere()
     searcher search = searcher::none;
     bool permit_released = false;
-    bool outside_gate = false;  // in a blocking region, with a chooser
+    bool outside_gate = false;  // in a blocking region, with a chooser; always for try_post()'s
     bool looks = false;         // as of gate::rest
     bool leased = false;        // guest seats; guarded by the lock of guests,
     bool waits = false;         // and this one too,
