@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail::core {
@@ -36,6 +37,49 @@ void help_poll(runtime& rt, task_id id, nanoseconds enough) {
     if (own != nullptr) return;
     rt.flush_scope_ends(*w);
     rt.return_guest(*w);
+}
+
+bool own_thread::start(runtime& rt, const platform::thread_request& how) {
+    rt_ = &rt;
+    given_ = request_ = how;
+    request_.entry = [](void* self) { static_cast<own_thread*>(self)->run(); };
+    request_.argument = this;
+    over_.store(false, relaxed);
+    if (rt.serial() != nullptr) {
+        const locked lock(rt.without_seat().lock);
+        seat_ = rt.take_guest(lease::good);
+    }
+    if (seat_ != nullptr) {
+        rt.serial()->add(seat_->index);
+    } else if (rt.serial() != nullptr) {
+        rt.serial()->note_unchosen();
+    }
+    thread_ = platform::start_thread(request_);
+    if (thread_ != 0) return true;
+    if (seat_ == nullptr) return false;
+    rt.serial()->leave(seat_->index);
+    rt.return_guest(*std::exchange(seat_, nullptr));
+    return false;
+}
+
+void own_thread::run() {
+    if (seat_ == nullptr) return given_.entry(given_.argument);
+    rt_->sit_down(*seat_);
+    given_.entry(given_.argument);
+    rt_->flush_scope_ends(static_cast<seat&>(*seat_));
+    // release: pairs with join(), which goes on when this thread has left the gate.
+    over_.store(true, release);
+    wake_at_gate(*rt_, this);
+    rt_->stand_up(*seat_);
+}
+
+void own_thread::join() {
+    if (thread_ == 0) return;
+    if (seat_ != nullptr && passes_gate(*rt_)) {
+        sleep_at_gate(*rt_, this, {.waits = true}, [this] { return !over_.load(acquire); });
+    }
+    platform::join_thread(std::exchange(thread_, 0));
+    if (seat_ != nullptr) rt_->return_guest(*std::exchange(seat_, nullptr));
 }
 
 task_at_once::task_at_once(runtime& rt, seat& w, const draft& opened, const char* name)

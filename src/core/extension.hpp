@@ -6,6 +6,7 @@
 //
 //   the scheduler   memory, options, what it reports and to whom
 //   seats           the calling thread's, and one leased for a call
+//   own threads     of a module, and how they sleep under a chooser
 //   waiting         for a task, and how a task failed
 //   tasks           their ids, and the shares that hold them open
 //   bodies          one after the other in one frame of a thread's stack
@@ -103,6 +104,60 @@ void help_poll(runtime& rt, task_id id, nanoseconds enough);
 inline std::int64_t take_help_deadline(seat& w) {
     return std::exchange(w.leave_list_at, INT64_MAX);
 }
+
+// ---- threads of a module's own -----------------------------------------------------------------
+
+/// A thread that is none of the scheduler's. With a chooser it passes the gate like a worker, from
+/// start() to join(), so that a seed decides when it goes on. Stays where it is.
+class own_thread {
+public:
+    own_thread() = default;
+    own_thread(const own_thread&) = delete;
+    own_thread& operator=(const own_thread&) = delete;
+    /// False: the system refused it.
+    bool start(runtime& rt, const platform::thread_request& how);
+    /// Any thread but this one. Nothing if it was not started.
+    void join();
+
+private:
+    void run();
+
+    runtime* rt_ = nullptr;
+    seats_seat* seat_ = nullptr;  // null: without a chooser, or there was no seat
+    platform::thread_request given_{}, request_{};
+    platform::thread_handle thread_ = 0;
+    atomic<bool> over_{false};
+};
+
+/// The calling thread passes the gate, so it must not sleep but by sleep_at_gate().
+inline bool passes_gate(const runtime& rt) {
+    return rt.serial() != nullptr && rt.bound() != nullptr;
+}
+struct gate_sleep {
+    std::int64_t deadline = INT64_MAX;  // on the virtual clock
+    bool waits = false;                 // for something, not for want of work
+};
+/// Sleeps until wake_at_gate() or the deadline. `still()`, under a lock that wake_at_gate() takes:
+/// the thread is to sleep.
+template <class Still>
+void sleep_at_gate(runtime& rt, const void* key, const gate_sleep& how, Still&& still) {
+    seat& w = *rt.bound();
+    const gate_pass pass(rt, w);
+    wait_record record;
+    if (!rt.lot().enter(record, address_key(key), w.index, still)) return;
+    bool in_time = true;
+    // acquire: pairs with parking_lot::wake().
+    while (in_time && !record.done.load(acquire)) {
+        in_time = rt.serial()->block(w.index, {.deadline = how.deadline, .waits = how.waits});
+    }
+    rt.lot().leave(record);
+}
+/// Everybody who sleeps there.
+inline void wake_at_gate(runtime& rt, const void* key) {
+    if (rt.serial() != nullptr) rt.notify_all_at(address_key(key));
+}
+/// With a chooser, in ns; see gate::now().
+inline std::int64_t virtual_now(const runtime& rt) { return rt.serial()->now(); }
 
 // ---- waiting -----------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
     worker* own = rt_->bound();
     detail::seats_seat* seat = own != nullptr ? own : rt_->enter_post_seat();
     if (seat == nullptr) return false;
-    if (own == nullptr && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
+    if (seat->outside_gate && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
     const bool done = rt_->try_post(static_cast<worker&>(*seat), function, data);
     if (own == nullptr) rt_->leave_post_seat();
     return done;
@@ -102,6 +102,7 @@ void scheduler::set_worker_count(unsigned count) {
 }
 
 thread_ref scheduler::worker_thread(unsigned index) const {
+    rt_->point();
     const thread_ref found = rt_->worker_thread(index);
     BRAID_EXPECT(rt_->options().assertion, static_cast<bool>(found),
                  "worker_thread(i) needs i < worker_count()");
@@ -118,7 +119,10 @@ void scheduler::expect_work(nanoseconds in) {
     rt_->point();
     rt_->expect_work(in);
 }
-void scheduler::freeze() { rt_->freeze(); }
+void scheduler::freeze() {
+    rt_->point();
+    rt_->freeze();
+}
 void scheduler::resume() {
     rt_->point();
     rt_->resume();
@@ -143,7 +147,10 @@ void scheduler::set_priority_table(const priority_level* levels, std::size_t cou
     rt_->requeue_by_table(*seat);
 }
 
-void scheduler::shut_down(shutdown how) { rt_->shut_down(how); }
+void scheduler::shut_down(shutdown how) {
+    rt_->point();
+    rt_->shut_down(how);
+}
 
 main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
     if (rt_.serial() != nullptr) rt_.serial()->note_unchosen();
@@ -162,6 +169,7 @@ scheduler_statistics scheduler::statistics() const {
 }
 
 seat_statistics scheduler::statistics(unsigned seat) const {
+    rt_->point();
     seat_statistics row;
     if (seat >= rt_->seat_count()) return row;
     const worker& w = rt_->seat_at(seat);
@@ -195,6 +203,7 @@ void add_type(const detail::type_row& from, task_type_statistics* rows, std::siz
 }  // namespace
 
 std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capacity) const {
+    rt_->point();
     std::size_t types = 0;
     for (unsigned i = 0; i < rt_->seat_count(); ++i) {
         worker& w = rt_->seat_at(i);
@@ -206,8 +215,14 @@ std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capaci
     return types;
 }
 
-std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory().bytes(tag); }
-std::uint64_t scheduler::allocations() const { return rt_->memory().allocations(); }
+std::size_t scheduler::bytes(memory_tag tag) const {
+    rt_->point();
+    return rt_->memory().bytes(tag);
+}
+std::uint64_t scheduler::allocations() const {
+    rt_->point();
+    return rt_->memory().allocations();
+}
 
 // ---- inside a task -----------------------------------------------------------------------------
 

@@ -92,6 +92,7 @@ bool frame_stage::precede(graph_node earlier, graph_node later) {
 }
 
 bool frame_stage::set_serial(bool serial) {
+    if (state_ != nullptr) core::point(state_->loop.rt);
     if (state_ == nullptr || !BRAID_EXPECT(core::misuse(state_->loop.rt),
                                            !serial || state_->tied == 0, tied_to_something)) {
         return false;
@@ -100,7 +101,11 @@ bool frame_stage::set_serial(bool serial) {
     return true;
 }
 
-bool frame_stage::serial() const { return state_ != nullptr && state_->wants_serial.load(relaxed); }
+bool frame_stage::serial() const {
+    if (state_ == nullptr) return false;
+    core::point(state_->loop.rt);
+    return state_->wants_serial.load(relaxed);
+}
 std::uint64_t frame_stage::frame() const { return state_ != nullptr ? state_->frame : 0; }
 const char* frame_stage::name() const { return state_ != nullptr ? state_->name : ""; }
 std::size_t frame_stage::size() const { return state_ != nullptr ? state_->bodies.size() : 0; }

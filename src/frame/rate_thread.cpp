@@ -9,15 +9,37 @@ BRAID_NAMESPACE_BEGIN
 
 namespace core = detail::core;
 
+namespace {
+
+/// The clock of a chooser.
+struct virtual_clock {
+    template <class T>
+    using atomic = braid::atomic<T>;
+
+    detail::runtime& rt;
+
+    std::int64_t now() const { return core::virtual_now(rt); }
+    void wait(const atomic<std::uint32_t>& word, std::uint32_t is, std::int64_t until) const {
+        core::sleep_at_gate(rt, &word, {.deadline = until},
+                            [&] { return word.load(acquire) == is; });  // pairs with stop()
+    }
+};
+
+}  // namespace
+
 struct rate_thread::state {
     rate_thread& owner;
     rate_options options;
     atomic<std::uint32_t> stop{0};
-    platform::thread_request request{};
-    platform::thread_handle thread = 0;
+    core::own_thread thread{};
 
     void run() {
-        detail::basic_rate_schedule<active_policy> schedule(options.period);
+        if (core::passes_gate(owner.rt_)) return run_by<virtual_clock>({owner.rt_});
+        run_by<active_policy>({});
+    }
+    template <class Clock>
+    void run_by(Clock clock) {
+        detail::basic_rate_schedule<Clock> schedule(options.period, clock);
         while (schedule.wait(stop)) tick(schedule.next(owner.counts_));
     }
     void tick(const rate_tick& now) {
@@ -41,13 +63,13 @@ void rate_thread::start(const rate_options& options) {
     const detail::limiter limits = core::limits(rt_, "rate_options");
     limits.clamp(s->options.period.value, std::int64_t{1}, INT64_MAX, "period");
     limits.clamp_thread(s->options.nice, s->options.stack_bytes);
-    s->request = {.name = s->options.name,
-                  .stack_bytes = s->options.stack_bytes,
-                  .nice = s->options.nice,
-                  .entry = [](void* p) { static_cast<state*>(p)->run(); },
-                  .argument = s};
-    s->thread = platform::start_thread(s->request);
-    if (s->thread != 0) {
+    const bool started =
+        s->thread.start(rt_, {.name = s->options.name,
+                              .stack_bytes = s->options.stack_bytes,
+                              .nice = s->options.nice,
+                              .entry = [](void* p) { static_cast<state*>(p)->run(); },
+                              .argument = s});
+    if (started) {
         state_ = s;
         return;
     }
@@ -56,13 +78,17 @@ void rate_thread::start(const rate_options& options) {
 }
 
 void rate_thread::stop() {
+    core::point(rt_);
     if (state_ == nullptr) return;
     // release: pairs with the acquire in wait().
     state_->stop.store(1, release);
     active_policy::wake_one(state_->stop);
-    platform::join_thread(state_->thread);
+    core::wake_at_gate(rt_, &state_->stop);
+    state_->thread.join();
     detail::destroy_accounted(rt_, std::exchange(state_, nullptr));
 }
+
+void rate_thread::point() const { core::point(rt_); }
 
 rate_thread::~rate_thread() {
     stop();
@@ -70,6 +96,7 @@ rate_thread::~rate_thread() {
 }
 
 rate_report rate_thread::report() const {
+    core::point(rt_);
     return {.ticks = counts_.lateness.count(),
             .missed = counts_.missed.load(relaxed),
             .p50 = counts_.lateness.quantile(0.5),

@@ -62,6 +62,7 @@ void* graph::open_node(const node_options& o) {
                                .uses = o.uses,
                                .never_waits = o.never_waits,
                                .may_be_long = o.may_be_long};
+    core::point(rt_);
     if (state_ == nullptr || !core::good_options(rt_, as_task) || !may_edit() ||
         !BRAID_EXPECT(core::misuse(rt_),
                       !o.in || (is_own(o.in) && state_->records[o.in.index].is_group()),
@@ -124,6 +125,7 @@ graph_node graph::add_group(const group_options& o) {
 }
 
 bool graph::set_serial(graph_node group, bool serial) {
+    core::point(rt_);
     if (!BRAID_EXPECT(core::misuse(rt_), is_own(group) && state_->records[group.index].is_group(),
                       "set_serial() takes a group of this graph") ||
         !may_edit()) {
@@ -135,6 +137,7 @@ bool graph::set_serial(graph_node group, bool serial) {
 }
 
 graph_node graph::add_graph(const node_options& options, graph& inner) {
+    core::point(rt_);
     if (state_ == nullptr || inner.state_ == nullptr ||
         !BRAID_EXPECT(core::misuse(rt_), !inner.state_->contains(state_),
                       "a graph cannot run itself, nor one that runs it")) {
@@ -176,6 +179,7 @@ graph_node graph::as_condition(graph_node node) {
 }
 
 bool graph::add_edge(graph_node earlier, graph_node later) {
+    core::point(rt_);
     if (!BRAID_EXPECT(core::misuse(rt_), is_own(earlier) && is_own(later),
                       "both nodes must be in this graph, and not erased") ||
         !BRAID_EXPECT(core::misuse(rt_), earlier != later, "a node cannot precede itself") ||
@@ -217,6 +221,7 @@ void graph::choose(std::uint32_t condition, unsigned value) const {
 }
 
 bool graph::erase(graph_node node) {
+    core::point(rt_);
     if (!is_own(node) || !may_edit()) return false;
     if (state_->records[node.index].is_group()) {
         for (std::uint32_t i = 0; i < state_->records.size(); ++i) {
@@ -245,7 +250,10 @@ bool graph::erase(graph_node node) {
     return true;
 }
 
-std::size_t graph::size() const { return state_ != nullptr ? state_->live - state_->groups : 0; }
+std::size_t graph::size() const {
+    core::point(rt_);
+    return state_ != nullptr ? state_->live - state_->groups : 0;
+}
 
 // ---- running -----------------------------------------------------------------------------------
 
@@ -253,6 +261,7 @@ task_id graph::run(const run_options& o) { return begin_run(o, detail::draft_kin
 
 task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     if (state_ == nullptr) return {};
+    core::point(rt_);
     // First: a thread may have to wait for a seat.
     const core::seat_lease seat(rt_, nullptr);
     detail::draft opened;

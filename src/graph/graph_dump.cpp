@@ -1,6 +1,7 @@
 // What a graph looks like: times of nodes, Graphviz, text.
 #include "base/platform/platform.hpp"
 #include "braid/graph/graph.hpp"
+#include "core/extension.hpp"
 #include "graph/graph_state.hpp"
 
 #include <cstdio>
@@ -17,12 +18,14 @@ using detail::no_index;
 using detail::node_kind;
 
 void graph::measure(bool on) {
+    detail::core::point(rt_);
     if (state_ == nullptr || !may_edit()) return;
     state_->measured = on || state_->ranked;
     state_->edited = true;  // the next run makes room for the stamps
 }
 
 node_timing graph::timing(graph_node node) const {
+    detail::core::point(rt_);
     if (!is_own(node) || node.index >= state_->stamps.size()) return {};
     const graph_stamp& stamp = state_->stamps[node.index];
     const auto since = [&](std::int64_t t) { return t - state_->began; };
@@ -160,6 +163,7 @@ private:
 }  // namespace
 
 std::string graph::to_dot() const {
+    detail::core::point(rt_);
     if (state_ == nullptr) return "digraph {\n}\n";
     state_->sort_if_edited();
     return dot_writer(*state_).write();
@@ -178,6 +182,7 @@ status graph::write_svg(const char* path) const {
 }
 
 std::string graph::to_text() const {
+    detail::core::point(rt_);
     if (state_ == nullptr) return "";
     graph_state& g = *state_;
     if (!g.sort_if_edited()) return "";

@@ -42,6 +42,7 @@ void graph_state::rank() {
 }  // namespace detail
 
 void graph::set_priorities(graph_priorities by) {
+    detail::core::point(rt_);
     if (state_ == nullptr || !may_edit()) return;
     state_->ranked = by == graph_priorities::critical_path;
     state_->measured = state_->measured || state_->ranked;
@@ -49,6 +50,7 @@ void graph::set_priorities(graph_priorities by) {
 }
 
 std::string graph::priorities_to_text() const {
+    detail::core::point(rt_);
     if (state_ == nullptr || !state_->ranked || state_->edited) return "";
     const detail::graph_ranking& ranking = state_->ranking;
     std::vector<std::uint32_t> moved;

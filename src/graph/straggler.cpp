@@ -129,6 +129,9 @@ graph_node graph::keep_attempts(graph_node node, detail::attempts& of) {
     return {};
 }
 
-std::uint64_t graph::reruns() const { return state_ != nullptr ? state_->reruns.load(relaxed) : 0; }
+std::uint64_t graph::reruns() const {
+    detail::core::point(rt_);
+    return state_ != nullptr ? state_->reruns.load(relaxed) : 0;
+}
 
 BRAID_NAMESPACE_END

@@ -18,6 +18,7 @@ using detail::list_phase;
 
 bool job_list::may_add(job_function function) {
     job_list_state& s = state_;
+    core::point(s.rt);
     if (s.refuse_to_change("a list takes jobs until it is submitted; wait() for it first")) {
         return false;
     }
@@ -32,12 +33,14 @@ bool job_list::may_add(job_function function) {
     }
     s.phase.store(list_phase::filling, relaxed);
     known_ = function;
-    limit_ = s.options.max_jobs;
+    // Each add() is a point under a chooser, so each one comes here.
+    limit_ = core::under_chooser(s.rt) ? size_ + 1 : s.options.max_jobs;
     return true;
 }
 
 bool job_list::signal() {
     job_list_state& s = state_;
+    core::point(s.rt);
     if (s.refuse_to_change("a list takes sync points until it is submitted; wait() for it first") ||
         !BRAID_EXPECT(core::misuse(s.rt), !s.signalled,
                       "synchronize() comes before the next signal()")) {
@@ -56,6 +59,7 @@ bool job_list::signal() {
 
 bool job_list::synchronize() {
     job_list_state& s = state_;
+    core::point(s.rt);
     if (s.refuse_to_change("a list takes sync points until it is submitted; wait() for it first") ||
         !BRAID_EXPECT(core::misuse(s.rt), s.signalled || s.incomplete,
                       "signal() comes before synchronize(); it says what is waited for")) {
@@ -68,6 +72,7 @@ bool job_list::synchronize() {
 }
 
 void job_list::clear() {
+    core::point(state_.rt);
     if (state_.refuse_to_change("wait() takes the jobs out of a list that is submitted")) return;
     size_ = limit_ = 0;
     state_.reset();
@@ -125,7 +130,7 @@ void job_list::wait() {
 
 bool job_list::try_wait() {
     core::point(state_.rt);
-    const task_id id = submission();
+    const task_id id{state_.submission.load(relaxed)};
     constexpr nanoseconds enough = microseconds(50);
     // The owner may be the only one that can run what it polls for.
     if (core::is_open(state_.rt, id)) core::help_poll(state_.rt, id, enough);
@@ -134,7 +139,10 @@ bool job_list::try_wait() {
     return true;
 }
 
-task_id job_list::submission() const { return {state_.submission.load(acquire)}; }
+task_id job_list::submission() const {
+    core::point(state_.rt);
+    return {state_.submission.load(acquire)};  // pairs with set_submission()
+}
 
 // ---- seeing ------------------------------------------------------------------------------------
 
@@ -145,9 +153,13 @@ priority_level job_list::priority() const { return state_.options.priority; }
 std::uint32_t job_list::max_jobs() const { return state_.options.max_jobs; }
 std::uint32_t job_list::max_syncs() const { return state_.options.max_syncs; }
 
-job_list_statistics job_list::statistics() const { return state_.record[1 - state_.writing].sum; }
+job_list_statistics job_list::statistics() const {
+    core::point(state_.rt);
+    return state_.record[1 - state_.writing].sum;
+}
 
 job_unit_statistics job_list::statistics(unsigned seat) const {
+    core::point(state_.rt);
     if (seat >= detail::job_units) return {};
     return state_.record[1 - state_.writing].unit[seat].read();
 }
@@ -228,7 +240,7 @@ bool job_list_state::find_predecessors(const job_list& list, const job_submissio
                           "submit the list that this one comes after first")) {
             return false;
         }
-        const task_id id = other->submission();
+        const task_id id{before.submission.load(acquire)};  // pairs with set_submission()
         if (id) found.ids[found.count++] = id;
     }
     return true;

@@ -86,6 +86,7 @@ job_list_manager::~job_list_manager() {
 }
 
 bool job_list_manager::register_job(job_function function, const char* name) {
+    core::point(rt_);
     const assertion_handler& misuse = core::misuse(rt_);
     if (state_ == nullptr || !BRAID_EXPECT(misuse, function != nullptr, "give a function") ||
         !BRAID_EXPECT(misuse, name != nullptr && *name != '\0', "give the job a name")) {
@@ -97,10 +98,12 @@ bool job_list_manager::register_job(job_function function, const char* name) {
 }
 
 const char* job_list_manager::name_of(job_function function) const {
+    core::point(rt_);
     return state_ != nullptr ? state_->names.name_of(function) : nullptr;
 }
 
 job_list* job_list_manager::allocate(const job_list_options& options) {
+    core::point(rt_);
     const assertion_handler& misuse = core::misuse(rt_);
     constexpr std::uint32_t most = std::uint32_t{1} << 30;
     if (state_ == nullptr ||
@@ -151,6 +154,7 @@ job_list* job_list_manager::allocate(const job_list_options& options) {
 
 void job_list_manager::free(job_list* list) {
     if (list == nullptr || state_ == nullptr) return;
+    core::point(rt_);
     job_manager_state& all = *state_;
     const auto find_it = [&] { return std::find(all.lists, all.lists + all.count, list); };
     {
@@ -177,18 +181,21 @@ void job_list_manager::free(job_list* list) {
 }
 
 unsigned job_list_manager::list_count() const {
+    core::point(rt_);
     if (state_ == nullptr) return 0;
     const detail::locked lock(state_->mutex);
     return state_->count;
 }
 
 job_list* job_list_manager::list(unsigned index) const {
+    core::point(rt_);
     if (state_ == nullptr || index >= max_lists) return nullptr;
     const detail::locked lock(state_->mutex);
     return state_->lists[index];
 }
 
 job_list* job_list_manager::find(std::uint32_t id) const {
+    core::point(rt_);
     if (state_ == nullptr) return nullptr;
     const detail::locked lock(state_->mutex);
     for (unsigned i = 0; i < state_->count; ++i) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 
 BRAID_NAMESPACE_BEGIN
@@ -61,23 +62,24 @@ struct queue::state {
 
     /// Takes over both blocks.
     state(queue& q, detail::runtime& runtime, const queue_options& o, ring::cell* space,
-          platform::thread_handle* handles)
+          core::own_thread* space_of_threads)
         : rt(runtime),
           options(o),
           cells(space),
           work(space, cell_count(o)),
           owner(q),
-          threads(handles) {}
+          threads(space_of_threads) {}
     ~state() {
         for (std::size_t i = 0; i < cell_count(options); ++i) cells[i].~cell();
         memory().release(cells, sizeof(ring::cell) * cell_count(options), alignof(ring::cell),
                          memory_tag::queue);
-        memory().release(threads, handle_bytes(options), alignof(platform::thread_handle),
+        std::destroy_n(threads, options.threads);
+        memory().release(threads, thread_bytes(options), alignof(core::own_thread),
                          memory_tag::queue);
     }
     static std::size_t cell_count(const queue_options& o) { return std::bit_ceil(o.capacity); }
-    static std::size_t handle_bytes(const queue_options& o) {
-        return sizeof(platform::thread_handle) * std::max(o.threads, 1U);
+    static std::size_t thread_bytes(const queue_options& o) {
+        return sizeof(core::own_thread) * std::max(o.threads, 1U);
     }
     detail::accounted_memory& memory() const { return core::memory(rt); }
 
@@ -87,6 +89,9 @@ struct queue::state {
     bool run_oldest(atomic<std::uint64_t>& count);
     void thread_main();
     void notify_sleepers();
+    void wake_all();
+    template <class Still>
+    void sleep_while(bool waits, Still&& still);
     bool append(item& it);
     void take_first(item& it);
 
@@ -106,8 +111,7 @@ struct queue::state {
     atomic<std::uint32_t> sleepers{0};  // threads in a wait for `changed`
     atomic<std::uint64_t> pushed{0}, ended{0}, dropped{0};
     atomic<std::uint64_t> refused{0}, helped{0}, grown{0}, blocked{0};
-    platform::thread_handle* threads;
-    platform::thread_request request{};
+    core::own_thread* threads;
 };
 
 /// A thread that changed the world looks for sleepers after it (seq_cst); one that wants to sleep
@@ -117,7 +121,28 @@ void queue::state::notify_sleepers() {
     {
         const std::lock_guard lock(mutex);
     }
+    wake_all();
+}
+
+void queue::state::wake_all() {
     changed.notify_all();
+    core::wake_at_gate(rt, &changed);
+}
+
+/// `still()` is called under the lock. With a chooser a thread that passes the gate sleeps there.
+template <class Still>
+void queue::state::sleep_while(bool waits, Still&& still) {
+    sleepers.fetch_add(1, seq_cst);  // as notify_sleepers() says
+    if (core::passes_gate(rt)) {
+        core::sleep_at_gate(rt, &changed, {.waits = waits}, [&] {
+            const std::lock_guard lock(mutex);
+            return still();
+        });
+    } else {
+        std::unique_lock lock(mutex);
+        if (still()) changed.wait(lock);
+    }
+    sleepers.fetch_sub(1, relaxed);
 }
 
 /// Under the lock. False: no memory.
@@ -194,17 +219,18 @@ void queue::state::thread_main() {
     const thread_callbacks& callbacks = core::options(rt).threads;
     if (callbacks.started != nullptr) callbacks.started(callbacks.user, options.name);
     item it;
-    while (true) {
-        while (try_pop(it)) run_one(it);
-        std::unique_lock lock(mutex);
-        sleepers.fetch_add(1, seq_cst);  // as notify_sleepers() says
-        const bool more = work.size() != 0 || !overflow.empty();
-        if (!more && stopping) {
-            sleepers.fetch_sub(1, relaxed);
-            break;
+    bool over = false;
+    while (!over) {
+        core::point(rt);
+        if (try_pop(it)) {
+            run_one(it);
+            continue;
         }
-        if (!more) changed.wait(lock);
-        sleepers.fetch_sub(1, relaxed);
+        sleep_while(false, [&] {
+            const bool more = work.size() != 0 || !overflow.empty();
+            over = !more && stopping;
+            return !more && !stopping;
+        });
     }
     if (callbacks.stopping != nullptr) callbacks.stopping(callbacks.user, options.name);
 }
@@ -213,37 +239,38 @@ queue::state* queue::make_state(queue& q, const queue_options& options) {
     detail::accounted_memory& memory = core::memory(q.rt_);
     const std::size_t count = state::cell_count(options);
     const std::size_t cell_bytes = sizeof(state::ring::cell) * count;
-    const std::size_t handle_bytes = state::handle_bytes(options);
+    const std::size_t thread_bytes = state::thread_bytes(options);
     constexpr memory_tag tag = memory_tag::queue;
     void* bytes = memory.allocate(sizeof(state), alignof(state), tag);
     void* cells = memory.allocate(cell_bytes, alignof(state::ring::cell), tag);
-    void* handles = memory.allocate(handle_bytes, alignof(platform::thread_handle), tag);
-    if (bytes == nullptr || cells == nullptr || handles == nullptr) {
+    void* threads = memory.allocate(thread_bytes, alignof(core::own_thread), tag);
+    if (bytes == nullptr || cells == nullptr || threads == nullptr) {
         memory.release(bytes, sizeof(state), alignof(state), tag);
         memory.release(cells, cell_bytes, alignof(state::ring::cell), tag);
-        memory.release(handles, handle_bytes, alignof(platform::thread_handle), tag);
+        memory.release(threads, thread_bytes, alignof(core::own_thread), tag);
         return nullptr;
     }
     auto* space = static_cast<state::ring::cell*>(cells);
     for (std::size_t i = 0; i < count; ++i) ::new (space + i) state::ring::cell;
-    auto* threads = static_cast<platform::thread_handle*>(handles);
-    std::fill_n(threads, options.threads, platform::thread_handle{0});
-    return ::new (bytes) state(q, q.rt_, options, space, threads);
+    auto* own = static_cast<core::own_thread*>(threads);
+    for (unsigned i = 0; i < options.threads; ++i) ::new (own + i) core::own_thread;
+    return ::new (bytes) state(q, q.rt_, options, space, own);
 }
 
 queue::queue(scheduler& s, const queue_options& options)
     : rt_(s.internals()), state_(make_state(*this, within_limits(options, rt_))) {
     if (state_ == nullptr) return;
     const queue_options& given = state_->options;
-    state_->request = {.name = given.name,
-                       .stack_bytes = given.stack_bytes,
-                       .nice = given.nice,
-                       .entry = [](void* p) { static_cast<state*>(p)->thread_main(); },
-                       .argument = state_};
+    const platform::thread_request request{
+        .name = given.name,
+        .stack_bytes = given.stack_bytes,
+        .nice = given.nice,
+        .entry = [](void* p) { static_cast<state*>(p)->thread_main(); },
+        .argument = state_};
     for (unsigned i = 0; i < given.threads; ++i) {
-        state_->threads[i] = platform::start_thread(state_->request);
-        state_->has_threads = state_->has_threads || state_->threads[i] != 0;
-        if (state_->threads[i] == 0) {
+        const bool started = state_->threads[i].start(rt_, request);
+        state_->has_threads = state_->has_threads || started;
+        if (!started) {
             core::log(rt_, log_level::error,
                       "the system refused a thread for queue '%s'; going on without it",
                       given.name);
@@ -260,10 +287,8 @@ queue::~queue() {
         const std::lock_guard lock(state_->mutex);
         state_->stopping = true;
     }
-    state_->changed.notify_all();
-    for (unsigned i = 0; i < state_->options.threads; ++i) {
-        if (state_->threads[i] != 0) platform::join_thread(state_->threads[i]);
-    }
+    state_->wake_all();
+    for (unsigned i = 0; i < state_->options.threads; ++i) state_->threads[i].join();
     state_->~state();
     core::memory(rt_).release(state_, sizeof(state), alignof(state), memory_tag::queue);
 }
@@ -293,15 +318,13 @@ bool queue::push_item(item& work) {
             continue;
         }
         q.blocked.fetch_add(1, relaxed);
-        std::unique_lock lock(q.mutex);
-        q.sleepers.fetch_add(1, seq_cst);  // as notify_sleepers() says
-        if (q.work.size() >= q.work.capacity()) q.changed.wait(lock);
-        q.sleepers.fetch_sub(1, relaxed);
+        q.sleep_while(true, [&q] { return q.work.size() >= q.work.capacity(); });
     }
 }
 
 void queue::drain() {
     if (state_ == nullptr) return;
+    core::point(rt_);
     state& q = *state_;
     if (!BRAID_EXPECT(core::misuse(q.rt), !serves(*this),
                       "a piece of work cannot drain its own queue: it would wait for itself")) {
@@ -314,10 +337,7 @@ void queue::drain() {
     };
     while (!done()) {
         if (q.run_oldest(q.helped)) continue;
-        std::unique_lock lock(q.mutex);
-        q.sleepers.fetch_add(1, seq_cst);  // as notify_sleepers() says
-        if (!done() && q.work.size() == 0 && q.overflow.empty()) q.changed.wait(lock);
-        q.sleepers.fetch_sub(1, relaxed);
+        q.sleep_while(true, [&] { return !done() && q.work.size() == 0 && q.overflow.empty(); });
     }
 }
 
@@ -335,6 +355,7 @@ std::size_t queue::discard() {
 
 std::size_t queue::size() const {
     if (state_ == nullptr) return 0;
+    core::point(rt_);
     const std::lock_guard lock(state_->mutex);
     return state_->work.size() + state_->overflow.size;
 }
@@ -342,6 +363,7 @@ const char* queue::name() const { return state_ != nullptr ? state_->options.nam
 
 queue_statistics queue::statistics() const {
     if (state_ == nullptr) return {};
+    core::point(rt_);
     const state& q = *state_;
     return {.pushed = q.pushed.load(acquire),
             .executed = q.ended.load(acquire),

@@ -3,11 +3,13 @@
 #include "braid/core/event.hpp"
 #include "braid/core/future.hpp"
 #include "braid/core/scope.hpp"
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <set>
@@ -182,7 +184,13 @@ TEST_P(ChooserAsks, AtEachCallWhetherAnotherThreadGoesOn) {
         {"cancel", [&] { all.cancel(); }},
         {"ready", [&] { value.ready(); }},
         {"worker_count", [&] { EXPECT_GT(s.worker_count(), 0U); }},
+        {"worker_thread", [&] { s.worker_thread(0); }},
         {"statistics", [&] { s.statistics(); }},
+        {"statistics of a seat", [&] { s.statistics(0); }},
+        {"statistics of types", [&] { s.statistics(nullptr, 0); }},
+        {"bytes", [&] { s.bytes(braid::memory_tag::slot); }},
+        {"allocations", [&] { s.allocations(); }},
+        {"resume", [&] { s.resume(); }},
         {"expect_work", [&] { s.expect_work(braid::seconds(3600)); }},
         {"finish", [&] { built.finish(); }},
     };
@@ -192,6 +200,14 @@ TEST_P(ChooserAsks, AtEachCallWhetherAnotherThreadGoesOn) {
         EXPECT_GT(chooser.points, before) << name;
     }
     EXPECT_EQ(value.get(), 1);
+    for (void (*const last)(braid::scheduler&) :
+         {+[](braid::scheduler& other) { other.freeze(); },
+          +[](braid::scheduler& other) { other.shut_down(); }}) {
+        braid::scheduler fresh(options_with(chooser));
+        const std::size_t before = chooser.points;
+        last(fresh);
+        EXPECT_GT(chooser.points, before) << "freeze, shut_down";
+    }
 }
 
 /// Reads and writes with a call between: two may read before either writes.
@@ -248,6 +264,41 @@ TEST_P(ChooserAsks, NobodyAboutThreadsFromOutsideButTheyAreCounted) {
     braid::scheduler other({.workers = 1});
     other.wait(other.spawn({.on = other.worker_thread(0)}, [&] { e.clear(); }));
     EXPECT_EQ(more(), 1U) << "another scheduler's thread";
+}
+
+struct wake_counter final : braid::chooser {
+    std::atomic<int> wakes{0};
+    std::size_t choose(decision_kind kind, const braid::alternative*, std::size_t) override {
+        wakes += kind == decision_kind::wake;
+        return 0;
+    }
+};
+
+TEST_P(ChooserAsks, NobodyWhomATryPostFromOutsideWakes) {
+    if (GetParam() < 2) GTEST_SKIP() << "nobody to choose from";
+    wake_counter chooser;
+    braid::scheduler s(options_with(chooser));
+    std::atomic<int> ran{0};
+    const auto count = [](void* n) { ++*static_cast<std::atomic<int>*>(n); };
+    const auto all_sleep = [&] {
+        int idle = 0;
+        for (unsigned i = 0; i < s.internals().seat_count(); ++i) {
+            idle += s.internals().asleep().asleep(i, braid::detail::searcher::idle);
+        }
+        return idle >= GetParam();
+    };
+    const std::uint64_t before = s.statistics().unchosen;
+    s.blocking([&] {
+        braid_test::until(all_sleep);
+        const int wakes = chooser.wakes;
+        std::thread([&] { EXPECT_TRUE(s.try_post(count, &ran)); }).join();
+        braid_test::until([&] { return ran == 1; });
+        braid_test::until(all_sleep);
+        EXPECT_TRUE(s.try_post(count, &ran)) << "this thread is outside, too";
+        braid_test::until([&] { return ran == 2; });
+        EXPECT_EQ(chooser.wakes, wakes);
+    });
+    EXPECT_EQ(s.statistics().unchosen - before, 3U) << "both, and the end of blocking()";
 }
 
 /// Says when time passes; takes the first of everything else.

@@ -52,9 +52,9 @@ public:
     }
     /// A post() for audio callbacks and the like: bounded, no allocation, no help. Waking a thread
     /// that sleeps is up to two system calls, under a lock that this thread holds only on its way
-    /// to sleep. Not for signal handlers that interrupt a thread of the scheduler. False: no room,
-    /// try again later; or shut down. A task may post while the scheduler drains, as with post().
-    /// `data` must live until the call.
+    /// to sleep. Not for signal handlers that interrupt a thread of the scheduler, and, as it takes
+    /// a lock with a chooser, then for none. False: no room, try again later; or shut down. A task
+    /// may post while the scheduler drains, as with post(). `data` must live until the call.
     BRAID_API bool try_post(void (*function)(void* data), void* data) noexcept;
 
     /// Empty id: refused (shut down, out of memory, or a caller's mistake; the handlers know).

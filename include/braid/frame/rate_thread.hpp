@@ -51,7 +51,8 @@ struct rate_counts {
 }  // namespace detail
 
 /// Calls `f(const rate_tick&)` at each tick, on a thread that is none of the scheduler's: `f` may
-/// spawn and post, and should take no longer than a period.
+/// spawn and post, and should take no longer than a period. With a chooser the thread takes part in
+/// its choices, and the period is on its clock: times of ticks count from 0 then.
 class rate_thread {
 public:
     /// `f` outlives the thread's end only. When the system refuses a thread, that is logged and
@@ -98,7 +99,10 @@ private:
         void (*call)(void* object, const rate_tick& tick) = nullptr;
         void (*destroy)(detail::runtime& rt, void* object) = nullptr;
     };
+    template <class T, std::size_t Capacity>
+    friend class sampler;
     BRAID_API void start(const rate_options& options);
+    BRAID_API void point() const;
 
     detail::runtime& rt_;
     body body_;
@@ -129,6 +133,7 @@ public:
 
     /// The oldest sample. Any thread. False: there is none.
     bool take(sample& to) {
+        thread_.point();
         return queue_.pop_with([&to](sample& from) { to = std::move(from); });
     }
     std::uint64_t dropped() const { return dropped_.load(relaxed); }

@@ -42,7 +42,8 @@ public:
     /// Does it for a normal task without waiting for a lock. False: the ring is full.
     bool try_push_ready(ready_seat& w, task_id id) {
         if (!w.ready[normal_level].push(id.value)) return false;
-        if (asleep().should_wake()) wake_one();
+        // Outside the gate another thread may be asked at this moment.
+        if (asleep().should_wake()) wake_one(true, !w.outside_gate);
         return true;
     }
     /// The loop that the thread comes back to at that depth goes on with this task. False: it

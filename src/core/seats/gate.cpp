@@ -7,7 +7,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 void gate::add(unsigned seat) {
-    const std::lock_guard lock(mutex_);
+    const locked lock(mutex_);
     if (running_ == seat) return;
     state_[seat] = state::runnable;
     notified_[seat] = false;
@@ -17,7 +17,7 @@ void gate::add(unsigned seat) {
 void gate::await_gate(unsigned seat) {
     while (true) {
         {
-            const std::lock_guard lock(mutex_);
+            const locked lock(mutex_);
             if (running_ == seat) return;
         }
         parkers_[seat].park();
@@ -25,14 +25,14 @@ void gate::await_gate(unsigned seat) {
 }
 
 void gate::leave(unsigned seat) {
-    const std::lock_guard lock(mutex_);
+    const locked lock(mutex_);
     state_[seat] = state::absent;
     if (running_ == seat) pass_on();
 }
 
 bool gate::block(unsigned seat, const rest& how) {
     {
-        const std::lock_guard lock(mutex_);
+        const locked lock(mutex_);
         if (notified_[seat]) {
             notified_[seat] = false;
             return true;
@@ -45,13 +45,13 @@ bool gate::block(unsigned seat, const rest& how) {
         if (running_ == seat || running_ == capacity) pass_on();
     }
     await_gate(seat);
-    const std::lock_guard lock(mutex_);
+    const locked lock(mutex_);
     notified_[seat] = false;
     return !timed_out_[seat];
 }
 
 void gate::unblock(unsigned seat) {
-    const std::lock_guard lock(mutex_);
+    const locked lock(mutex_);
     if (state_[seat] == state::blocked) {
         state_[seat] = state::runnable;
         if (running_ == capacity) pass_on();
@@ -62,10 +62,9 @@ void gate::unblock(unsigned seat) {
 
 void gate::preempt(unsigned seat) {
     {
-        const std::lock_guard lock(mutex_);
+        const locked lock(mutex_);
         if (running_ != seat) return;
-        const bool others = earliest_deadline() != INT64_MAX ||
-                            any([&](unsigned i) { return state_[i] == state::runnable; });
+        const bool others = earliest_deadline() != INT64_MAX || that_are(state::runnable).any();
         constexpr alternative stay_or_go[2] = {{0}, {1}};
         if (!others || choose(decision_kind::preempt, stay_or_go, 2) == 0) return;
         state_[seat] = state::runnable;
@@ -74,20 +73,18 @@ void gate::preempt(unsigned seat) {
     await_gate(seat);
 }
 
-template <class Wanted>
-bool gate::any(Wanted&& wanted) const {
-    unsigned i = 0;
-    while (i != capacity && !wanted(i)) ++i;
-    return i != capacity;
+gate::seats gate::that_are(state wanted) const {
+    seats all;
+    for (unsigned i = 0; i < capacity; ++i) all[i] = state_[i] == wanted;
+    return all;
 }
 
 /// `capacity`: there is none.
-template <class Wanted>
-unsigned gate::pick(decision_kind kind, Wanted&& wanted) {
+unsigned gate::pick(decision_kind kind, const seats& among) {
     alternative list[capacity];
     std::size_t count = 0;
     for (unsigned i = 0; i < capacity; ++i) {
-        if (wanted(i)) list[count++] = {i};
+        if (among[i]) list[count++] = {i};
     }
     return count != 0 ? static_cast<unsigned>(list[choose(kind, list, count)].id) : capacity;
 }
@@ -102,8 +99,8 @@ std::int64_t gate::earliest_deadline() const {
 
 void gate::pass_on() {
     running_ = capacity;
-    const auto can_go_on = [&](unsigned i) { return state_[i] == state::runnable; };
-    bool time_passes = !any(can_go_on);
+    const seats can_go_on = that_are(state::runnable);
+    bool time_passes = can_go_on.none();
     if (!time_passes && earliest_deadline() != INT64_MAX) {
         constexpr alternative stands_or_passes[2] = {{0}, {1}};
         time_passes = choose(decision_kind::clock, stands_or_passes, 2) != 0;
@@ -119,21 +116,18 @@ void gate::pass_on() {
 /// only when nobody can go on, and once each before time passes: they might look for ever.
 unsigned gate::let_time_pass() {
     const std::int64_t earliest = earliest_deadline();
-    const auto can_go_on = [&](unsigned i) { return state_[i] == state::runnable; };
-    const auto is_blocked = [&](unsigned i) { return state_[i] == state::blocked; };
-    const bool nobody = !any(can_go_on);
-    const auto looks = [&](unsigned i) {
-        return nobody && is_blocked(i) && rest_[i].looks && !has_looked_[i];
-    };
-    const auto runs_out = [&](unsigned i) {
-        return earliest != INT64_MAX && rest_[i].deadline == earliest;
-    };
-    const auto either = [&](unsigned i) { return looks(i) || runs_out(i); };
-    if (!any(either)) forget_looks();
-    const unsigned seat = pick(decision_kind::time_out, either);
+    seats lookers, runs_out;
+    if (that_are(state::runnable).none()) lookers = that_are(state::blocked);
+    for (unsigned i = 0; i < capacity; ++i) {
+        lookers[i] = lookers[i] && rest_[i].looks;
+        runs_out[i] = earliest != INT64_MAX && rest_[i].deadline == earliest;
+    }
+    if ((lookers & ~has_looked_).none() && runs_out.none()) forget_looks();
+    const seats looks = lookers & ~has_looked_;
+    const unsigned seat = pick(decision_kind::time_out, looks | runs_out);
     if (seat == capacity) return capacity;
     timed_out_[seat] = true;
-    if (looks(seat)) {
+    if (looks[seat]) {
         has_looked_[seat] = true;
     } else {
         forget_looks();
@@ -141,9 +135,6 @@ unsigned gate::let_time_pass() {
     }
     return seat;
 }
-
-/// A thread that has looked in vain does so again once somebody else has gone on.
-void gate::forget_looks() { std::fill_n(has_looked_, capacity, false); }
 
 void gate::report_standstill() {
     bool waits = false;

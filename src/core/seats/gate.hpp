@@ -4,11 +4,12 @@
 
 #include "base/parker.hpp"
 #include "braid/base/handlers.hpp"
+#include "braid/base/mutex.hpp"
 #include "braid/core/decision.hpp"
 #include "core/seats/ready_choices.hpp"
 
+#include <bitset>
 #include <cstdint>
-#include <mutex>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -47,7 +48,10 @@ public:
 
     /// The virtual clock, in ns: stands still until a choice lets a deadline pass. For the thread
     /// for which the gate is open.
-    std::int64_t now() const { return now_; }
+    std::int64_t now() const {
+        const locked lock(mutex_);
+        return now_;
+    }
 
     /// The choice itself; the gate is open for the caller.
     std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
@@ -62,30 +66,31 @@ public:
 private:
     enum class state : std::uint8_t { absent, runnable, running, blocked };
 
-    void pass_on();
-    void report_standstill();
-    template <class Wanted>
-    unsigned pick(decision_kind kind, Wanted&& wanted);
-    template <class Wanted>
-    bool any(Wanted&& wanted) const;
-    std::int64_t earliest_deadline() const;
-    unsigned let_time_pass();
-    void forget_looks();
-    void grant(unsigned seat);
+    using seats = std::bitset<capacity>;
+
+    void pass_on() BRAID_REQUIRES(mutex_);
+    void report_standstill() BRAID_REQUIRES(mutex_);
+    unsigned pick(decision_kind kind, const seats& among) BRAID_REQUIRES(mutex_);
+    seats that_are(state wanted) const BRAID_REQUIRES(mutex_);
+    std::int64_t earliest_deadline() const BRAID_REQUIRES(mutex_);
+    unsigned let_time_pass() BRAID_REQUIRES(mutex_);
+    void forget_looks() BRAID_REQUIRES(mutex_) { has_looked_.reset(); }
+    void grant(unsigned seat) BRAID_REQUIRES(mutex_);
 
     chooser& chooser_;
     const log_handler& log_;
     const char* const name_;
     ready_choices ready_;
     atomic<std::uint64_t> unchosen_{0};
-    std::mutex mutex_;
-    unsigned running_ = capacity;  // capacity: nobody
-    state state_[capacity]{};
-    bool notified_[capacity]{};
-    bool timed_out_[capacity]{};
-    bool has_looked_[capacity]{};  // since somebody else last went on
-    rest rest_[capacity]{};        // of those that sleep, or were woken and have not gone on
-    std::int64_t now_ = 0;
+    mutable mutex mutex_;
+    unsigned running_ BRAID_GUARDED_BY(mutex_) = capacity;  // capacity: nobody
+    state state_[capacity] BRAID_GUARDED_BY(mutex_){};
+    bool notified_[capacity] BRAID_GUARDED_BY(mutex_){};
+    bool timed_out_[capacity] BRAID_GUARDED_BY(mutex_){};
+    seats has_looked_ BRAID_GUARDED_BY(mutex_);  // since somebody else last went on
+    // What those sleep for that sleep, or were woken and have not gone on.
+    rest rest_[capacity] BRAID_GUARDED_BY(mutex_){};
+    std::int64_t now_ BRAID_GUARDED_BY(mutex_) = 0;
     basic_parker<active_policy> parkers_[capacity];
 };
 

@@ -9,9 +9,10 @@ namespace detail {
 void threads_room::set_guests(seats_seat* spare, seats_seat* post) {
     spare_guest_ = spare;
     post_seat_ = post;
+    if (post != nullptr) post->outside_gate = true;
 }
 
-seats_seat* threads_room::take_guest(bool also_spare) {
+seats_seat* threads_room::take_guest(lease how) {
     unsigned count = 0;
     unsigned inside = 0;  // those that only wait do not count: others must get on
     seats_seat* found = nullptr;
@@ -20,15 +21,17 @@ seats_seat* threads_room::take_guest(bool also_spare) {
         if (w->kind != seat_kind::guest || w == post_seat_ || w == spare_guest_) continue;
         ++count;
         if (!w->leased && found == nullptr) found = w;
-        if (w->leased && !w->waits) ++inside;
+        if (w->leased && !w->waits && !w->for_good) ++inside;
     }
-    const bool allowed = inside < static_cast<unsigned>(std::max(1, options().guests));
+    const bool allowed =
+        how == lease::good || inside < static_cast<unsigned>(std::max(1, options().guests));
     if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
     if (!allowed || found == nullptr) {
-        found = also_spare && !spare_guest_->leased ? spare_guest_ : nullptr;
+        found = how == lease::call && !spare_guest_->leased ? spare_guest_ : nullptr;
     }
     if (found == nullptr) return nullptr;
     found->leased = true;
+    found->for_good = how == lease::good;
     found->stack_low = 0;
     return found;
 }
@@ -38,7 +41,7 @@ seats_seat* threads_room::lease_guest() {
     {
         const locked lock(without_seat().lock);
         // The thread that has the spare seat does not wait, so the seat comes back.
-        while ((w = take_guest(true)) == nullptr) {
+        while ((w = take_guest(lease::call)) == nullptr) {
             without_seat().returned.wait(without_seat().lock);
         }
     }
@@ -50,7 +53,7 @@ seats_seat* threads_room::try_lease_guest() {
     seats_seat* w = nullptr;
     {
         const locked lock(without_seat().lock);
-        w = take_guest(false);
+        w = take_guest(lease::wait);
     }
     if (w == nullptr) return nullptr;
     sit_down_as_guest(*w);
@@ -64,10 +67,10 @@ void threads_room::sit_down_as_guest(seats_seat& w) {
 }
 
 void threads_room::return_guest(seats_seat& w) {
-    stand_up(w);
+    if (!w.for_good) stand_up(w);
     // Notified under the lock: a thread that ends the scheduler waits for that.
     const locked lock(without_seat().lock);
-    w.leased = false;
+    w.leased = w.for_good = false;
     w.at_rest.store(true, relaxed);
     without_seat().returned.notify_all();
 }
@@ -93,7 +96,8 @@ bool threads_room::anybody_inside() {
     const locked lock(without_seat().lock);
     for (unsigned i = 0; i < seat_count(); ++i) {
         const seats_seat& w = seat_at(i);
-        if (w.leased || w.inside.load(acquire)) return true;  // pairs with ~long_call()
+        if ((w.leased && !w.for_good) || w.inside.load(acquire))
+            return true;  // pairs with ~long_call()
     }
     return false;
 }

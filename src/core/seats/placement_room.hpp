@@ -22,10 +22,11 @@ struct seats_seat : task_seat {
     std::int64_t woke = INT64_MAX;  // INT64_MAX: long ago, or on any core; see go_anywhere()
     searcher search = searcher::none;
     bool permit_released = false;
-    bool outside_gate = false;  // in a blocking region, with a chooser
+    bool outside_gate = false;  // in a blocking region, with a chooser; always for try_post()'s
     bool looks = false;         // as of gate::rest
     bool leased = false;        // guest seats; guarded by without_seat().lock,
-    bool waits = false;         // and this one too
+    bool waits = false;         // and this one too,
+    bool for_good = false;      // and this: see lease::good
     // Its main thread has left, or the system refused its thread; guarded by the lock of seats.
     bool vacant = false;
     bool was_refused = false;  // said once

@@ -84,8 +84,8 @@ void seats_room::notify_all_at(std::uint64_t key) {
         [this](unsigned seat) { notify(seat); });
 }
 
-unsigned seats_room::choose_sleeper(bool waiters_too) {
-    if (serial() == nullptr) {
+unsigned seats_room::choose_sleeper(bool waiters_too, bool asks) {
+    if (serial() == nullptr || !asks) {
         const unsigned idle_one = asleep_.first_asleep(searcher::idle);
         // A waiter runs only what it needs: last.
         if (idle_one != sleepers::capacity || !waiters_too) return idle_one;
@@ -103,9 +103,9 @@ unsigned seats_room::choose_sleeper(bool waiters_too) {
     return static_cast<unsigned>(list[serial()->choose(decision_kind::wake, list, found)].id);
 }
 
-bool seats_room::wake_one(bool waiters_too) {
+bool seats_room::wake_one(bool waiters_too, bool asks) {
     while (true) {
-        const unsigned seat = choose_sleeper(waiters_too);
+        const unsigned seat = choose_sleeper(waiters_too, asks);
         if (seat == sleepers::capacity) return false;
         // It may have woken by itself, and then perhaps for something else: try the next one.
         if (!asleep_.take(seat)) continue;

@@ -45,8 +45,8 @@ public:
     void notify(unsigned seat);
     /// Everybody who sleeps under `key`.
     void notify_all_at(std::uint64_t key);
-    /// False: nobody sleeps.
-    bool wake_one(bool waiters_too = true);
+    /// `asks`: a chooser, who is woken; else the first one. False: nobody sleeps.
+    bool wake_one(bool waiters_too = true, bool asks = true);
     void wake_seat(unsigned seat);
     /// Threads without a seat sleep under this lock; who ends a wait without a seat, and who
     /// returns a seat, notify under it.
@@ -57,7 +57,7 @@ public:
     unseated& without_seat() { return unseated_; }
 
 private:
-    unsigned choose_sleeper(bool waiters_too);
+    unsigned choose_sleeper(bool waiters_too, bool asks);
 
     parking_lot lot_;
     sleepers asleep_;

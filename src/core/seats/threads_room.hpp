@@ -23,6 +23,10 @@ struct seat_plan {
 /// them at work already (or in waits of their own), or none can be had.
 enum class stand_in : std::uint8_t { started, enough, refused };
 
+/// What a guest's seat is wanted for. `good`: with a chooser, for a thread of a module as long as
+/// that lives; it passes the gate like a worker.
+enum class lease : std::uint8_t { call, wait, good };
+
 class threads_room : public seats_room {
 public:
     threads_room(const scheduler_options& o, const seat_plan& plan);
@@ -66,8 +70,9 @@ public:
     /// For a wait. Null: all are taken, and none can be had.
     seats_seat* try_lease_guest();
     /// Under the lock of without_seat(); sit_down_as_guest() follows. Null: none is free.
-    seats_seat* take_guest(bool also_spare) BRAID_REQUIRES(without_seat().lock);
+    seats_seat* take_guest(lease how) BRAID_REQUIRES(without_seat().lock);
     void sit_down_as_guest(seats_seat& w);
+    /// A seat that was taken for good: by the thread that joined the one that had it.
     void return_guest(seats_seat& w);
     void note_guest_waits(seats_seat& w, bool waits);
     /// For try_post() from outside: waits for nothing. Null: another thread has it.

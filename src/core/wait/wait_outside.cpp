@@ -45,7 +45,7 @@ outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_
         const locked lock(rt.without_seat().lock);
         // acquire: pairs with the release in parking_lot::wake().
         while (in_time && !record.done.load(acquire) && seat == nullptr) {
-            seat = static_cast<wait_seat*>(rt.take_guest(false));
+            seat = static_cast<wait_seat*>(rt.take_guest(lease::wait));
             if (seat == nullptr) in_time = rt.sleep_outside(deadline);
         }
     }
