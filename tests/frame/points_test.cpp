@@ -45,7 +45,7 @@ protected:
 };
 
 TEST_F(Points, AreAllCallsOfAGraph) {
-    braid::graph g(s), inner(s);
+    braid::graph inner(s), g(s);  // the inner one outlives its node
     braid::graph_node a, b, group, condition;
     each_is_a_point({
         {"add", [&] { a = g.add([] {}); }},
