@@ -57,6 +57,12 @@ void fork_drop_unstolen(fork_slot& slot) {
 std::uint64_t fork_next_identity(const fork_stack& stack) {
     return stack.owner->rt.next_identity(*stack.owner);
 }
+bool fork_splits(const fork_stack& stack) {
+    const worker& w = *stack.owner;
+    static constexpr alternative whole_or_half[] = {{0}, {1}};
+    if (w.rt.serial() == nullptr || w.outside_gate) return true;
+    return w.rt.serial()->choose(decision_kind::split, whole_or_half, 2) != 0;
+}
 void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of, std::uint64_t part) {
     runtime::enter(*stack.owner, as, stable_ids::join(of, part));
 }

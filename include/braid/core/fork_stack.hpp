@@ -177,6 +177,7 @@ BRAID_API void fork_run_unstolen(fork_slot& slot, fork_slot& result);
 BRAID_API void fork_drop_unstolen(fork_slot& slot);
 /// Counts as one creation of the running task, or of the part of it that the thread runs; stable.
 BRAID_API std::uint64_t fork_next_identity(const fork_stack& stack);
+BRAID_API bool fork_splits(const fork_stack& stack);
 BRAID_API void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of,
                              std::uint64_t part);
 BRAID_API void leave_creator(const fork_stack& stack, const creator& as);
@@ -238,6 +239,11 @@ struct fork_access {
     static std::uint64_t identity_of_pieces(fork_context c) {
         const fork_stack& stack = *c.top_->stack;
         return stack.identified ? fork_next_identity(stack) : 0;
+    }
+    /// Whether others may take half of a loop: where a chooser is installed it says so.
+    static bool splits(fork_context c) {
+        const fork_stack& stack = *c.top_->stack;
+        return !stack.identified || fork_splits(stack);
     }
     /// The next join looks up: it, or an older one, becomes public.
     static void publish_next(fork_context c) { c.top_->stack->push_limit.store(nullptr, relaxed); }

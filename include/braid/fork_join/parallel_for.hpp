@@ -95,6 +95,8 @@ void run_from(shared_range& left, Body& body, fork_context c) {
 template <class Front, class Back>
 void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
     shared_range left(all);
+    if (!fork_access::splits(c)) [[unlikely]]
+        return run_from<true>(left, front, c);
     fork_access::publish_next(c);
     join(
         c, [&left, &front](fork_context inner) { run_from<true>(left, front, inner); },
