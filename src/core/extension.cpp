@@ -23,13 +23,13 @@ void log(runtime& rt, log_level level, const char* format, ...) {
 }
 
 void help_poll(runtime& rt, task_id id, nanoseconds enough) {
-    worker* const own = rt.bound();
+    whole_seat* const own = rt.bound();
     // In a task nobody else may come for it: others that wait see this thread run.
     const bool in_task = own != nullptr && own->top != nullptr;
     const bool outside =
         own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
     if (outside && !in_task && rt.active_workers(relaxed) != 0) return;  // they do it
-    worker* const w = own != nullptr ? own : static_cast<worker*>(rt.try_lease_guest());
+    whole_seat* const w = own != nullptr ? own : static_cast<whole_seat*>(rt.try_lease_guest());
     if (w == nullptr) return;
     w->leave_list_at = deadline_after(active_policy::now(), enough);
     rt.help_once(*w, id);

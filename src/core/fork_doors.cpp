@@ -29,7 +29,7 @@ void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fo
 // ---- the doors ---------------------------------------------------------------------------------
 
 bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count) {
-    worker* w = stack.owner;
+    whole_seat* w = stack.owner;
     return w != nullptr && w->rt.join_pushed(*w, first, count);
 }
 bool fork_popped(fork_stack& stack, fork_slot* slot) {
@@ -40,7 +40,7 @@ void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
     result.run = slot.run;
     result.stack = slot.stack;
     std::memcpy(result.payload, slot.payload, sizeof result.payload);
-    worker& w = *slot.stack->owner;
+    whole_seat& w = *slot.stack->owner;
     creator part{};
     if (w.rt.identified()) runtime::enter(w, part, runtime::branch_identity(w, slot));
     const bool threw = result.run(result, fork_access::at(&slot));
@@ -50,7 +50,7 @@ void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
     fork_drop_unstolen(slot);
 }
 void fork_drop_unstolen(fork_slot& slot) {
-    worker& w = *slot.stack->owner;
+    whole_seat& w = *slot.stack->owner;
     if (!w.rt.observed()) return;
     w.rt.report_branch(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);
 }
@@ -58,7 +58,7 @@ std::uint64_t fork_next_identity(const fork_stack& stack) {
     return stack.owner->rt.next_identity(*stack.owner);
 }
 bool fork_splits(const fork_stack& stack) {
-    const worker& w = *stack.owner;
+    const whole_seat& w = *stack.owner;
     static constexpr alternative whole_or_half[] = {{0}, {1}};
     if (w.rt.serial() == nullptr || w.outside_gate) return true;
     return w.rt.serial()->choose(decision_kind::split, whole_or_half, 2) != 0;

@@ -23,7 +23,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail::core {
 
-using seat = worker;
+using seat = whole_seat;
 
 /// What options say about how and where a task runs.
 class own_traits {

@@ -19,7 +19,7 @@ version_number library_version() { return header_version; }
 using detail::long_call;
 using detail::running_task;
 using detail::seat_lease;
-using detail::worker;
+using detail::whole_seat;
 
 scheduler::scheduler(const scheduler_options& options) : rt_(detail::runtime::create(options)) {}
 scheduler::~scheduler() { detail::runtime::destroy(rt_); }
@@ -39,11 +39,11 @@ task_builder scheduler::begin(const task_options& options, empty_task) {
 }
 
 bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
-    worker* own = rt_->bound();
+    whole_seat* own = rt_->bound();
     detail::seats_seat* seat = own != nullptr ? own : rt_->enter_post_seat();
     if (seat == nullptr) return false;
     if (seat->outside_gate && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
-    const bool done = rt_->try_post(static_cast<worker&>(*seat), function, data);
+    const bool done = rt_->try_post(static_cast<whole_seat&>(*seat), function, data);
     if (own == nullptr) rt_->leave_post_seat();
     return done;
 }
@@ -82,12 +82,12 @@ void scheduler::work_until(event& stop) {
 }
 
 bool scheduler::begin_blocking(detail::runtime& rt) {
-    worker* w = rt.bound();
+    whole_seat* w = rt.bound();
     if (w == nullptr || w->permit_released || w->kind == seat_kind::background) return false;
     return rt.begin_blocking(*w);
 }
 void scheduler::end_blocking(detail::runtime& rt, bool stood_in) {
-    if (worker* const w = rt.bound()) rt.end_blocking(*w, stood_in);
+    if (whole_seat* const w = rt.bound()) rt.end_blocking(*w, stood_in);
 }
 
 // ---- threads -----------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ thread_ref scheduler::worker_thread(unsigned index) const {
 }
 
 thread_ref scheduler::this_thread() const {
-    const worker* w = rt_->bound();
+    const whole_seat* w = rt_->bound();
     return w == nullptr ? thread_ref{} : thread_ref{w->index, w->visit.load(relaxed)};
 }
 
@@ -154,7 +154,7 @@ void scheduler::shut_down(shutdown how) {
 
 main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
     if (rt_.serial() != nullptr) rt_.serial()->note_unchosen();
-    worker* w = rt_.add_main(name);
+    whole_seat* w = rt_.add_main(name);
     if (w != nullptr) ref_ = {w->index, w->visit.load(relaxed)};
 }
 main_thread::~main_thread() {
@@ -172,7 +172,7 @@ seat_statistics scheduler::statistics(unsigned seat) const {
     rt_->point();
     seat_statistics row;
     if (seat >= rt_->seat_count()) return row;
-    const worker& w = rt_->seat_at(seat);
+    const whole_seat& w = rt_->seat_at(seat);
     row.name = w.name;
     row.executed = w.counters.executed.load(acquire);
     row.stolen = w.counters.stolen.load(relaxed);
@@ -206,7 +206,7 @@ std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capaci
     rt_->point();
     std::size_t types = 0;
     for (unsigned i = 0; i < rt_->seat_count(); ++i) {
-        worker& w = rt_->seat_at(i);
+        whole_seat& w = rt_->seat_at(i);
         const detail::locked lock(w.types_mutex);
         for (unsigned r = 0; w.types != nullptr && r < detail::type_rows; ++r) {
             if (w.types[r].name != nullptr) add_type(w.types[r], rows, capacity, types);
@@ -269,11 +269,11 @@ fork_context fork_context::find_current() {
     return detail::serial_context();
 }
 unsigned fork_context::seat() const {
-    const worker* w = top_->stack->owner;
+    const whole_seat* w = top_->stack->owner;
     return w != nullptr ? w->index : 0;
 }
 bool fork_context::cancelled() const {
-    const worker* w = top_->stack->owner;
+    const whole_seat* w = top_->stack->owner;
     // Without a task: the scheduler was shut down when the thread entered.
     return w != nullptr && w->top != nullptr && w->top->context.cancelled();
 }

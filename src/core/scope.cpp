@@ -7,7 +7,7 @@ BRAID_NAMESPACE_BEGIN
 scope::scope(scheduler& s, on_failure policy, const task_environment& environment)
     : state_{.rt = s.internals(), .policy = policy, .environment = environment} {
     const detail::runtime& rt = state_.rt;
-    const detail::worker* w = rt.bound();
+    const detail::whole_seat* w = rt.bound();
     const bool inherits = environment.allocator == nullptr && environment.trace_id == 0;
     if (inherits && w != nullptr && w->top != nullptr) {
         const auto* e = rt.slot_at(w->top->slot).environment.load(relaxed);

@@ -5,7 +5,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind) {
+draft open_task(runtime& rt, whole_seat* w, const task_options& options, draft_kind kind) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, options, kind);
     d.owner = seat.own();
@@ -37,7 +37,7 @@ void fail_task(task_context& context, std::exception_ptr error) {
 namespace {
 
 /// A foreign thread, a chooser, statistics; or shut down, or out of memory: said there.
-[[gnu::noinline]] draft open_slowly(runtime& rt, worker* w, const plain_options& o) {
+[[gnu::noinline]] draft open_slowly(runtime& rt, whole_seat* w, const plain_options& o) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, {.name = o.name, .within = o.within, .where = o.where}, o.kind);
     d.owner = rt.plain_ways() ? seat.own() : nullptr;  // see publish_plain()
@@ -45,7 +45,7 @@ namespace {
 }
 
 /// Opens it with an observer, which hears that the task is ready a moment before it is.
-[[gnu::noinline]] draft open_watched(runtime& rt, worker* w, const plain_options& o) {
+[[gnu::noinline]] draft open_watched(runtime& rt, whole_seat* w, const plain_options& o) {
     draft d;
     if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, o.within, o.name, o.kind);
     if (d.storage == nullptr) return open_slowly(rt, w, o);
@@ -59,7 +59,7 @@ namespace {
 
 }  // namespace
 
-draft open_plain(runtime& rt, worker* w, const plain_options& o) {
+draft open_plain(runtime& rt, whole_seat* w, const plain_options& o) {
     if (w == nullptr) w = rt.bound();
     if (w == nullptr || !rt.unwatched()) return open_watched(rt, w, o);
     const draft d = rt.open_plain(*w, o.within, o.name, o.kind);

@@ -108,7 +108,7 @@ TEST_P(Affinity, OneIdleMemberOfAMaskIsWokenAndTheOthersSleepOn) {
         std::uint64_t sum = 0;
         for (unsigned i = 0; i < s.worker_count(); ++i) {
             const unsigned seat = s.worker_thread(i).seat;
-            const braid::detail::worker& w = rt.seat_at(seat);
+            const braid::detail::whole_seat& w = rt.seat_at(seat);
             braid_test::until([&] {
                 return rt.asleep().asleep(seat, braid::detail::searcher::idle) && w.at_rest.load();
             });

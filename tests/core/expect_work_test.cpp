@@ -78,7 +78,7 @@ TEST_P(ExpectWork, ReachesEveryWorkerThatSleeps) {
     const braid::detail::runtime& rt = s.internals();
     const auto each = [&](auto&& is_so) {
         for (unsigned i = 0; i < s.worker_count(); ++i) {
-            const braid::detail::worker& w = rt.seat_at(s.worker_thread(i).seat);
+            const braid::detail::whole_seat& w = rt.seat_at(s.worker_thread(i).seat);
             braid_test::until([&] { return is_so(w); });
         }
     };

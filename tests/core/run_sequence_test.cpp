@@ -42,7 +42,7 @@ TEST(RunSequence, ASourceOfTheTestsOwnIsRunAsTheSchedulersAre) {
     braid::scheduler s({.workers = 0, .statistics = true});
     three_bodies bodies;
     s.wait(s.spawn([&](braid::task_context& task) {
-        braid::detail::worker& w = *s.internals().bound();
+        braid::detail::whole_seat& w = *s.internals().bound();
         const braid::detail::running_task* const outer = current_task();
         const unsigned depth = w.depth;
         {

@@ -12,7 +12,7 @@
 namespace {
 
 using braid::seat_kind;
-using braid::detail::worker;
+using braid::detail::whole_seat;
 
 TEST(Victims, TheNearestIsRobbedFirst) {
     constexpr unsigned here_to = 512;  // the real cores are among these
@@ -28,10 +28,10 @@ TEST(Victims, TheNearestIsRobbedFirst) {
     braid::scheduler scheduler({.workers = 0});
     auto& rt = scheduler.internals();
     rt.set_places(machine.get());
-    worker& self = *rt.bound();
+    whole_seat& self = *rt.bound();
     // The farthest first, so that the order of seats is the wrong one.
     const std::uint32_t cores[] = {here_to + 200, here_to + 50, 1};
-    std::vector<worker*> victims;
+    std::vector<whole_seat*> victims;
     for (unsigned i = 0; i < 3; ++i) {
         braid::detail::seats_seat* const seat = rt.add_seat(seat_kind::worker, i, "victim");
         ASSERT_NE(seat, nullptr);
@@ -40,7 +40,7 @@ TEST(Victims, TheNearestIsRobbedFirst) {
     }
     constexpr auto normal = static_cast<unsigned>(braid::priority_level::normal);
     std::vector<braid::task_id> tasks;
-    for (worker* victim : victims) {
+    for (whole_seat* victim : victims) {
         tasks.push_back(scheduler.spawn([] {}));
         ASSERT_EQ(self.ready[normal].pop(), tasks.back().value);
         ASSERT_TRUE(victim->ready[normal].push(tasks.back().value));

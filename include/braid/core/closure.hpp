@@ -17,7 +17,7 @@ class task_context;
 namespace detail {
 
 class runtime;
-struct worker;
+struct whole_seat;
 
 inline constexpr std::size_t closure_bytes = 48;
 inline constexpr std::size_t closure_alignment = 64;
@@ -27,8 +27,8 @@ using closure_fn = void (*)(void* storage, task_context* context);
 
 /// A slot between open and publish: its storage waits for the callable.
 struct draft {
-    void* storage = nullptr;  // null: refused
-    worker* owner = nullptr;  // the seat of the calling thread, if it has one
+    void* storage = nullptr;      // null: refused
+    whole_seat* owner = nullptr;  // the seat of the calling thread, if it has one
 };
 
 enum class draft_kind : std::uint8_t {
@@ -40,7 +40,7 @@ enum class draft_kind : std::uint8_t {
 };
 
 /// `w`: the calling thread's seat when the caller knows it, else null.
-BRAID_API draft open_task(runtime& rt, worker* w, const task_options& options, draft_kind kind);
+BRAID_API draft open_task(runtime& rt, whole_seat* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
 /// A posted or spawned task with options.plain() goes this shorter way, see life/new_task.hpp.
 struct plain_options {
@@ -49,7 +49,7 @@ struct plain_options {
     draft_kind kind;
     std::source_location where;
 };
-BRAID_API draft open_plain(runtime& rt, worker* w, const plain_options& options);
+BRAID_API draft open_plain(runtime& rt, whole_seat* w, const plain_options& options);
 BRAID_API task_id publish_plain(runtime& rt, draft d, closure_fn run);
 /// The callable's constructor threw: the task ends as cancelled.
 BRAID_API void abandon_task(runtime& rt, draft d);
@@ -173,14 +173,14 @@ task_id put_and_publish(runtime& rt, draft opened, publish_fn publish, closure_f
 }
 
 template <class T, class... Arguments>
-task_id submit_as(runtime& rt, worker* w, const task_options& options, draft_kind kind,
+task_id submit_as(runtime& rt, whole_seat* w, const task_options& options, draft_kind kind,
                   closure_fn run, Arguments&&... arguments) {
     return put_and_publish<T>(rt, open_task(rt, w, options, kind), publish_task, run,
                               std::forward<Arguments>(arguments)...);
 }
 
 template <class F>
-task_id submit_plain(runtime& rt, worker* w, scope* within, const char* name, draft_kind kind,
+task_id submit_plain(runtime& rt, whole_seat* w, scope* within, const char* name, draft_kind kind,
                      std::source_location where, F&& f) {
     using callable = std::decay_t<F>;
     return put_and_publish<callable>(rt, open_plain(rt, w, {within, name, kind, where}),
@@ -188,7 +188,7 @@ task_id submit_plain(runtime& rt, worker* w, scope* within, const char* name, dr
 }
 
 template <class F>
-task_id submit(runtime& rt, worker* w, const task_options& options, draft_kind kind, F&& f) {
+task_id submit(runtime& rt, whole_seat* w, const task_options& options, draft_kind kind, F&& f) {
     const bool simple = kind == draft_kind::posted || kind == draft_kind::spawned;
     if (simple && options.plain()) {
         return submit_plain(rt, w, options.within, options.name, kind, options.where,

@@ -25,7 +25,7 @@ namespace detail {
 
 class runtime;
 struct running_task;
-struct worker;
+struct whole_seat;
 struct fork_access;
 
 /// Stands for the running task as the creator of what the thread creates, where the order in which
@@ -143,7 +143,7 @@ struct alignas(64) fork_stack {
     static constexpr std::uint32_t spare = 16;  // the most slots of one join
 
     /// `count` slots, and `spare` more after them, for a join that does not fit.
-    fork_stack(worker* w, fork_slot* slots, std::uint32_t count)
+    fork_stack(whole_seat* w, fork_slot* slots, std::uint32_t count)
         : top(slots), pop_limit(slots), base(slots), end(slots + count), owner(w) {
         for (std::uint32_t i = 0; i != count + spare; ++i) slots[i].stack = this;
     }
@@ -156,7 +156,7 @@ struct alignas(64) fork_stack {
     atomic<fork_slot*> push_limit{nullptr};
     fork_slot* const base;
     fork_slot* const end;
-    worker* const owner;  // null: of a thread in no scheduler, no join fits
+    whole_seat* const owner;  // null: of a thread in no scheduler, no join fits
     bool identified =
         false;  // tasks have stable ids, so each join is public and its parts get some
     // ---- everybody's ----

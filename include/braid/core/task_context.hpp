@@ -12,7 +12,7 @@ namespace detail {
 /// What the core keeps of it.
 struct context_state {
     runtime& rt;
-    worker* seat;
+    whole_seat* seat;
     task_id id;
     bool id_taken = false;  // a task whose id nobody can know ends in a shorter way
 };
@@ -21,7 +21,7 @@ struct context_state {
 /// Lives as long as the task's own work runs, on its thread; never keep it.
 class task_context {
 public:
-    task_context(detail::runtime& rt, detail::worker& w, task_id id) : state_{rt, &w, id} {}
+    task_context(detail::runtime& rt, detail::whole_seat& w, task_id id) : state_{rt, &w, id} {}
     task_context(const task_context&) = delete;
     task_context& operator=(const task_context&) = delete;
 

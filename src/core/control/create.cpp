@@ -34,8 +34,9 @@ struct seat_name {
 };
 
 /// The caller is the only thread that makes seats.
-worker* make_seat_at(runtime& rt, void* bytes, const rings& r, const seat_name& called) {
-    auto* w = ::new (bytes) worker(rt, static_cast<std::uint16_t>(rt.seat_count()), called.kind);
+whole_seat* make_seat_at(runtime& rt, void* bytes, const rings& r, const seat_name& called) {
+    auto* w =
+        ::new (bytes) whole_seat(rt, static_cast<std::uint16_t>(rt.seat_count()), called.kind);
     w->number = static_cast<std::uint16_t>(called.number);
     if (called.kind == seat_kind::worker && called.number < 64) {
         w->mask = std::uint64_t{1} << called.number;
@@ -70,7 +71,7 @@ runtime* runtime::create(const scheduler_options& given) {
 
     rt->find_places(o.worker_threads.pin ? machine_topology() : known_topology());
     if (o.main_thread != nullptr) rt->add_main(o.main_thread);
-    worker* const spare =
+    whole_seat* const spare =
         make_seat_at(*rt, rt->spare_.bytes, {rt->spare_.cells, spare_seat::ring, spare_seat::ring},
                      {seat_kind::guest, 0, "guest"});
     rt->add_to_seats(*spare);
@@ -84,18 +85,18 @@ runtime* runtime::create(const scheduler_options& given) {
 namespace {
 
 void run_thread(void* seat) {
-    worker& w = *static_cast<worker*>(seat);
+    whole_seat& w = *static_cast<whole_seat*>(seat);
     w.rt.thread_main(w);
 }
 void run_background_thread(void* seat) {
-    worker& w = *static_cast<worker*>(seat);
+    whole_seat& w = *static_cast<whole_seat*>(seat);
     w.rt.background_main(w);
 }
 
 }  // namespace
 
 const task_kind ticket_kind{
-    .run = [](runtime& rt, worker& w, std::uint32_t index, bool) { rt.run_ticket(w, index); },
+    .run = [](runtime& rt, whole_seat& w, std::uint32_t index, bool) { rt.run_ticket(w, index); },
     .ended = nullptr};
 
 runtime::runtime(const scheduler_options& o)
@@ -108,14 +109,14 @@ seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number
     const std::uint32_t others = std::min(rt.ring_, small_ring);
     const std::uint32_t most = kind == seat_kind::guest ? others : rt.ring_;
     const std::size_t cell_bytes = sizeof(ready_queue::cell) * (most + (level_count - 1) * others);
-    void* bytes = rt.memory().allocate(sizeof(worker), alignof(worker), memory_tag::worker);
+    void* bytes = rt.memory().allocate(sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
     void* ring_bytes = rt.memory().allocate(cell_bytes, 64, memory_tag::worker);
     if (bytes == nullptr || ring_bytes == nullptr) {
-        rt.memory().release(bytes, sizeof(worker), alignof(worker), memory_tag::worker);
+        rt.memory().release(bytes, sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
         rt.memory().release(ring_bytes, cell_bytes, 64, memory_tag::worker);
         return nullptr;
     }
-    char text[sizeof(worker::name)];
+    char text[sizeof(whole_seat::name)];
     if (name == nullptr) name = "worker";
     std::snprintf(text, sizeof text, kind == seat_kind::main ? "%s" : "%s %u", name, number);
     return make_seat_at(rt, bytes, {static_cast<ready_queue::cell*>(ring_bytes), most, others},
@@ -124,7 +125,7 @@ seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number
 
 runtime::~runtime() {
     for (unsigned i = 0; i < seat_count(); ++i) {
-        worker* w = &seat_at(i);
+        whole_seat* w = &seat_at(i);
         memory().release(w->joins, fork_stack_bytes(identified()), alignof(fork_stack),
                          memory_tag::worker);
         if (w->types != nullptr) {
@@ -133,10 +134,10 @@ runtime::~runtime() {
         }
         ready_queue::cell* const cells = w->cells;
         const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
-        w->~worker();
+        w->~whole_seat();
         if (static_cast<void*>(w) == spare_.bytes) continue;
         memory().release(cells, cell_bytes, 64, memory_tag::worker);
-        memory().release(w, sizeof(worker), alignof(worker), memory_tag::worker);
+        memory().release(w, sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
     }
 }
 

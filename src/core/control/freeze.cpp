@@ -5,7 +5,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 void runtime::freeze() {
-    worker* const self = bound();
+    whole_seat* const self = bound();
     const bool uses_gate = serial() != nullptr && self != nullptr;
     while (!frozen().take(self != nullptr ? self->index : no_seat)) {
         // Two at once would wait for each other to rest: the later one rests until resume().
@@ -19,7 +19,7 @@ void runtime::freeze() {
     }
     if (uses_gate) serial()->leave(self->index);  // or the others would never come to rest
     for (unsigned i = 0; i < seat_count(); ++i) {
-        const worker* w = &seat_at(i);
+        const whole_seat* w = &seat_at(i);
         parker here;
         while (is_own(*w) && w != self && !w->at_rest.load(seq_cst)) {
             here.park(active_policy::now() + 50'000);

@@ -8,7 +8,7 @@
 
 #include "braid/core/scheduler.hpp"
 #include "core/control/spare_seat.hpp"
-#include "core/control/worker.hpp"
+#include "core/control/whole_seat.hpp"
 #include "core/wait/wait_room.hpp"
 
 #include <cstdint>
@@ -21,17 +21,17 @@ public:
     // ---- create.cpp
     static runtime* create(const scheduler_options& options);
     /// Null: the calling thread has no seat.
-    worker* bound() const { return static_cast<worker*>(threads_room::bound()); }
-    worker& seat_at(unsigned index) const {
-        return static_cast<worker&>(wait_room::seat_at(index));
+    whole_seat* bound() const { return static_cast<whole_seat*>(threads_room::bound()); }
+    whole_seat& seat_at(unsigned index) const {
+        return static_cast<whole_seat&>(wait_room::seat_at(index));
     }
 
     // ---- threads.cpp: who takes part for good
     void set_worker_count(unsigned count);
     /// Empty: there is no such worker.
     thread_ref worker_thread(unsigned index) const;
-    worker* add_main(const char* name);
-    void remove_main(worker& w);
+    whole_seat* add_main(const char* name);
+    void remove_main(whole_seat& w);
 
     // ---- freeze.cpp
     void freeze();
@@ -53,7 +53,7 @@ private:
     bool everything_ended() const;
     bool at_rest() const;  // … and no thread is still busy with the consequences
     void end_from_another_thread();
-    void join_and_free(worker* self);
+    void join_and_free(whole_seat* self);
 
     std::uint32_t ring_ = 0, process_ = 0;
     unsigned max_workers_ = 0;

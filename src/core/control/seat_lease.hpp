@@ -11,26 +11,26 @@ namespace detail {
 /// duration. Waits go through wait_room::wait_here().
 class seat_lease {
 public:
-    seat_lease(runtime& rt, worker* known)
+    seat_lease(runtime& rt, whole_seat* known)
         : rt_(rt),
-          worker_(known != nullptr ? known : rt.bound()),
-          leased_(worker_ == nullptr),
-          pass_(rt, leased_ ? *(worker_ = static_cast<worker*>(rt.lease_guest())) : *worker_) {}
+          seat_(known != nullptr ? known : rt.bound()),
+          leased_(seat_ == nullptr),
+          pass_(rt, leased_ ? *(seat_ = static_cast<whole_seat*>(rt.lease_guest())) : *seat_) {}
     ~seat_lease() {
         if (!leased_) return;
-        rt_.flush_scope_ends(*worker_);
-        rt_.return_guest(*worker_);
+        rt_.flush_scope_ends(*seat_);
+        rt_.return_guest(*seat_);
     }
     seat_lease(const seat_lease&) = delete;
     seat_lease& operator=(const seat_lease&) = delete;
-    worker& operator*() const { return *worker_; }
-    worker* operator->() const { return worker_; }
+    whole_seat& operator*() const { return *seat_; }
+    whole_seat* operator->() const { return seat_; }
     /// Null when the seat goes back at the end of the lease.
-    worker* own() const { return leased_ ? nullptr : worker_; }
+    whole_seat* own() const { return leased_ ? nullptr : seat_; }
 
 private:
     runtime& rt_;
-    worker* worker_;
+    whole_seat* seat_;
     bool leased_;
     gate_pass pass_;
 };
@@ -39,23 +39,23 @@ private:
 /// one of them may destroy the scheduler; see runtime::destroy().
 class long_call {
 public:
-    explicit long_call(const runtime& rt) : worker_(rt.bound()) {
-        if (worker_ == nullptr) return;
-        const bool outermost = worker_->kind == seat_kind::main && !worker_->inside.load(relaxed);
-        if (!outermost) worker_ = nullptr;
+    explicit long_call(const runtime& rt) : seat_(rt.bound()) {
+        if (seat_ == nullptr) return;
+        const bool outermost = seat_->kind == seat_kind::main && !seat_->inside.load(relaxed);
+        if (!outermost) seat_ = nullptr;
         // release: a thread that sees it sees what this call has read of the scheduler's handle as
         // read.
-        if (outermost) worker_->inside.store(true, release);
+        if (outermost) seat_->inside.store(true, release);
     }
     ~long_call() {
         // release: pairs with the acquire in destroy(); the last touch of the scheduler.
-        if (worker_ != nullptr) worker_->inside.store(false, release);
+        if (seat_ != nullptr) seat_->inside.store(false, release);
     }
     long_call(const long_call&) = delete;
     long_call& operator=(const long_call&) = delete;
 
 private:
-    worker* worker_;
+    whole_seat* seat_;
 };
 
 }  // namespace detail

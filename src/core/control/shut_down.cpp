@@ -15,7 +15,7 @@ bool runtime::at_rest() const {
     // has dealt with all that follows from it.
     if (!everything_ended()) return false;
     for (unsigned i = 0; i < seat_count(); ++i) {
-        const worker& w = seat_at(i);
+        const whole_seat& w = seat_at(i);
         if (is_own(w) && !w.at_rest.load(seq_cst)) return false;  // pairs with park()
     }
     return true;
@@ -24,7 +24,7 @@ bool runtime::at_rest() const {
 void runtime::shut_down(shutdown how) {
     const life wanted = how == shutdown::drain ? life::draining : life::discarding;
     advance_phase(wanted);
-    const worker* self = bound();
+    const whole_seat* self = bound();
     if (self != nullptr && self->top != nullptr) return;  // begun; the destructor ends it
     while (frozen().on()) resume();
 
@@ -78,7 +78,7 @@ void runtime::end_from_another_thread() {
 
 void runtime::destroy(runtime* rt) {
     if (platform::process_id() != rt->process_) return;  // forked: the threads are the parent's
-    worker* const self = rt->bound();
+    whole_seat* const self = rt->bound();
     if (self != nullptr && self->top != nullptr) return rt->end_from_another_thread();
     rt->shut_down(shutdown::drain);
     {
@@ -92,7 +92,7 @@ void runtime::destroy(runtime* rt) {
     rt->join_and_free(self);
 }
 
-void runtime::join_and_free(worker* self) {
+void runtime::join_and_free(whole_seat* self) {
     for (unsigned i = 0; i < seat_count(); ++i) wake_seat(i);
     if (serial() != nullptr && self != nullptr) serial()->leave(self->index);
     for (unsigned i = 0; i < seat_count(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/control/worker.hpp"
+#include "core/control/whole_seat.hpp"
 
 #include <cstddef>
 
@@ -10,7 +10,7 @@ namespace detail {
 /// Room for the guest's seat that needs no other memory.
 struct spare_seat {
     static constexpr std::uint32_t ring = 8;
-    alignas(worker) std::byte bytes[sizeof(worker)];
+    alignas(whole_seat) std::byte bytes[sizeof(whole_seat)];
     ready_queue::cell cells[level_count * ring];
 };
 

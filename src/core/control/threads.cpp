@@ -32,7 +32,7 @@ thread_ref runtime::worker_thread(unsigned index) const {
     return index < started_workers_ ? thread_ref{.seat = worker_seats_[index]} : thread_ref{};
 }
 
-worker* runtime::add_main(const char* name) {
+whole_seat* runtime::add_main(const char* name) {
     if (!BRAID_EXPECT(options().assertion, bound() == nullptr,
                       "this thread takes part in the scheduler already")) {
         return nullptr;
@@ -42,7 +42,7 @@ worker* runtime::add_main(const char* name) {
     if (w == nullptr) return nullptr;
     w->at_rest.store(false, relaxed);
     sit_down(*w);
-    return static_cast<worker*>(w);
+    return static_cast<whole_seat*>(w);
 }
 
 seats_seat* runtime::reuse_main_seat(const char* name) {
@@ -51,11 +51,11 @@ seats_seat* runtime::reuse_main_seat(const char* name) {
         return left.visit.load(relaxed) != UINT16_MAX;
     });
     if (w == nullptr) return nullptr;
-    open_box(static_cast<worker&>(*w), name != nullptr ? name : "main");
+    open_box(static_cast<whole_seat&>(*w), name != nullptr ? name : "main");
     return w;
 }
 
-void runtime::remove_main(worker& w) {
+void runtime::remove_main(whole_seat& w) {
     // A thread that leaves with work for it alone would never run it: run it now. What comes
     // later is refused.
     helper_floats floats;

@@ -17,7 +17,7 @@ namespace detail {
 
 class runtime;
 struct fork_slot;
-struct worker;
+struct whole_seat;
 
 /// Single writer: the seat's thread. Written with release, summed with acquire: a sum that has
 /// counted the end of a task has counted what that task created (see everything_ended()).
@@ -37,11 +37,11 @@ inline constexpr unsigned type_rows = 256;
 /// The seat's part of this room: who it is, what it has counted, which time it knows. All of it
 /// the seat's thread's, but for the counters and the rows.
 struct report_seat {
-    report_seat(runtime& owner, worker& self, std::uint16_t seat, seat_kind k)
+    report_seat(runtime& owner, whole_seat& self, std::uint16_t seat, seat_kind k)
         : rt(owner), whole(self), index(seat), kind(k) {}
 
     runtime& rt;
-    worker& whole;  // this seat with its parts of the rooms above, for what they are handed
+    whole_seat& whole;  // this seat with its parts of the rooms above, for what they are handed
     const std::uint16_t index;
     const seat_kind kind;
     char name[32] = {};

@@ -51,9 +51,9 @@ enum slot_flag : std::uint16_t {
 /// What a task with flag_own_kind has in place of `invoke`: a ticket of a batch, a node of a graph.
 struct task_kind {
     /// Runs it; with `more` also others of its kind that it knows of.
-    void (*run)(runtime& rt, worker& w, std::uint32_t index, bool more);
+    void (*run)(runtime& rt, whole_seat& w, std::uint32_t index, bool more);
     /// The task and its children have ended. Null: it completes as other tasks do.
-    void (*ended)(runtime& rt, worker& w, std::uint32_t index);
+    void (*ended)(runtime& rt, whole_seat& w, std::uint32_t index);
 };
 
 /// A free slot has the values below, except in what every task sets: storage, invoke, name, open,
