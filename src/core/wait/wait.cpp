@@ -190,7 +190,8 @@ bool wait_loop::wait_out() {
             rt_.flush_scope_ends(w_);  // perhaps the very scope that is awaited here
             continue;
         }
-        if (watch()) continue;
+        // Without time it does not sleep, also where nobody watches.
+        if (watch() || (!looked && out_of_time())) continue;
         if (!asked_ && !may_sleep()) return false;
         rest();
     }
