@@ -1,0 +1,22 @@
+#pragma once
+// Which policies this library has: decisions that one row of the benchmarks asked for. The source
+// of one that is off is not compiled (cmake/braid_policies.cmake), so it is named behind `if
+// constexpr`.
+
+#include "braid/base/version.hpp"
+
+#ifndef BRAID_POLICY_STEALS_PAY
+#define BRAID_POLICY_STEALS_PAY 1
+#endif
+#ifndef BRAID_POLICY_UNCLAIMED
+#define BRAID_POLICY_UNCLAIMED 1
+#endif
+
+BRAID_NAMESPACE_BEGIN
+namespace detail::policies {
+
+inline constexpr bool steals_pay = BRAID_POLICY_STEALS_PAY != 0;
+inline constexpr bool unclaimed = BRAID_POLICY_UNCLAIMED != 0;
+
+}  // namespace detail::policies
+BRAID_NAMESPACE_END
