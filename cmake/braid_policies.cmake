@@ -30,3 +30,4 @@ endmacro()
 braid_policy(steals_pay "A thread leaves tasks to their owner that are smaller than a steal costs")
 braid_policy(unclaimed "A task that its owner does not come to is stolen although steals do not pay"
     STEALS_PAY)
+braid_policy(keep_apart "A thread wakes on another core than the one that wakes it")

@@ -11,12 +11,16 @@
 #ifndef BRAID_POLICY_UNCLAIMED
 #define BRAID_POLICY_UNCLAIMED 1
 #endif
+#ifndef BRAID_POLICY_KEEP_APART
+#define BRAID_POLICY_KEEP_APART 1
+#endif
 
 BRAID_NAMESPACE_BEGIN
 namespace detail::policies {
 
 inline constexpr bool steals_pay = BRAID_POLICY_STEALS_PAY != 0;
 inline constexpr bool unclaimed = BRAID_POLICY_UNCLAIMED != 0;
+inline constexpr bool keep_apart = BRAID_POLICY_KEEP_APART != 0;
 
 }  // namespace detail::policies
 BRAID_NAMESPACE_END

@@ -77,7 +77,7 @@ void run_room::idle(run_seat& w) {
         return work_visible() || direct_work_after_announcement(w) ||
                phase(seq_cst) == life::closed || expected_at_.load(seq_cst) != expected;
     };
-    note_cores(w);
+    before_sleep(w);
     const searcher now = std::exchange(w.search, searcher::none);
     w.search = asleep().rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, deadline); });
     w.stamp = active_policy::coarse_now();

@@ -283,7 +283,7 @@ void wait_loop::rest() {
         return rt_.work_visible();
     };
     // What is given to this thread comes with a notification; see direct_room.cpp.
-    rt_.note_cores(w_);
+    rt_.before_sleep(w_);
     const searcher now = std::exchange(w_.search, searcher::none);
     const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;
     w_.search = rt_.asleep().rest(w_.index, kind, now, look, [&] { sleep(deadline_); });
