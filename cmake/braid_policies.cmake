@@ -31,3 +31,4 @@ braid_policy(steals_pay "A thread leaves tasks to their owner that are smaller t
 braid_policy(unclaimed "A task that its owner does not come to is stolen although steals do not pay"
     STEALS_PAY)
 braid_policy(keep_apart "A thread wakes on another core than the one that wakes it")
+braid_policy(expect_work "Workers are awake when the work comes that scheduler::expect_work() announces")

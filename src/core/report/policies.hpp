@@ -14,6 +14,9 @@
 #ifndef BRAID_POLICY_KEEP_APART
 #define BRAID_POLICY_KEEP_APART 1
 #endif
+#ifndef BRAID_POLICY_EXPECT_WORK
+#define BRAID_POLICY_EXPECT_WORK 1
+#endif
 
 BRAID_NAMESPACE_BEGIN
 namespace detail::policies {
@@ -21,6 +24,7 @@ namespace detail::policies {
 inline constexpr bool steals_pay = BRAID_POLICY_STEALS_PAY != 0;
 inline constexpr bool unclaimed = BRAID_POLICY_UNCLAIMED != 0;
 inline constexpr bool keep_apart = BRAID_POLICY_KEEP_APART != 0;
+inline constexpr bool expect_work = BRAID_POLICY_EXPECT_WORK != 0;
 
 }  // namespace detail::policies
 BRAID_NAMESPACE_END
