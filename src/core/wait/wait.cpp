@@ -44,17 +44,8 @@ bool wait_target::take() const {
 namespace {
 
 constexpr atomic<bool> always{true};
-constexpr std::int64_t watch_ns = 50'000, short_watch_ns = 12'000;
 /// How often a wait for which no thread can stand in looks again.
 constexpr std::int64_t poll_ns = 200'000;
-
-/// While a core is free what is awaited may run elsewhere: to be woken takes longer than most
-/// tasks. -1: not at all.
-std::int64_t end_of_watch(const wait_room& rt) {
-    if (rt.serial() || rt.options().idle == parking::power) return -1;
-    const bool core_free = rt.active_workers(relaxed) < rt.cores();
-    return active_policy::now() + (core_free ? watch_ns : short_watch_ns);
-}
 
 /// One wait of one thread. What is needed runs on top of it; where there is nothing, the thread
 /// watches for a while, gives its permit away if that is wanted, and sleeps.
@@ -238,11 +229,15 @@ bool wait_loop::steal_branch() {
 }
 
 bool wait_loop::watch() {
-    if (watch_until_ == 0) watch_until_ = end_of_watch(rt_);
-    if (watch_until_ < 0) return false;
-    pause_between_looks();
-    if (active_policy::now() >= watch_until_) watch_until_ = -1;
-    return true;
+    if constexpr (policies::watch) {
+        if (watch_until_ == 0) watch_until_ = rt_.end_of_watch();
+        if (watch_until_ < 0) return false;
+        pause_between_looks();
+        if (active_policy::now() >= watch_until_) watch_until_ = -1;
+        return true;
+    } else {
+        return false;
+    }
 }
 
 /// Once in a wait. False: it could never end.
