@@ -47,7 +47,7 @@ TEST_P(WaitEdge, WithoutTimeLooksOnceAndReturns) {
 }
 
 TEST_P(WaitEdge, WithoutTimeLooksOnceAndReturnsWhereThreadsSleepAtOnce) {
-    // It slept for as long as a timer that is over takes.
+    // It slept for as long as a timer takes whose time has passed.
     braid::scheduler_options o = options();
     o.idle = braid::parking::power;
     wait_without_time(o);
