@@ -9,6 +9,7 @@ endforeach()
 # What reads captures is for programs beside the one that was recorded: tools/braid has it. Live views
 # and Tracy are libraries of their own.
 list(FILTER braid_sources EXCLUDE REGEX "/src/profile/(analysis|export|perfetto|chrome|stream|tracy)/")
+braid_leave_policies_out(braid_sources)
 # Code for another operating system stays out of the build.
 if(WIN32)
     list(FILTER braid_sources EXCLUDE REGEX "/platform/linux/")
@@ -41,6 +42,7 @@ braid_configure(braid_objects)
 target_link_libraries(braid_objects PRIVATE $<BUILD_INTERFACE:braid_warnings>)
 target_compile_definitions(braid_objects PRIVATE
     BRAID_BUILDING
+    ${braid_policy_definitions}
     $<$<BOOL:${BRAID_HAS_HWLOC}>:BRAID_HAS_HWLOC=1>)
 target_compile_options(braid_objects PRIVATE
     $<$<BOOL:${BRAID_NO_EXCEPTIONS}>:-fno-exceptions>
@@ -71,7 +73,7 @@ add_library(braid_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:braid_object
 braid_configure(braid_internal)
 set_target_properties(braid_internal PROPERTIES LINKER_LANGUAGE CXX)
 target_include_directories(braid_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
-target_compile_definitions(braid_internal INTERFACE BRAID_STATIC)
+target_compile_definitions(braid_internal INTERFACE BRAID_STATIC ${braid_policy_definitions})
 
 # A library beside braid for programs that want more: braid_NAME, alias braid::NAME. It needs of the
 # library only headers, so that it can be linked with the shared one and with the archive of the

@@ -117,7 +117,7 @@ thread_ref scheduler::this_thread() const {
 unsigned scheduler::seat_count() const { return detail::sleepers::capacity; }
 void scheduler::expect_work(nanoseconds in) {
     rt_->point();
-    rt_->expect_work(in);
+    if constexpr (detail::policies::expect_work) rt_->expect_work(in);
 }
 void scheduler::freeze() {
     rt_->point();

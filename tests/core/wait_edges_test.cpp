@@ -21,9 +21,9 @@ BRAID_SCHEDULER_TEST(WaitEdge);
 
 // ---- time --------------------------------------------------------------------------------------
 
-TEST_P(WaitEdge, WithoutTimeLooksOnceAndReturns) {
-    // It watched for 50 µs first, also without any time.
-    braid::scheduler s(options());
+/// The shortest of many waits for a task and for an event.
+void wait_without_time(const braid::scheduler_options& o) {
+    braid::scheduler s(o);
     auto open = s.begin({}, braid::empty);
     braid::event never(s);
     std::int64_t shortest_task = INT64_MAX, shortest_event = INT64_MAX;
@@ -39,6 +39,18 @@ TEST_P(WaitEdge, WithoutTimeLooksOnceAndReturns) {
     if (braid_test::sanitized) return;  // a claim about time
     EXPECT_LT(shortest_task, 20'000);
     EXPECT_LT(shortest_event, 20'000);
+}
+
+TEST_P(WaitEdge, WithoutTimeLooksOnceAndReturns) {
+    // It watched for 50 µs first, also without any time.
+    wait_without_time(options());
+}
+
+TEST_P(WaitEdge, WithoutTimeLooksOnceAndReturnsWhereThreadsSleepAtOnce) {
+    // It slept for as long as a timer takes whose time has passed.
+    braid::scheduler_options o = options();
+    o.idle = braid::parking::power;
+    wait_without_time(o);
 }
 
 TEST_P(WaitEdge, WithoutTimeStillRunsOnePieceOfNeededWorkSoThatPollingEnds) {

@@ -99,6 +99,29 @@ void add_parking(suite& s) {
     }
 }
 
+/// us from the end of a task of 20 us on the worker to the return of the wait for it, the middle of
+/// `times`.
+double wait_return(braid::scheduler& b, int times) {
+    std::vector<double> us;
+    for (int i = 0; i < times; ++i) {
+        std::atomic<bool> started{false}, waits{false};
+        std::int64_t ended = 0;
+        const braid::task_id task = b.spawn([&] {
+            started.store(true, std::memory_order_release);
+            while (!waits.load(std::memory_order_acquire)) {
+            }
+            busy_for(20'000);
+            ended = now();
+        });
+        while (!started.load(std::memory_order_acquire)) {
+        }
+        waits.store(true, std::memory_order_release);
+        b.wait(task);
+        us.push_back(static_cast<double>(now() - ended) / 1e3);
+    }
+    return median(std::move(us));
+}
+
 /// Of many in a row. After a pause most of the time is the processor's, which was asleep.
 template <class Work>
 double mean_us(Work&& work) {
@@ -117,6 +140,14 @@ void burst_of_tasks(braid::scheduler& b) {
 
 void add(suite& s) {
     add_parking(s);
+    s.at("upkeep.wait.20us", "us",
+         "from the end of a task elsewhere to the return of a wait for it")
+        .add("braid", [] {
+            return
+                [b = std::make_shared<braid::scheduler>(braid::scheduler_options{.workers = 1})] {
+                    return wait_return(*b, 500);
+                };
+        });
     s.at("upkeep.life", "us", "made and ended again and again, with one thread besides the caller")
         .add("thread", [] { return [] { return mean_us([] { std::thread([] {}).join(); }); }; })
         .add("braid", [] {

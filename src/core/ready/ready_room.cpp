@@ -136,7 +136,7 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
         for (std::size_t i = 0; i < count && observed(); ++i) {
             report_stolen(w, victim, {taken[i]});
         }
-        if (level != high_level) {
+        if (policies::steals_pay && level != high_level) {
             w.stole = static_cast<unsigned>(count);
             w.stole_at = active_policy::now();
         }
@@ -157,7 +157,11 @@ void ready_room::report_stolen(const ready_seat& w, const ready_seat& victim, ta
 
 /// Decided once for all levels, or a level might be passed over for a lower one.
 bool ready_room::may_steal(ready_seat& w) const {
-    if (steals_pay(w)) return true;
+    if constexpr (policies::steals_pay) {
+        if (steals_pay(w)) return true;
+    } else {
+        return true;
+    }
     for (unsigned level = 0; level < level_count; ++level) {
         if (w.ready[level].newest() != 0 || overflow_[level].size(relaxed) != 0) return true;
     }

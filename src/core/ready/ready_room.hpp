@@ -4,6 +4,7 @@
 
 #include "base/topology.hpp"
 #include "core/ready/branches_room.hpp"
+#include "core/report/policies.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -101,6 +102,9 @@ public:
     bool steals_pay(ready_seat& w) const;
 
 private:
+    // ---- policy/unclaimed.cpp
+    bool sees_unclaimed(ready_seat& w, std::int64_t now) const;
+
     static constexpr std::size_t overflow_batch = 64;
 
     void put_in_overflow(ready_seat& w, task_id id, unsigned level);

@@ -30,6 +30,7 @@ struct ready_seat : seats_seat {
     // policy/steals_pay.cpp
     unsigned stole = 0;  // tasks at the last steal, until it is known whether that paid
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
+    // policy/unclaimed.cpp
     std::uint64_t unclaimed = 0;  // the oldest task of somebody, while this thread does not steal
     std::int64_t unclaimed_again = 0;
     fork_stack* joins = nullptr;  // its own

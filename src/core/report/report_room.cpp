@@ -1,5 +1,8 @@
 #include "core/report/report_room.hpp"
 
+#include "core/report/policies.hpp"
+#include "core/report/policy/seldom_clock.hpp"
+
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -94,14 +97,11 @@ void report_room::note_duration(report_seat& w, const char* name, bool quiet, st
     }
 }
 
-/// The clock costs as much as all that is done for a small task, so it is read after every eighth
-/// of those that take no time, and after each one as soon as it moves. (The warning about a long
-/// one among them says how many there were.)
 void report_room::note_durations(report_seat& w, const char* name, bool quiet, unsigned count) {
     if (options_.long_task.value <= 0) return;
     const std::int64_t now = active_policy::coarse_now();
     const std::int64_t started = std::exchange(w.stamp, now);
-    w.time_each = now == started ? std::min(w.time_each * 2, 8U) : 1;
+    if constexpr (policies::seldom_clock) w.time_each = tasks_a_look(w.time_each, now != started);
     if (now - started >= options_.long_task.value) note_duration(w, name, quiet, started, count);
     w.elsewhere = 0;
 }

@@ -46,7 +46,7 @@ struct report_seat {
     const seat_kind kind;
     char name[32] = {};
     alignas(64) std::int64_t stamp = 0;  // clock at the end of the last task or sleep
-    unsigned time_each = 1;              // plain tasks; see note_durations()
+    unsigned time_each = 1;              // plain tasks; see policy/seldom_clock.hpp
     // What of the running task's time went by in waits, in tasks on top and in blocking().
     std::int64_t elsewhere = 0;
     seat_counters counters;

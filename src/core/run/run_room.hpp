@@ -26,6 +26,7 @@ public:
     void rest_if_frozen(run_seat& w);
     /// Nothing else sleeps: what the thread owes is settled first. False: out of time.
     bool sleep(run_seat& w, std::int64_t deadline);
+    // ---- policy/expect_work.cpp
     void expect_work(nanoseconds in);
     std::int64_t expected_work() const { return expected_at_.load(relaxed); }
 
@@ -70,6 +71,14 @@ private:
     void rest_surplus(run_seat& w);
     void idle(run_seat& w);
     bool search(run_seat& w);
+    // ---- policy/expect_work.cpp
+    /// What a thread that finds nothing does: it polls on, or sleeps until then, but not if work is
+    /// expected at another time than it knew.
+    struct rest_plan {
+        std::int64_t expected = 0, until = INT64_MAX;
+        bool polls = false;
+    };
+    rest_plan plan_rest(run_seat& w);
     void notify_of_expected_work(std::int64_t at);
 
     void run_any(run_seat& w, task_id id);

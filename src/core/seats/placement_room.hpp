@@ -4,6 +4,7 @@
 #include "base/parker.hpp"
 #include "base/platform/platform.hpp"
 #include "base/topology.hpp"
+#include "core/report/policies.hpp"
 #include "core/seats/gate.hpp"
 #include "core/seats/sleepers.hpp"
 #include "core/task/outcome_room.hpp"
@@ -84,15 +85,20 @@ public:
 
     // ---- policy/keep_apart.cpp
     void keep_apart(seats_seat& sleeper) const;
-    /// Before the thread announces its sleep. Read each time: the program may change it.
-    void note_cores(seats_seat& w) const;
+    /// Before the thread announces its sleep.
+    void before_sleep(seats_seat& w) const {
+        if constexpr (policies::keep_apart) note_cores(w);
+    }
     /// After each task of a loop: once the thread has run for a while it goes where it likes.
     static void settle(seats_seat& w) {
         constexpr std::int64_t settled_ns = 1'000'000;
-        if (w.stamp - w.woke > settled_ns) go_anywhere(w);
+        if constexpr (policies::keep_apart) {
+            if (w.stamp - w.woke > settled_ns) go_anywhere(w);
+        }
     }
 
 private:
+    void note_cores(seats_seat& w) const;
     static void go_anywhere(seats_seat& w);
     bool may_be_moved(const seats_seat& w) const;
 

@@ -110,7 +110,7 @@ bool seats_room::wake_one(bool waiters_too, bool asks) {
         // It may have woken by itself, and then perhaps for something else: try the next one.
         if (!asleep_.take(seat)) continue;
         wakes_.fetch_add(1, relaxed);
-        keep_apart(seat_at(seat));
+        if constexpr (policies::keep_apart) keep_apart(seat_at(seat));
         notify(seat);
         return true;
     }

@@ -44,17 +44,8 @@ bool wait_target::take() const {
 namespace {
 
 constexpr atomic<bool> always{true};
-constexpr std::int64_t watch_ns = 50'000, short_watch_ns = 12'000;
 /// How often a wait for which no thread can stand in looks again.
 constexpr std::int64_t poll_ns = 200'000;
-
-/// While a core is free what is awaited may run elsewhere: to be woken takes longer than most
-/// tasks. -1: not at all.
-std::int64_t end_of_watch(const wait_room& rt) {
-    if (rt.serial() || rt.options().idle == parking::power) return -1;
-    const bool core_free = rt.active_workers(relaxed) < rt.cores();
-    return active_policy::now() + (core_free ? watch_ns : short_watch_ns);
-}
 
 /// One wait of one thread. What is needed runs on top of it; where there is nothing, the thread
 /// watches for a while, gives its permit away if that is wanted, and sleeps.
@@ -196,7 +187,8 @@ bool wait_loop::wait_out() {
             rt_.flush_scope_ends(w_);  // perhaps the very scope that is awaited here
             continue;
         }
-        if (watch()) continue;
+        // Without time it does not sleep, also where nobody watches.
+        if (watch() || (!looked && out_of_time())) continue;
         if (!asked_ && !may_sleep()) return false;
         rest();
     }
@@ -243,11 +235,15 @@ bool wait_loop::steal_branch() {
 }
 
 bool wait_loop::watch() {
-    if (watch_until_ == 0) watch_until_ = end_of_watch(rt_);
-    if (watch_until_ < 0) return false;
-    pause_between_looks();
-    if (active_policy::now() >= watch_until_) watch_until_ = -1;
-    return true;
+    if constexpr (policies::watch) {
+        if (watch_until_ == 0) watch_until_ = rt_.end_of_watch();
+        if (watch_until_ < 0) return false;
+        pause_between_looks();
+        if (active_policy::now() >= watch_until_) watch_until_ = -1;
+        return true;
+    } else {
+        return false;
+    }
 }
 
 /// Once in a wait. False: it could never end.
@@ -288,7 +284,7 @@ void wait_loop::rest() {
         return rt_.work_visible();
     };
     // What is given to this thread comes with a notification; see direct_room.cpp.
-    rt_.note_cores(w_);
+    rt_.before_sleep(w_);
     const searcher now = std::exchange(w_.search, searcher::none);
     const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;
     w_.search = rt_.asleep().rest(w_.index, kind, now, look, [&] { sleep(deadline_); });

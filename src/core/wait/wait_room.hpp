@@ -45,6 +45,10 @@ public:
     /// Runs a branch that the wait needs.
     bool steal_needed_branch(wait_seat& w, const wait_target& target);
 
+    // ---- policy/watch.cpp
+    /// Until when a wait polls for what runs elsewhere. -1: not at all.
+    std::int64_t end_of_watch() const;
+
     /// True once in the scheduler's life.
     bool first_to_warn_of_parking() { return !warned_of_parking_.exchange(true, relaxed); }
     void report_taken(const wait_target& target) const;

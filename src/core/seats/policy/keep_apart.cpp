@@ -1,3 +1,6 @@
+// A policy: a thread wakes on another core than the one that wakes it. Asked for by
+// fanout.64x2.cold, a loop after 2 ms of sleep, whose two threads shared a core. See
+// docs/design/policies.md.
 #include "core/seats/placement_room.hpp"
 
 #include <utility>
@@ -20,6 +23,7 @@ void placement_room::keep_apart(seats_seat& sleeper) const {
     }
 }
 
+/// Read each time: the program may change it.
 void placement_room::note_cores(seats_seat& w) const {
     if (!may_be_moved(w)) return go_anywhere(w);
     const locked lock(w.cores_mutex);

@@ -1,0 +1,63 @@
+// Tasks that are smaller than a steal costs are left to their owner.
+#include "thief.hpp"
+
+namespace {
+
+using braid::active_policy;
+using braid::detail::worker;
+
+/// More than lie there unclaimed; see the other policy.
+constexpr int many = 10;
+
+/// So many that each of them took no time, however long this thread stands still meanwhile.
+void has_stolen_small_ones(worker& thief) {
+    thief.stole = 1'000'000'000;
+    thief.stole_at = active_policy::now();
+}
+
+TEST(StealsPay, TasksThatTookLessThanTheirStealAreLeftToTheirOwnerForAWhile) {
+    braid_test::thief_and_victim two;
+    worker& thief = two.thief();
+    two.give_to_victim(many);
+    std::int64_t pause = 0;
+    for (const std::int64_t expected : {1'000, 2'000, 4'000, 8'000, 16'000, 20'000, 20'000}) {
+        has_stolen_small_ones(thief);
+        EXPECT_FALSE(two.found());
+        EXPECT_EQ(thief.steal_pause, expected);
+        pause = expected;
+    }
+    const std::int64_t until = thief.steal_again;
+    EXPECT_GE(until, thief.stole_at + pause);
+    while (active_policy::now() < until) {
+    }
+    EXPECT_TRUE(two.found());
+}
+
+TEST(StealsPay, TasksThatTookLongerAreStolenAtOnce) {
+    braid_test::thief_and_victim two;
+    worker& thief = two.thief();
+    two.give_to_victim(many);
+    has_stolen_small_ones(thief);
+    EXPECT_FALSE(two.found());
+    thief.stole = 1;
+    thief.stole_at = active_policy::now() - 1'000'000;
+    EXPECT_TRUE(two.found());
+    EXPECT_EQ(thief.steal_pause, 0);
+}
+
+TEST(StealsPay, UrgentOnesAndTheThreadsOwnAreTakenMeanwhile) {
+    braid_test::thief_and_victim two;
+    worker& thief = two.thief();
+    two.give_to_victim(many);
+    thief.steal_pause = 1;
+    thief.steal_again = INT64_MAX;
+    EXPECT_FALSE(two.found());
+    const braid::task_id urgent = two.give_to_victim(braid::priority_level::high);
+    EXPECT_EQ(two.found(), urgent);
+    const braid::task_id own = two.take_from_victim();
+    ASSERT_TRUE(thief.ready[braid::detail::normal_level].push(own.value));
+    EXPECT_EQ(two.found(), own);
+    EXPECT_FALSE(two.found());
+}
+
+}  // namespace
