@@ -12,7 +12,7 @@ using braid::active_policy;
 TEST(SeldomClock, OfEmptyTasksEveryEighthIsTimedAndEachAgainOnceTheClockMoves) {
     const braid_test::deadline deadline;
     braid::scheduler s({.workers = 0});
-    const braid::detail::worker& here = *s.internals().bound();
+    const braid::detail::whole_seat& here = *s.internals().bound();
     for (int i = 0; i < 3; ++i) {
         // Most often at once; the clock may move meanwhile.
         braid_test::until([&] {

@@ -4,20 +4,20 @@
 namespace {
 
 using braid::active_policy;
-using braid::detail::worker;
+using braid::detail::whole_seat;
 
 /// More than lie there unclaimed; see the other policy.
 constexpr int many = 10;
 
 /// So many that each of them took no time, however long this thread stands still meanwhile.
-void has_stolen_small_ones(worker& thief) {
+void has_stolen_small_ones(whole_seat& thief) {
     thief.stole = 1'000'000'000;
     thief.stole_at = active_policy::now();
 }
 
 TEST(StealsPay, TasksThatTookLessThanTheirStealAreLeftToTheirOwnerForAWhile) {
     braid_test::thief_and_victim two;
-    worker& thief = two.thief();
+    whole_seat& thief = two.thief();
     two.give_to_victim(many);
     std::int64_t pause = 0;
     for (const std::int64_t expected : {1'000, 2'000, 4'000, 8'000, 16'000, 20'000, 20'000}) {
@@ -35,7 +35,7 @@ TEST(StealsPay, TasksThatTookLessThanTheirStealAreLeftToTheirOwnerForAWhile) {
 
 TEST(StealsPay, TasksThatTookLongerAreStolenAtOnce) {
     braid_test::thief_and_victim two;
-    worker& thief = two.thief();
+    whole_seat& thief = two.thief();
     two.give_to_victim(many);
     has_stolen_small_ones(thief);
     EXPECT_FALSE(two.found());
@@ -47,7 +47,7 @@ TEST(StealsPay, TasksThatTookLongerAreStolenAtOnce) {
 
 TEST(StealsPay, UrgentOnesAndTheThreadsOwnAreTakenMeanwhile) {
     braid_test::thief_and_victim two;
-    worker& thief = two.thief();
+    whole_seat& thief = two.thief();
     two.give_to_victim(many);
     thief.steal_pause = 1;
     thief.steal_again = INT64_MAX;

@@ -24,7 +24,7 @@ public:
     thief_and_victim(const thief_and_victim&) = delete;
     thief_and_victim& operator=(const thief_and_victim&) = delete;
 
-    braid::detail::worker& thief() { return thief_; }
+    braid::detail::whole_seat& thief() { return thief_; }
     braid::task_id give_to_victim(braid::priority_level level = braid::priority_level::normal) {
         const auto at = static_cast<unsigned>(level);
         const braid::task_id id = scheduler_.spawn({.priority = level}, [] {});
@@ -52,8 +52,8 @@ public:
 private:
     braid::scheduler scheduler_{{.workers = 0}};
     braid::detail::runtime& rt_;
-    braid::detail::worker& thief_;
-    braid::detail::worker* victim_ = nullptr;
+    braid::detail::whole_seat& thief_;
+    braid::detail::whole_seat* victim_ = nullptr;
 };
 
 }  // namespace braid_test
