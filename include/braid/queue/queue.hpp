@@ -67,8 +67,9 @@ public:
         return push([function, data](queue& q) { function(q, data); });
     }
 
-    /// Helps until everything pushed so far has run. The queue goes on afterwards. Not from a piece
-    /// of work of this queue, which would wait for itself: that is reported.
+    /// Helps, beside the queue's threads, until everything pushed so far has run. The queue goes on
+    /// afterwards. Not from a piece of work of this queue, which would wait for itself: that is
+    /// reported.
     BRAID_API void drain();
     /// Drops what has not started; returns how many. Their captures are destroyed.
     BRAID_API std::size_t discard();
