@@ -1,6 +1,5 @@
 // The doors by which closure.hpp makes tasks: they find the caller's seat and go to life/.
 #include "core/control/seat_lease.hpp"
-#include "core/life/new_task.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {

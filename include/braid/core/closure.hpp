@@ -42,7 +42,7 @@ enum class draft_kind : std::uint8_t {
 /// `w`: the calling thread's seat when the caller knows it, else null.
 BRAID_API draft open_task(runtime& rt, whole_seat* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
-/// A posted or spawned task with options.plain() goes this shorter way, see life/new_task.hpp.
+/// A posted or spawned task with options.plain() goes this shorter way, see life/life_room.hpp.
 struct plain_options {
     scope* within;
     const char* name;

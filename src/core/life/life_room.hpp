@@ -3,6 +3,7 @@
 // receives that.
 
 #include "core/life/resources_room.hpp"
+#include "core/task/words.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -20,7 +21,7 @@ class life_room : public resources_room {
 public:
     using resources_room::resources_room;
 
-    // ---- open (open.cpp)
+    // ---- open
     /// Whether a thread may make tasks now: any while the scheduler runs, tasks also while it
     /// drains.
     bool accepts_from(const life_seat& w) const {
@@ -28,7 +29,7 @@ public:
         return now == life::running || (now == life::draining && w.top != nullptr);
     }
     draft open(life_seat& w, const task_options& options, draft_kind kind);
-    /// For a task without options: the same without the branches that others need (new_task.hpp).
+    /// For a task without options: the same without the branches that others need.
     /// Null: shut down, or no memory.
     draft open_plain(life_seat& w, scope* within, const char* name, draft_kind kind);
     /// Neither allocates nor waits.
@@ -42,7 +43,7 @@ public:
     /// A detail_block by the options. False: no memory.
     bool fill_detail(life_seat& w, slot& s, const task_options& o, draft_kind kind);
 
-    // ---- publish (publish.cpp)
+    // ---- publish
     task_id publish(life_seat& w, draft d, closure_fn body);
     task_id publish_plain(life_seat& w, draft d, closure_fn body) {
         slot& s = slot_of(d);
@@ -59,9 +60,9 @@ public:
     /// That it is ready was reported already.
     void queue_ready(life_seat& w, std::uint32_t index);
 
-    // ---- end (complete.cpp)
+    // ---- complete
     void own_work_done(life_seat& w, std::uint32_t index);
-    /// The end of a plain task that did not fail (plain_end.hpp). `observed`: an observer listens.
+    /// The end of a plain task that did not fail. `observed`: an observer listens.
     template <bool observed>
     plain_end end_plain(life_seat& w, slot& s, std::uint32_t index, bool posted);
     void end_without_running(life_seat& w, std::uint32_t index);
@@ -102,6 +103,69 @@ private:
 
     atomic<std::uint64_t> refused_{0};
 };
+
+// ---- inline: a plain task begins and ends without the branches that others need ----------------
+// It has no options but a name and a scope. What it may skip at its end, it never was.
+
+/// Null: no memory (or, if it must not block, no slot at hand).
+[[gnu::always_inline]] inline slot* life_room::new_task(life_seat& w, const first_words& with,
+                                                        bool may_block) noexcept {
+    const std::uint32_t index = take_slot(w, may_block);
+    if (index == no_index) return nullptr;
+    slot& s = slot_at(index);
+    s.name = with.name;
+    s.module = 0;
+    s.flags.store(with.flags, relaxed);
+    s.level.store(with.level, relaxed);
+    s.next.store(index, relaxed);  // see index_of()
+    s.environment.store(with.environment, relaxed);
+    open_words(s.open, s.successors, s.generation() + 1, 1);
+    return &s;
+}
+
+[[gnu::always_inline]] inline draft life_room::open_plain(life_seat& w, scope* within,
+                                                          const char* name, draft_kind kind) {
+    if (!accepts_from(w)) return {};
+    const task_environment* environment = nullptr;
+    if (within != nullptr) {
+        environment = &within->internals().environment;
+    } else if (w.top != nullptr) {
+        environment = slot_at(w.top->slot).environment.load(relaxed);
+    }
+    const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
+    slot* const s = new_task(w, {name, flags, normal_level, environment});
+    if (s == nullptr) return {};
+    seat_counters::add(w.counters.created);
+    count_creation(w, environment);
+    return {s->storage, &w.whole};
+}
+
+template <bool observed>
+[[gnu::always_inline]] inline plain_end life_room::end_plain(life_seat& w, slot& s,
+                                                             std::uint32_t index, bool posted) {
+    if constexpr (observed) {
+        if (!report_end(w, s, id_of(index), posted)) return {plain_end::open, 0};
+    } else if (!posted && !drop_open_work(s.open)) {
+        return {plain_end::open, 0};
+    }
+    if (s.detail.load(relaxed) != no_index || s.parent.load(relaxed) != no_index) {
+        return {plain_end::not_closed, 0};
+    }
+    const std::uint32_t generation = s.generation();
+    if (posted) {
+        close_unused(s.successors, generation);
+    } else {
+        const std::uint64_t head = close_and_take(s.successors, generation);
+        if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
+            return {plain_end::closed, head};
+        }
+        // All that clean() would have to put back.
+        s.births.store(0, relaxed);
+        s.runner.store(UINT16_MAX, relaxed);
+    }
+    give_slot(w, index, generation);
+    return {plain_end::complete, 0};
+}
 
 }  // namespace detail
 BRAID_NAMESPACE_END

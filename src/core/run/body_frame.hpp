@@ -3,7 +3,7 @@
 // the sequence in which they come.
 //
 //   source     first (the frame is made for it), invoke, ended, next
-//   plain      one task, and the newest ones of this thread that are like it    plain.cpp
+//   plain      one task, and the newest ones of this thread that are like it    run.cpp
 //   any        one task with all that a task can have                           run.cpp
 //   members    bodies of a batch, from the range of a ticket                    batch.cpp
 //   branch     a part of another thread's join                                  branch.cpp

@@ -1,11 +1,17 @@
 // One task: by its kind, as a plain one, or with all that a task can have.
+#include "braid/core/scope.hpp"
 #include "core/run/body_frame.hpp"
-#include "core/task/words.hpp"
+#include "core/run/helper_floats.hpp"
 
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
+namespace {
+
+constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 0; }
+
+}  // namespace
 
 void run_room::run(run_seat& w, task_id id, bool more) {
     const std::uint32_t index = index_of(id.value);
@@ -23,12 +29,132 @@ void run_room::run(run_seat& w, task_id id, bool more) {
         end_without_running(w, index);
         return;
     }
-    if (plain_ways() && (flags & ~flag_posted) == 0) {
+    if (plain_ways() && is_plain(flags)) {
         observed() ? run_plain<true>(w, id, more) : run_plain<false>(w, id, more);
         return;
     }
     run_any(w, id);
 }
+
+// ---- plain tasks: what is equal for those that follow each other is done once ------------------
+// What turns out different (a failure, children, successors, waiters) goes on as in life_room.cpp.
+
+namespace {
+
+/// The newest task of this thread, if it is plain, of the same environment, and nothing else comes
+/// first.
+[[gnu::always_inline]] inline std::uint64_t next_plain(const run_room& rt, run_seat& w,
+                                                       const task_environment* environment) {
+    if (rt.wanted_elsewhere(w, normal_level) || rt.phase(relaxed) != life::running) return 0;
+    const std::uint64_t id = w.ready[normal_level].newest();
+    if (id == 0) return 0;
+    const slot& s = rt.slot_at(index_of(id));
+    const bool fits = is_plain(s.flags.load(relaxed)) &&
+                      s.environment.load(relaxed) == environment &&
+                      (environment == nullptr || environment->within == nullptr ||
+                       !environment->within->cancelled());
+    return fits && w.ready[normal_level].take_newest() ? id : 0;
+}
+
+}  // namespace
+
+/// Does what run() does; what is equal for plain tasks that follow each other is done once.
+template <bool reports>
+class run_room::plain_source {
+public:
+    plain_source(run_room& rt, run_seat& w, task_id first, unsigned most)
+        : rt_(rt),
+          w_(w),
+          id_(first),
+          s_(&rt.slot_at(first)),
+          environment_(s_->environment.load(relaxed)),
+          left_(most) {}
+
+    [[gnu::always_inline]] void invoke(body_frame& frame) {
+        posted_ = s_->has(flag_posted);
+        if (!posted_) {
+            frame.context().internals().id = id_;
+            s_->runner.store(w_.index, relaxed);
+        }
+        invoke_ = s_->invoke;
+        name_ = s_->name;
+        if (reports) rt_.watcher().on_start(w_.index, id_, name_, 0, {});
+
+        invoke_(s_->storage, &frame.context());
+    }
+    [[gnu::always_inline]] bool ended(body_frame& frame) {
+        frame.count_untimed();
+        if (frame.failed()) return false;
+        seat_counters::add(w_.counters.executed);
+        end_ = rt_.end_plain<reports>(w_, *s_, index_of(id_.value), posted_);
+        if (end_.kind == plain_end::complete) ++complete_;
+        return end_.kind <= plain_end::complete && --left_ != 0;
+    }
+    [[gnu::always_inline]] bool next(body_frame& frame) {
+        const task_id next{next_plain(rt_, w_, environment_)};
+        if (!next) return false;
+        id_ = next;
+        s_ = &rt_.slot_at(id_);
+        frame.show(index_of(id_.value), id_);
+        if (frame.wants_clock() || s_->invoke != invoke_ || s_->name != name_) {
+            frame.end_times(name_);
+        }
+        return true;
+    }
+
+    /// What the last one still needs, outside its body.
+    [[gnu::always_inline]] void finish(body_frame& frame) {
+        frame.end_times(name_);
+        frame.close();
+        // Only what is not counted yet keeps the scope: after the last one it may be gone.
+        if (scope_state* in = complete_ != 0 ? scope_of(environment_) : nullptr; in != nullptr) {
+            rt_.count_end(w_, *in, end_of_task::executed, complete_);
+        }
+        if (frame.failed()) {
+            fail(frame.take_error());
+        } else if (end_.kind == plain_end::not_closed) {
+            rt_.complete(w_, index_of(id_.value), reports);
+        } else if (end_.kind == plain_end::closed) {
+            rt_.complete_closed(w_, index_of(id_.value), end_.head, nullptr);
+        }
+    }
+
+private:
+    void fail(std::exception_ptr error) {
+        if (reports) rt_.report(w_, event_kind::failed, id_, {}, name_);
+        if (reports) rt_.watcher().on_end(w_.index, id_, name_, false);
+        seat_counters::add(w_.counters.failed);
+        rt_.record_failure(w_, index_of(id_.value), std::move(error), 0);
+        rt_.own_work_done(w_, index_of(id_.value));
+    }
+
+    run_room& rt_;
+    run_seat& w_;
+    task_id id_;
+    slot* s_;
+    const task_environment* const environment_;
+    unsigned left_;
+    bool posted_ = false;
+    closure_fn invoke_ = nullptr;
+    const char* name_ = nullptr;
+    plain_end end_{};
+    std::uint64_t complete_ = 0;
+};
+
+/// Apart from run(), whose frame would lie below each body; as run_any().
+template <bool observed>
+[[gnu::noinline]] void run_room::run_plain(run_seat& w, task_id id, bool more) {
+    constexpr unsigned most = 64;  // until the thread's loop looks at everything else
+    const slot& s = slot_at(id);
+    const bool goes_on = more && s.level.load(relaxed) == normal_level;
+    plain_source<observed> tasks(*this, w, id, goes_on ? most : 1);
+    running_task body = body_of(w, index_of(id.value), {});
+    body_frame frame(*this, w, body, id);
+    run_sequence(frame, tasks);
+    tasks.finish(frame);
+}
+
+// ---- any task ----------------------------------------------------------------------------------
 
 class run_room::any_source {
 public:
@@ -86,7 +212,6 @@ private:
     std::int64_t started_ = 0;
 };
 
-/// Apart from run(), whose frame would lie below each body.
 [[gnu::noinline]] void run_room::run_any(run_seat& w, task_id id) {
     const std::uint32_t index = index_of(id.value);
     const std::uint16_t flags = slot_at(index).flags.load(relaxed);
@@ -95,6 +220,41 @@ private:
     body_frame frame(*this, w, body, id);
     run_sequence(frame, task);
 }
+
+// ---- around a body: the thread and searchers see what runs -------------------------------------
+
+namespace {
+
+/// Null: the task has none.
+fork_stack* joins_of(const running_task* task) {
+    return task != nullptr ? static_cast<const ready_seat*>(task->seat)->joins : nullptr;
+}
+
+}  // namespace
+
+running_task* run_room::begin_body(run_seat& w, running_task& body, task_id shown_as) {
+    running_task* const outer = current_task();
+    if (w.joins != nullptr) body.joins_from = w.joins->top;
+    w.top = &body;
+    body.seat = &w;
+    set_current_task(&body, w.joins);
+    if (w.depth < run_seat::shown_depth) {
+        shown_frame& frame = w.frames[w.depth];
+        frame.awaited.store(0, relaxed);
+        frame.task.store(shown_as.value, relaxed);
+    }
+    // release: pairs with a searcher's acquire; the frames below `shown` are filled in.
+    w.shown.store(++w.depth, release);
+    return outer;
+}
+
+void run_room::end_body(run_seat& w, const running_task& body, running_task* outer) {
+    w.shown.store(--w.depth, release);
+    w.top = body.below;
+    set_current_task(outer, joins_of(outer));
+}
+
+// ---- what comes next ---------------------------------------------------------------------------
 
 void run_room::run_chain(run_seat& w, id_test wanted, id_test more) {
     constexpr unsigned most = 64;  // until the loop looks at everything else
@@ -127,6 +287,59 @@ bool run_room::yield_to_higher(run_seat& w) {
     w.stamp = active_policy::coarse_now();
     run(w, id);
     return true;
+}
+
+// ---- run at once, by a thread outside tasks ----------------------------------------------------
+
+void run_room::end_here(run_seat& w, std::uint32_t index) {
+    if (!unwatched()) return own_work_done(w, index);
+    const plain_end end = end_plain<false>(w, slot_at(index), index, false);
+    if (end.kind == plain_end::not_closed) {
+        complete(w, index);
+    } else if (end.kind == plain_end::closed) {
+        complete_closed(w, index, end.head, nullptr);
+    }
+}
+
+void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_context),
+                        void* data) {
+    draft d;
+    if (unwatched()) d = open_plain(w, nullptr, name, draft_kind::spawned);
+    if (d.storage == nullptr) d = open(w, {.name = name, .where = {}}, draft_kind::spawned);
+    if (d.storage == nullptr) return body(data, joins_of_body(w));  // shut down, or no memory
+    const std::uint32_t index = index_of(d);
+    const task_id id = id_of(index);
+    slot& s = slot_at(index);
+    s.runner.store(w.index, relaxed);
+    helper_floats floats;
+    floats.use(w, float_control_);
+    const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
+    s.waits_for.store(0, relaxed);
+    struct around {
+        run_room& rt;
+        run_seat& w;
+        const std::uint32_t index;
+        const task_id id;
+        running_task body;
+        body_frame frame;
+        around(run_room& r, run_seat& own, task_id i, unsigned facts)
+            : rt(r),
+              w(own),
+              index(index_of(i.value)),
+              id(i),
+              body(body_of(own, index, i)),
+              frame(r, own, body, i) {
+            if (!rt.observed()) return;
+            rt.watcher().on_start(w.index, id, rt.slot_at(index).name, facts, {});
+        }
+        ~around() {
+            frame.close();
+            if (rt.observed()) rt.watcher().on_end(w.index, id, rt.slot_at(index).name, false);
+            seat_counters::add(w.counters.executed);
+            rt.end_here(w, index);
+        }
+    } here(*this, w, id, facts);
+    body(data, joins_of_body(w));
 }
 
 }  // namespace detail

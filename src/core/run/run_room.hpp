@@ -30,7 +30,7 @@ public:
     void expect_work(nanoseconds in);
     std::int64_t expected_work() const { return expected_at_.load(relaxed); }
 
-    // ---- tasks (run.cpp, plain.cpp)
+    // ---- tasks (run.cpp)
     /// `more`: may go on with other tasks of the same environment, if they are the newest.
     void run(run_seat& w, task_id id, bool more = false);
     /// By a loop of this thread, right after run(): the successor of the task that has ended is in
@@ -50,7 +50,7 @@ public:
                (w.kind == seat_kind::reserve && too_many_reserves());
     }
 
-    // ---- around a body (body.cpp)
+    // ---- around a body (run.cpp)
     /// What the thread runs, for itself and for searchers. Returns the outer task.
     static running_task* begin_body(run_seat& w, running_task& body, task_id shown_as);
     static void end_body(run_seat& w, const running_task& body, running_task* outer);

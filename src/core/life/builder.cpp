@@ -1,0 +1,45 @@
+// A task that is built piece by piece: it takes children, and if it is empty predecessors, until it
+// is finished.
+#include "core/life/life_room.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+task_id life_room::build_empty(draft d) const {
+    slot& s = slot_of(d);
+    s.invoke = nullptr;
+    s.flags.fetch_or(flag_empty, relaxed);
+    return id_of(index_of(d));
+}
+
+void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
+    const std::uint32_t index = index_of(id.value);
+    slot& s = slot_at(index);
+    if (cancel) s.flags.fetch_or(flag_cancel, relaxed);
+    const bool empty = s.has(flag_empty);
+    if (empty && drop_wait(s.waits_for)) make_ready(w, index, {});
+    own_work_done(w, index);  // the builder's share
+}
+
+bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
+    const std::uint32_t index = index_of(id.value);
+    if (!BRAID_EXPECT(options().assertion, slot_at(index).has(flag_empty),
+                      "give predecessors in begin(); only an empty task takes them later")) {
+        return false;
+    }
+    if (!BRAID_EXPECT(options().assertion, predecessor != id, "a task cannot wait for itself") ||
+        !BRAID_EXPECT(options().assertion, state_of(predecessor) != task_state::unknown,
+                      "the predecessor's id was never issued by this scheduler") ||
+        !BRAID_EXPECT(options().assertion, !waits_for_transitively(predecessor, id),
+                      "the predecessor waits for this task already: that would be a cycle")) {
+        return false;
+    }
+    const link edge = link_edge(w, index, predecessor, false);
+    if (edge == link::no_memory) return false;
+    if (observed()) report(w, event_kind::edge, id, predecessor);
+    if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
+    return true;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,366 @@
+// A task's life, in the order in which it happens: it is opened, published, ready, and complete.
+// What runs it lies in run/.
+#include "core/life/life_room.hpp"
+
+#include <new>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+// ---- open: a slot, its predecessors, its parent ------------------------------------------------
+
+bool life_room::add_to_parent(slot& s, task_id parent) {
+    const std::uint32_t index = index_of(parent.value);
+    slot& p = slot_at(index);
+    const bool added = add_open_work(p.open, generation_of(parent.value));
+    if (!BRAID_EXPECT(options().assertion, added,
+                      "the parent completed before its child was added")) {
+        return false;
+    }
+    s.ordinal.store(p.births.fetch_add(1, relaxed) + 1, relaxed);
+    link_parent(s, index);
+    return true;
+}
+
+const task_environment* life_room::environment_for(const life_seat& w,
+                                                   const task_options& o) const {
+    if (o.within != nullptr) return &o.within->internals().environment;
+    if (o.environment != nullptr) return o.environment;
+    // If the parent is complete by now, it is not made its child either.
+    if (o.parent) return slot_at(o.parent).environment.load(relaxed);
+    return w.top != nullptr ? slot_at(w.top->slot).environment.load(relaxed) : nullptr;
+}
+
+/// False: no memory.
+bool life_room::depend(life_seat& w, std::uint32_t index, const task_options& o,
+                       task_id predecessor, bool any_outcome) {
+    const assertion_handler& misuse = options().assertion;
+    const task_id id = id_of(index);
+    if (!predecessor) return true;
+    if (!BRAID_EXPECT(misuse, predecessor != id && state_of(predecessor) != task_state::unknown,
+                      "`after` holds an id that this scheduler never issued")) {
+        return true;
+    }
+    if (o.parent && !BRAID_EXPECT(misuse, !descends(index, predecessor),
+                                  "a child cannot wait for its parent, which waits for it")) {
+        return true;
+    }
+    const link edge = link_edge(w, index, predecessor, any_outcome);
+    if (edge == link::no_memory) return false;
+    // Also to a task that is complete: what it wrote comes before this one.
+    if (observed()) report(w, event_kind::edge, id, predecessor);
+    if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
+    return true;
+}
+
+bool life_room::depend_on_all(life_seat& w, std::uint32_t index, const task_options& o) {
+    const auto all = [&](const task_id* first, std::size_t count, bool any_outcome) {
+        for (const task_id* p = first; p != first + count; ++p) {
+            if (!depend(w, index, o, *p, any_outcome)) return false;
+        }
+        return true;
+    };
+    if (!all(o.after.begin(), o.after.size(), false) ||
+        !all(o.after_all.data, o.after_all.size, false) ||
+        !all(o.after_any.begin(), o.after_any.size(), true)) {
+        return false;
+    }
+    if (o.after_any.size() != 0 && o.after.size() + o.after_all.size == 0) {
+        slot_at(index).flags.fetch_or(flag_finally, relaxed);
+    }
+    return true;
+}
+
+namespace {
+
+std::uint16_t flag_of(draft_kind kind) {
+    switch (kind) {
+        case draft_kind::spawned:
+            return 0;
+        case draft_kind::posted:
+            return flag_posted;
+        case draft_kind::valued:
+            return flag_detailed;
+        case draft_kind::built:
+            return 0;
+        case draft_kind::shared:
+            return flag_shared;
+    }
+    return 0;
+}
+
+}  // namespace
+
+draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
+    if (!accepts_from(w)) {
+        refused_.fetch_add(1, relaxed);
+        log(log_level::error, "%s: task '%s' refused, the scheduler is shut down", options().name,
+            o.name != nullptr ? o.name : "");
+        return {};
+    }
+    if (!good_options(o) ||
+        !BRAID_EXPECT(options().assertion, !o.parent || is_open(o.parent),
+                      "add children only to a task that is open: while it runs, while another "
+                      "child is open, or before finish()")) {
+        return {};
+    }
+    const auto flags = static_cast<std::uint16_t>(flags_of(o) | flag_of(kind));
+    const task_environment* const environment = environment_for(w, o);
+    slot* const made = new_task(w, {o.name, flags, level_of(o), environment});
+    if (made == nullptr) return {};
+    slot& s = *made;
+    const std::uint32_t index = s.next.load(relaxed);
+    s.module = o.module;
+    s.waits_for.store(1, relaxed);  // the builder's, until publish()
+    // relaxed: nobody knows the task yet.
+    if (kind == draft_kind::built) s.open.fetch_add(1, relaxed);
+    // What may fail comes first, the parent's count last: it is not given back.
+    const bool needs_detail = (flags & flag_detailed) != 0 || identified();
+    if ((needs_detail && !fill_detail(w, s, o, kind)) ||
+        (o.parent && !add_to_parent(s, o.parent))) {
+        close_unused(s.successors, s.generation());
+        free_detail(w, s);
+        clean_and_give_slot(w, index);
+        return {};
+    }
+    seat_counters::add(w.counters.created);
+    count_creation(w, environment);
+    bool ready_reported = false;
+    if (observed()) {
+        // What waits for nothing is ready as soon as it is published.
+        const std::size_t waits = o.after.size() + o.after_all.size + o.after_any.size();
+        ready_reported = waits == 0 && kind != draft_kind::built;
+        report_spawned(watcher(), w, s,
+                       {.id = id_of(index),
+                        .parent = o.parent,
+                        .where = o.where,
+                        .ready_now = ready_reported});
+    }
+    const bool linked = depend_on_all(w, index, o);
+    if (ready_reported) s.waits_for.store(0, relaxed);
+    if (!linked) {
+        // It must not start early: refused. What there is of it ends as an empty task.
+        abandon(w, {s.storage, nullptr}, flag_empty);
+        return {};
+    }
+    return {s.storage, nullptr};
+}
+
+// ---- publish: it starts when nothing is left to wait for, if it is to run, and has what it needs
+
+task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
+    slot& s = slot_of(d);
+    const std::uint32_t index = index_of(d);
+    const task_id id{join_word(s.generation(), index)};
+    s.invoke = body;
+    if (body == nullptr) s.flags.fetch_or(flag_empty, relaxed);
+    if (s.waits_for.load(relaxed) == 0) {
+        queue_ready(w, index);  // open() has reported it
+    } else if (s.predecessors.load(relaxed) == no_edge) {
+        s.waits_for.store(0, relaxed);
+        make_ready(w, index, {});
+    } else if (drop_wait(s.waits_for)) {
+        make_ready(w, index, {});
+    }
+    return id;
+}
+
+void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
+    slot& s = slot_of(d);
+    const std::uint32_t index = index_of(d);
+    s.flags.fetch_or(as, relaxed);
+    s.invoke = nullptr;
+    const task_id id = id_of(index);
+    // Nobody else knows the task yet: besides its own work there is the builder's at most.
+    const bool built = index_of(s.open.load(relaxed)) > 1;
+    const bool owned = is_owned(s);
+    // 0 from the start: open() or open_plain() has reported it.
+    if (s.waits_for.load(relaxed) == 0) {
+        queue_ready(w, index);
+    } else if (drop_wait(s.waits_for)) {
+        make_ready(w, index, {});
+    }
+    // The builder and the handle that there would have been give up their shares.
+    if (built) own_work_done(w, index);
+    if (owned) release_holder(w, id);
+}
+
+void life_room::make_ready(life_seat& w, std::uint32_t index, task_id released_by) {
+    slot& s = slot_at(index);
+    free_predecessors(w, s);
+    if (observed()) report(w, event_kind::ready, id_of(index), released_by);
+    queue_ready(w, index);
+}
+
+void life_room::queue_ready(life_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    const std::uint16_t flags = s.flags.load(relaxed);
+    if ((flags & (flag_empty | flag_cancel)) != 0) return end_without_running(w, index);
+    // A node that is not to run waits for nothing: not for a thread, nor for resources.
+    if ((flags & flag_own_kind) != 0 && (flags & flag_failed) != 0) {
+        return push_ready(w, id_of(index), level_of(s));
+    }
+    if ((flags & flag_detailed) != 0 && !acquire_resources(w, index)) return;
+    if (set_run_next(w, index, w.depth) || try_enqueue(w, index)) return;
+    s.flags.fetch_or(flag_cancel, relaxed);
+    if ((flags & flag_own_kind) == 0) return end_without_running(w, index);
+    push_ready(w, id_of(index), level_of(s));  // it ends as its kind does
+}
+
+// ---- a task of one function --------------------------------------------------------------------
+
+bool life_room::try_post(life_seat& w, void (*function)(void*), void* data) noexcept {
+    struct call {
+        void (*function)(void*);
+        void* data;
+        void operator()() const { function(data); }
+    };
+    if (!accepts_from(w)) return false;
+    slot* const s = new_task(w, {nullptr, flag_posted, normal_level, nullptr}, false);
+    if (s == nullptr) return false;
+    const std::uint32_t index = s->next.load(relaxed);
+    ::new (static_cast<void*>(s->storage)) call{function, data};
+    s->invoke = &run_closure<call>;
+    seat_counters::add(w.counters.created);
+    if (!try_push_ready(w, id_of(index))) {
+        seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
+        close_unused(s->successors, s->generation());
+        give_slot(w, index, s->generation());
+        return false;
+    }
+    return true;
+}
+
+// ---- complete: its successors are notified, its parent counts down, its slot goes back ---------
+
+void life_room::end_without_running(life_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    const bool empty = s.has(flag_empty);
+    const bool cancelled = s.has(flag_cancel) || !empty;
+    if (!empty && s.invoke != nullptr) s.invoke(s.storage, nullptr);
+    s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
+    if (s.has(flag_detailed)) release_resources(w, index);
+    if (cancelled) {
+        s.flags.fetch_or(flag_cancel, relaxed);
+        seat_counters::add(w.counters.cancelled);
+        if (observed()) report(w, event_kind::cancelled, id_of(index), {}, s.name);
+        if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
+    } else {
+        seat_counters::add(w.counters.executed);
+    }
+    own_work_done(w, index);
+}
+
+void life_room::own_work_done(life_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    // A posted task has no other shares: nobody knows its id.
+    if (s.has(flag_posted) || drop_open_work(s.open)) complete(w, index);
+}
+
+// Completing one task may complete others without end (parents, joins, cancelled successors): they
+// go through this one list, so that a chain of any length needs no stack (I9).
+void life_room::complete(life_seat& w, std::uint32_t index, bool completion_reported) {
+    // Linked through a word that nobody needs any more: a graph's node may still lie in a list as
+    // the ticket of another one (graph/ready_ranks.hpp).
+    slot_at(index).births.store(w.to_complete, relaxed);
+    w.to_complete = index;
+    if (w.completing) return;
+    w.completing = true;
+    while (w.to_complete != no_index) {
+        const std::uint32_t at = w.to_complete;
+        w.to_complete = slot_at(at).births.load(relaxed);
+        slot_at(at).births.store(0, relaxed);
+        complete_one(w, at, std::exchange(completion_reported, false));
+    }
+    w.completing = false;
+}
+
+void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_reported) {
+    slot& s = slot_at(index);
+    if (s.has(flag_own_kind) && s.kind->ended != nullptr) {
+        return s.kind->ended(w.rt, w.whole, index);
+    }
+    const task_id id = id_of(index);
+    const std::uint32_t generation = generation_of(id.value);
+    if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
+    outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
+    if (!completion_reported && observed()) report(w, event_kind::completed, id, {}, s.name);
+
+    complete_closed(w, index, close_and_take(s.successors, generation), result);
+}
+
+/// `head`: what close_and_take() gave. True: somebody waited.
+bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64_t head,
+                                  outcome* result) {
+    const task_id id = id_of(index);
+    for (std::uint32_t e = first_edge(head); e != no_edge;) {
+        // Read before the count goes down: the thread that makes the successor ready frees its
+        // edges.
+        const std::uint32_t next = edge_at(e).next.load(relaxed);
+        const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
+        slot& to = slot_at(successor);
+        if (result != nullptr && !edge_at(e).any_outcome) {
+            to.flags.fetch_or(flag_cancel, relaxed);
+            adopt(w, successor, share(result), 0);
+        }
+        if (drop_wait(to.waits_for)) make_ready(w, successor, id);
+        e = next;
+    }
+    if ((static_cast<std::uint32_t>(head) & waited_bit) == 0) return false;
+    const unsigned woken = lot().wake(
+        id.value, UINT32_MAX,
+        [&](wait_record& r) {
+            if (result != nullptr) r.result = share(result);
+            return true;
+        },
+        [this](unsigned seat) { notify(seat); });
+    return woken != 0;
+}
+
+void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head,
+                                outcome* result) {
+    slot& s = slot_at(index);
+    const std::uint32_t parent = s.parent.load(relaxed);
+    bool received = notify_dependents(w, index, head, result);
+    // A handle that was dropped before the end receives nothing.
+    received = received || (s.has(flag_detailed) && detail_of(s)->holders.load(acquire) > 1);
+    if (result != nullptr && !received) pass_on(w, s, *result, parent);
+    scope_state* const in = scope_of(s.environment.load(relaxed));
+    const end_of_task end = how_it_ended(s);
+    recycle(w, index);  // before a scope's wait may return: values and failures are delivered
+    if (in != nullptr) count_end(w, *in, end);
+    if (parent != no_index) own_work_done(w, parent);
+}
+
+/// A builder that gives up after its task has run cancels nothing any more.
+end_of_task life_room::how_it_ended(const slot& s) {
+    if (s.has(flag_cancel) && s.runner.load(relaxed) == UINT16_MAX) return end_of_task::cancelled;
+    return s.has(flag_failed) ? end_of_task::failed : end_of_task::executed;
+}
+
+void life_room::recycle(life_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    // acq_rel: the last holder sees what the others did with the slot.
+    if (s.has(flag_detailed)) {
+        if (detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
+        if (detail_of(s)->has_value.load(relaxed)) s.invoke(s.storage, nullptr);
+    }
+    if (s.has(flag_failed)) drop(take_outcome(s));
+    free_detail(w, s);
+    if (s.has(flag_posted)) close_unused(s.successors, s.generation());
+    clean_and_give_slot(w, index);
+}
+
+/// True: it was the last share, and all is reported. By end_plain().
+bool life_room::report_end(life_seat& w, slot& s, task_id id, bool posted) {
+    bool last = posted || drop_only_open_work(s.open);
+    watcher().on_end(w.index, id, s.name, last);
+    if (last) return true;
+    last = drop_open_work(s.open);
+    if (last) report(w, event_kind::completed, id, {}, s.name);
+    return last;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

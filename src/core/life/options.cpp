@@ -1,0 +1,60 @@
+// What a task's options say about it.
+#include "core/life/life_room.hpp"
+#include "core/task/words.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool life_room::may_be_named(const seats_seat& w) {
+    return w.kind != seat_kind::guest && w.kind != seat_kind::background;
+}
+
+bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_kind kind) {
+    detail_block* d = make_detail(w, s);
+    if (d == nullptr) return false;
+    d->holders.store(kind == draft_kind::valued ? 2 : 1, relaxed);
+    d->seat.store(o.on.seat, relaxed);
+    d->visit = o.on.visit;
+    d->direct.store(o.on || o.workers != 0, relaxed);
+    d->workers = o.workers;
+    for (resource* r : o.uses) {
+        // Once is enough, and twice would wait for itself.
+        resource** end = d->resources + d->resource_count;
+        if (std::find(d->resources, end, r) == end) d->resources[d->resource_count++] = r;
+    }
+    if (identified()) d->stable_id = next_identity(w);
+    return true;
+}
+
+bool life_room::good_options(const task_options& o) const {
+    const assertion_handler& misuse = options().assertion;
+    return BRAID_EXPECT(misuse, o.uses.size() <= detail_block::max_resources,
+                        "a task may use at most 8 resources") &&
+           BRAID_EXPECT(misuse, o.priority <= priority_level::high,
+                        "the priorities of tasks are low, normal and high") &&
+           BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count(),
+                        "`on` must come from worker_thread() or a registered main_thread") &&
+           BRAID_EXPECT(misuse, !o.on || may_be_named(seat_at(o.on.seat)),
+                        "`on` cannot name a foreign or background thread") &&
+           BRAID_EXPECT(misuse, !o.on || is_present(o.on),
+                        "the thread that `on` names has left; keep its main_thread alive");
+}
+
+std::uint8_t life_room::level_of(const task_options& o) {
+    return o.category != 0 ? o.category : static_cast<std::uint8_t>(o.priority);
+}
+
+std::uint16_t life_room::flags_of(const task_options& o) {
+    std::uint16_t flags = 0;
+    if (o.never_waits) flags |= flag_never_waits;
+    if (o.may_be_long) flags |= flag_quiet;
+    if (o.runs_as == task_class::background) flags |= flag_background;
+    if (o.category != 0) flags |= flag_category;
+    if (o.on || o.workers != 0 || o.uses.size() != 0) flags |= flag_detailed;
+    return flags;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END
