@@ -39,7 +39,9 @@ ALSO = {
     "src/core/own_task.hpp": ("graph", "job_list"),
     "src/core/ready/branches_room.cpp": ("fork_join", "graph"),
     "src/core/run/branch.cpp": ("fork_join", "graph"),
+    "src/core/scheduler.cpp": ("fork_join",),
     "src/core/wait/wait_for_branch.cpp": ("fork_join", "graph"),
+    "src/queue/queue.cpp": ("frame",),
 }
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "scripts")
 # What no mutant is in, and gdb, which takes longer than all the rest.

@@ -78,7 +78,12 @@ void own_thread::join() {
     if (seat_ != nullptr && passes_gate(*rt_)) {
         sleep_at_gate(*rt_, this, {.waits = true}, [this] { return !over_.load(acquire); });
     }
+    // Without a seat of its own it may need the gate to come to its end.
+    seat* const here = seat_ == nullptr && passes_gate(*rt_) ? rt_->bound() : nullptr;
+    const bool leaves = here != nullptr && !here->outside_gate;
+    if (leaves) rt_->serial()->leave(here->index);
     platform::join_thread(std::exchange(thread_, 0));
+    if (leaves) rt_->serial()->enter(here->index);
     if (seat_ != nullptr) rt_->return_guest(*std::exchange(seat_, nullptr));
 }
 

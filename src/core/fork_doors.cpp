@@ -61,9 +61,10 @@ bool fork_splits(const fork_stack& stack) {
     const whole_seat& w = *stack.owner;
     static constexpr alternative whole_or_half[] = {{0}, {1}};
     if (w.rt.serial() == nullptr || w.outside_gate) return true;
+    if (!branches_room::may_be_helped(w)) return true;  // there is nobody to share it with
     if (w.rt.serial()->choose(decision_kind::split, whole_or_half, 2) != 0) return true;
-    static_cast<void>(
-        w.rt.next_identity(w));  // the join's that there is not: what follows keeps its
+    // That of the join which is left out, so that what follows keeps its own.
+    static_cast<void>(w.rt.next_identity(w));
     return false;
 }
 void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of, std::uint64_t part) {

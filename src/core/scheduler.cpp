@@ -215,14 +215,9 @@ std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capaci
     return types;
 }
 
-std::size_t scheduler::bytes(memory_tag tag) const {
-    rt_->point();
-    return rt_->memory().bytes(tag);
-}
-std::uint64_t scheduler::allocations() const {
-    rt_->point();
-    return rt_->memory().allocations();
-}
+// No points: handlers ask for these, also below a lock of the library.
+std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory().bytes(tag); }
+std::uint64_t scheduler::allocations() const { return rt_->memory().allocations(); }
 
 // ---- inside a task -----------------------------------------------------------------------------
 

@@ -46,6 +46,22 @@ TEST_P(Builder, PredecessorsCanBeAddedToAnEmptyTaskUntilItIsFinished) {
     EXPECT_EQ(seen, 100);
 }
 
+TEST_P(Builder, ACycleIsRefusedByWhicheverPredecessorItGoes) {
+    for (const bool first : {false, true}) {
+        braid::scheduler s(options());
+        auto beginning = s.begin({}, braid::empty);
+        auto beside = s.begin({}, braid::empty);
+        const auto after = s.spawn({.after = {beginning.id()}}, [] {});
+        const auto last = first ? s.spawn({.after = {after, beside.id()}}, [] {})
+                                : s.spawn({.after = {beside.id(), after}}, [] {});
+        EXPECT_FALSE(beginning.add_dependency(last));
+        beginning.finish();
+        beside.finish();
+        s.wait(last);
+    }
+    EXPECT_EQ(notes_.misuse.size(), 2U);
+}
+
 TEST_P(Builder, ATaskWithWorkTakesNoPredecessorsLater) {
     braid::scheduler s(options());
     const auto other = s.spawn([] {});

@@ -188,8 +188,6 @@ TEST_P(ChooserAsks, AtEachCallWhetherAnotherThreadGoesOn) {
         {"statistics", [&] { s.statistics(); }},
         {"statistics of a seat", [&] { s.statistics(0); }},
         {"statistics of types", [&] { s.statistics(nullptr, 0); }},
-        {"bytes", [&] { s.bytes(braid::memory_tag::slot); }},
-        {"allocations", [&] { s.allocations(); }},
         {"resume", [&] { s.resume(); }},
         {"expect_work", [&] { s.expect_work(braid::seconds(3600)); }},
         {"finish", [&] { built.finish(); }},
@@ -200,6 +198,10 @@ TEST_P(ChooserAsks, AtEachCallWhetherAnotherThreadGoesOn) {
         EXPECT_GT(chooser.points, before) << name;
     }
     EXPECT_EQ(value.get(), 1);
+    const std::size_t before_memory = chooser.points;
+    s.bytes(braid::memory_tag::slot);
+    s.allocations();
+    EXPECT_EQ(chooser.points, before_memory) << "handlers ask for them below a lock";
     for (void (*const last)(braid::scheduler&) :
          {+[](braid::scheduler& other) { other.freeze(); },
           +[](braid::scheduler& other) { other.shut_down(); }}) {

@@ -341,6 +341,19 @@ TEST_P(Chooser, TasksForCertainThreadsRunOnceAndThere) {
     }
 }
 
+TEST_P(Chooser, UrgentTasksThatItPickedNoLongerCountAsReady) {
+    seeded_chooser chooser(3);
+    braid::scheduler_options o = options();
+    o.chooser = &chooser;
+    braid::scheduler s(o);
+    braid::scope all(s);
+    for (int i = 0; i < 30; ++i) {
+        const auto level = i % 2 == 0 ? braid::priority_level::high : braid::priority_level::low;
+        s.wait(all.spawn({.priority = level}, [] {}));
+        EXPECT_FALSE(s.internals().urgent_ready());
+    }
+}
+
 TEST_P(Chooser, HearsNothingWhileThereIsNothingToDo) {
     seeded_chooser chooser(1);
     braid::scheduler_options o = options();

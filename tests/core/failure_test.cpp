@@ -264,6 +264,43 @@ TEST_P(Failure, WhatACancelledTaskHeldMayWaitWhenItIsDestroyed) {
     }
 }
 
+/// Its end waits for a task that is cancelled by the same failure, right before this one.
+struct waits_for_its_neighbour {
+    braid::scheduler& s;
+    braid::task_id neighbour;
+    bool blocks;
+    ~waits_for_its_neighbour() {
+        const auto look = [this] {
+            try {
+                s.wait(neighbour);
+            } catch (const planned<1>&) {
+            }
+        };
+        if (blocks) s.blocking([this] { braid_test::until([this] { return s.done(neighbour); }); });
+        look();
+    }
+};
+
+TEST_P(Failure, WhatACancelledTaskHeldMayWaitForOneThatTheSameFailureCancels) {
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(50); ++round) {
+        auto gate = s.begin({}, braid::empty);
+        const auto fails = s.spawn({.after = {gate.id()}}, [] { throw planned<1>{}; });
+        // The successor that was added last is cancelled first; so there is one on either side.
+        auto held = std::make_shared<waits_for_its_neighbour>(s, braid::task_id{}, round % 2 != 0);
+        const std::weak_ptr<waits_for_its_neighbour> gone = held;
+        waits_for_its_neighbour& shown = *held;
+        const auto holds = s.spawn({.after = {fails}}, [held = std::move(held)] {});
+        shown.neighbour = s.spawn({.after = {fails}}, [] {});
+        gate.finish();
+        try {
+            s.wait(holds);
+        } catch (const planned<1>&) {  // unless it was cancelled before the wait
+        }
+        EXPECT_TRUE(gone.expired());
+    }
+}
+
 TEST_P(Failure, TheResultOfATaskMayWaitWhenItIsDestroyed) {
     braid::scheduler s(options());
     for (std::size_t round = 0; round < braid_test::scaled(50); ++round) {

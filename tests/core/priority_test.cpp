@@ -1,5 +1,6 @@
 // C7, C8: the highest ready task first, first come first served among equals, and importance is
 // inherited by whatever stands in its way.
+#include "core/control/runtime.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -180,6 +181,15 @@ TEST_P(Priority, RaisingATaskWithACategoryIsNeverSeenHalfDone) {
 }
 
 BRAID_SCHEDULER_TEST(PriorityEverywhere);
+
+TEST_P(PriorityEverywhere, WhatAWaiterClaimsNoLongerCountsAsUrgentWork) {
+    braid::scheduler s(options());
+    for (int i = 0; i < 100; ++i) {
+        s.wait(s.spawn({.priority = priority_level::high}, [] {}));
+    }
+    // Or every thread would look for it after each task.
+    EXPECT_FALSE(s.internals().urgent_ready());
+}
 
 TEST_P(PriorityEverywhere, SwappingTheTableWhileTasksRunLosesNone) {
     braid::scheduler s(options());

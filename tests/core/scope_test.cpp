@@ -165,6 +165,28 @@ TEST_P(Scope, AnEndIsCountedBeforeTheThreadGoesOnWithAnotherTask) {
     }
 }
 
+TEST_P(Scope, EndsThoughTheThreadThatRanItsLastTaskInAWaitGoesOnWithItsOwn) {
+    braid::scheduler s(options());
+    for (int round = 0; round < 10; ++round) {
+        braid_test::door waited;
+        braid::scope all(s);
+        braid_test::door spawned;
+        const braid::task_id outer = s.spawn([&](braid::task_context& task) {
+            const braid::task_id last = all.spawn({}, [] {});
+            spawned.open();
+            task.wait(last);
+            waited.pass();
+        });
+        std::thread waits([&] {
+            spawned.pass();
+            all.wait(braid::help::none);
+            waited.open();
+        });
+        s.wait(outer);
+        waits.join();
+    }
+}
+
 TEST_P(Scope, MayGoAsSoonAsItsLastTaskIsCompleteWhereverThatIsNoticed) {
     // The child completes its parent; the parent's thread is still on its way out of the body.
     braid::scheduler s(options());

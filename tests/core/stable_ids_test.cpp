@@ -10,6 +10,8 @@
 #include <braid/job_list/job_list_manager.hpp>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -144,6 +146,18 @@ public:
                 split(inner, 1);
             });
             create("after");
+            // What is left for its last loop depends on how far others came.
+            std::array<int, 40> sums{};
+            braid::inclusive_scan(c, sums, sums.begin(), 0, std::plus<>{}, {.grain = 1});
+            create("after scan");
+        });
+        const braid::task_options behind{.name = "behind",
+                                         .runs_as = braid::task_class::background,
+                                         .within = &all_,
+                                         .where = {}};
+        scheduler_.spawn(behind, [this](task_context& task) {
+            braid::parallel_for(task, 7, [this](std::size_t) { create("index behind"); });
+            create("after behind");
         });
         drain();
     }
@@ -318,7 +332,7 @@ TEST_P(StableIds, AChooserWithoutAnObserverIsAskedAboutTheSame) {
 }
 
 TEST_P(StableIds, OfWhatPiecesOfALoopCreate) {
-    expect_one_set(&program_in_parts::loops, 1 + (2 + 7 + 6 + 9 + 3 * 5) * 4, false);
+    expect_one_set(&program_in_parts::loops, 2 + (2 + 7 + 6 + 9 + 3 * 5 + 1 + 7 + 1) * 4, false);
 }
 
 TEST_P(StableIds, OfWhatItemsOfAPipelineCreate) {

@@ -137,6 +137,17 @@ TEST_P(Workers, QueuedWorkRunsAfterAllWorkersWereSwitchedOff) {
     EXPECT_EQ(ran, 1000);
 }
 
+TEST_P(Workers, WhatFollowsATaskForAThreadThatIsSwitchedOffRunsElsewhere) {
+    if (GetParam() < 2) GTEST_SKIP() << "nobody is switched off";
+    braid::scheduler s(options());
+    const braid::thread_ref off = s.worker_thread(static_cast<unsigned>(GetParam()) - 1);
+    s.set_worker_count(1);
+    for (int round = 0; round < 20; ++round) {
+        const auto pinned = s.spawn({.on = off}, [&] { EXPECT_EQ(s.this_thread(), off); });
+        s.wait(s.spawn({.after = {pinned}}, [&] { EXPECT_NE(s.this_thread(), off); }));
+    }
+}
+
 TEST_P(Workers, AForeignWaitEndsThoughNobodyElseMayWork) {
     braid::scheduler s(options());
     s.set_worker_count(0);

@@ -382,7 +382,7 @@ TEST_P(Join, APartKnowsItsTaskAndWhetherItIsCancelled) {
     all.spawn({.name = "named"}, [&](braid::task_context& task) {
         const auto id = task.id();
         const auto look = [&, id](fork_context c) {
-            EXPECT_LT(c.seat(), s.seat_count());
+            EXPECT_EQ(c.seat(), s.this_thread().seat);
             right +=
                 braid::this_task::id() == id && std::string(braid::this_task::name()) == "named";
             began = true;

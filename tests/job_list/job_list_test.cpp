@@ -241,6 +241,25 @@ TEST_P(JobList, StartsAfterTheListsThatItComesAfter) {
     }
 }
 
+TEST_P(JobList, StartsAfterEachOfTheEightListsThatItMayComeAfter) {
+    engine e(options());
+    braid::job_list* before[8];
+    for (braid::job_list*& one : before) one = e.lists.allocate();
+    braid::job_list* last = e.lists.allocate();
+    std::atomic<int> ran{0};
+    int seen = 0;
+    for (braid::job_list* one : before) {
+        e.with.add(one, [&ran] { ++ran; });
+        one->submit();
+    }
+    e.with.add(last, [&] { seen = ran; });
+    last->submit({.after = {before[0], before[1], before[2], before[3], before[4], before[5],
+                            before[6], before[7]}});
+    last->wait();  // without workers it runs what is needed, and nothing else
+    EXPECT_EQ(seen, 8);
+    e.lists.wait_all();
+}
+
 TEST_P(JobList, CannotComeAfterOneThatWasNotSubmittedOrItself) {
     engine e(strict());
     braid::scheduler other_scheduler(options());

@@ -266,12 +266,16 @@ void life_room::complete(life_seat& w, std::uint32_t index, bool completion_repo
     slot_at(index).births.store(w.to_complete, relaxed);
     w.to_complete = index;
     if (w.completing) return;
+    complete_pending(w, completion_reported);
+}
+
+void life_room::complete_pending(life_seat& w, bool first_is_reported) {
     w.completing = true;
     while (w.to_complete != no_index) {
         const std::uint32_t at = w.to_complete;
         w.to_complete = slot_at(at).births.load(relaxed);
         slot_at(at).births.store(0, relaxed);
-        complete_one(w, at, std::exchange(completion_reported, false));
+        complete_one(w, at, std::exchange(first_is_reported, false));
     }
     w.completing = false;
 }

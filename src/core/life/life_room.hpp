@@ -67,6 +67,14 @@ public:
     plain_end end_plain(life_seat& w, slot& s, std::uint32_t index, bool posted);
     void end_without_running(life_seat& w, std::uint32_t index);
     void complete(life_seat& w, std::uint32_t index, bool completion_reported = false);
+    /// A destructor that waits or blocks may run while tasks complete: what is pending there would
+    /// wait for its end. Completes that now, and what completes until the end at once. Returns
+    /// whether tasks were completing, for the caller to restore in `w.completing`.
+    bool complete_meanwhile(life_seat& w) {
+        const bool outer = w.completing;
+        if (outer) complete_pending(w);
+        return outer;
+    }
     /// Completes one whose successors are closed already; `head`: what close_and_take() gave.
     void complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head, outcome* result);
     /// True: somebody waited.
@@ -96,6 +104,7 @@ private:
     static bool may_be_named(const seats_seat& w);
 
     void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
+    void complete_pending(life_seat& w, bool first_is_reported = false);
     void complete_one(life_seat& w, std::uint32_t index, bool completion_reported);
     void pass_on(life_seat& w, const slot& s, outcome& result, std::uint32_t parent);
     static end_of_task how_it_ended(const slot& s);

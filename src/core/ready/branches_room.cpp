@@ -13,11 +13,6 @@ std::uint32_t joins_private(const fork_stack& stack) {
     return static_cast<std::uint32_t>(stack.top - stack.pop_limit);
 }
 
-/// Background threads help background work only; outside tasks there is nothing to help.
-bool may_be_helped(const ready_seat& w) {
-    return w.kind != seat_kind::background && w.top != nullptr;
-}
-
 void ask(fork_stack& stack) { ask_for_branches(stack.push_limit, stack.asked); }
 
 }  // namespace

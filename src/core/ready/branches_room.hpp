@@ -29,6 +29,10 @@ public:
     using background_room::background_room;
 
     // ---- the owner
+    /// Background threads help background work only; outside tasks there is nothing to help.
+    static bool may_be_helped(const ready_seat& w) {
+        return w.kind != seat_kind::background && w.top != nullptr;
+    }
     /// Where the joins of the task begin that the thread runs.
     fork_context joins_of_body(ready_seat& w);
     bool join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count);

@@ -8,6 +8,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 bool wait_room::begin_blocking(wait_seat& w) {
+    // Completing goes on when the region has ended, or in a wait within it.
+    w.completing = complete_meanwhile(w);
     flush_scope_ends(w);
     share_run_next(w);
     publish_joins(w);
@@ -56,7 +58,7 @@ bool wait_room::help_once(wait_seat& w, task_id needed) {
     helper_floats floats;
     floats.use(w, float_control());
     w.stamp = active_policy::coarse_now();
-    const bool completes = std::exchange(w.completing, false);  // as in a wait
+    const bool completes = complete_meanwhile(w);
     run(w, id);
     w.completing = completes;
     return true;

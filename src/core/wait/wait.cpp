@@ -132,9 +132,7 @@ void wait_loop::begin() {
     had_released_ = w_.permit_released;
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
-    // In a destructor, below the loop that completes tasks: those of this wait complete in their
-    // own.
-    completes_ = std::exchange(w_.completing, false);
+    completes_ = rt_.complete_meanwhile(w_);
     rt_.share_run_next(w_);
 }
 
