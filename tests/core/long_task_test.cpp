@@ -86,6 +86,14 @@ TEST_P(LongTask, HasTheLimitOfTheOptionsAndExactTimesWithStatistics) {
     EXPECT_EQ(s.statistics().long_tasks, 0U);
 }
 
+TEST_P(LongTask, MayBeOneNanosecondLong) {
+    braid::scheduler_options o = options();
+    o.long_task = braid::nanoseconds(1);
+    braid::scheduler s(o);
+    s.wait(s.spawn([] { take(std::chrono::milliseconds(25)); }));
+    EXPECT_EQ(s.statistics().long_tasks, 1U);
+}
+
 TEST_P(LongTask, IsNotOneThatWaitsForTheOthers) {
     braid::scheduler_options o = options();
     o.statistics = true;

@@ -2,6 +2,7 @@
 #include <braid/frame/frame_arena.hpp>
 #include <braid/frame/frame_loop.hpp>
 
+#include "refusing_memory.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -101,6 +102,21 @@ TEST_P(FrameArena, UsesALimitThatIsSmallerThanABlockToItsEnd) {
         EXPECT_EQ(arena.allocate(0) != nullptr, limit > 100) << limit;
         EXPECT_EQ(arena.allocate(0) == arena.allocate(0), limit <= 100);
     }
+}
+
+TEST_P(FrameArena, WithoutMemoryForItselfRefusesAndDoesNothing) {
+    braid::scheduler_options o = options();
+    braid_test::refusing_memory memory(o.memory);
+    o.memory = memory.hooks();
+    braid::scheduler s(o);
+    memory.refuse_after(0);
+    braid::frame_arena arena(s);
+    memory.give_back();
+    EXPECT_EQ(memory.refused(), 1);
+    EXPECT_EQ(arena.allocate(1), nullptr);
+    arena.reset(7);
+    EXPECT_EQ(arena.frame(), 0U);
+    EXPECT_EQ(arena.statistics().used, 0U);
 }
 
 TEST_P(FrameArena, ThreadsOutsideTheSchedulerMayAllocateToo) {

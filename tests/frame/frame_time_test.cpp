@@ -108,6 +108,11 @@ TEST(FixedStep, TakesAnyNumbers) {
     }
 }
 
+TEST(FixedStep, TakesAYearAtMostAtOnce) {
+    braid::fixed_step clock({.step = braid::seconds(1), .most_steps = UINT_MAX});
+    EXPECT_EQ(clock.advance(braid::nanoseconds(INT64_MAX)), 31'536'000U);
+}
+
 TEST(Jitter, KnowsTheQuantileOfAnyShare) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     braid::jitter_histogram late;

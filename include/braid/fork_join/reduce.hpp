@@ -138,8 +138,8 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
             T before = std::exchange(start, combine(start, *sums[i]));
             sums[i].emplace(std::move(before));
         }
-        // How many are left depends on who was quick: a part of its own, so that what comes after the
-        // scan has the same ids.
+        // How many are left depends on who was quick: a part of its own, so that what comes after
+        // the scan has the same ids.
         const running_piece as(c, fork_access::identity_of_pieces(c), 0);
         parallel_for(c, pieces.count() - scanned, [&](std::size_t i) {
             const index_range r = pieces.piece(scanned + i);
