@@ -264,7 +264,7 @@ TEST_P(Failure, WhatACancelledTaskHeldMayWaitWhenItIsDestroyed) {
     }
 }
 
-/// Its end waits for a task that is cancelled by the same failure, right before this one.
+/// The destructor waits for a task that is cancelled by the same failure, right before this one.
 struct waits_for_its_neighbour {
     braid::scheduler& s;
     braid::task_id neighbour;
