@@ -1,0 +1,42 @@
+#pragma once
+// What host and modules of the tests share. WORLD_SPEED: a later version of it.
+
+#include <vector>
+
+namespace world {
+
+struct place {
+    float x = 0, y = 0;
+};
+
+struct character {
+#if defined(WORLD_SPEED)
+    place at;
+    int health = 100;
+    float speed = 1;
+#else
+    place at;
+    int health = 100;
+#endif
+};
+
+struct game {
+    int frame = 0;
+    character* first = nullptr;
+    std::vector<int> scores;
+};
+
+struct input {
+    int pressed = 0;
+};
+
+/// Only sound and its users know it; SOUND_WIDE: a later version.
+struct tone {
+#if defined(SOUND_WIDE)
+    double pitch = 440;
+#else
+    float pitch = 440;
+#endif
+};
+
+}  // namespace world
