@@ -84,7 +84,7 @@ TEST_F(Reload, TwoModulesAreReloadedAlone) {
     const reload::outcome went = look();
     expect_sentence(went, "'sound' was reloaded");
     EXPECT_EQ(went.loaded(), 1u);
-    EXPECT_EQ(play({}), 2);
+    EXPECT_EQ(play(10), 20);
     EXPECT_EQ(simulate(game, input), 1);
     EXPECT_EQ(logic.loads(), 1u);
     put("game_2");

@@ -57,7 +57,7 @@ constexpr int stub_value = -1;
 inline int simulate_stub(world::game&, const world::input&) { return stub_value; }
 inline int add_stub(int, int) { return stub_value; }
 inline int counted_stub() { return stub_value; }
-inline int play_stub(const world::tone&) { return stub_value; }
+inline int play_stub(int) { return stub_value; }
 
 /// One scheduler, one modules object that does not watch, and a clock that stands.
 class reload_test : public testing::Test {
@@ -106,7 +106,7 @@ protected:
 using simulate_function = reload::function<int(world::game&, const world::input&)>;
 using add_function = reload::function<int(int, int)>;
 using counted_function = reload::function<int()>;
-using play_function = reload::function<int(const world::tone&)>;
+using play_function = reload::function<int(int)>;
 
 /// One sentence: it begins with a capital, ends with a point and has no line breaks.
 inline void expect_sentence(const reload::outcome& went, const std::string& part) {

@@ -29,10 +29,10 @@ number* number_of_build() {
 
 #if defined(GAME_UNIQUE)
 template <class T>
-struct holder {
+struct __attribute__((visibility("default"))) holder {
     inline static int count = GAME_VALUE;
 };
-int add(int a, int b) { return a + b + holder<game>::count; }
+int add(int a, int b) { return a + b + holder<int>::count; }
 #else
 #if defined(GAME_SHOWS)
 __attribute__((visibility("default"))) int shown() { return GAME_VALUE; }

@@ -1,11 +1,13 @@
-// The second module. With SOUND_PLAYS_GAME it is one more user of world::tone.
-#include "world.hpp"
+// The second module; a third one, horn, is built from it, too.
+#include "tone.hpp"
 
 #include <braid/reload/export.hpp>
 
 namespace world {
 
-int play(const tone& what) { return SOUND_VALUE + static_cast<int>(what.pitch) * 0; }
-BRAID_RELOAD_EXPORT(play, int(const tone&))
+int play(int volume) { return SOUND_VALUE * volume; }
+int mix(const tone& a, const tone& b) { return static_cast<int>(a.pitch + b.pitch); }
+BRAID_RELOAD_EXPORT(play, int(int))
+BRAID_RELOAD_EXPORT(mix, int(const tone&, const tone&))
 
 }  // namespace world

@@ -30,13 +30,4 @@ struct input {
     int pressed = 0;
 };
 
-/// Only sound and its users know it; SOUND_WIDE: a later version.
-struct tone {
-#if defined(SOUND_WIDE)
-    double pitch = 440;
-#else
-    float pitch = 440;
-#endif
-};
-
 }  // namespace world
