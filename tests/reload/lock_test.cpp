@@ -60,6 +60,15 @@ TEST_F(ReloadLock, OfAProcessThatRunsIsHonoured) {
     EXPECT_EQ(look().loaded(), 1u);
 }
 
+TEST_F(ReloadLock, OfAProcessWhoseNumberWasUsedAgainIsTakenAway) {
+    write_lock(std::to_string(getpid()));
+    fs::last_write_time(lock(), fs::file_time_type::clock::now() - std::chrono::hours(24));
+    put("game_2");
+    const reload::outcome went = look();
+    EXPECT_EQ(went.loaded(), 1u);
+    expect_sentence(went, "which has ended, was removed");
+}
+
 TEST_F(ReloadLock, OfNobodyCountsUntilItHasBeenStillForTenSeconds) {
     write_lock("");
     put("game_2");

@@ -78,6 +78,35 @@ TEST_F(ReloadPublish, AHostThatWatchesTakesEachOfThem) {
     wait_for_value(3);
 }
 
+TEST_F(ReloadPublish, AHostThatWatchesSeesLinksFoldersAndLocksThatChange) {
+    reload::modules_options watching = options();
+    watching.watch = true;
+    modules.emplace(*scheduler, watching);
+    const fs::path later = place / "later";
+    const simulate_function simulate(
+        modules->add({.name = "game", .path = (later / "link.so").string()}), "simulate",
+        simulate_stub);
+    const auto wait_for_value = [&](int value) {
+        while (simulate(game, input) != value) {
+            (void)modules->at_frame_boundary();
+            std::this_thread::yield();
+        }
+    };
+    // The folder is made after the module was added.
+    fs::create_directory(later);
+    fs::create_symlink(built("game_1"), later / "link.so");
+    wait_for_value(1);
+    fs::create_symlink(built("game_2"), later / "next");
+    fs::rename(later / "next", later / "link.so");
+    wait_for_value(2);
+    // Nothing but the lock changes at last.
+    write(later / "link.so.lock", {});
+    fs::create_symlink(built("game_3"), later / "next");
+    fs::rename(later / "next", later / "link.so");
+    fs::remove(later / "link.so.lock");
+    wait_for_value(3);
+}
+
 TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
     counting_memory memory;
     refusing_memory refusing(memory.hooks());

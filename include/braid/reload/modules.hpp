@@ -53,7 +53,7 @@ private:
 struct module_options {
     /// For messages, and the name of the copies. Not empty; without '/'.
     std::string name;
-    /// Where the build puts it; watched, and need not be there yet. A symbolic link is followed,
+    /// Where the build puts it; watched, and may be missing for now. A symbolic link is followed,
     /// and watched itself, not the file that it leads to.
     std::string path;
     /// Compare the types in exported signatures with the host's and with those of other modules.
@@ -74,7 +74,7 @@ struct modules_options {
     nanoseconds lock_still = seconds(10);
     /// The file with the host's debug information. "": the program's own.
     std::string host = {};
-    /// What tells the time in ns; null: the system's clock. For tests.
+    /// The time in ns, for tests; null: the system's clock.
     std::int64_t (*clock)(void* user) = nullptr;
     void* clock_user = nullptr;
 };
@@ -88,7 +88,7 @@ public:
 
     const std::string& name() const;
     bool loaded() const;
-    /// Of the code that runs, in hexadecimal; empty while stubs run.
+    /// That of the code that runs, in hexadecimal; empty while stubs run.
     std::string build_id() const;
     /// How often code was loaded.
     std::size_t loads() const;

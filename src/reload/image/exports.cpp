@@ -36,10 +36,11 @@ status read_export(const image& from, std::uint64_t address, exported& out) {
     const auto function = from.word_at(address + offsetof(record, function));
     if (!name || !spelled || !type || !function || function->value == 0) return damaged();
     const auto name_text = from.text_at(name->value), spelled_text = from.text_at(spelled->value);
-    if (!name_text || !spelled_text || name_text->empty()) return damaged();
+    if (!name_text || !spelled_text) return damaged();
     // Within a namespace the name may be qualified; hosts use its last part.
     const std::size_t colon = name_text->rfind(':');
     out.name = colon == std::string_view::npos ? *name_text : name_text->substr(colon + 1);
+    if (out.name.empty()) return damaged();
     out.type = {type_in(*spelled_text), name_of_type(from, *type)};
     out.address = function->value;
     return {};

@@ -12,7 +12,8 @@ struct missing_flag {
     bool refuses = true;  // false: the module can be loaded all the same
 };
 
-/// Those that braid_reloadable_module() sets. `types`: debug information is wanted, too.
+/// All flags that braid_reloadable_module() sets and this file lacks. `types`: debug information is
+/// wanted, too.
 std::vector<missing_flag> missing_flags(const image& of, bool types = true);
 
 }  // namespace reload::detail

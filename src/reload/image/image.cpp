@@ -234,7 +234,7 @@ status image::read_relocations() {
                                     table.link});
         }
     }
-    std::ranges::stable_sort(relocations_, {}, &relocation::address);
+    std::ranges::sort(relocations_, {}, &relocation::address);
     return {};
 }
 

@@ -47,7 +47,7 @@ public:
     const std::vector<section>& sections() const { return sections_; }
     const section* find(std::string_view name) const;
     std::span<const std::byte> bytes_of(const section& s) const;
-    /// Of the dynamic table and of the table for debuggers.
+    /// The entries of the dynamic table and of the table for debuggers.
     const std::vector<symbol>& symbols() const { return symbols_; }
     /// In hexadecimal; empty: there is none.
     const std::string& build_id() const { return build_id_; }

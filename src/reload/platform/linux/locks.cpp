@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <system_error>
 
 BRAID_NAMESPACE_BEGIN
@@ -22,7 +22,29 @@ std::int64_t number_in(const char* text) {
     return std::strtoll(text, nullptr, 10);
 }
 
-lock_owner owner_of(int file, std::int64_t& process) {
+/// When the process began, in ns since 1970 and some 10 ms late at most; INT64_MIN: unknown.
+std::int64_t began_ns(std::int64_t process) {
+    std::string text(1024, '\0');
+    const std::string path = "/proc/" + std::to_string(process) + "/stat";
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return INT64_MIN;
+    const ssize_t got = read(file, text.data(), text.size());
+    close(file);
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    // The 20th number behind the name, which may hold anything: ticks since the machine began.
+    std::size_t at = text.rfind(')');
+    for (int i = 0; i < 20 && at != std::string::npos; ++i) at = text.find(' ', at + 1);
+    if (at == std::string::npos) return INT64_MIN;
+    const std::int64_t ticks = std::strtoll(text.c_str() + at, nullptr, 10);
+    timespec boot, calendar;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    clock_gettime(CLOCK_REALTIME, &calendar);
+    const std::int64_t s = calendar.tv_sec - boot.tv_sec;
+    return s * 1'000'000'000 + calendar.tv_nsec - boot.tv_nsec +
+           ticks * (1'000'000'000 / sysconf(_SC_CLK_TCK));
+}
+
+lock_owner owner_of(int file, std::int64_t written_ns, std::int64_t& process) {
     if (flock(file, LOCK_SH | LOCK_NB) != 0) return lock_owner::holds;
     flock(file, LOCK_UN);
     char text[64] = {};
@@ -30,7 +52,10 @@ lock_owner owner_of(int file, std::int64_t& process) {
     process = number_in(text);
     if (process <= 0 || process > INT32_MAX) return lock_owner::unknown;
     const bool gone = kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
-    return gone ? lock_owner::dead : lock_owner::alive;
+    // Numbers are used again: a process that began after the lock was written did not write it.
+    constexpr std::int64_t margin_ns = 2'000'000'000;
+    const bool another = began_ns(process) > written_ns + margin_ns;
+    return gone || another ? lock_owner::dead : lock_owner::alive;
 }
 
 }  // namespace
@@ -42,7 +67,7 @@ lock_state look_at_lock(const std::string& path) {
     // A lock that cannot be read can be still, as one without a number.
     found.owner = lock_owner::unknown;
     if (file >= 0) {
-        found.owner = owner_of(file, found.process);
+        found.owner = owner_of(file, found.mark.written_ns, found.process);
         close(file);
     } else if (errno == ENOENT) {
         found.owner = lock_owner::none;
