@@ -217,7 +217,7 @@ status modules_state::copy(module_state& m, std::string& path) {
     path = folder + "/" + m.options.name + "." + id;
     if (before != 0) path.append(".").append(std::to_string(before + 1));
     path += ".so";
-    return platform::write_file(path, m.content);
+    return platform::write_file(path, m.content, platform::file_kind::code);
 }
 
 std::unique_ptr<live_code> modules_state::load_waiting(module_state& m) {

@@ -27,8 +27,10 @@ bool is_symbolic_link(const std::string& path);
 /// was read (code `changed_meanwhile`). ENOENT is the code where there is none.
 status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark);
 inline constexpr int changed_meanwhile = -1;
-/// Writes a new file; what was written of one that fails is removed.
-status write_file(const std::string& path, std::span<const std::byte> bytes);
+enum class file_kind : std::uint8_t { data, code };
+/// Writes a new file, which may be run when it is code; what was written of one that fails is
+/// removed.
+status write_file(const std::string& path, std::span<const std::byte> bytes, file_kind kind);
 /// Puts the first file in place of the second, in one step.
 status replace_file(const std::string& from, const std::string& to);
 void remove_file(const std::string& path);

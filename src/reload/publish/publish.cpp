@@ -33,8 +33,9 @@ std::string sentence_of(const detail::missing_flag& one) {
     return std::string(one.flag) + " is missing. " + one.because;
 }
 
-status put(const std::string& from, std::span<const std::byte> bytes, const std::string& to) {
-    status went = platform::write_file(from, bytes);
+status put(const std::string& to, std::span<const std::byte> bytes, platform::file_kind kind) {
+    const std::string from = to + ".new";
+    status went = platform::write_file(from, bytes, kind);
     if (went) went = platform::replace_file(from, to);
     if (!went) platform::remove_file(from);
     return went ? went : status{went.code, went.text + "."};
@@ -53,12 +54,10 @@ status publish(const std::string& staged, const std::string& live) {
     if (status went = lock.take(detail::lock_path(live)); !went) {
         return {went.code, went.text + "."};
     }
-    const std::string stamp_file = detail::stamp_path(live);
-    if (status went = put(stamp_file + ".new", std::as_bytes(std::span(stamp)), stamp_file);
-        !went) {
-        return went;
-    }
-    return put(live + ".new", module.bytes, live);
+    status went =
+        put(detail::stamp_path(live), std::as_bytes(std::span(stamp)), platform::file_kind::data);
+    if (went) went = put(live, module.bytes, platform::file_kind::code);
+    return went;
 }
 
 check_result check_file(const std::string& path) {

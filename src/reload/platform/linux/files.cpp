@@ -99,11 +99,11 @@ status read_file(const std::string& path, std::vector<std::byte>& bytes, file_ma
     return {};
 }
 
-status write_file(const std::string& path, std::span<const std::byte> bytes) {
+status write_file(const std::string& path, std::span<const std::byte> bytes, file_kind kind) {
     status went;
     {
-        const descriptor file{
-            open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRWXU | S_IRGRP)};
+        const mode_t mode = kind == file_kind::code ? 0777 : 0666;
+        const descriptor file{open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)};
         if (file.number < 0) return failed("cannot write", path);
         went = write_all(file.number, path, bytes);
     }
