@@ -4,6 +4,9 @@
 Every block ```cpp of README.md, CONTRIBUTING.md and docs/**/*.md must be one of two things: a
 program (it has `int main`), which is compiled, linked and run; or marked ```cpp snippet, which is
 compiled inside a function that begins with `braid::scheduler scheduler;`.
+
+Programs that include <braid/reload/...> are linked with what --reload names, and without that only
+compiled.
 """
 
 import argparse
@@ -61,7 +64,7 @@ def run(command, **options):
     )
 
 
-def check_block(block, compiler, link, folder):
+def check_block(block, compiler, link, folder, reload):
     """What is wrong with the block, or None."""
     page, line, mark, text = block
     where = f"{page}:{line}"
@@ -72,6 +75,9 @@ def check_block(block, compiler, link, folder):
             " compiles."
         )
     unit, is_program = source
+    if "<braid/reload/" in unit:
+        link = [*reload, *link]
+        is_program = is_program and bool(reload)
     stem = folder / re.sub(r"\W+", "_", f"{page}_{line}")
     stem.with_suffix(".cpp").write_text(unit, encoding="utf-8")
     command = [*compiler, "-o", str(stem), str(stem.with_suffix(".cpp"))]
@@ -102,6 +108,7 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flag", action="append", default=[], help="for compiling and linking")
     parser.add_argument("--link", action="append", default=[], help="library or linker flag")
+    parser.add_argument("--reload", action="append", default=[], help="links braid::reload")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     compiler = [arguments.compiler, "-std=c++20", "-Wall", "-Wextra", f"-I{root}/include"]
@@ -110,7 +117,10 @@ def main():
     found = list(blocks(root))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(
-            lambda block: check_block(block, compiler, arguments.link, Path(folder)), found
+            lambda block: check_block(
+                block, compiler, arguments.link, Path(folder), arguments.reload
+            ),
+            found,
         )
         problems = [problem for problem in results if problem]
     for problem in problems:

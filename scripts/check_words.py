@@ -24,6 +24,7 @@ GROUPS = (
     ("src/job_list", "tests/job_list", "docs/design/job_list.md"),
     ("src/frame", "tests/frame", "docs/design/frame.md"),
     ("src/fork_join", "tests/fork_join", "docs/design/fork-join.md"),
+    ("src/reload", "tests/reload", "docs/design/reload.md"),
     ("tests/core", "docs/design/batch.md", "docs/design/lineage.md", "docs/design/ready_queue.md",
      "docs/design/seams.md", "docs/design/seeds.md", "docs/design/slot.md", "docs/design/wait.md",
      "docs/design/memory-model.md"),

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Feeds broken captures to their reader and to the exports: scripts/fuzz.sh [SECONDS] (60).
+# Feeds broken captures to their reader and to the exports, and broken modules to the checks of
+# reloading: scripts/fuzz.sh [SECONDS] (60 each).
 # Built with clang's fuzzer and its sanitizers. A finding ends it, and stays in out/fuzz.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,15 +24,27 @@ clang++-19 "${flags[@]}" -o "$folder/make_captures" \
 clang++-19 "${flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
     -o "$folder/capture_fuzz" tests/fuzz/capture_fuzz.cpp \
     src/profile/capture_*.cpp src/profile/{export,perfetto,chrome}/*.cpp
+clang++-19 "${flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+    -o "$folder/module_fuzz" tests/fuzz/module_fuzz.cpp src/reload/{image,stamp}/*.cpp
 "$folder/make_captures" "$folder/seeds"
 # Small ones are tried more often.
 find "$folder/seeds" -size +16k -delete
+mkdir -p "$folder/module_seeds" "$folder/module_corpus"
+for linker in bfd lld; do
+    clang++-19 -std=c++20 -Iinclude -shared -fPIC -O1 -fvisibility=hidden -fuse-ld=$linker -Wl,-s \
+        -Wl,--build-id=sha1 -Wl,-Bsymbolic -Wl,-z,max-page-size=256 -DGAME_VALUE=1 \
+        -o "$folder/module_seeds/$linker.so" tests/reload/modules/game.cpp
+done
 
-echo "Fuzzing for $seconds s."
-if ! "$folder/capture_fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=20 -use_value_profile=1 \
-    -artifact_prefix="$folder/" "$folder/corpus" "$folder/seeds" >"$folder/log" 2>&1; then
-    tail -n 40 "$folder/log" >&2
-    echo "fuzz.sh: something was found; the input is in $folder, all output in $folder/log." >&2
-    exit 1
-fi
-tail -n 1 "$folder/log"
+fuzz() { # PROGRAM CORPUS SEEDS LONGEST
+    echo "Fuzzing with $1 for $seconds s."
+    if ! "$folder/$1" -max_total_time="$seconds" -max_len="$4" -timeout=20 -use_value_profile=1 \
+        -artifact_prefix="$folder/" "$folder/$2" "$folder/$3" >"$folder/log" 2>&1; then
+        tail -n 40 "$folder/log" >&2
+        echo "fuzz.sh: something was found; the input is in $folder, all output in $folder/log." >&2
+        exit 1
+    fi
+    tail -n 1 "$folder/log"
+}
+fuzz capture_fuzz corpus seeds 8192
+fuzz module_fuzz module_corpus module_seeds 16384

@@ -16,6 +16,13 @@ void add_report(CLI::App& app);
 void add_what_if(CLI::App& app);
 void add_diff(CLI::App& app);
 void add_view(CLI::App& app);
+void add_reload(CLI::App& app);
+
+/// Thrown by a command that has said everything: how the program ends.
+struct exit_code {
+    explicit exit_code(int number) : value(number) {}
+    int value;
+};
 
 /// The capture in that file, with progress on a terminal. Throws with the sentence to show.
 profile::capture open_capture(const std::string& path);

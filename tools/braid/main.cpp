@@ -61,10 +61,15 @@ int main(int count, char** arguments) {
 #if defined(BRAID_HAS_STREAM)
     braid::tool::add_view(app);
 #endif
+#if defined(BRAID_HAS_RELOAD)
+    braid::tool::add_reload(app);
+#endif
     try {
         braid::tool::check_command(app, count, arguments);
         app.parse(count, arguments);
         return 0;
+    } catch (const braid::tool::exit_code& code) {
+        return code.value;
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
     } catch (const CLI::ParseError& error) {

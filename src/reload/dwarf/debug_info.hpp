@@ -1,0 +1,43 @@
+#pragma once
+// Layouts of types from debug information. The one place that knows libdw.
+
+#include "reload/types/layout.hpp"
+
+#include "braid/base/status.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+BRAID_NAMESPACE_BEGIN
+namespace reload::detail {
+
+/// The debug information of one file. One thread at a time.
+class debug_info {
+public:
+    debug_info();
+    ~debug_info();
+    debug_info(const debug_info&) = delete;
+    debug_info& operator=(const debug_info&) = delete;
+
+    /// The bytes must stay. A status in half a sentence: there is no debug information.
+    status open(std::span<const std::byte> bytes);
+
+    /// The types in the signatures of the functions that begin at these addresses, and all that can
+    /// be reached from them: members, bases, what pointers point to. Types of which the file has
+    /// only a declaration are left out. A status: one of the functions is not described.
+    status types_of(const std::vector<std::uint64_t>& functions, type_table& out);
+
+    /// The type with that whole name, where the file defines it; null: it does not. The first call
+    /// walks through all types once.
+    const layout* find(const std::string& name);
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+}  // namespace reload::detail
+BRAID_NAMESPACE_END

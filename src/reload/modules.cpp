@@ -1,0 +1,316 @@
+// The modules object: what the program calls, the thread that watches, and the swap.
+#include "braid/reload/modules.hpp"
+
+#include "reload/module_state.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+BRAID_NAMESPACE_BEGIN
+namespace reload {
+namespace detail {
+namespace {
+
+constexpr std::int64_t soon_ns = 200'000'000;
+
+std::string file_name(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+wanted_function wanted_of(const import& one) {
+    return {one.name, {type_in(one.spelled), one.mangled != nullptr ? one.mangled : ""}};
+}
+
+const loaded_function* find(const loaded_module& in, const wanted_function& wanted) {
+    for (const loaded_function& one : in.functions) {
+        if (one.name == wanted.name && one.type == wanted.type) return &one;
+    }
+    return nullptr;
+}
+
+std::string short_id(const std::string& build_id) { return build_id.substr(0, 12); }
+
+std::string loaded_text(const module_state& m) {
+    std::string text = "module '" + m.options.name + "' ";
+    text += m.current == nullptr ? "was loaded: build " : "was reloaded: build ";
+    text += short_id(m.ready->file.build_id);
+    if (m.current != nullptr) text += " replaces " + short_id(m.current->file.build_id);
+    return text + m.ready->remark;
+}
+
+void append(std::string& text, const std::string& more) {
+    text += text.empty() ? "" : "; ";
+    text += more;
+}
+
+}  // namespace
+
+// ---- imports ----------------------------------------------------------------------------------
+
+import::import(module& of, const char* wanted, const char* signature_text, const char* mangled_name,
+               void (*instead)()) :owner(of),
+    name(wanted), spelled(signature_text), mangled(mangled_name), stub(instead), target(instead) {
+    module_state& m = *of.state_;
+    const std::lock_guard guard(m.owner.mutex);
+    m.imports.push_back(this);
+    if (m.current == nullptr) return;
+    const wanted_function own = wanted_of(*this);
+    if (const loaded_function* const found = find(m.current->code, own)) {
+        // release: pairs with the acquire of a call.
+        target.store(found->function, std::memory_order_release);
+        return;
+    }
+    m.owner.notes.push_back("module '" + m.options.name + "' has no '" + own.name + "' that is " +
+                            own.type.text + ", so its stub runs");
+    // relaxed: the boundary takes the mutex before it looks at more.
+    m.owner.news.store(true, std::memory_order_relaxed);
+}
+
+import::~import() {
+    module_state& m = *owner.state_;
+    const std::lock_guard guard(m.owner.mutex);
+    std::erase(m.imports, this);
+}
+
+void module_state::point(const loaded_module* to) const {
+    for (import* one : imports) {
+        const loaded_function* found = to != nullptr ? find(*to, wanted_of(*one)) : nullptr;
+        // release: pairs with the acquire of a call.
+        one->target.store(found != nullptr ? found->function : one->stub,
+                          std::memory_order_release);
+    }
+}
+
+std::vector<wanted_function> module_state::wanted() const {
+    std::vector<wanted_function> all;
+    for (const import* one : imports) all.push_back(wanted_of(*one));
+    return all;
+}
+
+// ---- the object ---------------------------------------------------------------------------------
+
+modules_state::modules_state(scheduler& s, modules_options given)
+    : tasks(s), options(std::move(given)) {
+    if (options.watch) watcher = std::thread([this] { watch(); });
+}
+
+modules_state::~modules_state() {
+    // relaxed: the wake below, and the end of the task, order what follows.
+    stopping.store(true, std::memory_order_relaxed);
+    if (watcher.joinable()) {
+        changes.wake();
+        watcher.join();
+    }
+    try {
+        if (last_task) tasks.wait(last_task);
+    } catch (...) {  // it was cancelled, so it does not run
+    }
+    if (!folder.empty()) platform::remove_folder(folder);
+}
+
+module& modules_state::add(module_options given) {
+    if (given.name.empty() || given.name.find('/') != std::string::npos) {
+        throw std::invalid_argument("modules::add: give the module a name without '/'.");
+    }
+    if (given.path.empty()) {
+        throw std::invalid_argument("modules::add: say in which file module '" + given.name +
+                                    "' is.");
+    }
+    auto state = std::make_unique<module_state>(*this, std::move(given));
+    std::unique_ptr<module> made(new module(std::move(state)));
+    module& added = *made;
+    {
+        const std::lock_guard guard(mutex);
+        for (const auto& one : list) {
+            if (one->name() == added.name()) {
+                throw std::invalid_argument("modules::add: there is a module '" + added.name() +
+                                            "' already.");
+            }
+        }
+        added.state_->unwatched = options.watch;
+        list.push_back(std::move(made));
+    }
+    changes.wake();
+    return added;
+}
+
+std::vector<module_state*> modules_state::all_states() {
+    const std::lock_guard guard(mutex);
+    std::vector<module_state*> all;
+    for (const auto& one : list) all.push_back(one->state_.get());
+    return all;
+}
+
+// ---- the thread that watches
+// ----------------------------------------------------------------------
+
+void modules_state::touched(const std::vector<std::string>& names, bool all) {
+    const std::lock_guard guard(mutex);
+    for (const auto& one : list) {
+        module_state& m = *one->state_;
+        const std::string own = file_name(m.options.path);
+        for (const std::string& name : names) {
+            const std::string changed = file_name(name);
+            m.dirty = m.dirty || changed == own || changed == lock_path(own);
+        }
+        m.dirty = m.dirty || all || m.locked;
+    }
+}
+
+void modules_state::start_check() {
+    {
+        const std::lock_guard guard(mutex);
+        const bool any = std::ranges::any_of(list, [](const auto& m) { return m->state_->dirty; });
+        if (!any || checking_task) return;
+        checking_task = true;
+    }
+    const task_id id =
+        tasks.spawn({.name = "check modules", .runs_as = task_class::background}, [this] {
+            check(false);
+            const std::lock_guard guard(mutex);
+            checking_task = false;
+        });
+    const std::lock_guard guard(mutex);
+    last_task = id;
+    if (!id) checking_task = false;  // refused; the next round tries again
+}
+
+void modules_state::watch() {
+    // relaxed: the destructor wakes this thread after it has set the flag.
+    while (!stopping.load(std::memory_order_relaxed)) {
+        bool again = false;
+        for (module_state* m : all_states()) {
+            const std::lock_guard guard(mutex);
+            if (m->unwatched && changes.add(folder_of(m->options.path))) {
+                m->unwatched = false;
+                m->dirty = true;  // it may have changed before it was watched
+            }
+            again = again || m->unwatched || m->locked || m->dirty;
+        }
+        start_check();
+        std::vector<std::string> names;
+        bool all = false;
+        changes.wait(again ? soon_ns : -1, names, all);
+        touched(names, all);
+    }
+}
+
+// ---- the boundary
+// ---------------------------------------------------------------------------------
+
+outcome modules_state::at_frame_boundary() noexcept {
+    outcome went;
+    // relaxed: the mutex orders what is behind it.
+    if (!news.load(std::memory_order_relaxed)) return went;
+    try {
+        const std::lock_guard guard(mutex);
+        swap(went);
+        news.store(false, std::memory_order_relaxed);
+    } catch (...) {
+        out_of_memory.store(true, std::memory_order_relaxed);
+    }
+    if (out_of_memory.exchange(false, std::memory_order_relaxed)) {
+        ++went.refused_;
+        went.fixed_ = "There was no memory to check or to load a module; it is tried again.";
+    }
+    return went;
+}
+
+/// One that was to be replaced stays: others that were built together with it wait, too.
+void modules_state::drop_unfit() {
+    for (const auto& one : list) {
+        module_state& m = *one->state_;
+        if (m.ready != nullptr && !difference_with_others(m, *m.ready, false).empty()) {
+            m.refused.push_back(m.ready->hash);
+            m.ready = nullptr;
+        }
+    }
+}
+
+/// Whatever may fail for want of memory comes before the first call goes over.
+void modules_state::swap(outcome& went) {
+    std::string text;
+    unsigned loaded = 0, refused = 0;
+    for (const std::string& note : notes) {
+        append(text, note);
+        ++refused;
+    }
+    for (const auto& one : list) {
+        module_state& m = *one->state_;
+        if (m.ready == nullptr) continue;
+        // A function may have been added since the file was checked.
+        if (const status fits = match(m.wanted(), m.ready->file.exports); !fits) {
+            append(text, "module '" + m.options.name + "' was refused: '" + m.options.path + "' " +
+                             fits.text);
+            m.refused.push_back(m.ready->hash);
+            m.ready = nullptr;
+            ++refused;
+            drop_unfit();
+            continue;
+        }
+        append(text, loaded_text(m));
+        ++loaded;
+    }
+    if (!text.empty()) {
+        text.front() = 'M';
+        text += '.';
+    }
+    for (const auto& one : list) {
+        module_state& m = *one->state_;
+        if (m.ready == nullptr) continue;
+        m.point(&m.ready->code);
+        m.current = std::move(m.ready);
+        ++m.loads;
+    }
+    notes.clear();
+    went.text_ = std::move(text);
+    went.loaded_ = loaded;
+    went.refused_ = refused;
+}
+
+}  // namespace detail
+
+// ---- what programs see
+// ------------------------------------------------------------------------------
+
+module::module(std::unique_ptr<detail::module_state> state) :state_(std::move(state)) {}
+module::~module() = default;
+
+const std::string& module::name() const { return state_->options.name; }
+
+bool module::loaded() const {
+    const std::lock_guard guard(state_->owner.mutex);
+    return state_->current != nullptr;
+}
+
+std::string module::build_id() const {
+    const std::lock_guard guard(state_->owner.mutex);
+    return state_->current != nullptr ? state_->current->file.build_id : "";
+}
+
+std::size_t module::loads() const {
+    const std::lock_guard guard(state_->owner.mutex);
+    return state_->loads;
+}
+
+std::size_t module::bytes() const {
+    const std::lock_guard guard(state_->owner.mutex);
+    return state_->bytes;
+}
+
+modules::modules(scheduler& s, modules_options options)
+    : state_(std::make_unique<detail::modules_state>(s, std::move(options))) {}
+modules::~modules() = default;
+
+module& modules::add(module_options options) { return state_->add(std::move(options)); }
+outcome modules::at_frame_boundary() noexcept { return state_->at_frame_boundary(); }
+void modules::check_now() { state_->check(true); }
+
+}  // namespace reload
+BRAID_NAMESPACE_END

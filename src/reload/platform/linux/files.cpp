@@ -1,0 +1,150 @@
+// Files and folders. What the system says about a failure becomes part of a sentence.
+#include "reload/platform/platform.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <system_error>
+
+BRAID_NAMESPACE_BEGIN
+namespace reload::platform {
+namespace {
+
+struct descriptor {
+    int number = -1;
+    ~descriptor() {
+        if (number >= 0) close(number);
+    }
+};
+
+std::int64_t ns_of(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+
+file_mark mark_of(const struct stat& s) {
+    return {s.st_dev, s.st_ino, static_cast<std::uint64_t>(s.st_size), ns_of(s.st_mtim),
+            ns_of(s.st_ctim)};
+}
+
+status failed(const char* what, const std::string& path) {
+    const int code = errno;
+    return {code, std::string(what) + " '" + path +
+                      "': " + std::error_code(code, std::generic_category()).message()};
+}
+
+const char* kind_of(mode_t mode) {
+    return S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : "a device";
+}
+
+status read_all(int file, const std::string& path, std::vector<std::byte>& bytes) {
+    std::size_t have = 0;
+    while (have < bytes.size()) {
+        const ssize_t got = read(file, bytes.data() + have, bytes.size() - have);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return failed("cannot read", path);
+        if (got == 0) return {changed_meanwhile, "'" + path + "' changed while it was read"};
+        have += static_cast<std::size_t>(got);
+    }
+    return {};
+}
+
+status write_all(int file, const std::string& path, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t wrote = write(file, bytes.data(), bytes.size());
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) return failed("cannot write", path);
+        bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+    }
+    return {};
+}
+
+}  // namespace
+
+bool look_at(const std::string& path, file_mark& mark) {
+    struct stat s;
+    if (stat(path.c_str(), &s) != 0) return false;
+    mark = mark_of(s);
+    return true;
+}
+
+bool is_symbolic_link(const std::string& path) {
+    struct stat s;
+    return lstat(path.c_str(), &s) == 0 && S_ISLNK(s.st_mode);
+}
+
+status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark) {
+    // Not blocking, or a pipe of that name would wait for its writer.
+    const descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (file.number < 0) {
+        if (errno == ENOENT && is_symbolic_link(path)) {
+            return {ENOENT, "'" + path + "' is a symbolic link to nothing"};
+        }
+        if (errno == ENOENT) return {ENOENT, "there is no file '" + path + "'"};
+        return failed("cannot open", path);
+    }
+    struct stat s;
+    if (fstat(file.number, &s) != 0) return failed("cannot read", path);
+    if (!S_ISREG(s.st_mode)) return {EINVAL, "'" + path + "' is " + kind_of(s.st_mode)};
+    mark = mark_of(s);
+    bytes.resize(mark.size);
+    if (status went = read_all(file.number, path, bytes); !went) return went;
+    if (fstat(file.number, &s) != 0) return failed("cannot read", path);
+    if (mark_of(s) != mark) {
+        return {changed_meanwhile, "'" + path + "' changed while it was read"};
+    }
+    return {};
+}
+
+status write_file(const std::string& path, std::span<const std::byte> bytes, file_kind kind) {
+    status went;
+    {
+        const mode_t mode = kind == file_kind::code ? 0777 : 0666;
+        const descriptor file{open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)};
+        if (file.number < 0) return failed("cannot write", path);
+        went = write_all(file.number, path, bytes);
+    }
+    if (!went) unlink(path.c_str());
+    return went;
+}
+
+status replace_file(const std::string& from, const std::string& to) {
+    return rename(from.c_str(), to.c_str()) == 0 ? status{} : failed("cannot replace", to);
+}
+
+void remove_file(const std::string& path) { unlink(path.c_str()); }
+
+status make_folder(const std::string& parent, std::string& made) {
+    const char* const temporary = std::getenv("TMPDIR");
+    std::string name = !parent.empty()                              ? parent
+                       : temporary != nullptr && *temporary != '\0' ? temporary
+                                                                    : "/tmp";
+    name += "/braid-reload-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) return failed("cannot make the folder", name);
+    made = name;
+    return {};
+}
+
+void remove_folder(const std::string& path) {
+    if (DIR* const folder = opendir(path.c_str())) {
+        while (const dirent* const entry = readdir(folder)) {
+            unlinkat(dirfd(folder), entry->d_name, 0);
+        }
+        closedir(folder);
+    }
+    rmdir(path.c_str());
+}
+
+std::string own_program() { return "/proc/self/exe"; }
+
+std::int64_t monotonic_ns() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_of(now);
+}
+
+}  // namespace reload::platform
+BRAID_NAMESPACE_END

@@ -1,0 +1,57 @@
+"""braid reload: what it publishes, what it refuses, how it ends."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+BRAID, MODULES = sys.argv[1], pathlib.Path(sys.argv[2])
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="braid-reload-"))
+DEADLINE = 50  # seconds
+
+
+def run(*arguments):
+    return subprocess.run([BRAID, "reload", *map(str, arguments)], capture_output=True, text=True,
+                          timeout=DEADLINE, check=False)
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit(message)
+
+
+def expect(code, word, *arguments):
+    done = run(*arguments)
+    said = done.stdout + done.stderr
+    check(done.returncode == code, f"{arguments}: exit {done.returncode}, not {code}\n{said}")
+    check(word in said, f"{arguments}: no '{word}' in: {said}")
+    if code == 2:
+        check(done.stdout == "", f"{arguments}: printed {done.stdout}")
+        check(done.stderr.count("\n") == 1 and done.stderr.endswith(".\n"),
+              f"{arguments}: not one sentence: {done.stderr}")
+
+
+def files():
+    return sorted(path.name for path in FOLDER.iterdir())
+
+
+live = FOLDER / "libgame.so"
+expect(0, "can be reloaded", "check", MODULES / "game_1.so")
+expect(0, "exports simulate: int(world::game&, const world::input&)", "check",
+       MODULES / "game_1.so")
+for module, flag in (("game_no_id", "--build-id"), ("game_no_debug", "-g"),
+                     ("game_not_bound", "-Bsymbolic"), ("game_shows", "-fvisibility=hidden"),
+                     ("empty", "export.hpp")):
+    expect(1, flag, "check", MODULES / f"{module}.so")
+expect(2, "is no ELF file", "check", __file__)
+expect(2, "there is no file", "check", FOLDER / "missing.so")
+expect(2, "is a folder", "check", FOLDER)
+check(files() == [], f"a check left {files()}")
+
+expect(0, "", "publish", MODULES / "game_1.so", live)
+check(files() == ["libgame.so", "libgame.so.stamp"], f"publishing left {files()}")
+check(live.read_bytes() == (MODULES / "game_1.so").read_bytes(), "another file was published")
+expect(2, "--build-id", "publish", MODULES / "game_no_id.so", live)
+expect(2, "there is no file", "publish", FOLDER / "missing.so", live)
+expect(2, "cannot lock", "publish", MODULES / "game_1.so", FOLDER / "missing" / "libgame.so")
+check(live.read_bytes() == (MODULES / "game_1.so").read_bytes(), "a refused file was published")
+expect(2, "FILE is required", "check")
