@@ -147,8 +147,7 @@ std::vector<module_state*> modules_state::all_states() {
     return all;
 }
 
-// ---- the thread that watches
-// ----------------------------------------------------------------------
+// ---- the thread that watches --------------------------------------------------------------------
 
 void modules_state::touched(const std::vector<std::string>& names, bool all) {
     const std::lock_guard guard(mutex);
@@ -201,8 +200,7 @@ void modules_state::watch() {
     }
 }
 
-// ---- the boundary
-// ---------------------------------------------------------------------------------
+// ---- the boundary -------------------------------------------------------------------------------
 
 outcome modules_state::at_frame_boundary() noexcept {
     outcome went;
@@ -276,8 +274,7 @@ void modules_state::swap(outcome& went) {
 
 }  // namespace detail
 
-// ---- what programs see
-// ------------------------------------------------------------------------------
+// ---- what programs see --------------------------------------------------------------------------
 
 module::module(std::unique_ptr<detail::module_state> state) :state_(std::move(state)) {}
 module::~module() = default;

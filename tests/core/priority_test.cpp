@@ -185,7 +185,10 @@ BRAID_SCHEDULER_TEST(PriorityEverywhere);
 TEST_P(PriorityEverywhere, WhatAWaiterClaimsNoLongerCountsAsUrgentWork) {
     braid::scheduler s(options());
     for (int i = 0; i < 100; ++i) {
-        s.wait(s.spawn({.priority = priority_level::high}, [] {}));
+        const auto first = s.spawn({.priority = priority_level::high}, [] {});
+        const auto newest = s.spawn({.priority = priority_level::high}, [] {});
+        s.wait(first);
+        s.wait(newest);
     }
     // Or every thread would look for it after each task.
     EXPECT_FALSE(s.internals().urgent_ready());
