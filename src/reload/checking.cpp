@@ -125,15 +125,19 @@ bool modules_state::is_known(module_state& m, const std::string& hash) {
 
 void modules_state::refuse(module_state& m, const std::string& hash, const std::string& reason) {
     const std::lock_guard guard(mutex);
+    if (hash.empty() && m.last_said == reason) return;
+    const char* const goes_on = m.current != nullptr ? "the code before goes on" : "stubs run";
+    std::string note =
+        "module '" + m.options.name + "' was refused, and " + goes_on + ": " + reason;
+    // What may fail for want of memory comes before the note, which is said once only.
+    notes.reserve(notes.size() + 1);
     if (hash.empty()) {
-        if (m.last_said == reason) return;
         m.last_said = reason;
     } else {
-        if (m.refused.size() == most_refused) m.refused.erase(m.refused.begin());
         m.refused.push_back(hash);
+        if (m.refused.size() > most_refused) m.refused.erase(m.refused.begin());
     }
-    const char* const goes_on = m.current != nullptr ? "the code before goes on" : "stubs run";
-    notes.push_back("module '" + m.options.name + "' was refused, and " + goes_on + ": " + reason);
+    notes.push_back(std::move(note));
     // relaxed: the boundary takes the mutex before it looks at more.
     news.store(true, std::memory_order_relaxed);
 }

@@ -79,6 +79,7 @@ struct modules_state {
     void swap(outcome& went);
     void drop_unfit();
     void watch();
+    void watch_once();
     void start_check();
     void touched(const std::vector<std::string>& names, bool all);
     std::vector<module_state*> all_states();

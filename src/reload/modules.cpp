@@ -57,17 +57,20 @@ import::import(module& of, const char* wanted, const char* signature_text, const
                void (*instead)()) :owner(of),
     name(wanted), spelled(signature_text), mangled(mangled_name), stub(instead), target(instead) {
     module_state& m = *of.state_;
+    const wanted_function own = wanted_of(*this);
+    std::string missing = "module '" + m.options.name + "' has no '" + own.name + "' that is " +
+                          own.type.text + ", so its stub runs";
     const std::lock_guard guard(m.owner.mutex);
+    // Nothing below fails for want of memory: an object that was not made must not be listed.
+    m.owner.notes.reserve(m.owner.notes.size() + 1);
     m.imports.push_back(this);
     if (m.current == nullptr) return;
-    const wanted_function own = wanted_of(*this);
     if (const loaded_function* const found = find(m.current->code, own)) {
         // release: pairs with the acquire of a call.
         target.store(found->function, std::memory_order_release);
         return;
     }
-    m.owner.notes.push_back("module '" + m.options.name + "' has no '" + own.name + "' that is " +
-                            own.type.text + ", so its stub runs");
+    m.owner.notes.push_back(std::move(missing));
     // relaxed: the boundary takes the mutex before it looks at more.
     m.owner.news.store(true, std::memory_order_relaxed);
 }
@@ -183,21 +186,30 @@ void modules_state::start_check() {
 void modules_state::watch() {
     // relaxed: the destructor wakes this thread after it has set the flag.
     while (!stopping.load(std::memory_order_relaxed)) {
-        bool again = false;
-        for (module_state* m : all_states()) {
-            const std::lock_guard guard(mutex);
-            if (m->unwatched && changes.add(folder_of(m->options.path))) {
-                m->unwatched = false;
-                m->dirty = true;  // it may have changed before it was watched
-            }
-            again = again || m->unwatched || m->locked || m->dirty;
+        try {
+            watch_once();
+        } catch (...) {
+            // There was no memory for a name, which is lost: all files count as changed.
+            touched({}, true);
         }
-        start_check();
-        std::vector<std::string> names;
-        bool all = false;
-        changes.wait(again ? soon_ns : -1, names, all);
-        touched(names, all);
     }
+}
+
+void modules_state::watch_once() {
+    bool again = false;
+    for (module_state* m : all_states()) {
+        const std::lock_guard guard(mutex);
+        if (m->unwatched && changes.add(folder_of(m->options.path))) {
+            m->unwatched = false;
+            m->dirty = true;  // it may have changed before it was watched
+        }
+        again = again || m->unwatched || m->locked || m->dirty;
+    }
+    start_check();
+    std::vector<std::string> names;
+    bool all = false;
+    changes.wait(again ? soon_ns : -1, names, all);
+    touched(names, all);
 }
 
 // ---- the boundary -------------------------------------------------------------------------------

@@ -119,7 +119,8 @@ public:
     modules& operator=(const modules&) = delete;
 
     /// Any thread. Checks the file at the next opportunity, and whenever it changes. Throws
-    /// std::invalid_argument: no name or no path, or the name is another module's.
+    /// std::invalid_argument: no name or no path, or the name is another module's; or
+    /// std::bad_alloc. Then nothing was added.
     module& add(module_options options);
 
     /// Between two frames, from the thread that runs the loop: what was checked replaces what runs.

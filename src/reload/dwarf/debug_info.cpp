@@ -8,6 +8,7 @@
 #include <elfutils/libdw.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -89,6 +90,21 @@ layout layout_of(Dwarf_Die& die, std::string name) {
         if (is_member(child)) l.fields.push_back(field_of(child));
     });
     return l;
+}
+
+/// Which of the wanted functions this is.
+std::optional<std::uint64_t> begin_of(Dwarf_Die& function,
+                                      const std::vector<std::uint64_t>& wanted) {
+    Dwarf_Addr begin = 0;
+    if (dwarf_lowpc(&function, &begin) == 0) {
+        return std::ranges::binary_search(wanted, begin) ? std::optional(begin) : std::nullopt;
+    }
+    // In several pieces: a cold part was moved away.
+    if (dwarf_hasattr(&function, DW_AT_ranges) == 0) return {};
+    for (const std::uint64_t one : wanted) {
+        if (dwarf_haspc(&function, one) == 1) return one;
+    }
+    return {};
 }
 
 }  // namespace
@@ -178,10 +194,10 @@ struct debug_info::state {
                         std::set<std::uint64_t>& found) const {
         for_each_child(scope, [&](Dwarf_Die& child) {
             if (dwarf_tag(&child) == DW_TAG_namespace) find_functions(child, wanted, types, found);
-            Dwarf_Addr begin = 0;
-            if (dwarf_tag(&child) != DW_TAG_subprogram || dwarf_lowpc(&child, &begin) != 0) return;
-            if (!std::ranges::binary_search(wanted, begin)) return;
-            found.insert(begin);
+            if (dwarf_tag(&child) != DW_TAG_subprogram) return;
+            const std::optional<std::uint64_t> begin = begin_of(child, wanted);
+            if (!begin) return;
+            found.insert(*begin);
             types.want(child);
             for_each_child(child, [&types](Dwarf_Die& parameter) {
                 if (dwarf_tag(&parameter) == DW_TAG_formal_parameter) types.want(parameter);

@@ -119,10 +119,16 @@ bool type_of(Dwarf_Die& user, Dwarf_Die& out) {
 std::string type_name(Dwarf_Die& type) { return name_at(type, 0); }
 
 std::string tidied(std::string_view name) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     std::string out;
+    bool number = false;  // "array<int, 3>" here is "array<int, 3UL>" there
     for (std::size_t i = 0; i < name.size(); ++i) {
         const bool closes = name[i] == ' ' && i + 1 < name.size() && name[i + 1] == '>';
-        if (!closes) out += name[i];
+        const bool suffix = number && (name[i] == 'U' || name[i] == 'L');
+        const bool starts = out.empty() || out.back() == ' ' || out.back() == '<' ||
+                            out.back() == '-' || out.back() == ')';
+        number = is_digit(name[i]) ? number || starts : suffix;
+        if (!closes && !suffix) out += name[i];
     }
     return out;
 }

@@ -8,7 +8,11 @@ namespace world {
 // Damage to it would not be seen by any table.
 constexpr char padding[2048] = "what a module has inside";
 
+// A call of it is moved away from the function that calls it.
+[[gnu::cold, gnu::noinline]] int too_many(const input& given) { return given.pressed * 1000; }
+
 int simulate(game& state, const input& given) {
+    if (given.pressed > 1000) return too_many(given);
     state.frame += given.pressed;
     return GAME_VALUE + (padding[given.pressed & 1] == '\0' ? 1 : 0);
 }
