@@ -99,6 +99,9 @@ TEST_F(ReloadPublish, AHostThatWatchesSeesLinksFoldersAndLocksThatChange) {
     fs::create_symlink(built("game_2"), later / "next");
     fs::rename(later / "next", later / "link.so");
     wait_for_value(2);
+    fs::remove(later / "link.so");
+    fs::create_symlink(built("game_1"), later / "link.so");
+    wait_for_value(1);
     // Nothing but the lock changes at last.
     write(later / "link.so.lock", {});
     fs::create_symlink(built("game_3"), later / "next");
@@ -119,13 +122,19 @@ TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
     scheduler.emplace(few);
     reload::modules_options watching = options();
     watching.watch = true;
+    // Tasks that wait fill all slots that there are.
     refusing.refuse_after(0);
+    braid::task_builder hold = scheduler->begin({.name = "hold"}, braid::empty_task{});
+    while (scheduler->spawn({.name = "fill", .after = {hold.id()}}, braid::empty_task{})) {
+    }
+    const int before = refusing.refused();
     modules.emplace(*scheduler, watching);
     {
         const simulate_function simulate(add(), "simulate", simulate_stub);
         put("game_1");
-        while (refusing.refused() == 0) std::this_thread::yield();
+        while (refusing.refused() == before) std::this_thread::yield();
         refusing.give_back();
+        hold.finish();
         while (simulate(game, input) != 1) {
             (void)modules->at_frame_boundary();
             std::this_thread::yield();
