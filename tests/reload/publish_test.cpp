@@ -99,15 +99,22 @@ TEST_F(ReloadPublish, AHostThatWatchesSeesLinksFoldersAndLocksThatChange) {
     fs::create_symlink(built("game_2"), later / "next");
     fs::rename(later / "next", later / "link.so");
     wait_for_value(2);
-    fs::remove(later / "link.so");
-    fs::create_symlink(built("game_1"), later / "link.so");
-    wait_for_value(1);
     // Nothing but the lock changes at last.
     write(later / "link.so.lock", {});
     fs::create_symlink(built("game_3"), later / "next");
     fs::rename(later / "next", later / "link.so");
     fs::remove(later / "link.so.lock");
     wait_for_value(3);
+    // A link that is made where nothing was: the host has looked, and nothing else happens.
+    reload::module& late = modules->add({.name = "late", .path = (later / "late.so").string()});
+    while (std::string(modules->at_frame_boundary().text()).find("no file") == std::string::npos) {
+        std::this_thread::yield();
+    }
+    fs::create_symlink(built("game_1"), later / "late.so");
+    while (!late.loaded()) {
+        (void)modules->at_frame_boundary();
+        std::this_thread::yield();
+    }
 }
 
 TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
@@ -122,11 +129,12 @@ TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
     scheduler.emplace(few);
     reload::modules_options watching = options();
     watching.watch = true;
-    // Tasks that wait fill all slots that there are.
+    // Tasks that are not finished fill all slots that there are.
     refusing.refuse_after(0);
-    braid::task_builder hold = scheduler->begin({.name = "hold"}, braid::empty_task{});
-    while (scheduler->spawn({.name = "fill", .after = {hold.id()}}, braid::empty_task{})) {
-    }
+    std::vector<braid::task_builder> open;
+    do {
+        open.push_back(scheduler->begin({.name = "fill"}, braid::empty_task{}));
+    } while (open.back().id());
     const int before = refusing.refused();
     modules.emplace(*scheduler, watching);
     {
@@ -134,7 +142,7 @@ TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
         put("game_1");
         while (refusing.refused() == before) std::this_thread::yield();
         refusing.give_back();
-        hold.finish();
+        open.clear();
         while (simulate(game, input) != 1) {
             (void)modules->at_frame_boundary();
             std::this_thread::yield();
