@@ -48,7 +48,7 @@ void modules_state::check(bool all) noexcept {
         out_of_memory.store(true, std::memory_order_relaxed);
         news.store(true, std::memory_order_relaxed);
         const std::lock_guard lock(mutex);
-        for (const auto& one : list) one->state_->dirty = true;
+        for (const auto& one : list) one->state_->locked = true;
     }
 }
 

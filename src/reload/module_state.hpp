@@ -105,6 +105,7 @@ struct modules_state {
     bool host_read = false;
 
     platform::folder_watch changes;
+    std::int64_t tried_again_ns = 0;  // by the watcher only
     std::thread watcher;
 };
 

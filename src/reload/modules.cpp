@@ -153,6 +153,9 @@ std::vector<module_state*> modules_state::all_states() {
 // ---- the thread that watches --------------------------------------------------------------------
 
 void modules_state::touched(const std::vector<std::string>& names, bool all) {
+    const std::int64_t now_ns = platform::monotonic_ns();
+    const bool try_again = now_ns - tried_again_ns >= soon_ns;
+    if (try_again) tried_again_ns = now_ns;
     const std::lock_guard guard(mutex);
     for (const auto& one : list) {
         module_state& m = *one->state_;
@@ -161,7 +164,7 @@ void modules_state::touched(const std::vector<std::string>& names, bool all) {
             const std::string changed = file_name(name);
             m.dirty = m.dirty || changed == own || changed == lock_path(own);
         }
-        m.dirty = m.dirty || all || m.locked;
+        m.dirty = m.dirty || all || (m.locked && try_again);
     }
 }
 
@@ -175,8 +178,12 @@ void modules_state::start_check() {
     const task_id id =
         tasks.spawn({.name = "check modules", .runs_as = task_class::background}, [this] {
             check(false);
-            const std::lock_guard guard(mutex);
-            checking_task = false;
+            {
+                const std::lock_guard guard(mutex);
+                checking_task = false;
+            }
+            // What is locked now is looked at again soon, which the watcher has to know.
+            changes.wake();
         });
     const std::lock_guard guard(mutex);
     last_task = id;

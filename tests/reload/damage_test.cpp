@@ -207,6 +207,19 @@ TEST(ReloadExports, AreReadFromTheFileAsTheCodeShowsThem) {
     EXPECT_EQ(simulate->type.text, "int(world::game&, const world::input&)");
 }
 
+TEST(ReloadExports, WhatTheHostCallsIsMissedBeforeAnythingIsLoaded) {
+    detail::host_side host;
+    host.compare_types = false;
+    detail::checked_module found;
+    const bytes file = read(built("game_1"));
+    const std::string sum = typeid(int(int, int)).name();
+    host.functions = {{"add", {"int(int, int)", sum}}};
+    EXPECT_TRUE(detail::check_module(file, {}, host, found));
+    host.functions.push_back({"subtract", {"int(int, int)", sum}});
+    const braid::status went = detail::check_module(file, {}, host, found);
+    EXPECT_EQ(went.text, "does not export 'subtract'");
+}
+
 TEST(ReloadExports, BothCompilersSpellingsOfASignatureAreOne) {
     EXPECT_EQ(detail::type_in("f() [with T = void(const long unsigned int*, a::b<c<d> >&)]"),
               detail::type_in("f() [T = void (const long unsigned int *, a::b<c<d>> &)]"));

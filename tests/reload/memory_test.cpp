@@ -10,15 +10,15 @@ namespace {
 thread_local int granted = INT_MAX;
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
     const bool refused = granted != INT_MAX && granted-- == 0;
     void* const p = refused ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
     if (refused) granted = INT_MAX;
     if (p == nullptr) throw std::bad_alloc();
     return p;
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace braid_test {
 namespace {

@@ -105,6 +105,16 @@ TEST_F(ReloadPublish, AHostThatWatchesSeesLinksFoldersAndLocksThatChange) {
     fs::rename(later / "next", later / "link.so");
     fs::remove(later / "link.so.lock");
     wait_for_value(3);
+    // A link that is made where nothing was: the host has looked, and nothing else happens.
+    reload::module& late = modules->add({.name = "late", .path = (later / "late.so").string()});
+    while (std::string(modules->at_frame_boundary().text()).find("no file") == std::string::npos) {
+        std::this_thread::yield();
+    }
+    fs::create_symlink(built("game_1"), later / "late.so");
+    while (!late.loaded()) {
+        (void)modules->at_frame_boundary();
+        std::this_thread::yield();
+    }
 }
 
 TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
@@ -119,13 +129,20 @@ TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
     scheduler.emplace(few);
     reload::modules_options watching = options();
     watching.watch = true;
+    // Tasks that are not finished fill all slots that there are.
     refusing.refuse_after(0);
+    std::vector<braid::task_builder> open;
+    do {
+        open.push_back(scheduler->begin({.name = "fill"}, braid::empty_task{}));
+    } while (open.back().id());
+    const int before = refusing.refused();
     modules.emplace(*scheduler, watching);
     {
         const simulate_function simulate(add(), "simulate", simulate_stub);
         put("game_1");
-        while (refusing.refused() == 0) std::this_thread::yield();
+        while (refusing.refused() == before) std::this_thread::yield();
         refusing.give_back();
+        open.clear();
         while (simulate(game, input) != 1) {
             (void)modules->at_frame_boundary();
             std::this_thread::yield();

@@ -63,6 +63,7 @@ status match(const std::vector<wanted_function>& wanted, const std::vector<expor
 
 status check_module(std::span<const std::byte> bytes, const std::optional<std::string>& stamp,
                     const host_side& host, checked_module& out) {
+    out = {};
     image module;
     if (status went = image::read(bytes, module); !went) return went;
     if (status went = check_stamp(bytes, module, stamp); !went) return went;

@@ -3,6 +3,7 @@
 #include <dwarf.h>
 
 #include <cstdlib>
+#include <memory>
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
@@ -33,6 +34,7 @@ std::string base_name(Dwarf_Die& type) {
 std::string prefix_of(Dwarf_Die& type) {
     Dwarf_Die* scopes = nullptr;
     const int count = dwarf_getscopes_die(&type, &scopes);
+    const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owned(scopes, &std::free);
     std::string prefix;
     for (int i = 1; i < count; ++i) {
         const int tag = dwarf_tag(&scopes[i]);
@@ -43,7 +45,6 @@ std::string prefix_of(Dwarf_Die& type) {
         if (!names) continue;
         prefix = (own != nullptr ? tidied(own) : nameless) + "::" + prefix;
     }
-    std::free(scopes);
     return prefix;
 }
 
