@@ -156,7 +156,11 @@ def run_comparisons(a, b, goals_only):
 def micro_names(b):
     """{what the table calls it: what Google Benchmark calls it}"""
     listed = output_of(b.program("core_bench"), "--benchmark_list_tests").split()
-    return {"core." + name.split("/real_time")[0]: name for name in listed}
+    return {micro_row(name): name for name in listed}
+
+
+def micro_row(name):
+    return "core." + name.split("/real_time")[0].split("/manual_time")[0]
 
 
 def run_micro(b, names, quick):
@@ -175,7 +179,7 @@ def run_micro(b, names, quick):
         return []
     rows = json.loads(result.read_text())["benchmarks"]
     return [
-        {"name": "core." + r["run_name"].split("/real_time")[0],
+        {"name": micro_row(r["run_name"]),
          "unit": r["time_unit"] if "items_per_second" not in r else "ns/item",
          "median": 1e9 / r["items_per_second"] if "items_per_second" in r else r["real_time"]}
         for r in rows if r.get("aggregate_name") == "median"

@@ -23,7 +23,10 @@ function(braid_reload_flags target)
     braid_reload_host(${target})
     # A unique symbol is bound to the first library that has it: statics of inline functions and
     # templates would be those of the old code for ever.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+    # Of functions with the same code g++ keeps one, so that an empty export lies where another
+    # function is described.
+    target_compile_options(${target} PRIVATE
+        $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> $<$<CXX_COMPILER_ID:GNU>:-fno-ipa-icf>)
     target_link_options(${target} PRIVATE -Wl,--build-id=sha1 -Wl,-Bsymbolic)
     set_target_properties(${target} PROPERTIES
         CXX_VISIBILITY_PRESET hidden

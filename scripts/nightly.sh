@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Long campaigns: scripts/nightly.sh [SCALE]. Stress tests and models SCALE times as long (20),
-# the stress tests again under both sanitizers, clang-tidy, a second compiler, arm64, broken captures,
-# planted causes.
+# the stress tests again under both sanitizers, clang-tidy, a second compiler, arm64, broken captures
+# and modules, planted causes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,8 +22,19 @@ for preset in ci asan tsan; do
     # The limits of CTest are for the usual length.
     ctest --preset "$preset" -L '^(stress|model)$' --timeout $((scale * 120)) --no-tests=ignore
 done
+# 1,000 reloads of a module that everybody holds, at each worker count; a run has 50, or 5.
+for preset in ci asan tsan; do
+    workers=0,1,2,4,8,64 runs=$scale
+    [[ $preset == ci ]] || workers=0,2,8 runs=$((scale * 10))
+    BRAID_TEST_WORKERS=$workers "out/build/$preset/bin/reload_tests" --gtest_brief=1 \
+        --gtest_filter='*ReloadsUnderLoadLoseNothing*' --gtest_repeat="$runs" >/dev/null
+done
+# 2,000 prefixes of the arena's module, and more moments of more links.
+ctest --preset ci -R '^(ArenaDamage\.|Linkers/ArenaLinks\.|ArenaReload\.ManyReloads)' --timeout $((scale * 120))
 scripts/fuzz.sh $((scale * 60))
 python3 tests/tools/planted/planted_test.py out/build/ci/bin/planted out/build/ci/bin/braid
+python3 tests/reload/random/random_pairs.py out/build/ci/bin/reload_random include "$(date +%j)" \
+    $((scale * 25)) g++ clang++-19
 scripts/tidy.sh
 build_preset clang
 ctest --preset clang -L '^(unit|sample)$'

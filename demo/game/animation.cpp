@@ -149,7 +149,7 @@ void blend_pose(game& game, const visible_body& body) {
     }
     const auto palette = model.palette();
     for (std::size_t i = 0; i < palette.size(); ++i)
-        game.palette[body.first_matrix + i] =
+        game.palette()[body.first_matrix + i] =
             multiply(world[palette[i].joint], palette[i].inverse_bind);
 }
 
@@ -212,9 +212,9 @@ void skin(game& game, std::uint32_t part) {
         const visible_body& body = game.visible[i];
         const model_view& model = game.models[shown.characters[body.owner].model];
         const model_lod& lod = model.header().lods[body.lod];
-        const bone_matrix* palette = game.palette.data() + body.first_matrix;
+        const bone_matrix* palette = game.palette() + body.first_matrix;
         const model_vertex* source = model.vertices().data() + lod.first_vertex;
-        skinned_vertex* out = game.vertices.data() + body.first_vertex;
+        skinned_vertex* out = game.vertices().data() + body.first_vertex;
         for (std::uint32_t v = 0; v < lod.vertex_count; ++v) {
             const model_vertex& vertex = source[v];
             vec4 columns[4] = {};

@@ -4,6 +4,7 @@
 
 #include "game.hpp"
 #include "render/renderer.hpp"
+#include "sound/sound_api.hpp"
 
 #include <algorithm>
 #include <array>
@@ -58,11 +59,16 @@ void render(game& game, std::uint32_t part) {
     game.setup.picture->run(Stage, part);
 }
 
-std::uint32_t mix_parts(const game& game) { return game.setup.sound->parts(); }
-void mix(game& game, std::uint32_t part) { game.setup.sound->run(part); }
+std::uint32_t mix_parts(const game& game) {
+    return game.setup.sound->code->parts(*game.setup.sound->state);
+}
+void mix(game& game, std::uint32_t part) {
+    game.setup.sound->code->run(*game.setup.sound->state, part);
+}
 void end_mix(game& game, std::uint32_t) {
-    game.setup.sound->finish_frame();
-    game.sound_hashes[game.frame % frames_kept] = game.setup.sound->hash();
+    const sound_output& sound = *game.setup.sound;
+    sound.code->finish_frame(*sound.state);
+    game.sound_hashes[game.frame % frames_kept] = sound.code->hash(*sound.state);
 }
 
 template <row... Rows>
@@ -70,6 +76,7 @@ constexpr std::array<std::uint8_t, sizeof...(Rows)> after{Rows...};
 
 constexpr phase simulate = phase::simulate, draw = phase::draw;
 
+static_assert(row_count <= max_stages);
 constexpr std::array<stage, row_count> table{{
     {simulate, "input", after<>, one, take_input},
     {simulate, "game update", after<input>, blocks<update_block>, update_characters},

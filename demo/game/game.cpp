@@ -1,122 +1,118 @@
-// The exported table of functions, and how the game lays itself out in the platform's block.
+// The exported table of functions, and how the game puts itself into the platform's state.
 #include "game.hpp"
 
 #include "frame_table.hpp"
+#include "hash_bytes.hpp"
 #include "render/renderer.hpp"
 
+#include <braid/reload/export.hpp>
+
 #include <algorithm>
-#include <new>
+#include <cstdio>
 
 namespace arena {
 namespace {
-
-/// Hands out pieces of a block one after the other; without a block it only measures.
-class layout {
-public:
-    explicit layout(std::byte* block) : block_(block) {}
-
-    template <class Item>
-    std::span<Item> take(std::size_t count) {
-        used_ = (used_ + 63) / 64 * 64;
-        const std::size_t at = used_;
-        used_ += count * sizeof(Item);
-        if (!block_) return {};
-        Item* first = reinterpret_cast<Item*>(block_ + at);
-        std::uninitialized_value_construct_n(first, count);
-        return {first, count};
-    }
-    std::size_t used() const { return used_; }
-
-private:
-    std::byte* block_;
-    std::size_t used_ = 0;
-};
 
 // Room for a crowd of which a few hundred are near; the rest is drawn coarser when it is used up.
 std::size_t vertex_room(std::size_t characters) {
     return characters * max_coarse_vertices + std::min<std::size_t>(characters, 400) * 1500 + 8192;
 }
 
-game* lay_out(const game_setup& setup, layout& memory) {
-    const std::size_t count = setup.characters;
-    const std::span<game> own = memory.take<game>(1);
-    game unused;
-    game& out = own.empty() ? unused : own[0];
-    out.characters = memory.take<character>(count);
-    for (auto& motion : out.motion) motion = memory.take<body_motion>(count);
-    for (auto& seen : out.seen) seen = memory.take<character>(count);
-    out.wanted = memory.take<glm::vec2>(count);
-    out.grid.sorted = memory.take<std::uint32_t>(count);
-    out.steps = memory.take<step_event>(count);
-    out.sights = memory.take<sight>(count);
-    out.visible = memory.take<visible_body>(count);
-    out.skin_parts = memory.take<body_range>(count);
-    out.draws = memory.take<draw_command>(count);
-    out.contacts = memory.take<ground_contact>(count);
-    out.palette = memory.take<bone_matrix>(count * max_palette);
-    out.vertices = memory.take<skinned_vertex>(vertex_room(count));
-    return own.data();
+void make_arrays(game& own, game_state& state) {
+    const std::size_t count = own.setup.characters;
+    own.characters = state.make_array<character>(count);
+    for (auto& motion : own.motion) motion = state.make_array<body_motion>(count);
+    for (auto& seen : own.seen) seen = state.make_array<character>(count);
+    own.wanted = state.make_array<glm::vec2>(count);
+    own.grid.sorted = state.make_array<std::uint32_t>(count);
+    own.steps = state.make_array<step_event>(count);
+    own.sights = state.make_array<sight>(count);
+    own.visible = state.make_array<visible_body>(count);
+    own.skin_parts = state.make_array<body_range>(count);
+    own.draws = state.make_array<draw_command>(count);
+    own.contacts = state.make_array<ground_contact>(count);
 }
 
-std::size_t memory_size(const game_setup& setup) {
-    layout measure(nullptr);
-    lay_out(setup, measure);
-    return measure.used();
-}
-
-game* create(const game_setup& setup, std::span<std::byte> memory) {
-    layout pieces(memory.data());
-    game* own = lay_out(setup, pieces);
-    own->setup = setup;
-    own->model_count =
+game* create(const game_setup& setup, game_state& state) {
+    game& own = state.root<game>("game");
+    own.setup = {setup.characters, setup.seed, setup.picture, setup.sound};
+    own.model_count =
         static_cast<std::uint32_t>(std::min<std::size_t>(setup.models.size(), max_models));
-    for (std::uint32_t i = 0; i < own->model_count; ++i)
-        own->models[i] = model_view(setup.models[i].data());
-    own->setup.models = {};  // the views are all that stays
-    populate(*own);
-    return own;
+    for (std::uint32_t i = 0; i < own.model_count; ++i)
+        own.models[i] = model_view(setup.models[i].data());
+    make_arrays(own, state);
+    populate(own);
+    return &own;
 }
+
+std::size_t scratch_size(const game_setup& setup) {
+    return palette_bytes(setup.characters) + vertex_room(setup.characters) * sizeof(skinned_vertex);
+}
+
+void use_scratch(game& game, std::span<std::byte> scratch) { game.scratch = scratch; }
 
 void begin_frame(game& game, const game_input& input) {
     game.inputs[++game.begun % frames_kept] = input;
 }
 
-std::uint64_t hash(game& game) {
-    const moment shown = game.shown();
-    std::uint64_t state = hash_bytes(std::as_bytes(shown.characters), game.state_hash);
-    state = hash_bytes(std::as_bytes(shown.motion), state);
-    const std::uint64_t parts[] = {state, game.setup.picture->picture_hash(),
-                                   game.sound_hashes[shown.frame % frames_kept]};
-    return game.state_hash = hash_bytes(std::as_bytes(std::span(parts)));
+// Each value counts as eight bytes, in the order of this text, so that a layout does not matter.
+std::uint64_t hash_characters(std::span<const character> all, std::uint64_t start) {
+    value_hash hash(start);
+    for (const character& who : all) {
+        hash.add(who.random, who.model, who.tint, who.size, who.radius, who.goal.x, who.goal.y,
+                 who.patience, who.wish, who.state, who.heading, who.clip, who.old_clip, who.time,
+                 who.old_time, who.fade, who.pace, who.pressure);
+    }
+    return hash.value();
 }
 
-game_facts facts(const game& game) {
-    game_facts out{};
-    out.frame = game.drawn;
-    out.characters = game.setup.characters;
-    out.visible = game.visible_count;
-    out.triggers = game.trigger_count;
-    out.voices = game.setup.sound->active_voices();
-    for (const visible_body& body : game.visible.first(game.visible_count)) {
-        const model_lod& lod =
-            game.models[game.shown().characters[body.owner].model].header().lods[body.lod];
-        out.vertices += lod.vertex_count;
-        out.triangles += lod.index_count / 3;
-    }
-    return out;
+std::uint64_t hash_motion(std::span<const body_motion> all, std::uint64_t start) {
+    value_hash hash(start);
+    for (const auto& [position, velocity] : all)
+        hash.add(position.x, position.y, velocity.x, velocity.y);
+    return hash.value();
+}
+
+std::uint64_t hash(game& game) {
+    const moment shown = game.shown();
+    value_hash all(game.state_hash);
+    all.add(hash_motion(shown.motion, hash_characters(shown.characters, game.state_hash)),
+            game.setup.picture->picture_hash(), game.sound_hashes[shown.frame % frames_kept]);
+    return game.state_hash = all.value();
+}
+
+const frame_input& picture(const game& game) { return game.picture; }
+
+std::string_view describe(const game& game, std::uint32_t number, std::span<char> room) {
+    constexpr const char* moods[] = {"rest", "walk", "run", "act"};
+    const character& who = game.characters[number];
+    const auto [position, velocity] = game.now()[number];
+    const auto metres = [](float value) { return static_cast<double>(value); };
+    const int used = std::snprintf(
+        room.data(), room.size(),
+        " wish=%s x=%.3f z=%.3f speed=%.3f size=%.3f radius=%.3f model=%llu patience=%.3f",
+        moods[static_cast<std::size_t>(who.wish)], metres(position.x), metres(position.y),
+        metres(glm::length(velocity)), metres(who.size), metres(who.radius),
+        static_cast<unsigned long long>(who.model), metres(who.patience));
+    return {room.data(), std::min(static_cast<std::size_t>(std::max(used, 0)), room.size() - 1)};
 }
 
 }  // namespace
 
 const game_api* arena_game_api() {
-    static const game_api api{.version = game_api_version,
-                              .stages = frame_table(),
-                              .memory_size = memory_size,
+    static const game_api api{.stages = frame_table(),
                               .create = create,
+                              .scratch_size = scratch_size,
+                              .use_scratch = use_scratch,
                               .begin_frame = begin_frame,
                               .hash = hash,
-                              .facts = facts};
+                              .picture = picture,
+                              .describe = describe};
     return &api;
 }
+
+BRAID_RELOAD_EXPORT(arena_game_api, const game_api*())
+BRAID_RELOAD_TYPE(game)
+BRAID_RELOAD_TYPE(character)
 
 }  // namespace arena

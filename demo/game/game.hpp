@@ -1,15 +1,17 @@
-// The game's state: arrays in the platform's block, and what one stage leaves for the next. Names
-// of stages in the comments tell who writes a field; everybody after it in the table may read it.
+// The game's state, and what one stage leaves for the next. Names of stages in the comments tell
+// who writes a field; everybody after it in the table may read it. A build in which types have
+// other fields, or the same in another order, takes over the state of a game that runs.
 #pragma once
 
 #include "game_api.hpp"
 #include "model.hpp"
 #include "render/scene.hpp"
-#include "sound/mixer.hpp"
+#include "sound/sound_api.hpp"
 
 #include <glm/glm.hpp>
 
 #include <array>
+#include <type_traits>
 
 namespace arena {
 
@@ -21,7 +23,7 @@ inline constexpr std::uint32_t frames_kept = max_frames_in_flight + 1;
 
 enum class mood : std::uint32_t { rest, walk, run, act };
 
-/// What a character remembers from frame to frame. Four-byte fields only: hashed as bytes.
+/// What a character remembers from frame to frame. What is to count goes into hash() as well.
 struct character {
     std::uint32_t random;  // state of its own generator
     std::uint32_t model;
@@ -96,8 +98,34 @@ struct moment {
     const view_frustum& eye;
 };
 
+inline std::size_t palette_bytes(std::size_t characters) {
+    return characters * max_palette * sizeof(bone_matrix);
+}
+
+/// An object of the platform's. Its type is left out of the state, which is compared and migrated
+/// type by type: what is the platform's has pointers to functions, and parts that only it knows.
+template <class Object>
+class opaque {
+public:
+    opaque() = default;
+    opaque(Object* object) : at_(object) {}
+    Object* operator->() const { return static_cast<Object*>(at_); }
+    Object& operator*() const { return *operator->(); }
+
+private:
+    std::conditional_t<std::is_const_v<Object>, const void*, void*> at_ = nullptr;
+};
+
+/// What stays of a game_setup; the models are below.
+struct own_setup {
+    std::uint32_t characters = 0;
+    std::uint64_t seed = 0;
+    opaque<renderer> picture;
+    opaque<const sound_output> sound;
+};
+
 struct game {
-    game_setup setup;
+    own_setup setup;
     std::array<model_view, max_models> models;
     std::uint32_t model_count = 0;
 
@@ -126,8 +154,9 @@ struct game {
     std::uint32_t skin_part_count = 0;
     std::span<draw_command> draws;
     std::span<ground_contact> contacts;
-    std::span<bone_matrix> palette;                       // pose
-    std::span<skinned_vertex> vertices;                   // skin
+    // commands: what the renderer is told. A part of the state, so that the platform, whose
+    // renderer it is, sees when this code lays it out otherwise.
+    frame_input picture;
     std::array<sound_trigger, max_steps_heard> triggers;  // triggers
     std::uint32_t trigger_count = 0;
 
@@ -135,6 +164,18 @@ struct game {
     std::array<ui_text, 4> texts;
     std::array<ui_box, 4> boxes;
     std::uint32_t text_count = 0, box_count = 0;
+
+    // The platform's, and no part of the state: bytes, so that what lies there may change.
+    std::span<std::byte> scratch;
+
+    bone_matrix* palette() const {  // pose
+        return reinterpret_cast<bone_matrix*>(scratch.data());
+    }
+    std::span<skinned_vertex> vertices() const {  // skin
+        const std::span<std::byte> rest = scratch.subspan(palette_bytes(setup.characters));
+        return {reinterpret_cast<skinned_vertex*>(rest.data()),
+                rest.size() / sizeof(skinned_vertex)};
+    }
 
     std::span<body_motion> now() { return motion[frame % frames_kept]; }
     std::span<const body_motion> now() const { return motion[frame % frames_kept]; }

@@ -1,29 +1,34 @@
 // All that the platform knows about the game: one exported function that returns a table of
 // functions, and a table of stages that describes a frame. The game owns no memory and no threads;
-// it lives in a block that the platform hands in, and runs where the platform calls its stages.
+// it lives in a state that the platform hands in, and runs where the platform calls its stages.
+// The code may be replaced between two frames: the state keeps nothing that points to it.
 #pragma once
+
+#include "state.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace arena {
 
 class renderer;
-class mixer;
-struct game;  // lives at the start of the platform's block
+struct frame_input;
+struct sound_output;
+struct game;  // the root "game" of a state; it moves when a reload changes a layout
 
-inline constexpr std::uint32_t game_api_version = 2;
 inline constexpr std::uint32_t max_frames_in_flight = 4;
+inline constexpr std::size_t max_stages = 32;
 inline constexpr std::uint32_t max_characters = 20'000;
 inline constexpr float step_seconds = 1.0f / 60;  // simulated per frame
 
 struct game_setup {
     std::uint32_t characters = 1000;  // 1 … max_characters
     std::uint64_t seed = 1;
-    std::span<const std::span<const std::byte>> models;  // checked by find_model_fault
+    std::span<const std::span<const std::byte>> models;  // blocks as model.hpp describes them
     renderer* picture = nullptr;
-    mixer* sound = nullptr;
+    const sound_output* sound = nullptr;
 };
 
 /// What the platform tells the game before each frame. The camera turns around the middle of the
@@ -50,29 +55,29 @@ struct stage {
     void (*run)(game&, std::uint32_t part);
 };
 
-struct game_facts {
-    std::uint64_t frame;
-    std::uint32_t characters, visible;
-    std::uint32_t vertices, triangles;  // of visible characters
-    std::uint32_t triggers, voices;
-};
-
 struct game_api {
-    std::uint32_t version;
     std::span<const stage> stages;
-    /// Bytes that `create` needs for this setup.
-    std::size_t (*memory_size)(const game_setup&);
-    /// Builds a game in `memory` (64-byte aligned, zeroed, memory_size bytes), which is all it
-    /// ever uses. Models, picture and sound must outlive it. Nothing needs to be destroyed.
-    game* (*create)(const game_setup&, std::span<std::byte> memory);
+    /// Makes the game in an empty state. Models, picture and sound must outlive it.
+    game* (*create)(const game_setup&, game_state&);
+    /// Bytes for what one stage leaves for a later one of the same frame: too large to be carried
+    /// from one layout to the next, and not worth it.
+    std::size_t (*scratch_size)(const game_setup&);
+    /// Before the first frame, and after each reload: `scratch` has that size or more, is 64-byte
+    /// aligned, and stays until the next call.
+    void (*use_scratch)(game&, std::span<std::byte> scratch);
     /// Before the stages of a frame; stages of earlier frames may run meanwhile.
     void (*begin_frame)(game&, const game_input&);
     /// After the stages of a frame, before the next one is drawn: covers game state, picture and
-    /// sound of every frame so far.
+    /// sound of every frame so far. Says the same of the same values, however they lie in memory.
     std::uint64_t (*hash)(game&);
-    game_facts (*facts)(const game&);
+    /// What the last frame has told the renderer, which is the platform's: both must agree about
+    /// its layout.
+    const frame_input& (*picture)(const game&);
+    /// One character between two frames, as " name=value" for each field that is of interest.
+    /// Writes into `room`, and leaves out what does not fit.
+    std::string_view (*describe)(const game&, std::uint32_t character, std::span<char> room);
 };
 
-extern "C" const game_api* arena_game_api();
+const game_api* arena_game_api();
 
 }  // namespace arena

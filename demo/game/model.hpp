@@ -107,12 +107,4 @@ private:
     const std::byte* block_ = nullptr;
 };
 
-/// Why `block` is not a model that the game can trust, or nullptr when it is one: sizes, offsets,
-/// references and floating-point values are all checked. `block` must be 16-byte aligned.
-const char* find_model_fault(std::span<const std::byte> block);
-
-/// In the manner of FNV-1a, eight bytes at a time: checksum of models and hash of frames.
-std::uint64_t hash_bytes(std::span<const std::byte> bytes,
-                         std::uint64_t start = 0xcbf29ce484222325ull);
-
 }  // namespace arena

@@ -2,6 +2,7 @@
 // and the command buffer.
 #include "game.hpp"
 #include "render/renderer.hpp"
+#include "sound/sound_api.hpp"
 
 #include <glm/gtc/matrix_transform.hpp>
 
@@ -47,7 +48,7 @@ std::uint32_t affordable_lod(const game& game, const model_header& model, std::u
                              std::uint32_t used, std::uint32_t bodies_left) {
     // Room is kept for everybody still to come.
     const std::size_t room =
-        game.vertices.size() - used - std::size_t{bodies_left - 1} * max_coarse_vertices;
+        game.vertices().size() - used - std::size_t{bodies_left - 1} * max_coarse_vertices;
     while (wanted + 1 < lod_count && model.lods[wanted].vertex_count > room) ++wanted;
     return wanted;
 }
@@ -59,7 +60,7 @@ draw_command draw_of(const game& game, const visible_body& body) {
     const model_lod& lod = model.header().lods[body.lod];
     draw_command draw;
     draw.id = body.owner;
-    draw.vertices = game.vertices.subspan(body.first_vertex, lod.vertex_count);
+    draw.vertices = game.vertices().subspan(body.first_vertex, lod.vertex_count);
     draw.indices = model.indices().subspan(lod.first_index, lod.index_count);
     draw.triangle_colors = model.colours().subspan(lod.first_index / 3, lod.index_count / 3);
     draw.tint = who.tint;
@@ -185,13 +186,14 @@ void write_commands(game& game, std::uint32_t) {
         game.draws[i] = draw_of(game, game.visible[i]);
     for (std::uint32_t i = 0; i < game.setup.characters; ++i)
         game.contacts[i] = {shown.motion[i].position, shown.characters[i].radius * 1.35f, 0.55f};
-    game.setup.picture->begin_frame({.eye = {shown.eye.view, shown.eye.projection},
-                                     .draws = game.draws.first(game.visible_count),
-                                     .lights = game.lights,
-                                     .contacts = game.contacts,
-                                     .boxes = std::span(game.boxes).first(game.box_count),
-                                     .texts = std::span(game.texts).first(game.text_count),
-                                     .time = static_cast<float>(shown.frame) * step_seconds});
+    game.picture = {.eye = {shown.eye.view, shown.eye.projection},
+                    .draws = game.draws.first(game.visible_count),
+                    .lights = game.lights,
+                    .contacts = game.contacts,
+                    .boxes = std::span(game.boxes).first(game.box_count),
+                    .texts = std::span(game.texts).first(game.text_count),
+                    .time = static_cast<float>(shown.frame) * step_seconds};
+    game.setup.picture->begin_frame(game.picture);
 }
 
 void trigger_sounds(game& game, std::uint32_t) {
@@ -219,7 +221,8 @@ void trigger_sounds(game& game, std::uint32_t) {
             event.kind, event.gain, std::clamp(at.x / (std::fabs(at.z) + 3.0f), -1.0f, 1.0f),
             0.85f + 0.3f * next_unit(random), next_random(random) % samples_per_frame};
     }
-    game.setup.sound->begin_frame(std::span(game.triggers).first(game.trigger_count));
+    game.setup.sound->code->begin_frame(*game.setup.sound->state,
+                                        std::span(game.triggers).first(game.trigger_count));
 }
 
 }  // namespace arena

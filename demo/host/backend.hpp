@@ -19,7 +19,8 @@ public:
     backend& operator=(const backend&) = delete;
 
     /// Runs every part of every stage and returns when all are complete. One thread, always the
-    /// one that made the backend.
+    /// one that made the backend. A table at another address than in the frame before has other
+    /// rows or edges; at the same address it may have other functions.
     virtual void run_frame(std::span<const stage> table, game& world, recorder& times) = 0;
 };
 

@@ -29,32 +29,46 @@ summary_ms summarise(std::vector<double> values) {
 }
 
 contender::contender(const std::string& backend, unsigned workers, const options& wish,
-                     const model_blocks& models)
+                     const model_blocks& models, const game_code& code)
     : name_(backend),
       threads_(backend == "serial" ? 1 : workers + 1),
-      world_(wish, models),
+      code_(code),
+      world_(wish, models, code),
+      frames_wanted_(std::min(wish.frames == 0 ? 300U : wish.frames, 10'000U)),
       recorders_(
           make_recorders(lanes_, std::make_index_sequence<std::tuple_size_v<flight_recorders>>())) {
     // What is noted of a frame must not allocate while the next ones run.
-    const std::size_t frames = std::min(wish.frames == 0 ? 300U : wish.frames, 10'000U);
-    for (auto* of : {&frame_ms_, &latency_ms_}) of->reserve(frames);
-    for (std::size_t i = 0; i < world_.api().stages.size(); ++i) {
-        stage_ms_[i].reserve(frames);
-        busy_ms_[i].reserve(frames);
-    }
-    hashes_.reserve(frames);
-    allocations_.reserve(frames);
-    tasks_.reserve(frames);
-    sound_.reserve(frames * samples_per_frame * 2);
-    if (backend != "braid") {
+    for (auto* of : {&frame_ms_, &latency_ms_}) of->reserve(frames_wanted_);
+    hashes_.reserve(frames_wanted_);
+    allocations_.reserve(frames_wanted_);
+    tasks_.reserve(frames_wanted_);
+    sound_.reserve(frames_wanted_ * samples_per_frame * 2);
+    if (backend == "braid") {
+        auto own = std::make_unique<braid_frames>(workers, wish.frames_in);
+        frames_ = own.get();
+        backend_ = std::move(own);
+    } else {
         backend_ = make_backend(backend, workers);
-        return;
     }
-    auto own = std::make_unique<braid_frames>(workers, wish.frames_in);
-    frames_ = own.get();
-    backend_ = std::move(own);
+    use_stages();
+}
+
+void contender::follow_code() {
+    world_.follow_code();
+    if (frames_ != nullptr) frames_->use_world(world_.state());
+    if (stages_.data() != code_.stages().data()) use_stages();
+}
+
+void contender::use_stages() {
+    stages_ = code_.stages();
+    for (auto* of : {&stage_ms_, &busy_ms_}) {
+        for (auto& times : *of) times.clear();
+        for (std::size_t i = 0; i < stages_.size(); ++i) (*of)[i].reserve(frames_wanted_);
+    }
+    kept_.clear();
+    if (frames_ == nullptr) return;
     frames_->prepare(
-        world_.api().stages, world_.state(), recorders_, [this](std::uint64_t) { take_sound(); },
+        stages_, world_.state(), recorders_, [this](std::uint64_t) { take_sound(); },
         [this](std::uint64_t frame) {
             frame_hashes_[frame % frame_hashes_.size()] = world_.api().hash(world_.state());
         });
@@ -78,7 +92,7 @@ void contender::run_frame(const game_input& input, bool keep) {
     allocated_ = counted_allocations();
     count_allocations(true);
     times.begin_frame();
-    backend_->run_frame(api.stages, world_.state(), times);
+    backend_->run_frame(stages_, world_.state(), times);
     times.end_frame();
     count_allocations(false);
     take_sound();
@@ -100,7 +114,7 @@ void contender::note_completed() {
 }
 
 void contender::take_sound() {
-    const auto samples = world_.sound().samples();
+    const auto samples = world_.samples();
     sound_.insert(sound_.end(), samples.begin(), samples.end());
 }
 
@@ -114,7 +128,7 @@ void contender::note(const recorder& frame, std::uint64_t hash) {
     hashes_.push_back(hash);
     tasks_.push_back(static_cast<std::uint32_t>(frame.tasks().size()));
     const auto stages = frame.stages();
-    for (std::size_t i = 0; i < world_.api().stages.size(); ++i) {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
         stage_ms_[i].push_back(to_ms(stages[i].end - stages[i].begin));
         busy_ms_[i].push_back(to_ms(stages[i].busy));
         busy_total_ += busy_ms_[i].back();

@@ -30,13 +30,16 @@ class contender {
 public:
     /// `backend` is a name of backend_names().
     contender(const std::string& backend, unsigned workers, const options& wish,
-              const model_blocks& models);
+              const model_blocks& models, const game_code& code);
 
     /// Runs the next frame and notes times and hash; `keep` also keeps its tasks. With frames in
     /// flight it may return before that one is over.
     void run_frame(const game_input& input, bool keep);
     /// Returns when all frames are over and noted.
     void finish();
+    /// After finish(), when code was loaded. Where rows or edges are others, the times of stages
+    /// begin anew.
+    void follow_code();
 
     const std::string& name() const { return name_; }
     unsigned threads() const { return threads_; }
@@ -63,6 +66,7 @@ public:
     const kept_frame& typical_frame();
 
 private:
+    void use_stages();
     void note_completed();
     void note(const recorder& frame, std::uint64_t hash);
     void take_sound();
@@ -70,7 +74,10 @@ private:
     std::string name_;
     unsigned threads_;
     bool keep_ = false;
+    const game_code& code_;
     world world_;
+    std::span<const stage> stages_;
+    std::size_t frames_wanted_;
     lane_numbers lanes_;
     flight_recorders recorders_;                   // frame n has number n % size()
     std::array<std::uint64_t, 8> frame_hashes_{};  // of frames in flight, likewise
@@ -88,5 +95,8 @@ private:
     std::unique_ptr<backend> backend_;  // last: its threads use all of this
     braid_frames* frames_ = nullptr;
 };
+
+/// The first is serial; the last one is the backend that was asked for.
+using contenders = std::vector<std::unique_ptr<contender>>;
 
 }  // namespace arena::host

@@ -1,11 +1,13 @@
 #include "headless.hpp"
 
 #include "report.hpp"
+#include "self_edit.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace arena::host {
 namespace {
@@ -14,14 +16,14 @@ namespace {
 // enough that all see the same weather of the machine.
 constexpr std::uint32_t block_frames = 15;
 
-contenders make_contenders(const options& wish, const model_blocks& models) {
+contenders make_contenders(const options& wish, const model_blocks& models, const game_code& code) {
     contenders all;
-    all.push_back(std::make_unique<contender>("serial", wish.workers, wish, models));
+    all.push_back(std::make_unique<contender>("serial", wish.workers, wish, models, code));
     if (wish.compare)
         for (const std::string& name : backend_names())
             if (name != "serial" && name != wish.backend)
-                all.push_back(std::make_unique<contender>(name, wish.workers, wish, models));
-    all.push_back(std::make_unique<contender>(wish.backend, wish.workers, wish, models));
+                all.push_back(std::make_unique<contender>(name, wish.workers, wish, models, code));
+    all.push_back(std::make_unique<contender>(wish.backend, wish.workers, wish, models, code));
     return all;
 }
 
@@ -58,17 +60,27 @@ game_input scripted_input(std::uint64_t frame) {
     return input;
 }
 
-int run_headless(const options& wish, const model_blocks& models) {
+int run_headless(const options& wish, const model_blocks& models, game_code& code) {
     const std::uint32_t frames = wish.frames == 0 ? 300 : wish.frames;
-    const contenders all = make_contenders(wish, models);
+    const contenders all = make_contenders(wish, models, code);
+    code.try_with([&all] { all.front()->own_world().try_frame(); });
+    std::optional<self_edit> edits;
+    if (!wish.self_edit.empty()) edits.emplace(wish, code);
     fmt::print(
         "The arena: {} characters, {} frames, seed {}, {} x {}, {} worker{} besides the main "
         "thread\n",
         wish.characters, frames, wish.seed, wish.width, wish.height, wish.workers,
         wish.workers == 1 ? "" : "s");
     describe(wish.frames_in);
-    for (std::uint32_t first = 0; first < frames; first += block_frames) {
-        const std::uint32_t last = std::min(first + block_frames, frames);
+    for (std::uint32_t first = 0, last = 0; first < frames; first = last) {
+        last = std::min(first + block_frames, frames);
+        if (edits) last = std::min(last, edits->next_stop(first));
+        // Only here: all of them run a frame with the same code, and none is in flight.
+        if (const code_change change = code.at_frame_boundary()) {
+            print_news(change);
+            for (const auto& one : all) one->follow_code();
+        }
+        if (edits) edits->at_frame(first, all);
         for (const auto& one : all) run_block(*one, first, last, last == frames);
         show_progress(all, last, frames);
     }
@@ -87,7 +99,7 @@ int run_headless(const options& wish, const model_blocks& models) {
         fmt::print(stderr, "arena: the backends disagree, first in frame {}.\n", frame);
         return 1;
     }
-    return 0;
+    return !edits || edits->came_out() ? 0 : 1;
 }
 
 }  // namespace arena::host

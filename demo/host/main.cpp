@@ -5,9 +5,11 @@
 #include "import/import_model.hpp"
 #include "import/import_process.hpp"
 #include "live.hpp"
+#include "self_edit.hpp"
 #include "window.hpp"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -53,8 +55,7 @@ void describe(CLI::App& app, options& wish, bool& serial, std::string& prioritie
     if (live_page::is_there()) {
         app.add_flag("--live", wish.live, "Show in a browser what the threads do (Braid)");
     }
-    app.add_option("--serial-stage", how.serial_stage, "This stage runs on one thread (Braid)")
-        ->check(CLI::IsMember(braid_frames::stage_names(arena_game_api()->stages)));
+    app.add_option("--serial-stage", how.serial_stage, "This stage runs on one thread (Braid)");
     app.add_option("--priorities", priorities,
                    "Which task goes first: as it becomes ready, or by measured times (Braid)")
         ->check(CLI::IsMember({"static", "dynamic"}))
@@ -63,6 +64,13 @@ void describe(CLI::App& app, options& wish, bool& serial, std::string& prioritie
                  "Skinning and the light on the floor as a job list (Braid)");
     app.add_option("--models", wish.models, "Folder laid out like Debian's assimp-testmodels")
         ->capture_default_str();
+    app.add_flag("--watch", wish.watch, "Load the game's code anew whenever it was built");
+    app.add_flag("--self-edit{all}", wish.self_edit,
+                 "Edit a copy of the game's code at frames 100, 200 and 250, build and load it; "
+                 "=layout: only at 100 (off screen)")
+        ->check(CLI::IsMember({"all", "layout"}));
+    wish.modules = game_code::default_folder();
+    app.add_option("--modules", wish.modules, "Folder with the game's code (live/ of the build)");
     app.add_option("--out", wish.out, "Folder for what a run writes")->capture_default_str();
     app.add_option("--width", wish.width, "Pixels")->check(CLI::Range(64u, 4096u));
     app.add_option("--height", wish.height, "Pixels")->check(CLI::Range(64u, 4096u));
@@ -83,7 +91,24 @@ model_blocks load_models(const options& wish) {
     return import::import_models(files, {wish.import_fault, wish.import_seconds});
 }
 
-int run(const options& wish) {
+/// The stages are those of the code that was loaded.
+void check_serial_stage(const std::string& wanted, std::span<const stage> table) {
+    const std::vector<std::string> names = braid_frames::stage_names(table);
+    if (wanted.empty() || std::ranges::find(names, wanted) != names.end()) return;
+    throw std::runtime_error(
+        fmt::format("there is no stage '{}'; there are: {}.", wanted, fmt::join(names, ", ")));
+}
+
+void check_reloading(const options& wish, bool window) {
+    if (!wish.self_edit.empty() && window)
+        throw std::runtime_error("--self-edit counts frames off screen; use it with --headless.");
+    if ((wish.watch || !wish.self_edit.empty()) && !game_code::can_reload())
+        throw std::runtime_error(
+            "the game is a part of this program, which was built without libdw or xxHash, so "
+            "--watch and --self-edit have nothing to load.");
+}
+
+int run(options wish) {
     if (!wish.import_model.empty())
         return import::run_import_child(wish.import_model, wish.import_fault, 1);
     const bool window = !wish.headless && has_display();
@@ -95,11 +120,15 @@ int run(const options& wish) {
         throw std::runtime_error(
             "only Braid is recorded; leave --capture and --live out, or "
             "choose --backend braid.");
+    check_reloading(wish, window);
+    if (!wish.self_edit.empty()) self_edit::prepare(wish);
+    game_code code(wish.modules, wish.watch);
+    if (const code_change change = code.at_frame_boundary()) print_news(change);
+    check_serial_stage(wish.frames_in.serial_stage, code.stages());
     const model_blocks models = load_models(wish);
     std::optional<live_page> live;  // a window may begin several captures; all go to one page
-    options told = wish;
-    if (wish.live) told.frames_in.live = live.emplace().sink();
-    return window ? run_window(told, models) : run_headless(told, models);
+    if (wish.live) wish.frames_in.live = live.emplace().sink();
+    return window ? run_window(wish, models, code) : run_headless(wish, models, code);
 }
 
 }  // namespace

@@ -35,6 +35,9 @@ struct options {
     std::string backend;
     frame_options frames_in;
     std::filesystem::path models;
+    std::filesystem::path modules;  // folder with the code of the game and its sound
+    bool watch = false;             // load that code anew when it changes
+    std::string self_edit;          // "": the code stays; "all" or "layout": self_edit.hpp
     std::filesystem::path out;
 
     // For the child process that imports a model, and for tests.

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace arena::host {
 namespace {
 
 constexpr float margin = 16, lanes_height = 88, graph_height = 70;
 constexpr float target_ms = 1000.0f / 60;
+constexpr std::size_t news_frames = 300;
+constexpr float letter_width = 7, line_height = 14;  // at least
 constexpr rgba8 back = make_rgba(8, 10, 16, 170), grey = make_rgba(190, 198, 210);
 
 rgba8 colour_of(std::uint32_t stage) {
@@ -18,6 +21,19 @@ rgba8 colour_of(std::uint32_t stage) {
         return static_cast<unsigned>(150 + 90 * std::cos(hue + shift));
     };
     return make_rgba(channel(0), channel(2.1f), channel(4.2f));
+}
+
+/// Cuts at spaces where it can.
+void add_lines(std::string_view text, std::size_t letters, std::vector<std::string>& lines) {
+    while (!text.empty()) {
+        std::size_t end = text.size();
+        if (end > letters) {
+            const std::size_t space = text.rfind(' ', letters);
+            end = space == std::string_view::npos || space == 0 ? letters : space;
+        }
+        lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(text.find_first_not_of(' ', end), text.size()));
+    }
 }
 
 // The row of each lane; lanes that ran nothing in this frame take no room.
@@ -50,7 +66,28 @@ void overlay::paint(renderer& picture, std::span<const stage> table, const recor
     texts_.push_back({margin + 8, top, 1, make_rgba(255, 226, 170), headline_});
     texts_.push_back({margin + 8, top + 16, 1, grey,
                       "0-8 workers   S serial   +/- characters   drag, wheel: camera   Q quit"});
+    if (frames_ < news_until_) add_news(picture, top - 22);
     picture.paint_overlay(boxes_, texts_);
+}
+
+void overlay::show_news(const code_change& change) {
+    news_ = change;
+    news_until_ = frames_ + news_frames;
+}
+
+void overlay::add_news(const renderer& picture, float bottom) {
+    const float width = static_cast<float>(picture.width()) - 2 * margin;
+    const auto letters = static_cast<std::size_t>(std::max(width - 16, 0.0f) / letter_width);
+    news_lines_.clear();
+    for (const std::string& text : {news_.text, in_figures(news_)})
+        add_lines(text, std::max<std::size_t>(letters, 1), news_lines_);
+    const float height = 12 + line_height * static_cast<float>(news_lines_.size());
+    boxes_.push_back({margin, bottom - height, width, height, back});
+    float y = bottom - height + 6;
+    for (const std::string& line : news_lines_) {
+        texts_.push_back({margin + 8, y, 1, make_rgba(255, 226, 170), line});
+        y += line_height;
+    }
 }
 
 void overlay::add_lanes(const renderer& picture, const recorder& frame) {

@@ -1,6 +1,7 @@
 // What the window paints over the finished picture: lanes of the threads, a graph of frame times.
 #pragma once
 
+#include "game_code.hpp"
 #include "recorder.hpp"
 
 #include "../game/render/renderer.hpp"
@@ -22,7 +23,11 @@ public:
     void paint(renderer& picture, std::span<const stage> table, const recorder& frame,
                const overlay_state& state);
 
+    /// What became of new code, for some seconds: the sentence, and below it times and counts.
+    void show_news(const code_change& change);
+
 private:
+    void add_news(const renderer& picture, float bottom);
     void add_lanes(const renderer& picture, const recorder& frame);
     void add_graph(const renderer& picture, float frame_ms);
 
@@ -31,6 +36,9 @@ private:
     std::array<float, 180> history_{};  // milliseconds, a ring
     std::size_t frames_ = 0;
     std::string headline_, scale_;
+    code_change news_;
+    std::vector<std::string> news_lines_;
+    std::size_t news_until_ = 0;  // frame
 };
 
 }  // namespace arena::host

@@ -19,8 +19,6 @@ inline nanoseconds now() {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-inline constexpr std::size_t max_stages = 32;
-
 struct task_record {
     std::uint32_t stage, part, lane;
     nanoseconds begin, end;

@@ -1,8 +1,8 @@
 #include "report.hpp"
 
 #include "../game/model.hpp"
-#include "../game/sound/wav.hpp"
 #include "import/import_model.hpp"
+#include "wav.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -7,9 +7,6 @@
 
 namespace arena::host {
 
-/// Contender 0 is serial; the last one is the backend that was asked for.
-using contenders = std::vector<std::unique_ptr<contender>>;
-
 /// The first frame in which two contenders differ, counted from 1; 0: none.
 std::size_t first_difference(const contenders& all);
 

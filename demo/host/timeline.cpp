@@ -68,6 +68,7 @@ private:
 
     // From the stage that ends last back through the latest of its predecessors.
     void mark_critical() {
+        if (table_.empty()) return;  // a stub of the game has run
         std::size_t at = 0;
         for (std::size_t i = 0; i < table_.size(); ++i)
             if (spans_[i].end > spans_[at].end) at = i;

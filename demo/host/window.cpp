@@ -67,7 +67,8 @@ private:
 
 class window {
 public:
-    window(const options& wish, const model_blocks& models) : wish_(wish), models_(models) {
+    window(const options& wish, const model_blocks& models, game_code& code)
+        : wish_(wish), models_(models), code_(code) {
         window_.reset(SDL_CreateWindow("The arena - Braid", SDL_WINDOWPOS_CENTERED,
                                        SDL_WINDOWPOS_CENTERED, static_cast<int>(wish.width),
                                        static_cast<int>(wish.height), SDL_WINDOW_RESIZABLE));
@@ -84,6 +85,7 @@ public:
                                  static_cast<int>(wish.height));
         build_world();
         build_backend();
+        code_.try_with([this] { world_->try_frame(); });
     }
 
     void run() {
@@ -91,6 +93,7 @@ public:
         while (!closed_ && (wish_.frames == 0 || frame < wish_.frames)) {
             const nanoseconds start = now();
             for (SDL_Event event; SDL_PollEvent(&event);) handle(event);
+            follow_code();
             run_frame();
             ++frame;
             show();
@@ -106,7 +109,7 @@ public:
 private:
     void build_world() {
         world_.reset();  // first, so that two never need room at once
-        world_ = std::make_unique<world>(wish_, models_);
+        world_ = std::make_unique<world>(wish_, models_, code_);
     }
 
     void build_backend() {
@@ -120,6 +123,14 @@ private:
         }
     }
 
+    void follow_code() {
+        const code_change change = code_.at_frame_boundary();
+        if (!change) return;
+        print_news(change);
+        overlay_.show_news(change);
+        world_->follow_code();
+    }
+
     void run_frame() {
         const game_api& api = world_->api();
         if (!dragged_) input_.camera_yaw += 0.001f;
@@ -127,7 +138,7 @@ private:
         recorder_->begin_frame();
         backend_->run_frame(api.stages, world_->state(), *recorder_);
         recorder_->end_frame();
-        speaker_.play(world_->sound().samples());
+        speaker_.play(world_->samples());
         overlay_.paint(
             world_->picture(), api.stages, *recorder_,
             {serial_ ? "serial" : wish_.backend, serial_ ? 0 : wish_.workers, wish_.characters});
@@ -216,6 +227,7 @@ private:
 
     options wish_;
     const model_blocks& models_;
+    game_code& code_;
     sdl_session session_;
     speaker speaker_;
     owned<SDL_Window> window_;
@@ -238,8 +250,8 @@ bool has_display() {
     return false;
 }
 
-int run_window(const options& wish, const model_blocks& models) {
-    window(wish, models).run();
+int run_window(const options& wish, const model_blocks& models, game_code& code) {
+    window(wish, models, code).run();
     return 0;
 }
 

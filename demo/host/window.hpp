@@ -1,5 +1,6 @@
 #pragma once
 
+#include "game_code.hpp"
 #include "options.hpp"
 #include "world.hpp"
 
@@ -9,6 +10,6 @@ namespace arena::host {
 bool has_display();
 
 /// Runs in a window until it is closed (or for options::frames frames). The exit status.
-int run_window(const options& wish, const model_blocks& models);
+int run_window(const options& wish, const model_blocks& models, game_code& code);
 
 }  // namespace arena::host

@@ -1,9 +1,8 @@
 // One copy of the game with the picture, the sound and the memory that the platform lends it.
 #pragma once
 
-#include "../game/game_api.hpp"
 #include "../game/render/renderer.hpp"
-#include "../game/sound/mixer.hpp"
+#include "game_code.hpp"
 #include "options.hpp"
 
 #include <cstdlib>
@@ -16,25 +15,43 @@ using model_blocks = std::vector<std::vector<std::byte>>;
 
 class world {
 public:
-    world(const options& wish, const model_blocks& models);
+    /// Models and code must outlive it.
+    world(const options& wish, const model_blocks& models, const game_code& code);
 
-    const game_api& api() const { return api_; }
+    /// After a boundary at which code was loaded, while no frame is in flight. State stays, but for
+    /// what a stub has made; the game may lie elsewhere.
+    void follow_code();
+    /// In a process that tries new code: one frame with it, on this thread, and gone with it.
+    void try_frame();
+
+    const game_api& api() const { return code_.game(); }
     game& state() { return *game_; }
+    const game& state() const { return *game_; }
+    std::uint32_t characters() const { return setup_.characters; }
     renderer& picture() { return picture_; }
-    mixer& sound() { return sound_; }
-    std::size_t memory_bytes() const { return bytes_; }
+    std::span<const std::int16_t> samples() const { return sound_.code->samples(*sound_.state); }
 
 private:
     struct release {
         void operator()(std::byte* block) const { std::free(block); }
     };
+    /// Aligned and zeroed; lives in `memory` until that gets another one.
+    using block = std::unique_ptr<std::byte, release>;
+    static std::span<std::byte> make_block(block& memory, std::size_t bytes);
+    void make_game();
+    void give_scratch();
+    void make_sound();
 
-    const game_api& api_;
+    const game_code& code_;
+    const model_blocks& models_;
     renderer picture_;
-    mixer sound_;
-    std::size_t bytes_ = 0;
-    std::unique_ptr<std::byte, release> memory_;
+    game_setup setup_;
+    sound_output sound_;
+    block scratch_memory_, sound_memory_;
+    std::span<std::byte> scratch_;
+    std::unique_ptr<game_state> state_;
     game* game_ = nullptr;
+    bool game_is_real_ = false, sound_is_real_ = false;
 };
 
 }  // namespace arena::host

@@ -62,7 +62,15 @@ bool own_thread::start(runtime& rt, const platform::thread_request& how) {
     return false;
 }
 
+bool own_thread::rests_in_wait() const {
+    // seq_cst: pairs with wait_loop::begin(). Twice, as the seat may be another thread's meanwhile:
+    // one that comes back to it has seen that the scheduler is frozen.
+    const atomic<bool>* const at_rest = waits_in_.load(seq_cst);
+    return at_rest != nullptr && at_rest->load(seq_cst) && waits_in_.load(seq_cst) == at_rest;
+}
+
 void own_thread::run() {
+    this_thread_state.module_wait = &waits_in_;
     if (seat_ == nullptr) return given_.entry(given_.argument);
     rt_->sit_down(*seat_);
     given_.entry(given_.argument);

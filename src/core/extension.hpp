@@ -118,16 +118,39 @@ public:
     bool start(runtime& rt, const platform::thread_request& how);
     /// Any thread but this one. Nothing if it was not started.
     void join();
+    /// The thread rests in a wait, while another thread has frozen the scheduler. After that, and
+    /// after all seats have come to rest.
+    bool rests_in_wait() const;
 
 private:
     void run();
 
     runtime* rt_ = nullptr;
+    atomic<const atomic<bool>*> waits_in_{nullptr};  // see thread_state::module_wait
     seats_seat* seat_ = nullptr;  // null: without a chooser, or there was no seat
     platform::thread_request given_{}, request_{};
     platform::thread_handle thread_ = 0;
     atomic<bool> over_{false};
 };
+
+/// Another thread has frozen the scheduler. seq_cst: pairs with freeze(), which then asks
+/// code_holder::runs_code(); a module's thread says that it runs code, and then asks this.
+inline bool is_frozen(const runtime& rt) {
+    return rt.frozen().on() && !rt.frozen().is_by_this_thread();
+}
+/// The thread sleeps until resume(), or `enough()`, at which it looks now and then.
+template <class Enough>
+void rest_while_frozen(runtime& rt, Enough&& enough) {
+    const bool passes = rt.serial() != nullptr && rt.bound() != nullptr;
+    if (passes) rt.serial()->leave(rt.bound()->index);
+    rt.frozen().wait_until_over_or(enough);
+    if (passes) rt.serial()->enter(rt.bound()->index);
+}
+/// The thread may be stopped: none of the library's bodies lies on its stack, that freeze() would
+/// wait for.
+inline bool may_rest() {
+    return current_task() == nullptr && this_thread_state.module_wait == nullptr;
+}
 
 /// The calling thread passes the gate, so it must not sleep but by sleep_at_gate().
 inline bool passes_gate(const runtime& rt) {

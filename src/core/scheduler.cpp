@@ -121,7 +121,7 @@ void scheduler::expect_work(nanoseconds in) {
 }
 void scheduler::freeze() {
     rt_->point();
-    rt_->freeze();
+    rt_->freeze(INT64_MAX);
 }
 void scheduler::resume() {
     rt_->point();

@@ -20,7 +20,26 @@ using detail::frame_state;
 namespace detail {
 
 frame_state::frame_state(scheduler& owner, const frame_loop_options& o)
-    : s(owner), rt(owner.internals()), options(o), depth(o.depth), slot_count(o.depth + 1) {}
+    : code_holder(owner),
+      s(owner),
+      rt(owner.internals()),
+      options(o),
+      depth(o.depth),
+      slot_count(o.depth + 1) {}
+
+void stage_state::show_code(code_search& to) const {
+    for (const stage_body& body : bodies) {
+        const held_code what{.use = code_use::callback,
+                             .name = name,
+                             .address = reinterpret_cast<std::uintptr_t>(body.how.call)};
+        const bool found = to.where().has(what.address);
+        found ? to.report(what) : void(to.look_into(what, body.object, body.how.bytes));
+    }
+}
+
+void frame_state::show_code(code_search& to) const {
+    for (unsigned i = 0; i < stage_count; ++i) stages[i]->show_code(to);
+}
 
 void frame_state::destroy(frame_state* state) {
     runtime& rt = state->rt;

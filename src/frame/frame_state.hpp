@@ -2,6 +2,7 @@
 // What a frame loop and its stages hold.
 
 #include "base/accounted_array.hpp"
+#include "braid/core/code_holders.hpp"
 #include "braid/core/future.hpp"
 #include "braid/core/task_builder.hpp"
 #include "braid/frame/fault_injector.hpp"
@@ -46,6 +47,7 @@ struct stage_state {
     void run_body(std::uint32_t index, task_context& task);
     /// Before a frame. False, and reported: the stage cannot run.
     bool prepare();
+    void show_code(code_search& to) const;
 
     frame_state& loop;
     const char* name;
@@ -66,11 +68,12 @@ struct stage_state {
     bool no_bodies = false;  // the run of the graph has nothing left to do
 };
 
-struct frame_state {
+struct frame_state final : code_holder {
     static constexpr unsigned kept_records = 64;
 
     frame_state(scheduler& owner, const frame_loop_options& o);
     static void destroy(frame_state* state);
+    void show_code(code_search& to) const override;
 
     frame_slot& slot_of(std::uint64_t frame) { return *slots[frame % slot_count]; }
     /// True: a frame has not been collected.

@@ -1,6 +1,7 @@
 #include "braid/frame/rate_thread.hpp"
 
 #include "base/platform/platform.hpp"
+#include "braid/core/code_holders.hpp"
 #include "core/extension.hpp"
 #include "frame/frame_state.hpp"
 #include "frame/rate_schedule.hpp"
@@ -27,12 +28,32 @@ struct virtual_clock {
 
 }  // namespace
 
-struct rate_thread::state {
+struct rate_thread::state final : code_holder {
+    state(rate_thread& of, const rate_options& o) : code_holder(of.rt_), owner(of), options(o) {}
+
     rate_thread& owner;
     rate_options options;
     atomic<std::uint32_t> stop{0};
+    atomic<bool> ticks{false};  // the body runs, or is about to
     core::own_thread thread{};
 
+    bool runs_code() const override { return ticks.load(seq_cst) && !thread.rests_in_wait(); }
+    void show_code(code_search& to) const override {
+        to.look_at(code_use::thread, options.name, owner.body_.call);
+    }
+    /// False: it is to stop.
+    bool begin_tick() {
+        ticks.store(true, seq_cst);  // pairs with runs_code(); is_frozen() comes after it
+        while (core::is_frozen(owner.rt_)) {
+            ticks.store(false, seq_cst);
+            bool ends = false;
+            // acquire: pairs with stop().
+            core::rest_while_frozen(owner.rt_, [&] { return ends = stop.load(acquire) != 0; });
+            if (ends) return false;
+            ticks.store(true, seq_cst);
+        }
+        return true;
+    }
     void run() {
         if (core::passes_gate(owner.rt_)) return run_by<virtual_clock>({owner.rt_});
         run_by<active_policy>({});
@@ -40,7 +61,10 @@ struct rate_thread::state {
     template <class Clock>
     void run_by(Clock clock) {
         detail::basic_rate_schedule<Clock> schedule(options.period, clock);
-        while (schedule.wait(stop)) tick(schedule.next(owner.counts_));
+        while (schedule.wait(stop) && begin_tick()) {
+            tick(schedule.next(owner.counts_));
+            ticks.store(false, release);  // pairs with runs_code()
+        }
     }
     void tick(const rate_tick& now) {
 #if BRAID_HAS_EXCEPTIONS

@@ -40,6 +40,22 @@ graph::~graph() {
     core::memory(rt_).release(state_, sizeof(graph_state), alignof(graph_state), memory_tag::graph);
 }
 
+/// The nodes of a run that goes on are reported here, and not as tasks, too.
+void graph_state::show_code(code_search& to) const {
+    for (const graph_record& r : records) {
+        if (r.erased || r.call == nullptr) continue;
+        const core::own_task node(rt, r.slot);
+        held_code what{.use = code_use::node,
+                       .name = node.name() != nullptr ? node.name() : name,
+                       .address = reinterpret_cast<std::uintptr_t>(r.call)};
+        if (to.where().has(what.address)) {
+            to.report(what);
+        } else {
+            to.look_into(what, node.storage(), closure_bytes);
+        }
+    }
+}
+
 // ---- building ----------------------------------------------------------------------------------
 
 bool graph::may_edit() const {

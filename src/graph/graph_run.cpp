@@ -444,7 +444,10 @@ void graph_run::end_node(core::seat& w, const graph_plan& plan, task_id id, node
         if (!to.drop_wait()) continue;
         const std::uint32_t node = to.number() - 1;
         const graph_plan& ready = plans[node];
-        if (now != 0) stamps[node].ready = now;
+        if (now != 0) {
+            // Another one that it waited for may have ended after `now`.
+            stamps[node].ready = ready.waits_for == 1 ? now : active_policy::now();
+        }
         if (next == nullptr || *next != nullptr || !is_at_hand(to)) {
             if (core::observed(rt)) report_ready(w, ready, id);
             queue_ready(w, ready);

@@ -1,6 +1,7 @@
 #pragma once
 // What a graph holds: its nodes as they were added, and the plan that runs follow.
 
+#include "braid/core/code_holders.hpp"
 #include "braid/graph/idempotent.hpp"
 #include "core/extension.hpp"
 #include "graph/ranking.hpp"
@@ -76,9 +77,10 @@ struct graph_stamp {
     std::uint32_t seat;
 };
 
-struct graph_state {
+struct graph_state final : code_holder {
     graph_state(runtime& owner, const char* n)
-        : rt(owner),
+        : code_holder(owner),
+          rt(owner),
           name(n),
           records(core::memory(owner)),
           edges(core::memory(owner)),
@@ -101,6 +103,7 @@ struct graph_state {
         const char* own = core::own_task(rt, records[node].slot).name();
         return own != nullptr ? own : "";
     }
+    void show_code(code_search& to) const override;
     /// This graph, or one that it runs, is `other`.
     bool contains(const graph_state* other) const;
 

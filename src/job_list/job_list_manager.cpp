@@ -38,6 +38,15 @@ static_assert(sizeof(job) == 16);
 job_list_state::job_list_state(job_manager_state& owner, const job_list_options& o, unsigned at)
     : manager(owner), rt(owner.rt), options(o), place(at) {}
 
+void job_list_state::show_jobs(const job_list& list, code_search& to) {
+    const job_list_state& s = list.state_;
+    const bool over = list.is_submitted() && !core::is_open(s.rt, list.submission());
+    for (std::uint32_t i = 0; !over && i < list.size_; ++i) {
+        to.look_at(code_use::job, s.options.name, s.jobs[i].function);
+        to.look_at(code_use::job, s.options.name, s.jobs[i].data);
+    }
+}
+
 std::uint32_t count_cores(const topology* machine, std::uint32_t threads) {
     if (machine == nullptr) return threads;
     std::uint32_t cores = 0;
@@ -50,10 +59,22 @@ std::uint32_t count_cores(const topology* machine, std::uint32_t threads) {
 
 // With one hardware thread there is nothing to tell apart.
 job_manager_state::job_manager_state(runtime& owner)
-    : rt(owner),
+    : code_holder(owner),
+      rt(owner),
       cores(core::hardware_threads(owner) > 1
                 ? count_cores(machine_topology(), core::hardware_threads(owner))
                 : 1) {}
+
+/// A function that is registered, and in no list, is never called: it has a name.
+void job_manager_state::show_code(code_search& to) const {
+    const locked lock(mutex);
+    for (unsigned i = 0; i < count; ++i) job_list_state::show_jobs(*lists[i], to);
+}
+
+void job_manager_state::forget_code(const code_range& code) {
+    const locked lock(mutex);
+    names.forget(code);
+}
 
 bool job_manager_state::normal_waits() const {
     if (normal_runners.load(relaxed) != 0) return true;

@@ -6,6 +6,7 @@
 // the owner; the task hands them over both ways. A runner is a child of that task and looks at
 // nothing of the list after its own end: then the owner may fill the list again, or free it.
 
+#include "braid/core/code_holders.hpp"
 #include "braid/job_list/job_list.hpp"
 #include "core/extension.hpp"
 #include "job_list/job_feed.hpp"
@@ -56,6 +57,7 @@ struct job_list_state {
                            predecessors& found) const;
     std::uint32_t threads_for(int parallelism) const;
     task_id submit_task(const predecessors& after);
+    static void show_jobs(const job_list& list, code_search& to);
     /// Waits, and takes the submission apart. False: refused.
     bool collect(job_list& list, core::failure& failure);
 
@@ -110,9 +112,11 @@ struct unit_state {
 /// Cores with several hardware threads count once; as many as `threads` if nobody knows.
 std::uint32_t count_cores(const topology* machine, std::uint32_t threads);
 
-struct job_manager_state {
+struct job_manager_state final : code_holder {
     explicit job_manager_state(runtime& owner);
 
+    void show_code(code_search& to) const override;
+    void forget_code(const code_range& code) override;
     /// A list of the normal level has work that no thread has begun with.
     bool normal_waits() const;
 

@@ -1,15 +1,18 @@
 #pragma once
 // Which functions are jobs, and their names. Read without a lock by threads that add jobs.
 
+#include "braid/core/code_holders.hpp"
 #include "braid/job_list/job_list_manager.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Open addressing; entries are never taken out.
+/// Open addressing.
 class job_names {
 public:
     static constexpr std::size_t slots = 2 * std::size_t{job_list_manager::max_functions};
@@ -41,6 +44,25 @@ public:
             if (there == function || there == nullptr) return at;
             at = (at + 1) % slots;
         }
+    }
+    /// While nobody adds or looks.
+    void forget(const code_range& code) {
+        const auto gone = [&](const entry& e) {
+            return code.has(reinterpret_cast<const void*>(e.function.load(relaxed)));
+        };
+        if (std::none_of(std::begin(entries_), std::end(entries_), gone)) return;
+        struct kept {
+            job_function function;
+            const char* name;
+        } all[job_list_manager::max_functions];
+        std::size_t count = 0;
+        for (entry& e : entries_) {
+            const job_function function = e.function.load(relaxed);
+            if (function != nullptr && !gone(e)) all[count++] = {function, e.name};
+            e.function.store(nullptr, relaxed);
+        }
+        count_ = 0;
+        for (std::size_t i = 0; i < count; ++i) add(all[i].function, all[i].name);
     }
     const char* name_at(std::size_t at) const { return entries_[at].name; }
 

@@ -2,6 +2,7 @@
 
 #include "base/platform/platform.hpp"
 #include "braid/base/bounded_queue.hpp"
+#include "braid/core/code_holders.hpp"
 #include "braid/core/scheduler.hpp"
 #include "core/extension.hpp"
 
@@ -45,7 +46,7 @@ queue_options within_limits(queue_options o, const detail::runtime& rt) {
 
 // Work lies in the ring; under when_full::grow later work lies in `overflow` once the ring was
 // full, and all work goes there until the list is empty, so that the order of starting stays.
-struct queue::state {
+struct queue::state final : code_holder {
     using ring = bounded_queue<item>;
 
     struct link {
@@ -63,7 +64,8 @@ struct queue::state {
     /// Takes over both blocks.
     state(queue& q, detail::runtime& runtime, const queue_options& o, ring::cell* space,
           core::own_thread* space_of_threads)
-        : rt(runtime),
+        : code_holder(runtime),
+          rt(runtime),
           options(o),
           cells(space),
           work(space, cell_count(o)),
@@ -87,7 +89,10 @@ struct queue::state {
     bool try_pop(item& it);
     void run_one(item& it);
     bool run_oldest(atomic<std::uint64_t>& count);
+    bool rest_if_frozen();
     void thread_main();
+    bool runs_code() const override;
+    void show_code(code_search& to) const override;
     void notify_sleepers();
     void wake_all();
     template <class Still>
@@ -109,6 +114,7 @@ struct queue::state {
     atomic<bool> closed{false};         // push() refuses
     atomic<bool> overflowing{false};    // overflow is not empty
     atomic<std::uint32_t> sleepers{0};  // threads in a wait for `changed`
+    atomic<std::uint32_t> running{0};   // threads that may begin with a piece, or have begun
     atomic<std::uint64_t> pushed{0}, ended{0}, dropped{0};
     atomic<std::uint64_t> refused{0}, helped{0}, grown{0}, blocked{0};
     core::own_thread* threads;
@@ -206,12 +212,54 @@ void queue::state::run_one(item& it) {
     notify_sleepers();
 }
 
+/// By a thread that counts as running, between two pieces. True: it has rested.
+bool queue::state::rest_if_frozen() {
+    if (!core::is_frozen(rt)) return false;
+    running.fetch_sub(1, seq_cst);
+    bool ends = false;
+    core::rest_while_frozen(rt, [this, &ends] {
+        const std::lock_guard lock(mutex);
+        return ends = stopping;
+    });
+    running.fetch_add(1, seq_cst);  // seq_cst: pairs with runs_code(); is_frozen() comes after it
+    return !ends;
+}
+
+/// A thread of the program or of the scheduler helps.
 bool queue::state::run_oldest(atomic<std::uint64_t>& count) {
     item it;
-    if (!try_pop(it)) return false;
-    count.fetch_add(1, relaxed);
-    run_one(it);
-    return true;
+    running.fetch_add(1, seq_cst);  // as rest_if_frozen()
+    while (innermost == nullptr && core::may_rest() && rest_if_frozen()) {
+    }
+    const bool found = try_pop(it);
+    if (found) {
+        count.fetch_add(1, relaxed);
+        run_one(it);
+    }
+    running.fetch_sub(1, seq_cst);
+    return found;
+}
+
+/// Who helps from within a task is the scheduler's to wait for.
+bool queue::state::runs_code() const {
+    std::uint32_t waiting = 0;
+    for (unsigned i = 0; i < options.threads; ++i) waiting += threads[i].rests_in_wait();
+    return running.load(seq_cst) > waiting;
+}
+
+void queue::item::show_code(code_search& to, const char* name) const {
+    if (manage_ == nullptr) return;
+    held_code what{.use = code_use::queued,
+                   .name = name,
+                   .address = reinterpret_cast<std::uintptr_t>(manage_)};
+    if (to.where().has(what.address)) return to.report(what);
+    to.look_into(what, bytes_, inline_bytes);
+}
+
+void queue::state::show_code(code_search& to) const {
+    const auto look = [&](const item& it) { it.show_code(to, options.name); };
+    work.each(look);
+    for (const link* one = overflow.first; one != nullptr; one = one->next) look(one->work);
 }
 
 void queue::state::thread_main() {
@@ -220,18 +268,23 @@ void queue::state::thread_main() {
     if (callbacks.started != nullptr) callbacks.started(callbacks.user, options.name);
     item it;
     bool over = false;
+    running.fetch_add(1, seq_cst);  // as rest_if_frozen()
     while (!over) {
         core::point(rt);
+        if (rest_if_frozen()) continue;
         if (try_pop(it)) {
             run_one(it);
             continue;
         }
+        running.fetch_sub(1, seq_cst);
         sleep_while(false, [&] {
             const bool more = work.size() != 0 || !overflow.empty();
             over = !more && stopping;
             return !more && !stopping;
         });
+        running.fetch_add(1, seq_cst);
     }
+    running.fetch_sub(1, seq_cst);
     if (callbacks.stopping != nullptr) callbacks.stopping(callbacks.user, options.name);
 }
 

@@ -29,6 +29,8 @@ void modules_state::check(bool all) noexcept {
     try {
         const std::lock_guard one_at_a_time(checking);
         for (;;) {
+            free_spent();
+            const bool loaded = judge();
             std::vector<module_state*> dirty;
             {
                 const std::lock_guard lock(mutex);
@@ -39,9 +41,11 @@ void modules_state::check(bool all) noexcept {
                 }
                 all = false;
             }
-            if (dirty.empty() || stopping.load(std::memory_order_relaxed)) return;
+            const bool any = loaded || !dirty.empty();
+            if (!any || stopping.load(std::memory_order_relaxed)) return;
             for (module_state* m : dirty) look(*m);
             settle();
+            plan_state();
         }
     } catch (...) {
         // relaxed: the flag is all that there is to say.
@@ -84,7 +88,7 @@ void modules_state::read_and_check(module_state& m, lock_rules::verdict lock) {
     }
     if (!read) return refuse(m, "", read.text);
 
-    auto found = std::make_unique<live_code>();
+    auto found = std::make_shared<live_code>();
     found->hash = hash_of(bytes);
     if (is_known(m, found->hash)) return;
     m.waiting = nullptr;
@@ -114,12 +118,16 @@ bool modules_state::is_known(module_state& m, const std::string& hash) {
     if (m.waiting != nullptr && m.waiting->hash == hash) return true;
     const std::lock_guard guard(mutex);
     if (m.ready != nullptr && m.ready->hash == hash) return true;
+    if (m.untried != nullptr && m.untried->hash == hash) return true;
     if (m.current != nullptr && m.current->hash == hash) {
         // What was on its way is no longer what the file says.
+        drop_untried(m);
         m.ready = nullptr;
         m.waiting = nullptr;
         return true;
     }
+    if (m.refused_by_state == hash) return true;
+    m.refused_by_state.clear();
     return std::ranges::find(m.refused, hash) != m.refused.end();
 }
 
@@ -161,8 +169,9 @@ std::string modules_state::difference_with_others(const module_state& m, const l
         const module_state& other = *one->state_;
         const live_code* const theirs = with_waiting && other.waiting != nullptr
                                             ? other.waiting.get()
-                                        : other.ready != nullptr ? other.ready.get()
-                                                                 : other.current.get();
+                                        : other.untried != nullptr ? other.untried.get()
+                                        : other.ready != nullptr   ? other.ready.get()
+                                                                   : other.current.get();
         if (&other == &m || theirs == nullptr) continue;
         std::string differs = difference(theirs->file.types, "module '" + other.options.name + "'",
                                          code.file.types, "'" + m.options.name + "'");
@@ -183,28 +192,45 @@ void modules_state::settle() {
     };
     const bool together = std::ranges::all_of(
         waiting, [&](const module_state* m) { return differs(m, true).empty(); });
-    std::vector<std::unique_ptr<live_code>> loaded(waiting.size());
-    bool all = true;
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-        module_state& m = *waiting[i];
-        const std::string found = together ? "" : differs(&m, false);
+    std::vector<module_state*> fit;
+    std::vector<std::shared_ptr<live_code>> codes;
+    for (module_state* const m : waiting) {
+        const std::string found = together ? "" : differs(m, false);
         if (found.empty()) {
-            loaded[i] = load_waiting(m);
-            all = all && loaded[i] != nullptr;
+            codes.push_back(copy_waiting(*m));
+            fit.push_back(m);
         } else {
-            refuse(m, "",
-                   "'" + m.options.path + "' sees a type otherwise: " + found +
+            refuse(*m, "",
+                   "'" + m->options.path + "' sees a type otherwise: " + found +
                        "; it is taken when both are built anew");
         }
     }
+    if (!is_tried_first(fit)) return take(fit, std::move(codes), together);
+    const std::lock_guard guard(mutex);
+    for (std::size_t i = 0; i < fit.size(); ++i) {
+        if (codes[i] == nullptr) continue;
+        drop_untried(*fit[i]);
+        fit[i]->untried = std::move(codes[i]);
+    }
+    // relaxed: as in refuse().
+    news.store(true, std::memory_order_relaxed);
+}
+
+void modules_state::take(std::span<module_state* const> of,
+                         std::vector<std::shared_ptr<live_code>> codes, bool together) {
+    bool all = true;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        if (codes[i] != nullptr && !load_copy(*of[i], *codes[i])) codes[i] = nullptr;
+        all = all && codes[i] != nullptr;
+    }
     // One boundary takes all of them, or those that fit without the one that failed.
     const std::lock_guard guard(mutex);
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-        if (loaded[i] == nullptr) continue;
-        module_state& m = *waiting[i];
-        if (together && !all && !difference_with_others(m, *loaded[i], false).empty()) continue;
-        m.bytes += loaded[i]->code.bytes;
-        m.ready = std::move(loaded[i]);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        if (codes[i] == nullptr) continue;
+        module_state& m = *of[i];
+        if (together && !all && !difference_with_others(m, *codes[i], false).empty()) continue;
+        m.bytes += codes[i]->code.bytes;
+        m.ready = std::move(codes[i]);
         m.last_said.clear();
         // relaxed: as in refuse().
         news.store(true, std::memory_order_relaxed);
@@ -224,22 +250,28 @@ status modules_state::copy(module_state& m, std::string& path) {
     return platform::write_file(path, m.content, platform::file_kind::code);
 }
 
-std::unique_ptr<live_code> modules_state::load_waiting(module_state& m) {
+std::shared_ptr<live_code> modules_state::copy_waiting(module_state& m) {
     std::string path;
     const status copied = copy(m, path);
-    std::unique_ptr<live_code> code = std::move(m.waiting);
+    std::shared_ptr<live_code> code = std::move(m.waiting);
     const std::vector<std::byte> content = std::move(m.content);
     if (!copied) {
         refuse(m, "", copied.text);
         return nullptr;
     }
-    if (status went = load(path, code->file.exports, code->code); !went) {
-        platform::remove_file(path);
-        refuse(m, code->hash, "'" + m.options.path + "' cannot be loaded: " + went.text);
-        return nullptr;
-    }
+    code->code.path = std::move(path);
     code->code.bytes = content.size();
     return code;
+}
+
+bool modules_state::load_copy(module_state& m, live_code& code) {
+    const std::string path = code.code.path;
+    const status went = load(path, code.file.exports, code.code);
+    if (!went) {
+        platform::remove_file(path);
+        refuse(m, code.hash, "'" + m.options.path + "' cannot be loaded: " + went.text);
+    }
+    return static_cast<bool>(went);
 }
 
 }  // namespace reload::detail

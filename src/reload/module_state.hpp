@@ -4,9 +4,15 @@
 #include "braid/core/scheduler.hpp"
 #include "braid/reload/function.hpp"
 #include "braid/reload/modules.hpp"
+#include "reload/barrier/barrier.hpp"
 #include "reload/check/check.hpp"
+#include "reload/known/known_codes.hpp"
 #include "reload/load/loader.hpp"
+#include "reload/migrate/state_change.hpp"
+#include "reload/trial/running_trial.hpp"
+#include "reload/trial/trial_run.hpp"
 #include "reload/watch/lock_rules.hpp"
+#include "reload/way_back/way_back.hpp"
 
 #include <atomic>
 #include <map>
@@ -14,7 +20,28 @@
 #include <thread>
 
 BRAID_NAMESPACE_BEGIN
-namespace reload::detail {
+namespace reload {
+
+struct report;
+
+namespace detail {
+
+/// The modules of which code is to be replaced, and that code.
+struct replacement {
+    struct one {
+        module_state* of;
+        std::string old_build, old_file;
+        platform::image_place old_place;
+    };
+    std::vector<one> modules;
+    std::vector<replaced_code> codes;  // of the same
+    nanoseconds within{0};
+
+    void drop(std::size_t i) {
+        modules.erase(modules.begin() + static_cast<std::ptrdiff_t>(i));
+        codes.erase(codes.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+};
 
 /// Code in the process, or on its way there.
 struct live_code {
@@ -24,12 +51,18 @@ struct live_code {
     std::string remark;  // what the sentence about it adds
 };
 
+/// A call, and what it is to run.
+struct call_target {
+    import* of;
+    void (*function)();
+};
+
 struct module_state {
     module_state(modules_state& all, module_options given)
         : owner(all), options(std::move(given)) {}
 
-    /// Lets all calls go over; null: to the stubs.
-    void point(const loaded_module* to) const;
+    /// Where each call of this module goes when it goes over to that code.
+    void find_targets(const loaded_module& in, std::vector<call_target>& out) const;
     std::vector<wanted_function> wanted() const;
 
     modules_state& owner;
@@ -37,10 +70,12 @@ struct module_state {
 
     // Under modules_state::mutex.
     std::vector<import*> imports;
-    std::unique_ptr<live_code> current, ready;
-    std::vector<std::string> refused;  // hashes of contents
-    std::string last_said;             // a refusal that is not about a content
+    std::shared_ptr<live_code> untried, ready, current;  // from copied to running
+    std::vector<std::string> refused;                    // hashes of contents
+    std::string refused_by_state;                        // another state may take that content
+    std::string last_said;                               // a refusal that is not about a content
     std::size_t loads = 0, bytes = 0;
+    std::shared_ptr<live_code> later;  // ready, and came too late for the boundary that goes on
     bool dirty = true;
     bool locked = false;     // look again soon, although nothing may change
     bool unwatched = false;  // its folder cannot be watched yet
@@ -48,7 +83,7 @@ struct module_state {
     // Under modules_state::checking.
     lock_rules lock;
     std::vector<std::byte> content;      // of `waiting`
-    std::unique_ptr<live_code> waiting;  // good, but another module sees a type otherwise
+    std::shared_ptr<live_code> waiting;  // good, but another module sees a type otherwise
     std::map<std::string, int> copies;   // by build-id
 };
 
@@ -65,19 +100,71 @@ struct modules_state {
     void look(module_state& m);
     void read_and_check(module_state& m, lock_rules::verdict lock);
     void settle();
+    /// Loads the copies, and has the next boundary take them. `together`: all of them or, where one
+    /// cannot be loaded, those that fit without it.
+    void take(std::span<module_state* const> of, std::vector<std::shared_ptr<live_code>> codes,
+              bool together);
     std::string difference_with_others(const module_state& m, const live_code& code,
                                        bool with_waiting) const;
-    std::unique_ptr<live_code> load_waiting(module_state& m);
+    std::shared_ptr<live_code> copy_waiting(module_state& m);
     status copy(module_state& m, std::string& path);
+    bool load_copy(module_state& m, live_code& code);
     debug_info* host_types();
     bool is_known(module_state& m, const std::string& hash);
     /// Said at the next boundary. `hash` names the content, or is empty where it is not at fault.
     void refuse(module_state& m, const std::string& hash, const std::string& reason);
     std::int64_t now() const;
+    // ---- state_plan.cpp -------------------------------------------------------------------
+    /// For what is ready: how the arenas' objects go over. Under `checking`.
+    void plan_state();
+
+    // ---- trial/trials.cpp ---------------------------------------------------------------
+    void try_with(trial_function frame, trial_options wish);
+    bool is_tried_first(std::span<module_state* const> codes);
+    /// By the boundary: begins a trial, or looks whether one has ended. True: one goes on, or has
+    /// to begin.
+    bool follow_trial();
+    bool begin_trial();
+    /// The code was not loaded, so its copy goes, too. Under `mutex`.
+    static void drop_untried(module_state& m);
+    bool verdict_waits();
+    std::vector<tried_code> find_untried() const;
+    [[noreturn]] void be_child(running_trial& of);
+    void try_code(trial_run& run, const running_trial& of);
+    /// Under `checking`: what a trial that has ended means. True: code was loaded.
+    bool judge();
+    void take_untried(std::span<const tried_code> of);
+    void refuse_tried(const trial_verdict& verdict_of);
+
+    // ---- migrate/invariants.cpp ------------------------------------------------------------
+    /// What the types of the state that the code has rules for say about it; "": nothing is wrong.
+    std::string broken_invariant();
+    bool has_invariants() const;
+    const char* (*check_of(const std::string& type) const)(const void* at);
+
+    // ---- boundary.cpp ---------------------------------------------------------------------
+    bool comes_too_early();
+    void cross(outcome& went, barrier& rest, replacement& all);
+    replacement find_replacement(const std::function<bool(const module_state&)>& wanted);
+    void clear_way(barrier& rest, replacement& all);
+    std::string text_of(const barrier& rest, const replacement& all, std::size_t piece) const;
+    void renew_destroyers(arena_state& in, const replacement& all) const noexcept;
+    /// What was replaced is not run any more. All that may fail was reserved.
+    void retire(const replacement& all, barrier& rest) noexcept;
+
+    // ---- way_back/way_back.cpp -------------------------------------------------------------
+    /// Any thread. `from`: the module that is at fault; null: somebody asks.
+    void ask_back(std::string why, const module_state* from);
+    /// By the boundary. True: code and state went back.
+    bool follow_way_back(outcome& went, barrier& rest, replacement& all);
+    bool go_back(outcome& went, barrier& rest, replacement& all, const std::string& why);
+    std::string way_back_text(const std::string& why) const;
+    void free_spent();
 
     // ---- modules.cpp ----------------------------------------------------------------------
     void swap(outcome& went);
-    void drop_unfit();
+    /// `for_good`: until it is built anew.
+    void drop_unfit(bool for_good);
     void watch();
     void watch_once();
     void start_check();
@@ -87,11 +174,24 @@ struct modules_state {
     scheduler& tasks;
     const modules_options options;
 
+    known_codes known{options.name_crashes, options.stop_stale_calls};  // by the boundaries' thread
+
     std::mutex mutex;
     std::vector<std::unique_ptr<module>> list;
     std::vector<std::string> notes;  // sentences without their points
     bool checking_task = false;      // one is on its way
     task_id last_task;
+    std::vector<arena_state*> arenas;
+    std::shared_ptr<const state_plan> state_planned;
+    bool plan_is_late = false;  // what is ready waits for it
+    trial_function trial_frame;
+    trial_options trial_wish;
+    std::optional<trial_verdict> verdict;     // to be judged
+    std::unique_ptr<running_trial> trial_on;  // by the thread of the boundaries, as the next two
+    std::int64_t trial_wanted_ns = 0;         // since when one is to begin; 0: none is
+    std::unique_ptr<way_back> back;           // written by that thread
+    std::string back_asked;                   // why
+    std::vector<std::unique_ptr<way_back>> spent;
 
     /// True: something is ready, or a note. Read by each boundary.
     std::atomic<bool> news{false};
@@ -109,5 +209,9 @@ struct modules_state {
     std::thread watcher;
 };
 
-}  // namespace reload::detail
+/// Calls the module's `reloaded`, if it exports one. May throw what that throws.
+void call_reloaded(const live_code& code, const report& went);
+
+}  // namespace detail
+}  // namespace reload
 BRAID_NAMESPACE_END

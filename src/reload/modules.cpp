@@ -75,18 +75,23 @@ import::import(module& of, const char* wanted, const char* signature_text, const
     m.owner.news.store(true, std::memory_order_relaxed);
 }
 
+void import::has_thrown() const {
+    module_state& m = *owner.state_;
+    std::string why = "'";
+    why.append(name).append("' threw an exception");
+    m.owner.ask_back(std::move(why), &m);
+}
+
 import::~import() {
     module_state& m = *owner.state_;
     const std::lock_guard guard(m.owner.mutex);
     std::erase(m.imports, this);
 }
 
-void module_state::point(const loaded_module* to) const {
+void module_state::find_targets(const loaded_module& in, std::vector<call_target>& out) const {
     for (import* one : imports) {
-        const loaded_function* found = to != nullptr ? find(*to, wanted_of(*one)) : nullptr;
-        // release: pairs with the acquire of a call.
-        one->target.store(found != nullptr ? found->function : one->stub,
-                          std::memory_order_release);
+        const loaded_function* const found = find(in, wanted_of(*one));
+        out.push_back({one, found != nullptr ? found->function : one->stub});
     }
 }
 
@@ -172,7 +177,7 @@ void modules_state::start_check() {
     {
         const std::lock_guard guard(mutex);
         const bool any = std::ranges::any_of(list, [](const auto& m) { return m->state_->dirty; });
-        if (!any || checking_task) return;
+        if ((!any && !verdict && spent.empty()) || checking_task) return;
         checking_task = true;
     }
     const task_id id =
@@ -219,33 +224,17 @@ void modules_state::watch_once() {
     touched(names, all);
 }
 
-// ---- the boundary -------------------------------------------------------------------------------
-
-outcome modules_state::at_frame_boundary() noexcept {
-    outcome went;
-    // relaxed: the mutex orders what is behind it.
-    if (!news.load(std::memory_order_relaxed)) return went;
-    try {
-        const std::lock_guard guard(mutex);
-        swap(went);
-        news.store(false, std::memory_order_relaxed);
-    } catch (...) {
-        out_of_memory.store(true, std::memory_order_relaxed);
-    }
-    if (out_of_memory.exchange(false, std::memory_order_relaxed)) {
-        ++went.refused_;
-        went.fixed_ = "There was no memory to check or to load a module; it is tried again.";
-    }
-    return went;
-}
+// ---- the swap -----------------------------------------------------------------------------------
 
 /// One that was to be replaced stays: others that were built together with it wait, too.
-void modules_state::drop_unfit() {
+void modules_state::drop_unfit(bool for_good) {
     for (const auto& one : list) {
         module_state& m = *one->state_;
-        if (m.ready != nullptr && !difference_with_others(m, *m.ready, false).empty()) {
-            m.refused.push_back(m.ready->hash);
-            m.ready = nullptr;
+        for (auto* const code : {&m.ready, &m.untried}) {
+            if (*code == nullptr || difference_with_others(m, **code, false).empty()) continue;
+            if (for_good) m.refused.push_back((*code)->hash);
+            if (code == &m.untried) platform::remove_file((*code)->code.path);
+            *code = nullptr;
         }
     }
 }
@@ -268,22 +257,53 @@ void modules_state::swap(outcome& went) {
             m.refused.push_back(m.ready->hash);
             m.ready = nullptr;
             ++refused;
-            drop_unfit();
-            continue;
+            drop_unfit(true);
         }
+    }
+    state_change state(*this);
+    refused += state.prepare(text);
+    std::vector<call_target> targets;
+    for (const auto& one : list) {
+        const module_state& m = *one->state_;
+        if (!state.takes(m)) continue;
         append(text, loaded_text(m));
+        m.find_targets(m.ready->code, targets);
         ++loaded;
     }
+    if (loaded != 0) text += state.remark();
     if (!text.empty()) {
         text.front() = 'M';
         text += '.';
     }
+    auto before = std::make_unique<way_back>();
+    bool is_back = options.keep_frames != 0 && loaded != 0 && state.can_go_back();
     for (const auto& one : list) {
         module_state& m = *one->state_;
-        if (m.ready == nullptr) continue;
-        m.point(&m.ready->code);
+        if (!state.takes(m)) continue;
+        before->codes.push_back({&m, m.current});
+        is_back = is_back && m.current != nullptr;
+    }
+    spent.reserve(spent.size() + 2);
+    known.reserve(loaded);
+    // Nothing below fails for want of memory.
+    before->state = state.commit(went.migrated_);
+    if (loaded != 0) {
+        if (back != nullptr) spent.push_back(std::move(back));
+        (is_back ? back : spent.emplace_back()) = std::move(before);
+        back_asked.clear();
+    }
+    went.table_ = state.take_table();
+    // release: pairs with the acquire of a call.
+    for (const call_target& one : targets) {
+        one.of->target.store(one.function, std::memory_order_release);
+    }
+    for (const auto& one : list) {
+        module_state& m = *one->state_;
+        if (!state.takes(m)) continue;
         m.current = std::move(m.ready);
         ++m.loads;
+        known.add(m.current->code.place, m.options.name, m.current->file.build_id,
+                  m.current->code.path);
     }
     notes.clear();
     went.text_ = std::move(text);
@@ -326,6 +346,12 @@ modules::~modules() = default;
 
 module& modules::add(module_options options) { return state_->add(std::move(options)); }
 outcome modules::at_frame_boundary() noexcept { return state_->at_frame_boundary(); }
+void modules::try_with(std::function<void(trial&)> frame, trial_options how) {
+    state_->try_with(std::move(frame), how);
+}
+void modules::roll_back(std::string why) {
+    state_->ask_back(why.empty() ? "it was asked to" : std::move(why), nullptr);
+}
 void modules::check_now() { state_->check(true); }
 
 }  // namespace reload

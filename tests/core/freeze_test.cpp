@@ -109,7 +109,7 @@ TEST_P(Freeze, WaitersAndReservesRestToo) {
         const std::uint64_t before = ran;
         braid_test::until([&] { return ran > before + 20; });
         s.freeze();
-        // The foreign thread is not the scheduler's: it may run what it waits for, one at a time.
+        // The foreign thread rests in its wait, or is about to.
         braid_test::until([] { return others_sleep(); });
         s.resume();
     }

@@ -102,17 +102,33 @@ std::string printing_or_ending(const std::string& line) {
     return "";
 }
 
+std::string without_strings(const std::string& line) {
+    std::string rest;
+    bool inside = false;
+    char before = 0;
+    for (const char c : line) {
+        const bool quote = c == '"' && before != '\'' && before != '\\';
+        if (quote) inside = !inside;
+        if (!quote && !inside) rest += c;
+        before = c;
+    }
+    return rest;
+}
+
 TEST(HandlersRule, FindsWhatItForbids) {
     EXPECT_EQ(printing_or_ending("    std::printf(\"x\");"), "printf");
     EXPECT_EQ(printing_or_ending("if (bad) abort ();"), "abort");
     EXPECT_EQ(printing_or_ending("#include <iostream>"), "<iostream>");
     EXPECT_EQ(printing_or_ending("std::snprintf(text, n); on_exit(x); exits = 3;"), "");
+    EXPECT_EQ(printing_or_ending(without_strings(R"(note("exit(1)"); exit(1);)")), "exit");
+    EXPECT_EQ(printing_or_ending(without_strings(R"(note("exit(1)");)")), "");
 }
 
-// std::terminate is allowed where a contract in a header says so, and nowhere else.
+// std::terminate is allowed where a contract in a header says so, and nowhere else. A process that
+// the library has made for a trial ends itself.
 TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
     const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-    std::map<std::string, int> terminates;
+    std::map<std::string, int> terminates, ends;
     for (const char* folder : {"src", "include"}) {
         for (const auto& file : std::filesystem::recursive_directory_iterator(root / folder)) {
             if (!file.is_regular_file()) continue;
@@ -120,11 +136,16 @@ TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
             int number = 0;
             for (std::string line; std::getline(text, line);) {
                 ++number;
-                line = line.substr(0, line.find("//"));
-                EXPECT_EQ(printing_or_ending(line), "")
-                    << file.path() << ":" << number << ": " << line;
+                line = without_strings(line.substr(0, line.find("//")));
+                const std::string found = printing_or_ending(line);
+                const std::string name = file.path().filename().string();
+                if (found == "_exit") {
+                    ++ends[name];
+                } else {
+                    EXPECT_EQ(found, "") << file.path() << ":" << number << ": " << line;
+                }
                 if (line.find("std::terminate") != std::string::npos) {
-                    ++terminates[file.path().filename().string()];
+                    ++terminates[name];
                 }
             }
         }
@@ -139,6 +160,7 @@ TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
         {"per_worker.hpp", 1},    // -fno-exceptions: no memory for scratch
     };
     EXPECT_EQ(terminates, documented);
+    EXPECT_EQ(ends, (std::map<std::string, int>{{"child_process.cpp", 3}}));
 }
 
 }  // namespace

@@ -53,6 +53,24 @@ TEST_P(Threads, HaveTheNicenessAskedForAndTheCallerKeepsItsOwn) {
     EXPECT_EQ(this_proc_thread().nice, before);
 }
 
+TEST_P(Threads, HandFaultsOfTheirOwnToTheProgramsHandlerWithRoomForIt) {
+    static std::atomic<int> handled{0};
+    handled = 0;
+    const auto before = std::signal(SIGTRAP, [](int) { ++handled; });
+    {
+        braid::scheduler s(options());
+        on_each_worker(s, [](unsigned) {
+            std::raise(SIGTRAP);
+            stack_t room{};
+            EXPECT_EQ(sigaltstack(nullptr, &room), 0);
+            EXPECT_EQ(room.ss_flags & SS_DISABLE, 0);
+            EXPECT_GE(room.ss_size, 16'384U);
+        });
+    }
+    std::signal(SIGTRAP, before);
+    EXPECT_EQ(handled, GetParam());
+}
+
 TEST_P(Threads, ArePinnedFromTheFirstCoreAskedForAndTheCallerIsNot) {
     const std::string before = this_proc_thread().cpus;
     braid::scheduler_options o = options();

@@ -9,10 +9,10 @@ ARENA = sys.argv[1]
 DEADLINE = 50  # seconds
 
 
-def run(*arguments):
+def run(*arguments, deadline=DEADLINE):
     """The finished process of one run; output as text."""
     return subprocess.run([ARENA, "--headless", *arguments], capture_output=True, text=True,
-                          timeout=DEADLINE, check=False)
+                          timeout=deadline, check=False)
 
 
 def small_run(*arguments):

@@ -28,11 +28,12 @@ public:
                                .seed = seed,
                                .models = models,
                                .picture = &picture_,
-                               .sound = &sound_};
-        bytes_ = api_.memory_size(setup);
+                               .sound = &output_};
+        bytes_ = api_.scratch_size(setup);
         memory_.resize((bytes_ + guard_bytes) / sizeof(line) + 1);
         std::fill(block() + bytes_, block() + bytes_ + guard_bytes, guard);
-        game_ = api_.create(setup, {block(), bytes_});
+        game_ = api_.create(setup, state_);
+        api_.use_scratch(*game_, {block(), bytes_});
     }
 
     /// Runs the stages in `order`, the parts as `shuffle` leaves them.
@@ -64,6 +65,8 @@ private:
     small_model model_;
     renderer picture_{{.width = 320, .height = 200}};
     mixer sound_;
+    sound_output output_{arena_sound_api(), &sound_};
+    game_state state_;
     std::size_t bytes_ = 0;
     std::vector<line> memory_;
     game* game_ = nullptr;

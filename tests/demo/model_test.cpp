@@ -1,4 +1,5 @@
 // The flat model format: what the checker lets through, the game may read.
+#include "host/import/model_fault.hpp"
 #include "small_model.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include <limits>
 
 using namespace arena;
+using import::find_model_fault;
 
 namespace {
 

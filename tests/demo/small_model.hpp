@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hash_bytes.hpp"
 #include "model.hpp"
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 // inside the bytes only. scripts/fuzz.sh builds and runs it.
 #include "reload/image/exports.hpp"
 #include "reload/image/flags.hpp"
+#include "reload/image/type_records.hpp"
 #include "reload/stamp/stamp.hpp"
 
 #include <cstdlib>
@@ -43,6 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     detail::stamp own = detail::stamp_of(bytes, module);
     require(detail::judge(own, own) == detail::stamp_verdict::whole);
     (void)detail::missing_flags(module);
+    (void)detail::variables_of(module);
+    detail::type_notes notes;
+    (void)detail::read_type_notes(module, notes);
     std::vector<detail::exported> exports;
     if (!detail::read_exports(module, exports)) return 0;
     for (const detail::exported& one : exports) require(!one.name.empty() && one.address != 0);

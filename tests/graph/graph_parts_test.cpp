@@ -622,6 +622,21 @@ TEST_P(GraphParts, TimesOfARunFollowItsEdges) {
     EXPECT_LT(text.find("first"), text.find("middle")) << text;
 }
 
+TEST_P(GraphParts, ANodeIsReadyWhenTheLastOfThoseBeforeItHasEnded) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    const auto after = g.add([] {});
+    std::array<braid::graph_node, 6> before;
+    for (auto& node : before) g.precede(node = g.add([] {}), after);
+    g.measure(true);
+    for (unsigned i = 0; i < scaled(2'000); ++i) {
+        g.run_and_wait();
+        for (const auto node : before) {
+            ASSERT_GE(g.timing(after).ready, g.timing(node).ended) << "run " << i;
+        }
+    }
+}
+
 TEST(GraphText, ShowsGroupsConditionsTimesAndTheCriticalPath) {
     braid::scheduler s({.workers = 0});
     braid::graph g(s);

@@ -55,6 +55,9 @@ TEST_F(ReloadLineage, H12AFailedCopyIsNotTakenForLoaded) {
 
 // H13: code was unloaded while pointers into it were left.
 TEST_F(ReloadLineage, H13OldCodeStaysSoThatAPointerIntoItStillWorks) {
+    reload::modules_options lenient = options();
+    lenient.stop_stale_calls = false;
+    modules.emplace(*scheduler, lenient);
     using number = int();
     const reload::function<number*()> number_of_build(add(), "number_of_build",
                                                       []() -> number* { return nullptr; });

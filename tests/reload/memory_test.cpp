@@ -1,6 +1,8 @@
 // Memory that runs out anywhere: what runs goes on, and the next try succeeds.
 #include "reload_test.hpp"
 
+#include <braid/reload/arena.hpp>
+
 #include <climits>
 #include <cstdlib>
 #include <new>
@@ -68,6 +70,100 @@ TEST_F(ReloadMemory, ThatRunsOutAtABoundaryIsSaidAndTriedAgain) {
     }
     EXPECT_GT(refused, 0);
     EXPECT_EQ(simulate(game, input), 1);
+}
+
+TEST_F(ReloadMemory, ThatRunsOutWhileStateGoesOverLeavesItAsItWas) {
+    reload::module& m = add();
+    const reload::function<int(reload::arena&)> step(m, "step", [](reload::arena&) { return 0; });
+    const reload::function<long(reload::arena&)> energy(m, "energy",
+                                                        [](reload::arena&) -> long { return 0; });
+    reload::arena state(*modules);
+    put("colony_1");
+    (void)look();
+    int steps = 0, most = 0;
+    // Each number of granted requests, in the plan and then at the boundary, until all are granted.
+    for (const bool planning : {true, false}) {
+        for (int k = 0, enough = 0; enough < 2; ++k, most = std::max(most, k)) {
+            ASSERT_EQ(step(state), ++steps);
+            const long before = energy(state);
+            put(k % 2 == 0 ? "colony_2" : "colony_1");
+            if (!planning) modules->check_now();
+            granted = k;
+            if (planning) modules->check_now();
+            if (planning) granted = INT_MAX;
+            const reload::outcome went = modules->at_frame_boundary();
+            enough += !planning && granted != INT_MAX ? 1 : 0;
+            granted = INT_MAX;
+            ASSERT_EQ(energy(state), before) << k << ": " << went.text();
+            (void)look();
+            ASSERT_EQ(energy(state), before) << k;
+            if (planning && k == 300) break;
+        }
+    }
+    EXPECT_GT(most, 20);
+}
+
+TEST_F(ReloadMemory, ThatRunsOutInATrialOrBeforeItLosesNoBuild) {
+    reload::module& m = add();
+    const reload::function<int(reload::arena&)> step(m, "step", [](reload::arena&) { return 0; });
+    reload::arena state(*modules);
+    modules->try_with([&](reload::trial&) { (void)step(state); }, {.within = braid::seconds(20)});
+    put("tried_good");
+    (void)look();
+    int here = 0, in_child = 0;
+    // The child goes on to count: with more requests granted than the boundary has, it is refused.
+    for (int k = 0; k < 500; k += k < 40 ? 1 : 41) {
+        (void)step(state);
+        const bool wide = k % 2 == 0;
+        put(wide ? "tried_wide" : "tried_good");
+        modules->check_now();
+        granted = k;
+        reload::outcome went = modules->at_frame_boundary();
+        here += granted == INT_MAX ? 1 : 0;
+        granted = INT_MAX;
+        const std::string before = m.build_id();
+        while (m.build_id() == before) {
+            if (std::string_view(went.text()).find("memory for its trial") != std::string::npos) {
+                ++in_child;
+                modules->check_now();
+            }
+            went = modules->at_frame_boundary();
+        }
+        ASSERT_EQ(step(state) > 600, wide) << k << ": " << went.text();
+    }
+    EXPECT_GT(here, 1);
+    EXPECT_GT(in_child, 3);
+}
+
+TEST_F(ReloadMemory, ThatRunsOutOnTheWayBackLosesNoStateAndNoWay) {
+    reload::module& m = add();
+    const reload::function<int(reload::arena&)> step(m, "step", [](reload::arena&) { return 0; });
+    const reload::function<long(reload::arena&)> sum(m, "sum",
+                                                     [](reload::arena&) -> long { return 0; });
+    reload::arena state(*modules);
+    put("tried_good");
+    (void)look();
+    (void)step(state);
+    const long before = sum(state);
+    put("tried_wide");
+    (void)look();
+    modules->roll_back();
+    int refused = 0;
+    for (;; ++refused) {
+        granted = refused;
+        const reload::outcome went = modules->at_frame_boundary();
+        const bool enough = granted != INT_MAX;
+        granted = INT_MAX;
+        EXPECT_EQ(sum(state), before);
+        if (enough) {
+            EXPECT_EQ(went.rolled_back(), 1u);
+            break;
+        }
+        EXPECT_STREQ(went.text(),
+                     "There was no memory to check or to load a module; it is tried again.");
+    }
+    EXPECT_GT(refused, 3);
+    EXPECT_EQ(step(state), 2);
 }
 
 TEST_F(ReloadMemory, ThatRunsOutWhenAModuleOrAFunctionIsMadeLeavesNothing) {

@@ -90,8 +90,11 @@ protected:
         return modules->at_frame_boundary();
     }
     reload::module& add(const std::string& name = "game", bool compare_types = true) {
-        return modules->add(
-            {.name = name, .path = live(name).string(), .compare_types = compare_types});
+        // On a busy machine a thread of the background class may come to rest late.
+        return modules->add({.name = name,
+                             .path = live(name).string(),
+                             .compare_types = compare_types,
+                             .drain_for = braid::seconds(20)});
     }
 
     deadline deadline_;

@@ -84,6 +84,15 @@ TEST_F(ReloadTypes, ALayoutHasEveryFieldOfATypeThatIsReached) {
     EXPECT_EQ(game_type.fields[1].name, "first");
     EXPECT_EQ(game_type.fields[1].type, "world::character*");
     EXPECT_EQ(game_type.fields[1].bit, 8 * offsetof(world::game, first));
+    // Members of unions without a name.
+    const detail::layout& at = types["world::place"];
+    ASSERT_EQ(at.fields.size(), 4u);
+    EXPECT_EQ(at.fields[1].name, "left");
+    EXPECT_EQ(at.fields[1].bit, 8 * offsetof(world::place, left));
+    EXPECT_EQ(at.fields[3].name, "up");
+    EXPECT_EQ(at.fields[3].bit, 8 * offsetof(world::place, up));
+    // A pointer to a function says which ones.
+    EXPECT_EQ(types["world::input"].fields[1].type, "bool(const world::input&, char)*");
     // By a pointer, and by a template's argument and base.
     EXPECT_TRUE(types.contains("world::character"));
     EXPECT_TRUE(types.contains("world::place"));

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "host/wav.hpp"
 #include "sound/mixer.hpp"
-#include "sound/wav.hpp"
 
 namespace {
 
@@ -187,7 +187,7 @@ TEST(Mixer, NonsenseInTriggersIsHarmless) {
 }
 
 TEST(Wav, HeaderSaysWhatFollows) {
-    const std::array<std::uint8_t, 44> header = arena::wav_header(1000, 48000);
+    const std::array<std::uint8_t, 44> header = arena::host::wav_header(1000, 48000);
     const auto text = [&](std::size_t at) {
         return std::string(header.begin() + static_cast<std::ptrdiff_t>(at),
                            header.begin() + static_cast<std::ptrdiff_t>(at + 4));
@@ -216,7 +216,7 @@ TEST(Wav, FileHoldsHeaderAndSamples) {
     const std::filesystem::path file =
         std::filesystem::temp_directory_path() / "arena_mixer_test.wav";
     const std::vector<std::int16_t> samples{1, -2, 32767, -32768};
-    ASSERT_TRUE(arena::write_wav(file, samples, 48000));
+    ASSERT_TRUE(arena::host::write_wav(file, samples, 48000));
     std::ifstream in(file, std::ios::binary);
     const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
     std::filesystem::remove(file);
@@ -224,7 +224,7 @@ TEST(Wav, FileHoldsHeaderAndSamples) {
     const unsigned char expected[8] = {1, 0, 0xfe, 0xff, 0xff, 0x7f, 0x00, 0x80};
     for (std::size_t i = 0; i < 8; ++i)
         EXPECT_EQ(static_cast<unsigned char>(bytes[44 + i]), expected[i]) << i;
-    EXPECT_FALSE(arena::write_wav("/nonexistent/folder/sound.wav", samples, 48000));
+    EXPECT_FALSE(arena::host::write_wav("/nonexistent/folder/sound.wav", samples, 48000));
 }
 
 }  // namespace

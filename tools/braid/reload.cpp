@@ -1,4 +1,5 @@
 // braid reload: modules that are loaded while a program runs.
+#include "braid/reload/plan.hpp"
 #include "braid/reload/publish.hpp"
 
 #include "commands.hpp"
@@ -29,6 +30,13 @@ void check(const std::string& path) {
     throw exit_code(1);
 }
 
+void plan(const std::string& before, const std::string& after, const std::string& type) {
+    const reload::plan_result found = reload::plan_files(before, after, type);
+    if (!found.readable) throw std::runtime_error(found.readable.text);
+    fmt::print("{}", found.text);
+    if (found.refused) throw exit_code(1);
+}
+
 }  // namespace
 
 void add_reload(CLI::App& app) {
@@ -45,6 +53,14 @@ void add_reload(CLI::App& app) {
     const auto path = std::make_shared<std::string>();
     look->add_option("FILE", *path, "A module")->required();
     look->callback([path] { check(*path); });
+
+    CLI::App* compare = command->add_subcommand("plan", "Says how state goes from one to the next");
+    const auto before = std::make_shared<std::string>(), after = std::make_shared<std::string>(),
+               type = std::make_shared<std::string>();
+    compare->add_option("OLD", *before, "The module that runs")->required();
+    compare->add_option("NEW", *after, "The one that is to replace it")->required();
+    compare->add_option("TYPE", *type, "Only this type, and what is reached from it");
+    compare->callback([before, after, type] { plan(*before, *after, *type); });
 }
 
 }  // namespace braid::tool

@@ -1,41 +1,21 @@
 #pragma once
-// Mixes up to 64 voices of synthesised sounds and a pad to 48 kHz stereo, one video frame at a
-// time. Cut into independent parts like the renderer: the samples depend on the triggers alone.
-//
-//   begin_frame ─► run(0) … run(parts() - 1), any order ─► finish_frame ─► samples()
+// Mixes up to 64 voices of synthesised sounds and a pad to 48 kHz stereo. The samples depend on the
+// triggers alone. It is one flat object, so that it lives in memory of the platform and outlives
+// the code that made it.
 
-#include <cstdint>
-#include <memory>
-#include <span>
+#include "sound/sound_api.hpp"
+
+#include <array>
+#include <cstddef>
 
 namespace arena {
-
-constexpr std::uint32_t sample_rate = 48000;
-constexpr std::uint32_t samples_per_frame = 800;  ///< at 60 frames per second
-
-enum class sound_kind : std::uint8_t { footstep, whoosh, hit, chime };
-constexpr std::uint32_t sound_kinds = 4;
-
-struct sound_trigger {
-    sound_kind kind = sound_kind::footstep;
-    float gain = 1.0f;        ///< 0 … 1; clamped
-    float pan = 0.0f;         ///< -1 left … +1 right; clamped
-    float pitch = 1.0f;       ///< playing speed, 0.25 … 4; clamped
-    std::uint32_t start = 0;  ///< sample of this frame at which it begins, < samples_per_frame
-};
-
-struct mixer_options {
-    std::uint64_t seed = 1;  ///< of the noise in the sounds
-    bool ambience = true;    ///< the pad that plays without triggers
-};
 
 class mixer {
 public:
     static constexpr std::uint32_t max_voices = 64;
 
-    /// Synthesises all sounds (some milliseconds, allocates). Nothing allocates afterwards.
+    /// Synthesises all sounds (some milliseconds). Nothing allocates.
     explicit mixer(const mixer_options& options = {});
-    ~mixer();
 
     mixer(const mixer&) = delete;
     mixer& operator=(const mixer&) = delete;
@@ -63,8 +43,53 @@ public:
     std::uint32_t active_voices() const;
 
 private:
-    struct state;
-    std::unique_ptr<state> state_;
+    static constexpr std::uint32_t voices_per_part = 8;
+    static constexpr std::uint32_t voice_parts = max_voices / voices_per_part;
+    static constexpr std::size_t most_samples = 70'000;  // of one sound: 1.4 s and some room
+
+    /// One frame of interleaved pairs.
+    using buffer = std::array<float, std::size_t{samples_per_frame} * 2>;
+
+    struct voice {
+        sound_kind kind;
+        bool playing = false;
+        std::uint32_t start = 0;     ///< sample of the current frame at which it goes on
+        std::uint64_t position = 0;  ///< in the sound, 32.32 fixed point
+        std::uint64_t step = 0;
+        float left = 0.0f, right = 0.0f;
+
+        /// How loud the rest can be: what decides which voice gives way.
+        float loudness(std::size_t length) const;
+    };
+
+    /// Slow chords of detuned sines that drift from left to right and back.
+    struct pad {
+        static constexpr std::uint32_t notes = 6;
+        std::array<float, notes> phase{};
+        float drift = 0.0f;
+
+        void mix(buffer& out);
+    };
+
+    struct sound {
+        std::size_t length;
+        std::array<float, most_samples> samples;
+    };
+
+    const sound& sound_of(const voice& v) const {
+        return sounds_[static_cast<std::size_t>(v.kind)];
+    }
+    voice* voice_for(float loudness);
+    void start(const sound_trigger& trigger);
+    void play(voice& v, buffer& out) const;
+
+    std::array<sound, sound_kinds> sounds_;
+    std::array<voice, max_voices> voices_;
+    std::array<buffer, voice_parts + 1> buffers_;
+    pad ambience_;
+    bool ambience_on_ = true;
+    std::array<std::int16_t, std::size_t{samples_per_frame} * 2> samples_{};
+    std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
 }  // namespace arena

@@ -49,13 +49,16 @@ private:
     float factor_;
 };
 
-std::vector<float> silence(float seconds) {
-    return std::vector<float>(static_cast<std::size_t>(seconds * rate), 0.0f);
+/// The part of `room` that takes so long.
+std::span<float> silence(std::span<float> room, float seconds) {
+    const std::span<float> sound = room.first(static_cast<std::size_t>(seconds * rate));
+    std::ranges::fill(sound, 0.0f);
+    return sound;
 }
 
 /// A dull thump of the heel and the crunch of the sole a moment later.
-std::vector<float> footstep(noise grain) {
-    std::vector<float> sound = silence(0.16f);
+std::span<float> footstep(std::span<float> room, noise grain) {
+    const std::span<float> sound = silence(room, 0.16f);
     filter thump, crunch;
     decay heel(0.09f), sole(0.12f);
     float phase = 0.0f;
@@ -75,8 +78,8 @@ std::vector<float> footstep(noise grain) {
 }
 
 /// Noise through a band that rises and falls.
-std::vector<float> whoosh(noise air) {
-    std::vector<float> sound = silence(0.42f);
+std::span<float> whoosh(std::span<float> room, noise air) {
+    const std::span<float> sound = silence(room, 0.42f);
     filter band;
     const auto count = static_cast<float>(sound.size());
     for (std::size_t i = 0; i < sound.size(); ++i) {
@@ -89,8 +92,8 @@ std::vector<float> whoosh(noise air) {
 }
 
 /// A click, a body that falls in pitch, a rattle of noise.
-std::vector<float> hit(noise grain) {
-    std::vector<float> sound = silence(0.34f);
+std::span<float> hit(std::span<float> room, noise grain) {
+    const std::span<float> sound = silence(room, 0.34f);
     filter rattle;
     decay body(0.28f), click(0.02f), dust(0.14f);
     float phase = 0.0f, overtone = 0.0f;
@@ -107,8 +110,8 @@ std::vector<float> hit(noise grain) {
 }
 
 /// Partials of a struck bar.
-std::vector<float> chime() {
-    std::vector<float> sound = silence(1.4f);
+std::span<float> chime(std::span<float> room) {
+    const std::span<float> sound = silence(room, 1.4f);
     constexpr float ratios[] = {1.0f, 2.76f, 5.40f, 8.93f};
     constexpr float levels[] = {0.5f, 0.24f, 0.12f, 0.06f};
     constexpr float lengths[] = {1.35f, 0.8f, 0.45f, 0.25f};
@@ -124,7 +127,7 @@ std::vector<float> chime() {
 }
 
 /// No click at either end.
-void soften_ends(std::vector<float>& sound) {
+void soften_ends(std::span<float> sound) {
     constexpr std::size_t attack = 48, release = 480;
     for (std::size_t i = 0; i < attack; ++i) sound[i] *= static_cast<float>(i) / attack;
     for (std::size_t i = 0; i < release; ++i)
@@ -139,26 +142,26 @@ float sine_of_turn(float turn) {
     return parabola * (0.775f + 0.225f * std::fabs(parabola));
 }
 
-std::vector<float> synthesise(sound_kind kind, std::uint64_t seed) {
+std::size_t synthesise(sound_kind kind, std::uint64_t seed, std::span<float> room) {
     const noise source(seed * sound_kinds + static_cast<std::uint64_t>(kind) + 1);
-    std::vector<float> sound;
+    std::span<float> sound;
     switch (kind) {
         case sound_kind::footstep:
-            sound = footstep(source);
+            sound = footstep(room, source);
             break;
         case sound_kind::whoosh:
-            sound = whoosh(source);
+            sound = whoosh(room, source);
             break;
         case sound_kind::hit:
-            sound = hit(source);
+            sound = hit(room, source);
             break;
         case sound_kind::chime:
-            sound = chime();
+            sound = chime(room);
             break;
     }
     soften_ends(sound);
     for (float& sample : sound) sample = std::clamp(sample, -1.0f, 1.0f);
-    return sound;
+    return sound.size();
 }
 
 }  // namespace arena

@@ -80,10 +80,10 @@ void braid_frames::end_capture() {
 }
 
 void braid_frames::run_frame(std::span<const stage> table, game& world, recorder& times) {
-    if (world_ == nullptr) {
+    if (world_ == nullptr || table.data() != table_.data()) {
         prepare(table, world, {&times, 1}, [](std::uint64_t) {}, [](std::uint64_t) {});
     }
-    world_ = &world;  // the graphs stay as they are: a crowd of another size has the same table
+    use_world(world);  // the graphs stay as they are: a crowd of another size has the same table
     times_ = {&times, 1};
     advance();
     finish();
@@ -92,17 +92,28 @@ void braid_frames::run_frame(std::span<const stage> table, game& world, recorder
 void braid_frames::prepare(std::span<const stage> table, game& world, std::span<recorder> times,
                            std::function<void(std::uint64_t)> after_simulating,
                            std::function<void(std::uint64_t)> after_drawing) {
-    if (world_ != nullptr) throw std::logic_error("the graphs are built once.");
     table_ = table;
     world_ = &world;
     times_ = times;
     after_simulating_ = std::move(after_simulating);
     after_drawing_ = std::move(after_drawing);
+    build();
+}
+
+void braid_frames::build() {
+    drawing_.reset();  // what comes later in a frame ends first
+    simulating_.emplace(loop_, braid::stage_options{.name = "simulate"});
+    drawing_.emplace(loop_, braid::stage_options{.name = "draw"});
+    all_.clear();
+    edges_ = 0;
     for (std::size_t i = 0; i < shadow_rows_.size(); ++i) {
-        shadow_rows_[i] = row_called(table, shadow_names[i]);
+        shadow_rows_[i] = row_called(table_, shadow_names[i]);
+    }
+    if (std::ranges::find(shadow_rows_, table_.size()) != shadow_rows_.end()) {
+        shadow_rows_.fill(static_cast<std::uint32_t>(table_.size()));
     }
     add_rows();
-    for (braid::frame_stage* of : {&simulating_, &drawing_}) {
+    for (braid::frame_stage* of : {&*simulating_, &*drawing_}) {
         of->nodes().measure(true);  // for the pictures
         if (wish_.serial_stage == of->name()) of->set_serial(true);
         if (!wish_.dynamic_priorities) continue;
@@ -112,19 +123,19 @@ void braid_frames::prepare(std::span<const stage> table, game& world, std::span<
 
 /// begin of the frame -> what is simulated; what is drawn -> end of the frame.
 void braid_frames::add_rows() {
-    const auto begin = simulating_.add(
+    const auto begin = simulating_->add(
         {.name = "begin of the frame", .never_waits = true},
         [this](const braid::frame_context& frame) { times(frame.frame).begin_frame(); });
     for (std::uint32_t row = 0; row < table_.size(); ++row) add_row(row);
     // On this thread's behalf, when all rows of the phase are over.
-    const auto simulated = simulating_.add(
+    const auto simulated = simulating_->add(
         {.name = "end of simulation", .never_waits = true},
         [this](const braid::frame_context& frame) { after_simulating_(frame.frame); });
-    const auto drawn = drawing_.add({.name = "end of the frame", .never_waits = true},
-                                    [this](const braid::frame_context& frame) {
-                                        times(frame.frame).end_frame();
-                                        after_drawing_(frame.frame);
-                                    });
+    const auto drawn = drawing_->add({.name = "end of the frame", .never_waits = true},
+                                     [this](const braid::frame_context& frame) {
+                                         times(frame.frame).end_frame();
+                                         after_drawing_(frame.frame);
+                                     });
     for (std::uint32_t row = 0; row < table_.size(); ++row) {
         const bool draws = table_[row].of == phase::draw;
         if (!draws && table_[row].after.empty()) connect(phase::simulate, begin, all_[row]);
@@ -206,11 +217,11 @@ void braid_frames::run_job(void* data) {
 }
 
 std::string braid_frames::priorities() const {
-    return simulating_.nodes().priorities_to_text() + drawing_.nodes().priorities_to_text();
+    return simulating_->nodes().priorities_to_text() + drawing_->nodes().priorities_to_text();
 }
 
 std::string braid_frames::draw_graphs(const std::filesystem::path& folder) const {
-    for (const braid::frame_stage* of : {&simulating_, &drawing_}) {
+    for (const braid::frame_stage* of : {&*simulating_, &*drawing_}) {
         const auto file = folder / (std::string(of->name()) + ".svg");
         if (const braid::status s = of->nodes().write_svg(file.c_str()); !s) return s.text;
     }

@@ -27,21 +27,24 @@ public:
     braid_frames(unsigned workers, const frame_options& wish);
     ~braid_frames() override;
 
-    /// One frame, from its begin to its end. Always the same table; the world may be another one.
+    /// One frame, from its begin to its end. The world may be another one than before.
     void run_frame(std::span<const stage> table, game& world, recorder& times) override;
 
     /// For frames in flight: before the first one. Frame n is recorded by
     /// `times[n % times.size()]`; `after_drawing(n)` is called when it is over, before the next one
-    /// is drawn, `after_simulating(n)` likewise.
+    /// is drawn, `after_simulating(n)` likewise. Again after rows or edges have changed, while no
+    /// frame is in flight: the graphs are built anew.
     void prepare(std::span<const stage> table, game& world, std::span<recorder> times,
                  std::function<void(std::uint64_t)> after_simulating,
                  std::function<void(std::uint64_t)> after_drawing);
+    /// The world lies elsewhere, or is another one; while no frame is in flight.
+    void use_world(game& world) { world_ = &world; }
     /// Begins the next frame, when there is room.
     void advance() { loop_.advance(); }
     void finish() { loop_.finish(); }
     std::uint64_t completed() const { return loop_.completed(); }
 
-    std::size_t nodes() const { return simulating_.size() + drawing_.size(); }
+    std::size_t nodes() const { return simulating_->size() + drawing_->size(); }
     std::size_t edges() const { return edges_; }
     /// Ends the capture, if there is one. Throws when it could not be written.
     void end_capture();
@@ -56,7 +59,10 @@ private:
         std::uint32_t row, part;
         recorder* times;
     };
-    braid::frame_stage& stage_of(phase p) { return p == phase::simulate ? simulating_ : drawing_; }
+    braid::frame_stage& stage_of(phase p) {
+        return p == phase::simulate ? *simulating_ : *drawing_;
+    }
+    void build();
     void add_rows();
     void add_row(std::uint32_t row);
     bool is_last(std::uint32_t row) const;
@@ -76,14 +82,15 @@ private:
     braid::profile::recorder capture_;
     braid::scheduler scheduler_;
     braid::frame_loop loop_;
-    braid::frame_stage simulating_{loop_, {.name = "simulate"}}, drawing_{loop_, {.name = "draw"}};
+    std::optional<braid::frame_stage> simulating_, drawing_;
     std::vector<braid::graph_node> all_;
     std::size_t edges_ = 0;
 
     braid::job_list_manager lists_{scheduler_};
     braid::job_list* shadows_ = nullptr;
     std::vector<job> jobs_;
-    std::array<std::uint32_t, 3> shadow_rows_{};  // skinning, light binning, floor lightmap
+    // Skinning, light binning, floor lightmap; a table without one of them has no such jobs.
+    std::array<std::uint32_t, 3> shadow_rows_{};
 
     std::span<const stage> table_;
     game* world_ = nullptr;

@@ -1,7 +1,7 @@
 #include "import_process.hpp"
 
-#include "../../game/model.hpp"
 #include "import_model.hpp"
+#include "model_fault.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -77,7 +77,7 @@ mesh cluster(const mesh& fine, const std::vector<cell>& cells) {
 
 std::uint32_t pack(glm::vec3 colour, float tinted) {
     const glm::vec3 c = glm::clamp(colour, 0.0f, 1.0f) * 255.0f;
-    return std::uint32_t(c.r) | std::uint32_t(c.g) << 8 | std::uint32_t(c.b) << 16 |
+    return std::uint32_t(c.x) | std::uint32_t(c.y) << 8 | std::uint32_t(c.z) << 16 |
            std::uint32_t(tinted * 255.0f) << 24;
 }
 

@@ -1,3 +1,4 @@
+#include "../../game/hash_bytes.hpp"
 #include "model_source.hpp"
 
 #include <glm/gtc/matrix_inverse.hpp>

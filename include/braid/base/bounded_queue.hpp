@@ -81,6 +81,17 @@ public:
         }
     }
 
+    /// f(const T&) for each value, oldest first. Nobody pops meanwhile; values that are pushed
+    /// meanwhile may be left out.
+    template <class Look>
+    void each(Look&& f) const {
+        for (std::uint64_t position = tail_.load(relaxed);; ++position) {
+            const cell& c = cells_[position & mask_];
+            if (c.sequence.load(acquire) != position + 1) return;  // pairs with push_with()
+            f(c.value);
+        }
+    }
+
     /// What a snapshot would show; exact at rest.
     std::size_t size() const {
         const std::uint64_t tail = tail_.load(relaxed);

@@ -53,8 +53,9 @@ public:
     /// A post() for audio callbacks and the like: bounded, no allocation, no help. Waking a thread
     /// that sleeps is up to two system calls, under a lock that this thread holds only on its way
     /// to sleep. Not for signal handlers that interrupt a thread of the scheduler, and, as it takes
-    /// a lock with a chooser, then for none. False: no room, try again later; or shut down. A task
-    /// may post while the scheduler drains, as with post(). `data` must live until the call.
+    /// a lock with a chooser, then for none. False: no room, or a safepoint, try again later; or
+    /// shut down. A task may post while the scheduler drains, as with post(). `data` must live
+    /// until the call.
     BRAID_API bool try_post(void (*function)(void* data), void* data) noexcept;
 
     /// Empty id: refused (shut down, out of memory, or a caller's mistake; the handlers know).
@@ -135,10 +136,11 @@ public:
     /// latest call counts, and counts once; `forever` cancels it. Any thread.
     BRAID_API void expect_work(nanoseconds in);
 
-    /// Returns when every worker, reserve and background thread is at rest between two tasks. While
-    /// one thread has frozen the scheduler, the next one that wants to waits here until it has
-    /// resumed; on one thread they nest, and each wants its resume(). Any thread; from a task its
-    /// own thread runs on.
+    /// Returns when every thread of the scheduler, of its queues and with a rate is at rest between
+    /// two bodies. Threads of the program run on; in their waits they begin with nothing, also in a
+    /// queue's drain() or a push() that helps. While one thread has frozen the scheduler, the next
+    /// one that wants to waits here until it has resumed; on one thread they nest, and each wants
+    /// its resume(). Any thread; from a task its own thread runs on.
     BRAID_API void freeze();
     /// Any thread. Without a freeze() it does nothing.
     BRAID_API void resume();

@@ -8,6 +8,7 @@
 
 #include "braid/base/policy.hpp"
 #include "braid/base/time.hpp"
+#include "braid/core/code_holders.hpp"
 #include "braid/core/scheduler.hpp"
 
 #include <algorithm>
@@ -39,10 +40,10 @@ struct spread_statistics {
 /// late by what a chunk takes beyond that, at most.
 /// `Policy` has the clock.
 template <class Policy>
-class basic_spread_work {
+class basic_spread_work final : code_holder {
 public:
     explicit basic_spread_work(scheduler& s, const spread_options& options = {})
-        : rt_(s.internals()), options_(options) {}
+        : code_holder(s), rt_(s.internals()), options_(options) {}
     /// What has not run is dropped. Nobody is in run_frame().
     ~basic_spread_work() {
         while (job* j = first_) drop(j);
@@ -138,6 +139,12 @@ private:
         F f;
     };
 
+    void show_code(code_search& to) const override {
+        const std::lock_guard lock(mutex_);
+        for (const job* j = first_; j != nullptr; j = j->next) {
+            to.look_at(code_use::callback, j->name, j->run);
+        }
+    }
     /// The oldest that has something to do.
     job* next_job() {
         while (true) {

@@ -12,6 +12,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
+class code_search;
 class scheduler;
 
 /// What push() does when the queue holds `capacity` pieces of work.
@@ -101,6 +102,7 @@ private:
             return true;
         }
         void call(queue& q) { manage_(action::call, *this, nullptr, &q); }
+        void show_code(code_search& to, const char* name) const;
         void reset() {
             if (manage_ != nullptr) manage_(action::destroy, *this, nullptr, nullptr);
             manage_ = nullptr;

@@ -11,6 +11,7 @@
 
 #include "braid/reload/records.hpp"
 
+#include <concepts>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -45,6 +46,19 @@ template <class T>
 constexpr auto destroyer_of() -> void (*)(void*) {
     if constexpr (std::is_destructible_v<T>) {
         return [](void* at) { static_cast<T*>(at)->~T(); };
+    } else {
+        return nullptr;
+    }
+}
+
+template <class T>
+constexpr auto checker_of() -> const char* (*)(const void*) {
+    if constexpr (requires(const T& object) {
+                      { reload_invariant(object) } -> std::convertible_to<const char*>;
+                  }) {
+        return [](const void* at) -> const char* {
+            return reload_invariant(*static_cast<const T*>(at));
+        };
     } else {
         return nullptr;
     }
@@ -99,7 +113,9 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
     }
 
 /// Says how objects of that type are made, moved and destroyed: what state that outlives a reload
-/// needs. The type is complete.
+/// needs. The type is complete. Where a function `const char* reload_invariant(const T&)` is found
+/// beside the type, it looks at each migrated object, and a text that it returns refuses the
+/// reload.
 #define BRAID_RELOAD_TYPE(...)                                                            \
     namespace {                                                                           \
     BRAID_RELOAD_RECORD(braid_reload_types)                                               \
@@ -113,5 +129,26 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
         alignof(__VA_ARGS__),                                                             \
         ::braid::reload::detail::constructor_of<__VA_ARGS__>(),                           \
         ::braid::reload::detail::mover_of<__VA_ARGS__>(),                                 \
-        ::braid::reload::detail::destroyer_of<__VA_ARGS__>()};                            \
+        ::braid::reload::detail::destroyer_of<__VA_ARGS__>(),                             \
+        ::braid::reload::detail::checker_of<__VA_ARGS__>()};                              \
     }
+
+#define BRAID_RELOAD_RENAME_RECORD(type_, from_, to_)                                         \
+    namespace {                                                                               \
+    BRAID_RELOAD_RECORD(braid_reload_renames)                                                 \
+    constinit ::braid::reload::detail::rename_record BRAID_RELOAD_NAMED(braid_reload_rename_, \
+                                                                        __COUNTER__){         \
+        ::braid::reload::export_format,                                                       \
+        sizeof(::braid::reload::detail::rename_record),                                       \
+        ::braid::reload::detail::spelled<type_>(),                                            \
+        BRAID_RELOAD_TYPE_OF(type_),                                                          \
+        from_,                                                                                \
+        to_};                                                                                 \
+    }
+
+/// Says that a field of `type` had the name `from` in the code before and is `to` now.
+#define BRAID_RELOAD_RENAMED(type, from, to) BRAID_RELOAD_RENAME_RECORD(type, #from, #to)
+/// Says that a field of `type` in the code before is none of those that were added.
+#define BRAID_RELOAD_DROPPED(type, from) BRAID_RELOAD_RENAME_RECORD(type, #from, "")
+/// Says that `type` had that whole name in the code before, for example "world::character".
+#define BRAID_RELOAD_RENAMED_TYPE(type, from) BRAID_RELOAD_RENAME_RECORD(type, "", from)

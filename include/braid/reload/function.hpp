@@ -23,6 +23,9 @@ struct import {
     import(const import&) = delete;
     import& operator=(const import&) = delete;
 
+    /// A call has thrown an exception, which goes on to the caller.
+    void has_thrown() const;
+
     module& owner;
     const char* const name;
     const char* const spelled;
@@ -40,7 +43,9 @@ class function;
 /// export, or with another signature there, is refused as a whole.
 ///
 /// Construction and destruction: any thread, under a lock. A call: any thread, one load and one
-/// indirect call. `name` outlives this; this is destroyed before the modules object.
+/// indirect call. An exception of code that has just been reloaded reaches the caller, and the next
+/// boundary goes back (modules::roll_back()). `name` outlives this; this is destroyed before the
+/// modules object.
 template <class R, class... Args>
 class function<R(Args...)> {
 public:
@@ -49,10 +54,15 @@ public:
                   reinterpret_cast<void (*)()>(stub)) {}
 
     R operator()(Args... args) const {
-        // acquire: pairs with the release in module_state::point(). Who sees the new code sees what
+        // acquire: pairs with the release in modules_state::swap(). Who sees the new code sees what
         // its static constructors wrote.
         const auto now = import_.target.load(std::memory_order_acquire);
-        return reinterpret_cast<R (*)(Args...)>(now)(std::forward<Args>(args)...);
+        try {
+            return reinterpret_cast<R (*)(Args...)>(now)(std::forward<Args>(args)...);
+        } catch (...) {
+            import_.has_thrown();
+            throw;
+        }
     }
     /// False: the stub is what a call runs. Any thread.
     bool loaded() const {

@@ -47,6 +47,18 @@ struct type_record {
     void (*construct)(void* at);
     void (*move)(void* to, void* from);  // `from` stays an object
     void (*destroy)(void* at);
+    /// What is wrong with an object; null: nothing.
+    const char* (*check)(const void* at);
+};
+
+/// What became of a field or of a type's name; read from the file only.
+struct rename_record {
+    std::uint32_t format;
+    std::uint32_t bytes;
+    const char* name;  // of the type: what spelled() says
+    const void* type;
+    const char* from;  // a field's old name; empty: the type's old name is `to`
+    const char* to;    // the field's name; empty: it is dropped
 };
 
 /// What a module shows: the records that its linker has put side by side.

@@ -83,6 +83,11 @@ struct stack_bounds {
 };
 stack_bounds current_stack() noexcept;
 
+/// Calls `frame` with an address within the call at which each frame of the calling thread's stack
+/// stands, innermost first, as long as it says true. By unwind tables, so it ends at code that has
+/// none. Takes locks.
+void walk_stack(bool (*frame)(void* user, std::uintptr_t address), void* user) noexcept;
+
 /// Control bits of the floating-point unit (rounding, flush-to-zero): read from the creator of
 /// a scheduler, applied to its threads so that results do not depend on who runs a task.
 std::uint64_t float_control() noexcept;

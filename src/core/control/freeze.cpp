@@ -1,31 +1,64 @@
-// freeze() and resume(): every thread of the scheduler rests between two tasks.
+// freeze() and resume(): every thread of the scheduler and of its modules rests between two tasks,
+// and those of the program in their waits.
 #include "core/control/seat_lease.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
+namespace {
 
-void runtime::freeze() {
-    whole_seat* const self = bound();
-    const bool uses_gate = serial() != nullptr && self != nullptr;
-    while (!frozen().take(self != nullptr ? self->index : no_seat)) {
-        // Two at once would wait for each other to rest: the later one rests until resume().
-        if (self != nullptr && is_own(*self)) {
-            rest_if_frozen(*self);
+/// A thread that runs tasks now or may begin with one: its own, or one in a wait.
+bool is_awake(const whole_seat& w) {
+    // seq_cst: pairs with wait_loop::begin() and help_once().
+    if (!is_own(w) && !w.inside.load(seq_cst)) return false;
+    return !w.at_rest.load(seq_cst);  // pairs with park()
+}
+
+}  // namespace
+
+/// False: another thread has frozen the scheduler until `deadline`.
+bool runtime::take_frozen(whole_seat* self, std::int64_t deadline) {
+    while (!frozen().take()) {
+        if (deadline != INT64_MAX) {
+            if (active_policy::now() >= deadline) return false;
+            parker().park(active_policy::now() + 50'000);
             continue;
         }
-        if (uses_gate) serial()->leave(self->index);
-        frozen().wait_until_over();
-        if (uses_gate) serial()->enter(self->index);
-    }
-    if (uses_gate) serial()->leave(self->index);  // or the others would never come to rest
-    for (unsigned i = 0; i < seat_count(); ++i) {
-        const whole_seat* w = &seat_at(i);
-        parker here;
-        while (is_own(*w) && w != self && !w->at_rest.load(seq_cst)) {
-            here.park(active_policy::now() + 50'000);
+        // Two at once would wait for each other to rest: the later one rests until resume().
+        if (self != nullptr) {
+            rest_while_frozen(*self);
+            continue;
         }
+        constexpr static atomic<bool> always{true};
+        auto* const module = this_thread_state.module_wait;
+        if (module != nullptr) module->store(&always, seq_cst);  // as wait_loop::begin()
+        frozen().wait_until_over();
+        if (module != nullptr) module->store(nullptr, release);
+    }
+    return true;
+}
+
+const char* runtime::freeze(std::int64_t deadline) {
+    whole_seat* const self = bound();
+    if (!take_frozen(self, deadline)) return "a thread that has frozen the scheduler";
+    const bool uses_gate = serial() != nullptr && self != nullptr;
+    if (uses_gate) serial()->leave(self->index);  // or the others would never come to rest
+    const char* awake = nullptr;
+    parker here;
+    const auto wait_a_little = [&](const char* who) {
+        if (active_policy::now() >= deadline) awake = who;
+        if (awake == nullptr) here.park(active_policy::now() + 50'000);
+    };
+    for (unsigned i = 0; awake == nullptr && i < seat_count(); ++i) {
+        const whole_seat& w = seat_at(i);
+        while (awake == nullptr && &w != self && is_awake(w)) wait_a_little(w.name);
+    }
+    // After the seats: see own_thread::rests_in_wait().
+    while (awake == nullptr && holders().any_runs_code()) {
+        wait_a_little("a thread of a queue, or one with a rate");
     }
     if (uses_gate) serial()->enter(self->index);
+    if (awake != nullptr) resume();
+    return awake;
 }
 
 void runtime::resume() {
@@ -33,6 +66,10 @@ void runtime::resume() {
     lot().wake(
         frozen().key(), UINT32_MAX, [](wait_record&) { return true; },
         [this](unsigned seat) { notify(seat); });
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const whole_seat& w = seat_at(i);
+        if (!is_own(w) && w.inside.load(seq_cst)) notify(i);  // as is_awake()
+    }
 }
 
 }  // namespace detail

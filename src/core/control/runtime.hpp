@@ -7,6 +7,7 @@
 //   ready/    where ready work can lie           control/  this one
 
 #include "braid/core/scheduler.hpp"
+#include "core/control/holder_list.hpp"
 #include "core/control/spare_seat.hpp"
 #include "core/control/whole_seat.hpp"
 #include "core/wait/wait_room.hpp"
@@ -34,8 +35,14 @@ public:
     void remove_main(whole_seat& w);
 
     // ---- freeze.cpp
-    void freeze();
+    /// Until `deadline`. Null: everything rests; else who does not, and nothing is frozen.
+    const char* freeze(std::int64_t deadline);
     void resume();
+
+    // ---- code_search.cpp: while everything rests
+    void search_code(code_search& to);
+    bool cancel_at_rest(task_id id);
+    holder_list& holders() { return holders_; }
 
     // ---- shut_down.cpp
     void shut_down(shutdown how);
@@ -50,11 +57,18 @@ private:
     static seats_seat* make_seat(threads_room& in, seat_kind kind, unsigned number,
                                  const char* name);
     seats_seat* reuse_main_seat(const char* name);
+    bool take_frozen(whole_seat* self, std::int64_t deadline);
+    void search_task(code_search& to, std::uint32_t index) const;
+    void search_running(code_search& to, const whole_seat& w) const;
+    bool is_running(task_id id) const;
+    void search_handlers(code_search& to) const;
+    void search_stacks(code_search& to);
     bool everything_ended() const;
     bool at_rest() const;  // … and no thread is still busy with the consequences
     void end_from_another_thread();
     void join_and_free(whole_seat* self);
 
+    holder_list holders_;
     std::uint32_t ring_ = 0, process_ = 0;
     unsigned max_workers_ = 0;
     spare_seat spare_;

@@ -86,7 +86,7 @@ void runtime::destroy(runtime* rt) {
         rt->advance_phase(life::closed);
     }
     // From a task: threads of the program may still be on their way out of the wait that it ended.
-    while (rt->ended_in_task_ && rt->anybody_inside()) {
+    while (rt->ended_in_task_ && rt->anybody_inside(true)) {
         parker().park(active_policy::now() + 50'000);
     }
     rt->join_and_free(self);

@@ -112,6 +112,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     slot& s = *made;
     const std::uint32_t index = s.next.load(relaxed);
     s.module = o.module;
+    s.invoke = nullptr;  // there is no callable before publish(); see runtime::search_task()
     s.waits_for.store(1, relaxed);  // the builder's, until publish()
     // relaxed: nobody knows the task yet.
     if (kind == draft_kind::built) s.open.fetch_add(1, relaxed);

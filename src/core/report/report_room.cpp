@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -106,7 +107,46 @@ void report_room::note_durations(report_seat& w, const char* name, bool quiet, u
     w.elsewhere = 0;
 }
 
-/// Rows are found by the address of the name first: equal texts are merged when they are read.
+namespace {
+
+std::size_t place_of(const char* name) {
+    return (reinterpret_cast<std::uintptr_t>(name) >> 3) % type_rows;
+}
+
+void add(type_row& to, const type_row& more) {
+    to.name = more.name;
+    to.count += more.count;
+    to.total_ns += more.total_ns;
+    to.longest_ns = std::max(to.longest_ns, more.longest_ns);
+}
+
+/// A text may stand at several addresses, as of a module that was loaded again. True: there is room
+/// now.
+bool merge_equal_names(type_row* rows) {
+    type_row before[type_rows];
+    std::copy_n(rows, type_rows, before);
+    std::fill_n(rows, type_rows, type_row{});
+    std::size_t left = 0;
+    for (type_row& row : before) {
+        if (row.name == nullptr) continue;
+        for (type_row& other : before) {
+            if (&other <= &row || other.name == nullptr) continue;
+            if (std::strcmp(other.name, row.name) != 0) continue;
+            add(row, other);
+            other.name = nullptr;
+        }
+        std::size_t at = place_of(row.name);
+        while (rows[at].name != nullptr) at = (at + 1) % type_rows;
+        rows[at] = row;
+        ++left;
+    }
+    return left != type_rows;
+}
+
+}  // namespace
+
+/// Rows are found by the address of the name: equal texts are merged when they are read, and when
+/// there is no row left.
 void report_room::note_type(report_seat& w, const char* name, std::int64_t ns) {
     const locked lock(w.types_mutex);
     if (w.types == nullptr) {
@@ -116,16 +156,13 @@ void report_room::note_type(report_seat& w, const char* name, std::int64_t ns) {
         w.types = ::new (bytes) type_row[type_rows]{};
     }
     if (name == nullptr) name = "";
-    const std::size_t start = (reinterpret_cast<std::uintptr_t>(name) >> 3) % type_rows;
-    for (std::size_t n = 0; n < type_rows; ++n) {
-        type_row& row = w.types[(start + n) % type_rows];
-        if (row.name != nullptr && row.name != name) continue;
-        row.name = name;
-        ++row.count;
-        row.total_ns += static_cast<std::uint64_t>(ns);
-        row.longest_ns = std::max(row.longest_ns, static_cast<std::uint64_t>(ns));
-        return;
-    }
+    const auto took = static_cast<std::uint64_t>(ns);
+    do {
+        for (std::size_t n = 0; n < type_rows; ++n) {
+            type_row& row = w.types[(place_of(name) + n) % type_rows];
+            if (row.name == nullptr || row.name == name) return add(row, {name, 1, took, took});
+        }
+    } while (merge_equal_names(w.types));
 }
 
 }  // namespace detail

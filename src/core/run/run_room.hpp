@@ -22,8 +22,19 @@ public:
     // ---- a thread's loops (thread.cpp, idle.cpp)
     void thread_main(run_seat& w);
     void background_main(run_seat& w);
-    /// While another thread has frozen the scheduler. For threads of the scheduler's own.
+    /// While another thread has frozen the scheduler. For threads of the scheduler's own, and of
+    /// modules'.
     void rest_if_frozen(run_seat& w);
+    /// Any thread that has a seat.
+    void rest_while_frozen(run_seat& w);
+    /// True: a thread of the program that must begin with no task, because another thread has
+    /// frozen the scheduler.
+    bool held_back(const run_seat& w) const {
+        return frozen().on() && !is_own(w) && this_thread_state.module_wait == nullptr &&
+               !frozen().is_by_this_thread();
+    }
+    /// Sleeps, as such a thread: what it waits for may still come from outside.
+    void rest_held_back(run_seat& w, std::int64_t deadline);
     /// Nothing else sleeps: what the thread owes is settled first. False: out of time.
     bool sleep(run_seat& w, std::int64_t deadline);
     // ---- policy/expect_work.cpp

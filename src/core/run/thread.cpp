@@ -101,8 +101,13 @@ void run_room::background_main(run_seat& w) {
 
 void run_room::rest_if_frozen(run_seat& w) {
     if (!frozen().on()) return;
-    // Threads of the program are not the scheduler's to stop, nor is the task that froze the rest.
-    if (!is_own(w) || frozen().is_by(w.index)) return;
+    // Threads of the program rest in their waits only, and there they go on looking whether what
+    // they wait for is complete. The thread that froze the rest runs on.
+    const bool rests = is_own(w) || this_thread_state.module_wait != nullptr;
+    if (rests && !frozen().is_by_this_thread()) rest_while_frozen(w);
+}
+
+void run_room::rest_while_frozen(run_seat& w) {
     leave_search(w);
     flush_scope_ends(w);
     const std::uint64_t key = frozen().key();
@@ -111,6 +116,7 @@ void run_room::rest_if_frozen(run_seat& w) {
     while (lot().enter(record, key, w.index, [&] { return frozen().on(); })) {
         w.at_rest.store(true, seq_cst);
         while (!record.done.load(acquire)) {  // pairs with parking_lot::wake()
+            answer_if_asked(w);
             serial() ? serial()->block(w.index, {}) : w.park.park();
         }
         w.at_rest.store(false, seq_cst);
@@ -118,11 +124,22 @@ void run_room::rest_if_frozen(run_seat& w) {
     if (observed()) report(w, event_kind::unparked, {});
 }
 
+void run_room::rest_held_back(run_seat& w, std::int64_t deadline) {
+    leave_search(w);
+    flush_scope_ends(w);
+    answer_if_asked(w);
+    if (observed()) report(w, event_kind::parked, {});
+    park(w, deadline, false);
+    if (observed()) report(w, event_kind::unparked, {});
+    answer_if_asked(w);
+}
+
 bool run_room::sleep(run_seat& w, std::int64_t deadline) {
     flush_scope_ends(w);  // before anything that may last: somebody may wait for the last piece
     seat_counters::add(w.counters.parks);
     if (observed()) report(w, event_kind::parked, {});
     const bool in_time = park(w, deadline, w.wait_over != nullptr);
+    answer_if_asked(w);
     rest_if_frozen(w);
     w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
     w.woke = w.stamp;

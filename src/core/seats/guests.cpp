@@ -41,7 +41,8 @@ seats_seat* threads_room::lease_guest() {
     {
         const locked lock(without_seat().lock);
         // The thread that has the spare seat does not wait, so the seat comes back.
-        while ((w = take_guest(lease::call)) == nullptr) {
+        while ((without_seat().shut_out.load(relaxed) && !frozen().is_by_this_thread()) ||
+               (w = take_guest(lease::call)) == nullptr) {
             without_seat().returned.wait(without_seat().lock);
         }
     }
@@ -84,20 +85,26 @@ void threads_room::note_guest_waits(seats_seat& w, bool waits) {
 seats_seat* threads_room::enter_post_seat() {
     // acquire: pairs with leave_post_seat(); each thread finds the seat as the one before has left
     // it.
-    if (post_seat_ == nullptr || post_taken_.exchange(true, acquire)) return nullptr;
-    return post_seat_;
+    // seq_cst: pairs with a safepoint, which shuts threads outside out and then looks for those in
+    // a call.
+    if (post_seat_ == nullptr || post_taken_.exchange(true, seq_cst)) return nullptr;
+    if (!without_seat().shut_out.load(seq_cst)) return post_seat_;
+    leave_post_seat();
+    return nullptr;
 }
 
 void threads_room::leave_post_seat() {
     post_taken_.store(false, release);  // pairs with enter_post_seat()
 }
 
-bool threads_room::anybody_inside() {
+bool threads_room::anybody_inside(bool waits_too) {
+    if (!waits_too && post_taken_.load(seq_cst)) return true;  // pairs with enter_post_seat()
     const locked lock(without_seat().lock);
     for (unsigned i = 0; i < seat_count(); ++i) {
         const seats_seat& w = seat_at(i);
-        if ((w.leased && !w.for_good) || w.inside.load(acquire))
-            return true;  // pairs with ~long_call()
+        const bool leased = w.leased && !w.for_good;
+        const bool inside = w.inside.load(acquire);  // pairs with ~long_call()
+        if (waits_too ? leased || inside : leased && !inside) return true;
     }
     return false;
 }

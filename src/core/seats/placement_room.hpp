@@ -48,7 +48,8 @@ struct seats_seat : task_seat {
     atomic<std::uint16_t> visit{0};       // tells threads apart that register at one seat in turn
     atomic<std::uint64_t> bound_to{0};    // which thread has the seat; see bind()
     atomic<bool> gone{false};             // a main thread that has left
-    atomic<bool> inside{false};           // a main thread in a call that runs tasks
+    atomic<bool> inside{false};           // a thread of the program in a call that runs tasks
+    atomic<bool> asked{false};            // is to answer freezer::asked(), and says so by false
     atomic<bool> blocks{false};           // in blocking(); see wait_loop::nobody_else_runs()
 };
 

@@ -34,6 +34,11 @@ public:
     std::uint64_t phase_key() const { return address_key(&phase_); }
     freezer& frozen() { return frozen_; }
     const freezer& frozen() const { return frozen_; }
+    /// The seat's thread, which rests or is about to.
+    void answer_if_asked(seats_seat& w) {
+        // relaxed: a thread that is asked is woken afterwards, and looks again.
+        if (w.asked.load(relaxed)) frozen_.answer(w.index, w.asked);
+    }
 
     // ---- who sleeps
     sleepers& asleep() { return asleep_; }
@@ -53,6 +58,9 @@ public:
     struct unseated {
         basic_mutex<active_policy> lock;
         basic_condition<active_policy> returned;
+        // They wait where they would make a task, all but the one that has frozen the scheduler.
+        // Set under the lock; seq_cst, as try_post() looks at it without.
+        atomic<bool> shut_out{false};
     };
     unseated& without_seat() { return unseated_; }
 

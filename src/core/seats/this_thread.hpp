@@ -34,6 +34,9 @@ struct thread_state {
     // By which this thread's seats are found in all others; never given to another thread.
     std::uint64_t serial = 0;
     bool has_more_bindings = false;
+    // Threads of queues and the like rest in waits as workers do. They have a place for what says
+    // whether they rest, while they wait. Null: the thread is none of those.
+    atomic<const atomic<bool>*>* module_wait = nullptr;
     running_task* innermost = nullptr;
 };
 extern constinit BRAID_THREAD_LOCAL thread_state this_thread_state;

@@ -78,8 +78,9 @@ public:
     /// For try_post() from outside: waits for nothing. Null: another thread has it.
     seats_seat* enter_post_seat();
     void leave_post_seat();
-    /// Threads of the program in a call that runs tasks or waits.
-    bool anybody_inside();
+    /// Threads of the program in a call that runs tasks or waits; or, without `waits_too`, those
+    /// without a seat of their own that may make a task now.
+    bool anybody_inside(bool waits_too);
 
 private:
     void bind_near(seats_seat& w) const;

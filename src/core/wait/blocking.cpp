@@ -47,6 +47,14 @@ void wait_room::let_another_go_on() const {
 }
 
 bool wait_room::help_once(wait_seat& w, task_id needed) {
+    // seq_cst: as wait_loop::begin().
+    const bool inside = is_own(w) || w.inside.exchange(true, seq_cst);
+    const bool helped = !held_back(w) && run_one_needed(w, needed);
+    if (!inside) w.inside.store(false, release);  // pairs with freeze()
+    return helped;
+}
+
+bool wait_room::run_one_needed(wait_seat& w, task_id needed) {
     const wait_target target{.task = needed};
     const task_id id = work_search(*this, w, target, help::needed).find();
     if (!id) return false;

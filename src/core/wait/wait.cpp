@@ -99,9 +99,11 @@ private:
     bool had_released_ = false;  // the permit, before this wait
     bool completes_ = false;     // the thread, below this wait
     bool starved_ = false;       // it was out of time, and has run one more task
+    bool was_inside_ = false;    // in such a call, before this wait
     std::uint8_t polls_ = 0;     // in a row that saw nobody else run anything
     unsigned outer_loop_ = 0;
     const atomic<bool>* outer_wait_ = nullptr;
+    const atomic<bool>* outer_module_wait_ = nullptr;
     std::int64_t began_ = 0, elsewhere_ = 0;
     std::int64_t watch_until_ = 0;
     std::uint64_t ended_ = 0;  // tasks, when it was last found that no thread can stand in
@@ -115,6 +117,14 @@ void wait_loop::observe(event_kind kind) {
 }
 
 void wait_loop::begin() {
+    if (!is_own(w_)) {
+        // seq_cst, both: pair with freeze(), which looks at them after it has said so; this thread
+        // looks at that in wait_out().
+        was_inside_ = w_.inside.exchange(true, seq_cst);
+        if (auto* const module = this_thread_state.module_wait) {
+            outer_module_wait_ = module->exchange(&w_.at_rest, seq_cst);
+        }
+    }
     if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
         w_.frames[w_.depth - 1].awaited.store(target_.task.value, release);
     }
@@ -148,6 +158,12 @@ void wait_loop::end() {
     // Publishers left work to this thread, and no other one was asked: now another one is.
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
     rt_.flush_scope_ends(w_);
+    if (is_own(w_)) return;
+    // release: pair with freeze(), which takes the thread as outside from then on.
+    if (this_thread_state.module_wait != nullptr) {
+        this_thread_state.module_wait->store(outer_module_wait_, release);
+    }
+    if (!was_inside_) w_.inside.store(false, release);
 }
 
 bool wait_loop::run(outcome** received) {
@@ -205,6 +221,7 @@ bool wait_loop::out_of_time() const {
 }
 
 bool wait_loop::run_needed() {
+    if (rt_.held_back(w_)) return false;
     const task_id id = find();
     if (id) run_on_top(id);
     return static_cast<bool>(id);
@@ -227,7 +244,7 @@ void wait_loop::run_on_top(task_id id) {
 }
 
 bool wait_loop::steal_branch() {
-    if (policy_ == help::none || !enough_stack(rt_, w_)) return false;
+    if (policy_ == help::none || !enough_stack(rt_, w_) || rt_.held_back(w_)) return false;
     floats_.use(w_, rt_.float_control());
     return rt_.steal_needed_branch(w_, target_);
 }
@@ -262,6 +279,7 @@ bool wait_loop::may_sleep() {
 }
 
 void wait_loop::rest() {
+    if (rt_.held_back(w_)) return rt_.rest_held_back(w_, deadline_);
     if (alone_) return poll();
     if (w_.permit_released || w_.kind == seat_kind::background) return sleep(deadline_);
     if (w_.search == searcher::waiter) {
@@ -341,9 +359,10 @@ bool wait_loop::nobody_else_runs() {
 /// Once, of a thread without tasks on its stack that polls an event: with no worker, and no time
 /// to give its permit away, nobody else would ever run what sets the event.
 bool wait_loop::starves() const {
-    return target_.signal != nullptr && !starved_ && !target_.run_everything && w_.depth == 0 &&
-           rt_.serial() == nullptr && rt_.active_workers(relaxed) == 0 &&
-           w_.kind != seat_kind::background && !w_.permit_released && others_rest();
+    return target_.signal != nullptr && !starved_ && !rt_.held_back(w_) &&
+           !target_.run_everything && w_.depth == 0 && rt_.serial() == nullptr &&
+           rt_.active_workers(relaxed) == 0 && w_.kind != seat_kind::background &&
+           !w_.permit_released && others_rest();
 }
 
 void wait_loop::run_unneeded() {

@@ -57,6 +57,7 @@ public:
 
 private:
     void let_another_go_on() const;
+    bool run_one_needed(wait_seat& w, task_id needed);
     bool wait_as_guest(const wait_target& target, nanoseconds timeout, help policy,
                        outcome** received);
     void wait_for_branch(wait_seat& w, fork_slot& branch);

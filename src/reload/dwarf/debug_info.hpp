@@ -9,10 +9,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
+
+struct debug_entries;
 
 /// The debug information of one file. One thread at a time.
 class debug_info {
@@ -34,9 +37,12 @@ public:
     /// walks through all types once.
     const layout* find(const std::string& name);
 
+    /// For readers beside this one.
+    debug_entries& entries() const { return *entries_; }
+
 private:
-    struct state;
-    std::unique_ptr<state> state_;
+    std::unique_ptr<debug_entries> entries_;
+    std::unordered_map<std::string, layout> known_;
 };
 
 }  // namespace reload::detail

@@ -9,8 +9,6 @@ BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
 namespace {
 
-constexpr const char* nameless = "(no name)";
-
 std::string base_name(Dwarf_Die& type) {
     Dwarf_Attribute attribute;
     Dwarf_Word encoding = 0, size = 0;
@@ -36,14 +34,17 @@ std::string prefix_of(Dwarf_Die& type) {
     const int count = dwarf_getscopes_die(&type, &scopes);
     const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owned(scopes, &std::free);
     std::string prefix;
+    const auto put_before = [&prefix](std::string_view name) {
+        prefix.insert(0, "::").insert(0, name);
+    };
     for (int i = 1; i < count; ++i) {
         const int tag = dwarf_tag(&scopes[i]);
         const bool names = tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
                            tag == DW_TAG_class_type || tag == DW_TAG_union_type;
         const char* const own = dwarf_diename(&scopes[i]);
-        if (tag == DW_TAG_subprogram) prefix = std::string(nameless) + "::" + prefix;
+        if (tag == DW_TAG_subprogram) put_before(nameless);
         if (!names) continue;
-        prefix = (own != nullptr ? tidied(own) : nameless) + "::" + prefix;
+        put_before(own != nullptr ? tidied(own) : nameless);
     }
     return prefix;
 }
@@ -77,6 +78,18 @@ std::string target_name(Dwarf_Die& type, int depth) {
     return depth < most_depth ? name_at(target, depth + 1) : nameless;
 }
 
+/// "int(float, char*)".
+std::string function_name(Dwarf_Die& type, int depth) {
+    std::string name = target_name(type, depth) + "(";
+    Dwarf_Die child;
+    for (int went = dwarf_child(&type, &child); went == 0; went = dwarf_siblingof(&child, &child)) {
+        if (dwarf_tag(&child) != DW_TAG_formal_parameter) continue;
+        if (name.back() != '(') name += ", ";
+        name += target_name(child, depth);
+    }
+    return name + ")";
+}
+
 std::string name_at(Dwarf_Die& type, int depth) {
     switch (dwarf_tag(&type)) {
         case DW_TAG_base_type:
@@ -99,7 +112,7 @@ std::string name_at(Dwarf_Die& type, int depth) {
         case DW_TAG_array_type:
             return array_name(type, target_name(type, depth));
         case DW_TAG_subroutine_type:
-            return "function";
+            return function_name(type, depth);
         case DW_TAG_ptr_to_member_type:
             return "pointer to member " + target_name(type, depth);
         default:

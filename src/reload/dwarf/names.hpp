@@ -11,6 +11,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
 
+/// What stands for a name that is missing.
+inline constexpr const char* nameless = "(no name)";
+
 /// The entry that DW_AT_type leads to; false: void.
 bool type_of(Dwarf_Die& user, Dwarf_Die& out);
 

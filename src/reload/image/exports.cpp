@@ -13,19 +13,6 @@ bool in_name(char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// The name in a std::type_info at that address: its second word points to it.
-std::string name_of_type(const image& from, const loaded_word& type) {
-    std::string_view name;
-    if (type.value != 0) {
-        const auto text = from.word_at(type.value + sizeof(void*));
-        if (text) name = from.text_at(text->value).value_or("");
-    } else if (type.of.starts_with("_ZTI")) {
-        name = type.of.substr(4);
-    }
-    // A star says only that names are compared by their addresses.
-    return std::string(name.starts_with('*') ? name.substr(1) : name);
-}
-
 status damaged() { return {1, "is damaged: an export has no name, signature or function"}; }
 
 status read_export(const image& from, std::uint64_t address, exported& out) {
@@ -47,6 +34,18 @@ status read_export(const image& from, std::uint64_t address, exported& out) {
 }
 
 }  // namespace
+
+std::string name_of_type(const image& from, const loaded_word& type) {
+    std::string_view name;
+    if (type.value != 0) {
+        const auto text = from.word_at(type.value + sizeof(void*));
+        if (text) name = from.text_at(text->value).value_or("");
+    } else if (type.of.starts_with("_ZTI")) {
+        name = type.of.substr(4);
+    }
+    // A star says only that names are compared by their addresses.
+    return std::string(name.starts_with('*') ? name.substr(1) : name);
+}
 
 std::string type_in(std::string_view spelled) {
     // "… spelled() [with T = TYPE]" or "… [T = TYPE]".

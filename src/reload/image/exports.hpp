@@ -19,6 +19,9 @@ struct signature {
 /// Takes the type out of what spelled() says, without spaces that only one compiler writes.
 std::string type_in(std::string_view spelled);
 
+/// The name in the std::type_info at that address; empty: there is none.
+std::string name_of_type(const image& from, const loaded_word& type);
+
 struct exported {
     std::string name;
     signature type;

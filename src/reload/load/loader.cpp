@@ -1,7 +1,10 @@
 #include "reload/load/loader.hpp"
 
 #include "braid/reload/records.hpp"
+#include "reload/image/type_records.hpp"
 #include "reload/platform/platform.hpp"
+
+#include <typeinfo>
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
@@ -25,6 +28,24 @@ void (*function_in(const module_table& table, std::string_view name))() {
     return nullptr;
 }
 
+std::vector<loaded_type> types_in(const module_table& table) {
+    std::vector<loaded_type> types;
+    for (const char* at = table.types;
+         table.types_end - at >= static_cast<long>(sizeof(type_record));) {
+        type_record record;
+        std::memcpy(static_cast<void*>(&record), at, sizeof record);
+        if (record.format != export_format) {
+            at += 8;  // what a linker has put in between
+            continue;
+        }
+        const auto* const type = static_cast<const std::type_info*>(record.type);
+        types.push_back({record_name(record.name, type != nullptr ? type->name() : ""),
+                         {record.construct, record.move, record.destroy, record.check}});
+        at += sizeof record;
+    }
+    return types;
+}
+
 }  // namespace
 
 status load(const std::string& path, const std::vector<exported>& expected, loaded_module& out) {
@@ -44,6 +65,8 @@ status load(const std::string& path, const std::vector<exported>& expected, load
         if (function == nullptr) return {1, "its code does not show '" + one.name + "'"};
         out.functions.push_back({one.name, one.type, function});
     }
+    out.place = platform::place_of(handle);
+    out.types = types_in(table);
     out.path = path;
     return {};
 }

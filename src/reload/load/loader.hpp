@@ -3,6 +3,8 @@
 // nobody else writes to, and then the system's loader.
 
 #include "reload/image/exports.hpp"
+#include "reload/load/object_maker.hpp"
+#include "reload/platform/platform.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
@@ -13,11 +15,19 @@ struct loaded_function {
     void (*function)() = nullptr;
 };
 
+/// A BRAID_RELOAD_TYPE of loaded code.
+struct loaded_type {
+    std::string name;
+    object_maker maker;
+};
+
 /// Code that stays in the process for its life.
 struct loaded_module {
     std::string path;  // of the copy
     std::size_t bytes = 0;
+    platform::image_place place;
     std::vector<loaded_function> functions;
+    std::vector<loaded_type> types;
 };
 
 /// Loads the file and reads the table that its code shows. Runs static constructors, so nothing

@@ -103,6 +103,90 @@ private:
 /// static constructors.
 status load_shared(const std::string& path, void*& handle);
 void* find_symbol(void* handle, const char* name);
+/// Where a shared object lies: [begin, end), and what was added to each address in its file.
+struct image_place {
+    std::uintptr_t begin = 0, end = 0, moved_by = 0;
+};
+image_place place_of(void* handle);
+/// The object whose code lies at that address, and what was added to each address in its file.
+struct code_file {
+    const char* path = nullptr;  // null: there is none
+    std::uintptr_t moved_by = 0;
+};
+/// From a signal handler, too.
+code_file code_file_at(std::uintptr_t address);
+/// Whether the code of that object may be run. False: the system refuses.
+bool set_executable(const image_place& place, bool may_run);
+
+/// The code is the system's own: its C library, or its loader.
+bool is_system_code(std::uintptr_t address);
+/// To the error output, also from a signal handler.
+void write_error(const char* text);
+
+// ---- faults -------------------------------------------------------------------------------------
+
+/// What ends a process. In a signal handler, on the thread concerned, or, with signal 0, because it
+/// calls exit().
+struct crash {
+    int signal = 0;
+    int exit_code = 0;
+    std::uintptr_t address = 0;              // that it could not use
+    std::span<const std::uintptr_t> places;  // where the thread is, innermost first, as known
+};
+using crash_fn = void (*)(const crash& what);
+/// A thread has called code that may not run. In a signal handler, on that thread; `from`: where
+/// the call came from, 0 when unknown. True: it may be run now, and is; false: not about that code.
+using stale_call_fn = bool (*)(std::uintptr_t address, std::uintptr_t from);
+/// From the first call on; what handled such signals before goes on to get them. Null: not now.
+void watch_faults(stale_call_fn stale, crash_fn report);
+/// In a signal handler: its stack has room for a reader of debug information.
+bool has_room_for_reading();
+/// "SIGSEGV"
+std::string signal_name(int number);
+
+// ---- a copy of this process ---------------------------------------------------------------------
+
+/// How a process ended: by a signal, or by itself.
+struct process_end {
+    int signal = 0;  // 0: none
+    int exit_code = 0;
+};
+
+/// A child with all that this process has in memory, of which only the calling thread goes on. It
+/// ends no later than the thread that began it. Messages are plain data of up to 512 bytes.
+class child_process {
+public:
+    static constexpr std::size_t most_message = 512;
+
+    child_process() = default;
+    /// Ends it.
+    ~child_process();
+    child_process(const child_process&) = delete;
+    child_process& operator=(const child_process&) = delete;
+
+    /// Returns in both; `in_child` says where. A status: there is none, in words.
+    status begin(bool& in_child);
+
+    // ---- in the child
+    /// From a signal handler, too.
+    void send(std::span<const std::byte> message) noexcept;
+    /// Without destructors and handlers of the end.
+    [[noreturn]] static void leave();
+
+    // ---- in this process
+    /// True: it has ended. `message`: the last one that it sent, which has `size` bytes.
+    bool has_ended(std::span<std::byte> message, std::size_t& size, process_end& how);
+    void kill();
+
+private:
+    void take_messages(std::span<std::byte> message, std::size_t& size);
+    int process_ = -1, pipe_ = -1;
+};
+
+/// In a child: whatever would end it is reported first, and then it ends. Once the time is up that
+/// happens, too. The output stream is closed, and no core file is written.
+void report_crashes(crash_fn report, std::int64_t within_ns);
+inline constexpr int signal_of_time = 14;
 
 std::int64_t monotonic_ns();
 

@@ -6,7 +6,12 @@
 namespace world {
 
 struct place {
-    float x = 0, y = 0;
+    union {
+        float x = 0, left;
+    };
+    union {
+        float y = 0, up;
+    };
 };
 
 struct character {
@@ -28,6 +33,7 @@ struct game {
 
 struct input {
     int pressed = 0;
+    bool (*is_down)(const input&, char key) = nullptr;
 };
 
 }  // namespace world

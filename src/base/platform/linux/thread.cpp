@@ -5,9 +5,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <unwind.h>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -38,8 +41,22 @@ void apply(const thread_request& request) noexcept {
     }
 }
 
+/// For a handler of the program's, when the stack was used up; at the upper end of that stack, and
+/// enough for one that reads debug information.
+constexpr std::size_t signal_stack_bytes = 256 * 1024;
+
+void set_signal_stack(std::byte* room) noexcept {
+    stack_t stack{};
+    // A sanitizer has set one of its own.
+    if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_DISABLE) == 0) return;
+    stack = {.ss_sp = room, .ss_flags = 0, .ss_size = signal_stack_bytes};
+    sigaltstack(&stack, nullptr);
+}
+
 void* enter(void* argument) {
     const thread_request& request = *static_cast<const thread_request*>(argument);
+    alignas(64) std::byte room[signal_stack_bytes];
+    set_signal_stack(room);
     apply(request);
     request.entry(request.argument);
     return nullptr;
@@ -50,12 +67,18 @@ void* enter(void* argument) {
 thread_handle start_thread(const thread_request& request) noexcept {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    if (request.stack_bytes != 0) pthread_attr_setstacksize(&attributes, request.stack_bytes);
+    if (request.stack_bytes != 0) {
+        pthread_attr_setstacksize(&attributes, request.stack_bytes + signal_stack_bytes);
+    }
 
-    // Threads of the library take no signals: those belong to the program.
+    // Threads of the library take no signals, which belong to the program, but those that are about
+    // what the thread itself does: blocked, they would end the process without its handler.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
+        sigdelset(&all, own);
+    }
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread{};
     const int error =
@@ -110,6 +133,23 @@ stack_bounds current_stack() noexcept {
     pthread_attr_destroy(&attributes);
     const auto bottom = reinterpret_cast<std::uintptr_t>(low);
     return {bottom, bottom + bytes};
+}
+
+void walk_stack(bool (*frame)(void* user, std::uintptr_t address), void* user) noexcept {
+    struct walk {
+        bool (*frame)(void* user, std::uintptr_t address);
+        void* user;
+    } all{frame, user};
+    _Unwind_Backtrace(
+        [](_Unwind_Context* at, void* data) {
+            const auto& to = *static_cast<const walk*>(data);
+            int before = 0;  // of a frame that a signal interrupted: it stands where it says
+            const auto address = static_cast<std::uintptr_t>(_Unwind_GetIPInfo(at, &before));
+            if (address == 0) return _URC_END_OF_STACK;
+            const bool goes_on = to.frame(to.user, before != 0 ? address : address - 1);
+            return goes_on ? _URC_NO_REASON : _URC_END_OF_STACK;
+        },
+        &all);
 }
 
 std::uint64_t float_control() noexcept {

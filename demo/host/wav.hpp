@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <span>
 
-namespace arena {
+namespace arena::host {
 
 /// The 44 bytes before the samples; `sample_pairs` pairs (left, right) follow.
 std::array<std::uint8_t, 44> wav_header(std::uint32_t sample_pairs, std::uint32_t rate);
@@ -15,4 +15,4 @@ std::array<std::uint8_t, 44> wav_header(std::uint32_t sample_pairs, std::uint32_
 bool write_wav(const std::filesystem::path& file, std::span<const std::int16_t> interleaved,
                std::uint32_t rate);
 
-}  // namespace arena
+}  // namespace arena::host

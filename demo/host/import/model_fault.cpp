@@ -1,9 +1,12 @@
-#include "model.hpp"
+#include "model_fault.hpp"
+
+#include "../../game/hash_bytes.hpp"
+#include "../../game/model.hpp"
 
 #include <cmath>
 #include <cstring>
 
-namespace arena {
+namespace arena::import {
 namespace {
 
 template <class Item>
@@ -100,24 +103,4 @@ const char* find_model_fault(std::span<const std::byte> block) {
     return find_mesh_fault(model);
 }
 
-std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t start) {
-    constexpr std::uint64_t prime = 0x100000001b3ull;
-    // Four lanes, so that the multiplications overlap; folded together at the end.
-    std::uint64_t lanes[4] = {start, start ^ 1, start ^ 2, start ^ 3};
-    std::size_t at = 0;
-    for (; at + 32 <= bytes.size(); at += 32) {
-        std::uint64_t words[4];
-        std::memcpy(words, bytes.data() + at, 32);
-        for (int i = 0; i < 4; ++i) {
-            lanes[i] = (lanes[i] ^ words[i]) * prime;
-            lanes[i] ^= lanes[i] >> 29;
-        }
-    }
-    std::uint64_t hash = start;
-    for (std::uint64_t lane : lanes) hash = (hash ^ lane) * prime;
-    for (; at < bytes.size(); ++at)
-        hash = (hash ^ std::to_integer<std::uint64_t>(bytes[at])) * prime;
-    return hash ^ (hash >> 32);
-}
-
-}  // namespace arena
+}  // namespace arena::import

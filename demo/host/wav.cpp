@@ -1,10 +1,10 @@
-#include "sound/wav.hpp"
+#include "wav.hpp"
 
 #include <cstddef>
 #include <fstream>
 #include <vector>
 
-namespace arena {
+namespace arena::host {
 namespace {
 
 constexpr std::uint32_t channels = 2;
@@ -54,4 +54,4 @@ bool write_wav(const std::filesystem::path& file, std::span<const std::int16_t> 
     return !out.fail();
 }
 
-}  // namespace arena
+}  // namespace arena::host

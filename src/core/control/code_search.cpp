@@ -1,0 +1,218 @@
+// Who of a scheduler that rests points into a piece of code: task slots, handlers, stacks, and all
+// that has registered with the scheduler.
+#include "braid/core/code_holders.hpp"
+
+#include "core/control/seat_lease.hpp"
+#include "core/run/ticket_kind.hpp"
+
+#include <cstring>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+const char* text_of(code_use use) {
+    switch (use) {
+        case code_use::task:
+            return "task";
+        case code_use::stack:
+            return "stack of thread";
+        case code_use::node:
+            return "node of graph";
+        case code_use::job:
+            return "job";
+        case code_use::queued:
+            return "work in queue";
+        case code_use::thread:
+            return "thread";
+        case code_use::handler:
+            return "handler";
+        case code_use::observer:
+            return "observer or chooser";
+        case code_use::callback:
+            return "callback";
+    }
+    return "";
+}
+
+bool code_search::look_into(const held_code& what, const void* bytes, std::size_t size) {
+    const auto* const from = static_cast<const std::byte*>(bytes);
+    for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= size; at += sizeof(std::uintptr_t)) {
+        held_code here = what;
+        std::memcpy(&here.address, from + at, sizeof here.address);
+        if (!where_.has(here.address)) continue;
+        report(here);
+        return true;
+    }
+    return false;
+}
+
+code_holder::code_holder(scheduler& s) : code_holder(s.internals()) {}
+code_holder::code_holder(detail::runtime& rt) : rt_(rt) { rt_.holders().add(*this); }
+code_holder::~code_holder() { rt_.holders().remove(*this); }
+
+namespace detail {
+namespace {
+
+/// The callable is still in the slot, or a value that `invoke` destroys.
+bool has_callable(const task_room& tasks, const slot& s) {
+    if (!s.has(flag_own_kind) && s.invoke == nullptr) return false;
+    // Not by the shares of open work: a posted task that has run keeps its own.
+    const bool open = !is_closed(s.successors.load(acquire));  // pairs with open_words()
+    if (open) return s.runner.load(relaxed) == UINT16_MAX || s.has(flag_shared);
+    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
+    return d != nullptr && d->has_value.load(relaxed);
+}
+
+/// An object of the program's with virtual functions.
+void look_at_object(code_search& to, const char* name, const void* object) {
+    if (object == nullptr) return;
+    const held_code what{.use = code_use::observer,
+                         .name = name,
+                         .address = reinterpret_cast<std::uintptr_t>(object)};
+    if (to.where().has(what.address)) return to.report(what);
+    to.look_into(what, object, sizeof(void*));  // its table
+}
+
+}  // namespace
+
+void runtime::search_task(code_search& to, std::uint32_t index) const {
+    const slot& s = slot_at(index);
+    if (!has_callable(*this, s)) return;
+    if (s.has(flag_own_kind) && s.kind != &ticket_kind) return;  // its module shows it
+    held_code what{.use = code_use::task,
+                   .name = s.name != nullptr ? s.name : "",
+                   .address = 0,
+                   .task = id_of(index)};
+    const code_range& where = to.where();
+    if (!s.has(flag_own_kind) && s.invoke != nullptr) {
+        what.address = reinterpret_cast<std::uintptr_t>(s.invoke);
+        if (where.has(what.address) || (where.tag != 0 && s.module == where.tag)) {
+            return to.report(what);
+        }
+    }
+    if (to.look_into(what, s.storage, sizeof s.storage)) return;
+    what.address = reinterpret_cast<std::uintptr_t>(s.environment.load(relaxed));
+    to.look_at(what);
+}
+
+/// Captures of what a thread that rests is in the middle of.
+void runtime::search_running(code_search& to, const whole_seat& w) const {
+    for (const running_task* t = w.top; t != nullptr; t = t->below) {
+        const slot& s = slot_at(t->slot);
+        // Those of others are reported as if they had not begun, or by their module.
+        if (s.has(flag_own_kind) || has_callable(*this, s)) continue;
+        to.look_into({.use = code_use::task,
+                      .name = s.name != nullptr ? s.name : "",
+                      .task = id_of(t->slot)},
+                     s.storage, sizeof s.storage);
+    }
+}
+
+bool runtime::is_running(task_id id) const {
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        const whole_seat& w = seat_at(i);
+        if (!is_own(w) && &w != bound() && !w.inside.load(acquire)) continue;
+        for (const running_task* t = w.top; t != nullptr; t = t->below) {
+            if (t->slot == index_of(id.value)) return true;
+        }
+    }
+    return false;
+}
+
+bool runtime::cancel_at_rest(task_id id) {
+    slot& s = slot_at(id);
+    constexpr std::uint16_t others = flag_own_kind | flag_shared;
+    if (s.has(others) || s.runner.load(relaxed) != UINT16_MAX || is_running(id)) return false;
+    // relaxed: who ends it goes on after resume(), by a lock.
+    s.flags.fetch_or(flag_cancel, relaxed);
+    if (const closure_fn end = std::exchange(s.invoke, nullptr)) end(s.storage, nullptr);
+    return true;
+}
+
+void runtime::search_handlers(code_search& to) const {
+    const scheduler_options& o = options();
+    const auto look = [&to](const char* name, const auto& handler) {
+        to.look_at(code_use::handler, name, handler.function);
+        to.look_at(code_use::handler, name, handler.user);
+    };
+    look("log", o.log);
+    look("assertion", o.assertion);
+    look("out_of_memory", o.out_of_memory);
+    look("unobserved_exception", o.unobserved_exception);
+    to.look_at(code_use::handler, "threads.started", o.threads.started);
+    to.look_at(code_use::handler, "threads.stopping", o.threads.stopping);
+    to.look_at(code_use::handler, "threads", o.threads.user);
+    to.look_at(code_use::handler, "memory", o.memory.allocate);
+    to.look_at(code_use::handler, "memory", o.memory.release);
+    to.look_at(code_use::handler, "memory", o.memory.user);
+    look_at_object(to, "observer", o.observer);
+    look_at_object(to, "chooser", o.chooser);
+}
+
+namespace {
+
+/// A stack is reported once, by its innermost frame within the code.
+struct stack_search {
+    code_search& to;
+    const runtime& rt;
+
+    void look(unsigned seat) const {
+        look_from({.use = code_use::stack, .thread = rt.seat_at(seat).name});
+    }
+    void look_from(const held_code& here) const {
+        struct walk {
+            code_search& to;
+            held_code here;
+        } state{to, here};
+        platform::walk_stack(
+            [](void* user, std::uintptr_t address) {
+                auto& w = *static_cast<walk*>(user);
+                w.here.address = address;
+                if (!w.to.where().has(address)) return true;
+                w.to.report(w.here);
+                return false;
+            },
+            &state);
+    }
+};
+
+}  // namespace
+
+/// Threads that rest on top of a task, or within a wait of the program's; and the calling one.
+void runtime::search_stacks(code_search& to) {
+    whole_seat* const self = bound();
+    const stack_search search{to, *this};
+    search.look_from({.use = code_use::stack, .thread = "of the caller"});
+    if (self != nullptr) search_running(to, *self);
+    const freezer::question look_at_stack{
+        .look = [](void* user,
+                   unsigned seat) { static_cast<const stack_search*>(user)->look(seat); },
+        .user = const_cast<stack_search*>(&search)};
+    const bool uses_gate = serial() != nullptr && self != nullptr;
+    if (uses_gate) serial()->leave(self->index);
+    parker here;
+    for (unsigned i = 0; i < seat_count(); ++i) {
+        whole_seat& w = seat_at(i);
+        const bool waits = !is_own(w) && w.inside.load(acquire);  // pairs with wait_loop::begin()
+        if (&w == self || (!is_own(w) && !waits)) continue;
+        search_running(to, w);
+        if (w.shown.load(acquire) == 0 && !waits) continue;
+        frozen().ask(w.asked, look_at_stack);
+        notify(i);
+        while (!freezer::is_answered(w.asked) && (is_own(w) || w.inside.load(acquire))) {
+            here.park(active_policy::now() + 20'000);
+        }
+        frozen().withdraw(w.asked);
+    }
+    if (uses_gate) serial()->enter(self->index);
+}
+
+void runtime::search_code(code_search& to) {
+    for (std::uint32_t index = 0; has_slot(index); ++index) search_task(to, index);
+    search_handlers(to);
+    holders_.show(to);
+    search_stacks(to);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

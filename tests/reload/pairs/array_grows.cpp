@@ -1,0 +1,9 @@
+// expect: state::slots resized int[4] becomes int[6]
+struct state {
+#if defined(AFTER)
+    int slots[6];
+#else
+    int slots[4];
+#endif
+};
+[[gnu::used]] state the_state;

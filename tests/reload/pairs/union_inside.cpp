@@ -1,0 +1,12 @@
+// refused: state::any is a union, of which nothing says which member it holds
+union number {
+    int i;
+    float f;
+};
+struct state {
+    number any;
+#if defined(AFTER)
+    int more;
+#endif
+};
+[[gnu::used]] state the_state;

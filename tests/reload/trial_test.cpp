@@ -1,0 +1,256 @@
+// R6: new code is tried in a child before it runs here.
+#include "reload_test.hpp"
+#include "scale.hpp"
+
+#include <braid/reload/arena.hpp>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <csignal>
+
+namespace braid_test {
+namespace {
+
+class ReloadTrial : public reload_test {
+protected:
+    ReloadTrial() {
+        step.emplace(add(), "step", [](reload::arena&) { return stub_value; });
+        state.emplace(*modules);
+        try_steps(braid::seconds(20));
+        put("tried_good");
+        EXPECT_EQ(look().loaded(), 1u) << "nothing is tried before the first load";
+    }
+    void try_steps(braid::nanoseconds within) {
+        modules->try_with([this](reload::trial&) { (void)(*step)(*state); },
+                          {.frames = 3, .within = within});
+    }
+    /// Frames, with the code before, until a boundary has something to say.
+    reload::outcome run() {
+        for (;;) {
+            reload::outcome went = modules->at_frame_boundary();
+            if (went) return went;
+            ++steps;
+            EXPECT_EQ((*step)(*state), steps) << "the code before goes on";
+            std::this_thread::yield();
+        }
+    }
+    reload::outcome try_build(const std::string& name) {
+        put(name);
+        modules->check_now();
+        return run();
+    }
+    void expect_refused(const std::string& name, const std::string& why,
+                        const std::string& at = "") {
+        SCOPED_TRACE(name);
+        const reload::outcome went = try_build(name);
+        EXPECT_EQ(went.loaded(), 0u);
+        EXPECT_EQ(went.refused(), 1u);
+        expect_sentence(went,
+                        "odule 'game' was refused, and the code before goes on: its trial " + why);
+        if (!sanitized) expect_sentence(went, at);
+        EXPECT_FALSE(look()) << "said twice";
+        EXPECT_EQ((*step)(*state), ++steps);
+        EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+    }
+
+    std::optional<reload::function<int(reload::arena&)>> step;
+    std::optional<reload::arena> state;
+    int steps = 0;
+};
+
+TEST_F(ReloadTrial, GoodCodeGoesOverAndTheFramesOfTheTrialDidNotHappenHere) {
+    const reload::outcome went = try_build("tried_rule");
+    EXPECT_EQ(went.loaded(), 1u) << went.text();
+    EXPECT_EQ((*step)(*state), ++steps);
+}
+
+TEST_F(ReloadTrial, TheStateOfTheFrameOfTheSwapGoesOver) {
+    for (; steps < 5; ++steps) (void)(*step)(*state);
+    const reload::outcome went = try_build("tried_wide");
+    EXPECT_EQ(went.loaded(), 1u) << went.text();
+    EXPECT_GT(went.migrated().objects, 0u);
+    EXPECT_EQ((*step)(*state), 700 + ++steps);
+}
+
+TEST_F(ReloadTrial, WhateverEndsTheChildIsRefusedByNameAndPlace) {
+    (void)(*step)(*state);
+    ++steps;
+    expect_refused("tried_nobody", "ended in frame 0 with SIGSEGV", "in tried::act at tried.cpp:");
+    expect_refused("tried_null_call", "ended in frame 0 with SIGSEGV", "tried::act at tried.cpp:");
+    expect_refused("tried_signal", "ended in frame 0 with SIGFPE", "tried::act at tried.cpp:");
+    expect_refused("tried_aborts", "ended in frame 0 with SIGABRT", "tried::act at tried.cpp:");
+    expect_refused("tried_killed", "was killed in frame 0, perhaps for want of memory");
+    expect_refused("tried_exits", "called exit(3) in frame 0");
+    expect_refused("tried_leaves", "ended the process in frame 0, with exit code 4");
+    expect_refused("tried_throws", "threw an exception in frame 0: no way");
+    expect_refused("tried_reloaded", "ended in reloaded() with SIGABRT",
+                   "tried::reloaded at tried.cpp:");
+    expect_refused("tried_static", "ended while it was loaded with SIGSEGV", "tried.cpp:");
+}
+
+TEST_F(ReloadTrial, AStackThatIsUsedUpIsRefusedByPlace) {
+    expect_refused("tried_deep", "ended in frame 0 with SIGSEGV", "tried::dig at tried.cpp:");
+}
+
+TEST_F(ReloadTrial, AFrameThatDoesNotEndIsRefusedByPlace) {
+    try_steps(braid::milliseconds(sanitized ? 3000 : 300));
+    expect_refused("tried_hangs",
+                   sanitized ? "was not done after 3000 ms, in frame 0"
+                             : "was not done after 300 ms, in frame 0",
+                   "tried::act at tried.cpp:");
+}
+
+TEST_F(ReloadTrial, LaterFramesOfTheTrialCountToo) {
+    // It ends at every second step.
+    (void)(*step)(*state);
+    ++steps;
+    const reload::outcome went = try_build("tried_second");
+    expect_sentence(went, "its trial ended in frame 1 with SIGABRT");
+}
+
+TEST_F(ReloadTrial, AnInvariantThatFramesBreakRefuses) {
+    for (; steps < 4; ++steps) (void)(*step)(*state);
+    expect_refused("tried_rule",
+                   "failed after the last frame: reload_invariant of tried::pack says: too many");
+}
+
+TEST_F(ReloadTrial, TheFunctionMaySayThatTheCodeDoesNotDoWhatItShould) {
+    modules->try_with([](reload::trial& trial) {
+        if (trial.frame() == 1) trial.fail("the picture is black");
+    });
+    expect_refused("tried_rule", "failed in frame 1: the picture is black");
+}
+
+TEST_F(ReloadTrial, ItsTasksRunOnASchedulerOfItsOwn) {
+    modules->try_with([this](reload::trial& trial) {
+        int done = 0;
+        braid::scheduler& tasks = trial.tasks();
+        for (int i = 0; i < 10; ++i) tasks.wait(tasks.spawn([&done] { ++done; }));
+        trial.fail(done == 10 && &tasks != &*scheduler ? "ten" : "not ten");
+    });
+    expect_refused("tried_rule", "failed in frame 0: ten");
+}
+
+TEST_F(ReloadTrial, ANewerFileEndsATrialThatGoesOn) {
+    try_steps(braid::seconds(100));
+    put("tried_hangs");
+    modules->check_now();
+    EXPECT_FALSE(modules->at_frame_boundary());
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), 0) << "there is a child";
+    const reload::outcome went = try_build("tried_rule");
+    EXPECT_EQ(went.loaded(), 1u) << went.text();
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+TEST_F(ReloadTrial, AFileThatIsTakenBackEndsATrialThatGoesOn) {
+    try_steps(braid::seconds(100));
+    put("tried_hangs");
+    modules->check_now();
+    EXPECT_FALSE(modules->at_frame_boundary());
+    put("tried_good");
+    modules->check_now();
+    EXPECT_FALSE(modules->at_frame_boundary());
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+TEST_F(ReloadTrial, TheChildEndsWithTheModulesObject) {
+    try_steps(braid::seconds(100));
+    put("tried_hangs");
+    modules->check_now();
+    EXPECT_FALSE(modules->at_frame_boundary());
+    step.reset();
+    state.reset();
+    modules.reset();
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+TEST_F(ReloadTrial, WithoutAProcessForItTheCodeIsRefusedAndTakenLater) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    put("tried_rule");
+    modules->check_now();
+    const rlimit none{0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const reload::outcome went = modules->at_frame_boundary();
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(went.refused(), 1u);
+    expect_sentence(went, "there was no process for its trial: Too many open files");
+    EXPECT_EQ(try_build("tried_rule").loaded(), 1u);
+}
+
+TEST_F(ReloadTrial, WhatHasBeenRefusedIsNotTriedAgainAndALaterBuildIs) {
+    expect_refused("tried_aborts", "ended in frame 0 with SIGABRT");
+    put("tried_aborts");
+    EXPECT_FALSE(look());
+    EXPECT_EQ(try_build("tried_wide").loaded(), 1u);
+    const auto files = [this] {
+        std::ptrdiff_t count = 0;
+        for (const auto& one : fs::recursive_directory_iterator(copies.path())) {
+            count += one.is_regular_file();
+        }
+        return count;
+    };
+    EXPECT_EQ(files(), 2) << "copies of what was loaded, and no other";
+}
+
+TEST_F(ReloadTrial, OfTwoModulesTheOneThatEndsItIsRefusedAndTheOtherTaken) {
+    reload::module& second = add("second");
+    const reload::function<int(reload::arena&)> other(second, "step",
+                                                      [](reload::arena&) { return stub_value; });
+    put("game_1", "unused");
+    put("tried_second", "second");
+    EXPECT_EQ(look().loaded(), 1u);
+    put("tried_nobody", "game");
+    put("tried_good", "second");
+    modules->check_now();
+    const reload::outcome first = run();
+    expect_sentence(first, "odule 'game' was refused");
+    const reload::outcome then = run();
+    EXPECT_EQ(then.loaded(), 1u) << then.text();
+    EXPECT_EQ(second.loads(), 2u);
+}
+
+class ReloadTrialWatched : public reload_test {};
+
+TEST_F(ReloadTrialWatched, TrialsAndTheirVerdictsNeedNobodyWhoAsks) {
+    reload::modules_options watching = options();
+    watching.watch = true;
+    watching.clock = nullptr;
+    modules.emplace(*scheduler, watching);
+    const reload::function<int(reload::arena&)> step(add(), "step",
+                                                     [](reload::arena&) { return stub_value; });
+    reload::arena state(*modules);
+    modules->try_with([&](reload::trial&) { (void)step(state); }, {.within = braid::seconds(20)});
+    const auto run = [&] {
+        for (;;) {
+            if (const reload::outcome went = modules->at_frame_boundary()) return went;
+            (void)step(state);
+            std::this_thread::yield();
+        }
+    };
+    put("tried_good");
+    while (run().loaded() == 0) {
+    }
+    for (int i = 0; i < 3; ++i) {
+        put("tried_wide");
+        EXPECT_EQ(run().loaded(), 1u);
+        put(i % 2 == 0 ? "tried_aborts" : "tried_nobody");
+        if (i < 2) {
+            EXPECT_EQ(run().refused(), 1u);
+        }
+        put("tried_good");
+        while (run().loaded() == 0) {
+        }
+    }
+}
+
+TEST_F(ReloadTrial, NullMeansNoTrials) {
+    modules->try_with(nullptr);
+    put("tried_rule");
+    EXPECT_EQ(look().loaded(), 1u);
+    EXPECT_THROW(modules->try_with(nullptr, {.within = braid::nanoseconds(0)}),
+                 std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace braid_test
