@@ -120,8 +120,8 @@ TEST(HandlersRule, FindsWhatItForbids) {
     EXPECT_EQ(printing_or_ending("if (bad) abort ();"), "abort");
     EXPECT_EQ(printing_or_ending("#include <iostream>"), "<iostream>");
     EXPECT_EQ(printing_or_ending("std::snprintf(text, n); on_exit(x); exits = 3;"), "");
-    EXPECT_EQ(printing_or_ending(without_strings(R"(note("exit(1)"); exit(1);)")), "exit");
-    EXPECT_EQ(printing_or_ending(without_strings(R"(note("exit(1)");)")), "");
+    EXPECT_EQ(printing_or_ending(without_strings("note(\"exit(1)\"); exit(1);")), "exit");
+    EXPECT_EQ(printing_or_ending(without_strings("note(\"exit(1)\");")), "");
 }
 
 // std::terminate is allowed where a contract in a header says so, and nowhere else. A process that
