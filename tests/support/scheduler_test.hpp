@@ -101,6 +101,7 @@ struct counting_memory {
 struct recorder {
     std::mutex mutex;
     std::vector<std::string> log, misuse, lost;
+    bool expects_misuse = false;  // the test looked at it
 
     void install(braid::scheduler_options& options) {
         options.log = {[](void* user, braid::log_level, const char* message) {
@@ -124,6 +125,7 @@ struct recorder {
     }
     std::size_t count(std::vector<std::string> recorder::* list, const char* part = "") {
         const std::lock_guard lock(mutex);
+        expects_misuse = expects_misuse || list == &recorder::misuse;
         std::size_t n = 0;
         for (const std::string& line : this->*list) n += line.find(part) != std::string::npos;
         return n;
@@ -136,6 +138,9 @@ protected:
     scheduler_test() : threads_before_(thread_count()) {}
 
     void TearDown() override {
+        if (!notes_.expects_misuse) {
+            EXPECT_EQ(notes_.misuse, std::vector<std::string>());
+        }
         EXPECT_EQ(memory_.live.load(), 0) << "bytes that the scheduler did not give back";
         // A joined thread may be listed for a moment longer than its join: a long one for a thread
         // of the idle class, on a busy machine and under an emulator.
