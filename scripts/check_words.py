@@ -73,7 +73,7 @@ RULES = (
 )
 # Where a task that runs next is meant, and where a branch of a join is.
 RUN_NEXT = ("keep", "run next (`run_next`)", None, r"^(?:keep|kept)$")
-OF_READY_TASKS = re.compile(r"^src/core/|^docs/design/(?:graph|slot)\.md$")
+OF_READY_TASKS = re.compile(r"^src/core/(?!.*/completion)|^docs/design/(?:graph|slot)\.md$")
 BRANCH = ("job", "branch: jobs are functions with data in a job list", r"jobs?", r"jobs?")
 OF_JOINS = re.compile(r"(?:^|/)fork[-_](?:join|stack)|core/fork\.cpp")
 OPENING = re.compile(r"(?:Of|As)\b|…|\.\.\.")

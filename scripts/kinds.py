@@ -62,6 +62,11 @@ KINDS = (
     (37, "switched_out", "", "the system took the thread off its core; flags = switch_flags"),
     (38, "switched_in", "", "the thread is on a core again"),
     (39, "switches", "", "since the last one on this lane: other = voluntary, aux = involuntary"),
+    (40, "deferred",
+     "task waits for somebody outside, too: other = the completion, name, facts.where",
+     "task, a completion, holds other open; aux = type"),
+    (41, "settled", "other, a completion that task waits for, was settled; name",
+     "task, a completion of other, was settled; aux = type"),
 )
 # What is drawn of a lane: (name, what it is, is it a slice of an export, is it a span of the page).
 # Frames are rows of their own in an export and an axis of the page; states of threads are one row in

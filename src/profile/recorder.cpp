@@ -282,10 +282,20 @@ void count_switches(recorded_thread& t) {
 
 std::uint64_t number_of(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
+/// The completion is what the record is about: a task whose body is outside.
+void write_outside(recorded_thread& t, record_kind kind, const task_event& e) {
+    const std::uint32_t type = e.facts != nullptr ? t.own->types.number_of(e.name, e.facts->where)
+                                                  : t.own->types.number_of(e.name);
+    write(t, kind, e.other.value, e.task.value, type, 0, pace::program);
+}
+
 [[gnu::noinline]] void write_rare(recorded_thread& t, const task_event& e) {
     if (e.kind == event_kind::failed) t.failed = true;
     const record_kind kind = kind_of(e.kind);
     if (kind == record_kind{}) return;
+    if (kind == record_kind::deferred || kind == record_kind::settled) {
+        return write_outside(t, kind, e);
+    }
     std::uint32_t aux = e.seat_from != UINT16_MAX ? e.seat_from : 0;
     if (kind == record_kind::parked) count_switches(t);
     const bool named = kind == record_kind::acquired || kind == record_kind::released ||

@@ -22,6 +22,7 @@ FLOW = "include/braid/fork_join/pipeline_flow.hpp"
 RANKS = "src/graph/ready_ranks.hpp"
 FEED = "src/job_list/job_feed.hpp"
 RING = "src/profile/record_ring.hpp"
+COMPLETION = "src/core/life/completion_word.hpp"
 LOT, EVENT = "src/core/seats/parking_lot.hpp", "src/core/task/event_word.hpp"
 
 # name: (file, text, replacement, model, survives)
@@ -282,6 +283,35 @@ WEAKENED = {
     "words.close_unused release": (
         WORDS, "list_closed), release);  // as in", "list_closed), relaxed);  // as in",
         "successors", None),
+    "completion.arm release": (
+        COMPLETION, "completion_open | 1), seq_cst)", "completion_open | 1), relaxed)",
+        "completion", None),
+    "completion.arm seq_cst": (
+        COMPLETION, "completion_open | 1), seq_cst)", "completion_open | 1), release)",
+        "completion", None),
+    "completion.claim acquire": (
+        COMPLETION, "completion_open}, acquire,", "completion_open}, relaxed,", "completion", None),
+    "completion.claim no generation": (
+        COMPLETION,
+        "generation_of(seen) != generation || (index_of(seen) & completion_open) == 0",
+        "(index_of(seen) & completion_open) == 0", "completion", None),
+    "completion.claim what was settled": (
+        COMPLETION,
+        "generation_of(seen) != generation || (index_of(seen) & completion_open) == 0",
+        "generation_of(seen) != generation", "completion", None),
+    "completion.hold acquire": (
+        COMPLETION, "(seen | as) + 1, acquire, relaxed", "(seen | as) + 1, relaxed, relaxed",
+        "completion", None),
+    "completion.hold no generation": (
+        COMPLETION, "generation_of(seen) != generation || (low", "(low", "completion", None),
+    "completion.hold what was settled": (
+        COMPLETION, " || (low & completion_open) == 0", "", "completion", None),
+    "completion.ask twice": (
+        COMPLETION, " || (low & as) != 0", "", "completion", None),
+    "completion.drop release": (
+        COMPLETION, "fetch_sub(shares, acq_rel)", "fetch_sub(shares, acquire)", "completion", None),
+    "completion.drop acquire": (
+        COMPLETION, "fetch_sub(shares, acq_rel)", "fetch_sub(shares, release)", "completion", None),
     "bounded.push release": (
         BOUNDED, "store(position + 1, release)", "store(position + 1, relaxed)",
         "bounded_queue", None),

@@ -91,6 +91,40 @@ TEST(RecorderStart, GivesAWorkerThatSleepsAllTheTimeItsLane) {
     EXPECT_EQ(std::count_if(c.lanes.begin(), c.lanes.end(), worker), 2);
 }
 
+TEST_P(Recorder, HasEachCompletionFromItsBeginToItsEndWithItsNameAndPlace) {
+    constexpr std::size_t tasks = 30;
+    {
+        braid::scheduler s(options());
+        ASSERT_TRUE(recorder_.start(sink_));
+        for (std::size_t i = 0; i < tasks; ++i) {
+            std::thread outside;
+            s.wait(s.spawn({.name = "load"}, [&](braid::task_context& task) {
+                const braid::completion_id id = task.defer({.name = "disk"});
+                outside = std::thread([&s, id] { EXPECT_TRUE(s.complete(id)); });
+            }));
+            outside.join();
+        }
+    }
+    ASSERT_TRUE(recorder_.stop());
+    const capture c = sink_.read();
+    const std::uint32_t disk = type_called(c, "disk");
+    EXPECT_NE(disk, 0U) << "a name and a place";
+    std::map<std::uint64_t, int> open;
+    for (const record_kind kind : {record_kind::deferred, record_kind::settled}) {
+        EXPECT_EQ(count_of(c, kind), tasks);
+        for (const profile::lane& l : c.lanes) {
+            for (const record& r : l.records) {
+                if (r.kind != kind) continue;
+                open[r.task] += kind == record_kind::deferred ? 1 : -1;
+                EXPECT_NE(r.other, 0U);
+                EXPECT_EQ(c.types[r.aux].name, "disk");
+            }
+        }
+    }
+    EXPECT_EQ(open.size(), tasks);
+    for (const auto& [id, count] : open) EXPECT_EQ(count, 0) << id;
+}
+
 TEST_P(Recorder, HasEachTaskFromItsSpawnToItsEnd) {
     constexpr std::size_t tasks = 300;
     {

@@ -67,7 +67,7 @@ def report_as_json():
     check(found["causes"] == [{"cause": "affinity", "task": "skin"}], f"{found['causes']}")
     steps = frame["critical_path"]
     check([s["task"] for s in steps] == ["0", "2", "3", "0"], f"{steps}")
-    check(steps[1]["waits"] == {"dependency": 0, "queue": 0, "affinity": 8_400_000,
+    check(steps[1]["waits"] == {"dependency": 0, "external": 0, "queue": 0, "affinity": 8_400_000,
                                 "preempted": 0}, f"{steps[1]}")
     whole = sum(s["end"] - s["begin"] + sum(s["waits"].values()) for s in steps)
     check(whole == frame["end"], f"the path has {whole} ns")

@@ -36,6 +36,7 @@ json frame_of(const profile::history& t, const profile::frame_report& report) {
                         {"end", s.end},
                         {"waits",
                          {{"dependency", s.waits.dependency},
+                          {"external", s.waits.external},
                           {"queue", s.waits.queue},
                           {"affinity", s.waits.affinity},
                           {"preempted", s.waits.preempted}}}});

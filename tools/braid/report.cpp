@@ -33,17 +33,18 @@ std::size_t chosen_frame(const profile::history& t, const report_options& o) {
 
 void print_path(const profile::history& t, const profile::frame_report& report) {
     const std::uint64_t begin = t.frames[report.frame].begin;
-    fmt::print("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9}  {}\n", "at ms", "ran ms", "dependency",
-               "queue", "affinity", "preempted", "critical path");
+    fmt::print("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9}  {}\n", "at ms", "ran ms", "dependency",
+               "external", "queue", "affinity", "preempted", "critical path");
     std::size_t shown = 0;
     for (const profile::path_step& s : report.path) {
         if (shown++ == most_steps) {
             fmt::print("{:>9} more\n", report.path.size() - most_steps);
             break;
         }
-        fmt::print("{:>9.3f} {:>9.3f} {:>10.3f} {:>9.3f} {:>9.3f} {:>9.3f}  {}\n",
+        fmt::print("{:>9.3f} {:>9.3f} {:>10.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f}  {}\n",
                    ms(s.begin - begin), ms(s.length() - s.waits.preempted), ms(s.waits.dependency),
-                   ms(s.waits.queue), ms(s.waits.affinity), ms(s.waits.preempted),
+                   ms(s.waits.external), ms(s.waits.queue), ms(s.waits.affinity),
+                   ms(s.waits.preempted),
                    s.task == profile::none ? "outside of tasks" : t.name_of(t.bodies[s.body].type));
     }
 }

@@ -20,6 +20,7 @@ enum class memory_tag : std::uint8_t {
     graph,
     job_list,
     frame,
+    completion,
     count
 };
 

@@ -67,6 +67,10 @@ enum class event_kind : std::uint8_t {
     frame_begin = 32,
     // A frame of a frame_loop: other = its number, name.
     frame_end = 33,
+    // Task waits for somebody outside, too: other = the completion, name, facts.where.
+    deferred = 40,
+    // Other, a completion that task waits for, was settled; name.
+    settled = 41,
     // ---- as far as here
 };
 

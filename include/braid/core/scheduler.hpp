@@ -119,6 +119,23 @@ public:
         return std::forward<F>(f)();
     }
 
+    // ---- work that others end: any thread ----------------------------------------------------
+
+    /// The work of that completion has ended. False: somebody was first (another call, its
+    /// deadline, a cancellation), and nothing has changed. What it made ready runs on threads of
+    /// the scheduler; without workers in the next wait. A thread that does not take part leases a
+    /// guest's seat for it: that may block, as all calls of such threads do, while many are inside
+    /// or the scheduler is frozen. The scheduler's destructor waits for calls that settle.
+    BRAID_API bool complete(completion_id id, const completion_result& result = {});
+    /// Bounded, no lock, no allocation: for threads like those that try_post(). `code`: as of
+    /// completion_result. False also: not now, try again; `completed(id)` tells the two apart.
+    BRAID_API bool try_complete(completion_id id, int code = 0) noexcept;
+    /// Somebody has settled it.
+    BRAID_API bool completed(completion_id id) const;
+    /// Writes those that are open, `capacity` at most, and returns how many there are. Looks at
+    /// every task: for pages and messages, not for each frame.
+    BRAID_API std::size_t open_completions(completion_info* rows, std::size_t capacity) const;
+
     // ---- threads ---------------------------------------------------------------------------
 
     BRAID_API unsigned worker_count() const;
@@ -194,6 +211,8 @@ BRAID_API task_id id();
 /// "" outside tasks.
 BRAID_API const char* name();
 BRAID_API bool cancelled();
+/// task_context::defer() of the task that runs on this thread.
+BRAID_API completion_id defer(completion_options with = {});
 /// Says to a chooser that another thread may go on here, as every call into the library does: for
 /// code that tasks share without the library. Nothing without a chooser, and outside tasks.
 BRAID_API void point();

@@ -23,6 +23,8 @@ struct scheduler_statistics {
     std::uint64_t reserves_refused = 0;  // raise scheduler_options::max_reserves
     std::uint64_t long_tasks = 0;
     std::uint64_t unobserved_exceptions = 0;
+    std::uint64_t deferred = 0;  // completions that were armed
+    std::uint64_t settled = 0;   // of which the task that deferred waits no more
     /// With a chooser: how often a thread came at a moment that it does not decide, so that the
     /// same answers may give another run: a foreign thread's call (one of another scheduler's,
     /// too), a main_thread, the end of blocking() and each call within it.

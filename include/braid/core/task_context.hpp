@@ -3,6 +3,7 @@
 // scheduler's own functions, which look the thread up first.
 
 #include "braid/core/closure.hpp"
+#include "braid/core/completion.hpp"
 
 BRAID_NAMESPACE_BEGIN
 
@@ -60,6 +61,12 @@ public:
     }
 
     BRAID_API void wait(task_id id, help policy = help::needed);
+
+    /// The task is not complete before somebody has called scheduler::complete() with this id, as
+    /// if it had one more child; its body goes on and returns. A failure outside is the task's. Not
+    /// in a posted task. Empty id: no memory, or a caller's mistake; the handlers know. Cost: less
+    /// than a child's.
+    BRAID_API completion_id defer(completion_options with = {});
 
     /// Runs one ready task of a higher level than this one, if there is any. For long tasks.
     BRAID_API bool yield_to_higher();

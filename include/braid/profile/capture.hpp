@@ -82,6 +82,10 @@ enum class record_kind : std::uint8_t {
     switched_in = 38,
     // Since the last one on this lane: other = voluntary, aux = involuntary.
     switches = 39,
+    // Task, a completion, holds other open; aux = type.
+    deferred = 40,
+    // Task, a completion of other, was settled; aux = type.
+    settled = 41,
     // ---- as far as here
 };
 

@@ -78,12 +78,23 @@ void look_at_object(code_search& to, const char* name, const void* object) {
 void runtime::search_task(code_search& to, std::uint32_t index) const {
     const slot& s = slot_at(index);
     if (!has_callable(*this, s)) return;
-    if (s.has(flag_own_kind) && s.kind != &ticket_kind) return;  // its module shows it
     held_code what{.use = code_use::task,
                    .name = s.name != nullptr ? s.name : "",
                    .address = 0,
                    .task = id_of(index)};
     const code_range& where = to.where();
+    if (s.has(flag_own_kind) && s.kind == &completion_kind) {
+        const completion_facts& facts = completion_at(s);
+        const auto look_at = [&](const void* code) {
+            what.address = reinterpret_cast<std::uintptr_t>(code);
+            to.look_at(what);
+        };
+        if (where.tag != 0 && s.module == where.tag) return to.report(what);
+        look_at(reinterpret_cast<const void*>(facts.hint.ask));
+        if (facts.extra != no_index) look_at(extra_at(facts.extra).held.code());
+        return;
+    }
+    if (s.has(flag_own_kind) && s.kind != &ticket_kind) return;  // its module shows it
     if (!s.has(flag_own_kind) && s.invoke != nullptr) {
         what.address = reinterpret_cast<std::uintptr_t>(s.invoke);
         if (where.has(what.address) || (where.tag != 0 && s.module == where.tag)) {

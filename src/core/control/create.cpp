@@ -99,6 +99,11 @@ const task_kind ticket_kind{
     .run = [](runtime& rt, whole_seat& w, std::uint32_t index, bool) { rt.run_ticket(w, index); },
     .ended = nullptr};
 
+const task_kind completion_kind{
+    .run = [](runtime& rt, whole_seat& w, std::uint32_t index,
+              bool) { rt.run_completion(w, index); },
+    .ended = [](runtime& rt, whole_seat& w, std::uint32_t index) { rt.end_completion(w, index); }};
+
 runtime::runtime(const scheduler_options& o)
     : wait_room(
           o, {.make = &make_seat, .run = &run_thread, .run_background = &run_background_thread}) {}

@@ -44,6 +44,10 @@ public:
     bool cancel_at_rest(task_id id);
     holder_list& holders() { return holders_; }
 
+    /// A thread that is none of the scheduler's settles: the scheduler's memory stays until it has
+    /// left.
+    class settling;
+
     // ---- shut_down.cpp
     void shut_down(shutdown how);
     /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
@@ -69,6 +73,7 @@ private:
     void join_and_free(whole_seat* self);
 
     holder_list holders_;
+    mutable atomic<std::uint32_t> settling_{0};
     std::uint32_t ring_ = 0, process_ = 0;
     unsigned max_workers_ = 0;
     spare_seat spare_;

@@ -2,12 +2,17 @@
 #include "core/control/seat_lease.hpp"
 #include "core/run/helper_floats.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 bool runtime::everything_ended() const {
     const scheduler_statistics ended_first = totals();
-    return ended_first.ended() == totals().created;
+    const scheduler_statistics begun = totals();
+    return ended_first.ended() + ended_first.settled == begun.created + begun.deferred;
 }
 
 bool runtime::at_rest() const {
@@ -21,14 +26,49 @@ bool runtime::at_rest() const {
     return true;
 }
 
+namespace {
+
+/// Whom a shutdown waits for that is none of its threads. Said once.
+class patience {
+public:
+    explicit patience(runtime& rt)
+        : rt_(rt), ends_(deadline_after(active_policy::now(), rt.options().external_patience)) {}
+    void look(whole_seat& w) {
+        if (ends_ == INT64_MAX || rt_.serial() != nullptr || active_policy::now() < ends_) return;
+        ends_ = INT64_MAX;
+        completion_info rows[16];
+        const std::size_t count = rt_.show_completions(w, rows, std::size(rows));
+        for (const completion_info& c : std::span(rows, std::min(count, std::size(rows)))) {
+            rt_.log(log_level::warning,
+                    "%s: the shutdown waits for completion '%s' of task '%s', open for %.1f s",
+                    rt_.options().name, c.name, c.task_name,
+                    static_cast<double>(c.age.value) * 1e-9);
+        }
+        if (count <= std::size(rows)) return;
+        rt_.log(log_level::warning, "%s: and for %zu completions more", rt_.options().name,
+                count - std::size(rows));
+    }
+
+private:
+    runtime& rt_;
+    std::int64_t ends_;
+};
+
+}  // namespace
+
 void runtime::shut_down(shutdown how) {
     const life wanted = how == shutdown::drain ? life::draining : life::discarding;
     advance_phase(wanted);
-    const whole_seat* self = bound();
-    if (self != nullptr && self->top != nullptr) return;  // begun; the destructor ends it
+    whole_seat* const self = bound();
+    if (self != nullptr && self->top != nullptr) {
+        if (phase() == life::discarding) ask_all(*self);
+        return;  // begun; the destructor ends it
+    }
     while (frozen().on()) resume();
 
     const seat_lease seat(*this, nullptr);
+    if (phase() == life::discarding) ask_all(*seat);
+    patience outside(*this);
     const std::uint64_t key = phase_key();
     helper_floats floats;
     // Most often the others are about to find out that there is nothing left.
@@ -42,6 +82,7 @@ void runtime::shut_down(shutdown how) {
             continue;
         }
         flush_scope_ends(*seat);
+        outside.look(*seat);
         if (active_policy::now() < spin_until) {
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
             continue;
@@ -89,6 +130,8 @@ void runtime::destroy(runtime* rt) {
     while (rt->ended_in_task_ && rt->anybody_inside(true)) {
         parker().park(active_policy::now() + 50'000);
     }
+    // acquire: pairs with ~settling(). What they settled has ended, so they are on their way out.
+    while (rt->settling_.load(acquire) != 0) parker().park(active_policy::now() + 50'000);
     rt->join_and_free(self);
 }
 

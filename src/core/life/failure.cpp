@@ -12,6 +12,7 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
     scope_state* const in = scope_of(s.environment.load(relaxed));
     if (error != nullptr && in != nullptr && in->policy == on_failure::cancel) {
         in->cancelled.store(true, release);  // pairs with scope_cancelled()
+        ask_all_of(w, *in);
     }
     if (by == nullptr) by = s.name;
     if (outcome* result = new_outcome(error, by)) return adopt(w, index, result, ordinal);

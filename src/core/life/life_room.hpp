@@ -2,7 +2,7 @@
 // A task's life: it is opened, published, ready, and in the end complete; how it failed, and who
 // receives that.
 
-#include "core/life/resources_room.hpp"
+#include "core/life/completion_lists.hpp"
 #include "core/task/words.hpp"
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct plain_end {
     std::uint64_t head;  // if closed: what close_and_take() gave
 };
 
-class life_room : public resources_room {
+class life_room : public completion_lists {
 public:
-    using resources_room::resources_room;
+    using completion_lists::completion_lists;
 
     // ---- open
     /// Whether a thread may make tasks now: any while the scheduler runs, tasks also while it

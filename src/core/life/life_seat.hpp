@@ -17,6 +17,7 @@ struct life_seat : ready_seat {
     std::uint32_t to_complete = no_index;   // slots whose open work is done, newest first
     scope_state* scope_ended_in = nullptr;  // tasks that ended there,
     std::uint64_t scope_ends = 0;           // how many of them are not counted there yet
+    pool_cache completion_extras;
 };
 
 }  // namespace detail

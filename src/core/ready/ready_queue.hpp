@@ -58,6 +58,9 @@ public:
         return true;
     }
 
+    /// Owner. The next push() finds a place.
+    bool has_room() { return room_at(bottom_.load(relaxed)); }
+
     /// Owner. The newest task, or 0.
     std::uint64_t pop() {
         std::uint64_t bottom = bottom_.load(relaxed);

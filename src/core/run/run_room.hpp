@@ -1,7 +1,7 @@
 #pragma once
 // Bodies: a thread's loops, one task after the other, many bodies in one task, branches of joins.
 
-#include "core/life/life_room.hpp"
+#include "core/life/completions_room.hpp"
 #include "core/run/run_seat.hpp"
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace detail {
 struct batch_bodies;
 struct ticket;
 
-class run_room : public life_room {
+class run_room : public completions_room {
 public:
     explicit run_room(const scheduler_options& o, const seat_plan& plan);
 

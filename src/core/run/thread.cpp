@@ -5,7 +5,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 run_room::run_room(const scheduler_options& o, const seat_plan& plan)
-    : life_room(o, plan), float_control_(platform::float_control()) {}
+    : completions_room(o, plan), float_control_(platform::float_control()) {}
 
 void run_room::enter_thread(run_seat& w) {
     bind(w);

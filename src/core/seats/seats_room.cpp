@@ -22,10 +22,12 @@ scheduler_statistics seats_room::totals() const {
         sum.executed += c.executed.load(acquire);
         sum.failed += c.failed.load(acquire);
         sum.cancelled += c.cancelled.load(acquire);
+        sum.settled += c.settled.load(acquire);
     }
     for (unsigned i = 0; i < seat_count(); ++i) {
         const seat_counters& c = seat_at(i).counters;
         sum.created += c.created.load(acquire);
+        sum.deferred += c.deferred.load(acquire);
         sum.stolen += c.stolen.load(relaxed);
         sum.jobs_stolen += c.jobs_stolen.load(relaxed);
         sum.helped += c.helped.load(relaxed);

@@ -76,7 +76,9 @@ public:
     }
 
     /// Objects ever handed out; an upper bound for a caller that walks the pool.
-    std::uint32_t size() const { return end_.load(acquire); }
+    /// seq_cst: a walk that follows a change of the scheduler's phase sees what was taken before
+    /// its user looked at the phase.
+    std::uint32_t size() const { return end_.load(seq_cst); }
 
 private:
     static constexpr std::uint32_t batch = 32;
@@ -108,7 +110,7 @@ private:
             const std::uint32_t end = end_.load(relaxed) + batch;
             if (end > UINT32_MAX - first || !grow(end - 1, may_allocate)) return no_index;
             for (std::uint32_t i = 0; i < batch; ++i) cache.free[i] = end - 1 - i;
-            end_.store(end, release);  // pairs with contains()
+            end_.store(end, seq_cst);  // pairs with contains() and size()
         }
         cache.count = batch - 1;
         return cache.free[cache.count];

@@ -76,6 +76,8 @@ public:
     slot& slot_at(std::uint32_t index) const { return slots_[index]; }
     slot& slot_at(task_id id) const { return slots_[index_of(id.value)]; }
     bool has_slot(std::uint32_t index) const { return slots_.contains(index); }
+    /// Ever used; those below have a slot.
+    std::uint32_t slot_count() const { return slots_.size(); }
     /// no_index: no memory (the handler knows); or, without `may_block`, none at hand.
     std::uint32_t take_slot(task_seat& w, bool may_block = true) {
         return slots_.take(w.slots, may_block);

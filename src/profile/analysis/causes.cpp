@@ -1,4 +1,5 @@
-// Why a ready task did not run: affinity, a late wake, background work, the system, priority.
+// Why a task did not run: somebody outside; and one that was ready: affinity, a late wake,
+// background work, the system, priority.
 #include "profile/analysis/causes.hpp"
 
 #include "profile/analysis/spans.hpp"
@@ -109,6 +110,17 @@ void for_each_absence(const scene& s, const path_step& step, Take&& take) {
 }
 
 }  // namespace
+
+void find_external(const scene& s, candidates& to) {
+    by_type found(cause::external);
+    for (const path_step& step : s.path) {
+        if (step.waits.external == 0) continue;
+        candidate& c = found.of(s.t.tasks[s.graph.nodes[step.outside].task].type);
+        c.time += step.waits.external;
+        c.changes.push_back({step.outside, 0, step.waits.external});
+    }
+    found.hand_over(to);
+}
 
 void find_affinity(const scene& s, candidates& to) {
     by_type found(cause::affinity);

@@ -53,6 +53,7 @@ using candidates = std::vector<candidate>;
 /// Moments in which all threads of the program stopped at once; of the whole frame, not of the
 /// path.
 void find_standstill(const scene& s, candidates& to);
+void find_external(const scene& s, candidates& to);
 void find_affinity(const scene& s, candidates& to);
 void find_late_wake(const scene& s, candidates& to);
 void find_background(const scene& s, candidates& to);

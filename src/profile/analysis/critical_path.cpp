@@ -10,13 +10,15 @@ namespace {
 void explain_gap(const frame_graph& graph, path_step& step) {
     const graph_node& n = graph.nodes[step.first];
     const std::uint64_t begin = std::max(step.begin, step.before);
-    if (!n.first) {
-        step.ready = std::min(std::max(n.ready, step.before), begin);
-        step.waits.dependency = begin - step.before;
-        return;
-    }
     step.ready = std::clamp(n.ready, step.before, begin);
-    step.waits.dependency = step.ready - step.before;
+    const std::uint64_t until = n.first ? step.ready : begin;
+    if (step.outside != none) {
+        const graph_node& o = graph.nodes[step.outside];
+        step.waits.external =
+            time_span{std::max(o.begin, step.before), std::min(o.end, until)}.length();
+    }
+    step.waits.dependency = until - step.before - step.waits.external;
+    if (!n.first) return;
     const bool restricted = graph.from->bodies[n.body].kind == body_kind::task &&
                             graph.from->tasks[n.task].has(spawn_restricted);
     (restricted ? step.waits.affinity : step.waits.queue) = begin - step.ready;
@@ -37,6 +39,12 @@ std::vector<path_step> critical_path(const frame_graph& graph,
     // The order has no circles, so each node comes once at most; nodes of a circle have no latest.
     for (std::uint32_t i = graph.last; i != none; i = latest[i]) {
         const graph_node& n = graph.nodes[i];
+        if (n.is_outside() && !path.empty()) {
+            std::uint32_t& longest = path.back().outside;
+            const std::uint64_t length =
+                longest != none ? graph.nodes[longest].end - graph.nodes[longest].begin : 0;
+            if (n.end - n.begin > length) longest = i;
+        }
         if (n.body == none) continue;
         const bool goes_on = !path.empty() && path.back().body == n.body &&
                              path.back().first != none &&

@@ -24,6 +24,9 @@ struct finding {
 
 finding about_waits(const scene& s, const candidate& c, const char* name, const char* time) {
     switch (c.why) {
+        case cause::external:
+            return {text_of("it waited %s for %s, which somebody outside ends", time, name),
+                    "begin that earlier, or need it in a later frame"};
         case cause::affinity:
             return {text_of("%s waited %s for its thread while others were idle", name, time),
                     "let any worker run it"};
@@ -90,6 +93,7 @@ finding what_happened(const scene& s, const candidate& c) {
     const std::string task = c.outside ? "code outside of tasks" : s.t.name_of(c.type);
     const std::string time = in_ms(c.time);
     switch (c.why) {
+        case cause::external:
         case cause::affinity:
         case cause::late_wake:
         case cause::background:
@@ -145,6 +149,8 @@ std::vector<std::uint64_t> times_on_path(const history& t, std::span<const path_
 
 const char* name_of(cause c) {
     switch (c) {
+        case cause::external:
+            return "external";
         case cause::affinity:
             return "affinity";
         case cause::late_wake:

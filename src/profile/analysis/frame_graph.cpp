@@ -27,6 +27,7 @@ private:
     void add_needs_of_task(std::uint32_t node, std::uint32_t task);
     void add_need_of_wait(std::uint32_t node, const mark& end);
     void add_needs_of_completions();
+    void add_what_is_outside();
     void add_end();
     void need(std::uint32_t node, std::uint32_t other);
     std::uint32_t completion_of(std::uint32_t task);
@@ -174,6 +175,9 @@ std::uint32_t graph_builder::completion_of(std::uint32_t task) {
     if (added) {
         graph_node n;
         n.begin = n.end = time;
+        if (row.external && row.spawned != unknown) {
+            n.begin = std::clamp(row.spawned, graph_.frame.begin, time);
+        }
         n.task = task;
         graph_.nodes.push_back(n);
         to_do_.push_back(task);
@@ -254,6 +258,14 @@ void graph_builder::add_needs_of_pieces() {
             const std::uint32_t parent = completion_of(t_.tasks[row.task].parent);
             if (parent != none) need(parent, completion_of(row.task));
         }
+    }
+}
+
+/// A task completes when all that it waits for outside has, and that has no bodies.
+void graph_builder::add_what_is_outside() {
+    for (const std::uint32_t task : t_.external) {
+        const std::uint32_t parent = completion_of(t_.tasks[task].parent);
+        if (parent != none) need(parent, completion_of(task));
     }
 }
 
@@ -356,6 +368,7 @@ frame_graph graph_builder::build() {
     for (const std::uint32_t body : bodies_) add_pieces(body);
     add_end();
     add_needs_of_pieces();
+    add_what_is_outside();
     add_needs_of_completions();
     index_needs();
     sort();

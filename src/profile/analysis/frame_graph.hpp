@@ -7,21 +7,23 @@
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-/// A piece of a body between two cuts, or the completion of a task, which takes no time. Times are
-/// cut off at the frame's begin and end.
+/// A piece of a body between two cuts; or the completion of a task, which takes no time; or the
+/// work of somebody outside, which takes no core. Times are cut off at the frame's begin and end.
 struct graph_node {
     std::uint64_t begin = 0, end = 0;
     std::uint64_t ready = 0;      // all that it waits for is over; before that it cannot begin
     std::uint64_t preempted = 0;  // of end - begin
     std::int64_t gap = 0;         // from the end of the last one that it waits for to its begin
     std::uint32_t task = none;
-    std::uint32_t body = none;                 // none: a completion
+    std::uint32_t body = none;                 // none: a completion, or outside
     std::uint32_t previous = none;             // the piece before it of its body
     std::uint32_t first_needs = 0, needs = 0;  // frame_graph::needs_of()
     std::uint32_t latest = none;               // of those the one that was over last
     bool first = false;                        // with it its body begins
     bool after_wait = false;                   // its body waited between `previous` and it
     bool needed = false;                       // the frame's end depends on it
+
+    bool is_outside() const { return body == none && end > begin; }
 };
 
 struct frame_graph {

@@ -32,6 +32,7 @@ struct task_row {
     std::uint8_t flags = 0;                                 // spawn_flags
     std::uint8_t end_flags = 0;
     bool cancelled = false;
+    bool external = false;  // a completion: runs from `deferred` to `settled`, and has no body
 
     bool has(spawn_flags f) const { return (flags & f) != 0; }
     unsigned priority() const { return flags & spawn_priority; }
@@ -163,6 +164,7 @@ struct history {
     std::vector<lane_row> lanes;
     std::vector<frame_row> frames;
     std::vector<std::uint32_t> by_completion;             // tasks that completed, in order of that
+    std::vector<std::uint32_t> external;                  // tasks that are
     std::unordered_map<std::uint64_t, task_range> of_id;  // tasks of one id are neighbours
 
     std::span<const mark> marks_of(const body_row& b) const {

@@ -207,6 +207,7 @@ void lane_walk::close(body_kind kind, std::uint64_t key) {
 void lane_walk::take_life(const record& r, std::uint32_t task) {
     switch (r.kind) {
         case record_kind::spawned:
+        case record_kind::deferred:
             if (task != none) {
                 to_.tasks[task].spawned_in = top().body;
                 add_mark(mark_kind::spawned, task);
@@ -218,6 +219,9 @@ void lane_walk::take_life(const record& r, std::uint32_t task) {
             break;
         case record_kind::ended:
             if (task != none) close(body_kind::task, task);
+            break;
+        case record_kind::settled:
+            if (task != none) to_.tasks[task].completed_in = top().body;
             break;
         case record_kind::completed:
             if (task != none) to_.tasks[task].completed_in = top().body;
@@ -311,7 +315,7 @@ void lane_walk::take_thread(const record& r) {
 
 bool is_about_thread(record_kind k) {
     return k == record_kind::stolen || k == record_kind::searching || k == record_kind::parked ||
-           k == record_kind::unparked || k >= record_kind::counter;
+           k == record_kind::unparked || (k >= record_kind::counter && k <= record_kind::switches);
 }
 
 void lane_walk::take(const record& r, std::uint32_t task) {

@@ -9,7 +9,8 @@ namespace profile {
 namespace {
 
 bool belongs_to_life(record_kind k) {
-    return k >= record_kind::spawned && k <= record_kind::cancelled;
+    return (k >= record_kind::spawned && k <= record_kind::cancelled) ||
+           k == record_kind::deferred || k == record_kind::settled;
 }
 
 /// Where a record lies, under what rows are made of.
@@ -40,7 +41,8 @@ std::vector<reference> sorted_references(const capture& c) {
 /// Whether the record cannot be about the task of that row any more.
 bool begins_another(const task_row& row, record_kind kind) {
     const bool over = row.completed != unknown;
-    if (kind == record_kind::spawned) return row.spawned != unknown || over;
+    if (kind == record_kind::spawned || kind == record_kind::deferred)
+        return row.spawned != unknown || over;
     return over && (kind == record_kind::ready || kind == record_kind::started);
 }
 
@@ -72,6 +74,18 @@ void take(task_row& row, const record& r) {
         case record_kind::cancelled:
             row.cancelled = true;
             break;
+        case record_kind::deferred:
+            put_first(row.spawned, r.time);
+            put_first(row.started, r.time);
+            row.type = r.aux;
+            row.external = true;
+            break;
+        case record_kind::settled:
+            put_first(row.ended, r.time);
+            put_first(row.completed, r.time);
+            if (row.type == 0) row.type = r.aux;
+            row.external = true;
+            break;
         default:
             break;
     }
@@ -82,7 +96,8 @@ void link(history& to, std::uint32_t task, const record& r) {
     task_row& row = to.tasks[task];
     const std::uint32_t other = r.other != 0 ? to.find(r.other, r.time) : none;
     if (other == none || other == task) return;
-    if (r.kind == record_kind::spawned && to.tasks[other].first_seen <= row.first_seen) {
+    const bool made = r.kind == record_kind::spawned || r.kind == record_kind::deferred;
+    if (made && to.tasks[other].first_seen <= row.first_seen) {
         row.parent = other;
         ++to.tasks[other].children;
     }
@@ -119,8 +134,10 @@ record_tasks collect_tasks(history& to) {
     for (std::uint32_t i = 0; i < to.tasks.size(); ++i) {
         ++to.of_id.try_emplace(to.tasks[i].id, task_range{i, 0}).first->second.count;
     }
-    for (task_row& row : to.tasks) {
+    for (std::uint32_t i = 0; i < to.tasks.size(); ++i) {
+        task_row& row = to.tasks[i];
         if (row.type >= c.types.size()) row.type = 0;
+        if (row.external) to.external.push_back(i);
     }
     return tasks;
 }

@@ -58,6 +58,7 @@ private:
     void end_piece(const event& e);
     void start(std::uint32_t node, unsigned core);
     double length(const graph_node& n, unsigned core) const;
+    double time_outside(std::uint32_t node) const;
     bool is_restricted(std::uint32_t node) const;
     unsigned core_of(std::uint32_t node) const {
         const std::uint32_t lane = graph_.from->bodies[graph_.nodes[node].body].lane;
@@ -108,6 +109,16 @@ double simulation::length(const graph_node& n, unsigned core) const {
     return is_slow(core) ? time * on_.slow_factor : time;
 }
 
+/// It takes as long as it did, and no core.
+double simulation::time_outside(std::uint32_t node) const {
+    const graph_node& n = graph_.nodes[node];
+    if (!n.is_outside()) return 0;
+    const auto less = model_.less.find(node);
+    const std::uint64_t time = n.end - n.begin;
+    return static_cast<double>(less == model_.less.end() ? time
+                                                         : time - std::min(time, less->second));
+}
+
 void simulation::start(std::uint32_t node, unsigned core) {
     idle_.erase(core);
     if (is_restricted(node)) --to_come_[core];
@@ -150,7 +161,8 @@ void simulation::ready(std::uint32_t node) {
     const graph_node& n = graph_.nodes[node];
     // A wait for something that the capture does not know takes as long as it did.
     const bool only_previous = n.after_wait && n.needs == (n.previous != none ? 1U : 0U);
-    const double delay = only_previous && n.gap > 0 ? static_cast<double>(n.gap) : 0;
+    const double gap = only_previous && n.gap > 0 ? static_cast<double>(n.gap) : 0;
+    const double delay = gap + time_outside(node);
     if (delay > 0) {
         events_.push({now_ + delay, node, 0, what::arrival});
     } else {
@@ -206,7 +218,8 @@ void simulation::begin() {
         if (!model_.takes_part[i] || open_[i] != 0) continue;
         const graph_node& n = graph_.nodes[i];
         const std::uint64_t at = n.first ? n.ready : n.begin;
-        events_.push({static_cast<double>(at - graph_.frame.begin), i, 0, what::arrival});
+        const double since = static_cast<double>(at - graph_.frame.begin) + time_outside(i);
+        events_.push({since, i, 0, what::arrival});
     }
 }
 

@@ -61,6 +61,10 @@ std::string timeline::label(const step& at) const {
             return "acquired " + name_of_type(r.aux, "resource");
         case record_kind::released:
             return "released " + name_of_type(r.aux, "resource");
+        case record_kind::deferred:
+            return "waits for " + name_of_type(r.aux, "somebody outside");
+        case record_kind::settled:
+            return "settled: " + name_of_type(r.aux, "work outside");
         case record_kind::forked:
             return "forked";
         case record_kind::joined:
@@ -87,6 +91,7 @@ const record_type* timeline::type(const step& at) const {
         case record_kind::scope_end:
         case record_kind::acquired:
         case record_kind::frame_begin:
+        case record_kind::deferred:
             number = at.from->aux;
             break;
         default:
@@ -130,6 +135,8 @@ const std::vector<detail>& timeline::details(const step& at) {
     }
     switch (r.kind) {
         case record_kind::spawned:
+        case record_kind::deferred:
+        case record_kind::settled:
             details_.push_back({"parent", r.other, {}});
             break;
         case record_kind::wait_begin:

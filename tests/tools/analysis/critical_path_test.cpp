@@ -31,7 +31,8 @@ struct looked_at {
     void expect_whole() const {
         std::uint64_t sum = 0;
         for (const profile::path_step& s : path) {
-            sum += s.length() + s.waits.dependency + s.waits.queue + s.waits.affinity;
+            sum += s.length() + s.waits.dependency + s.waits.external + s.waits.queue +
+                   s.waits.affinity;
         }
         EXPECT_EQ(sum, graph.frame.length());
     }
@@ -63,6 +64,17 @@ TEST(CriticalPath, TakesTheLongSideOfADiamond) {
     EXPECT_EQ(l.path[2].waits.queue, 9 * us);
     EXPECT_EQ(l.path[2].waits.dependency, 1 * us);
     EXPECT_EQ(l.path[4].waits.dependency, 49 * us);
+}
+
+TEST(CriticalPath, GoesThroughWorkOutside) {
+    const looked_at l(braid_test::external_scene());
+    EXPECT_EQ(l.ids(), (ids{0, 1, 2, 0}));
+    l.expect_whole();
+    // From when skin has asked the disk, which had nothing to do with the rest of skin.
+    EXPECT_EQ(l.path[1].end, 50 * us);
+    EXPECT_EQ(l.path[2].waits.external, 5050 * us);
+    EXPECT_EQ(l.path[2].waits.dependency, 2 * us);
+    EXPECT_EQ(l.path[2].waits.queue, 2 * us);
 }
 
 TEST(Slack, IsWhatTheShortSideHasLeft) {

@@ -41,7 +41,10 @@ TEST_P(Diagnosis, NamesThePlantedCauseItsTaskAndWhatItSaves) {
 
 INSTANTIATE_TEST_SUITE_P(
     Causes, Diagnosis,
-    testing::Values(planted{"affinity", braid_test::affinity_scene, cause::affinity,
+    // What skin does after it has asked the disk, 50 us, goes on meanwhile.
+    testing::Values(planted{"external", braid_test::external_scene, cause::external,
+                            "'disk' (io.cpp:21)", 5000},
+                    planted{"affinity", braid_test::affinity_scene, cause::affinity,
                             "'skin' (skin.cpp:12)", 8395},
                     planted{"preemption", braid_test::preemption_scene, cause::preemption,
                             "'skin' (skin.cpp:12)", 3000},

@@ -66,10 +66,10 @@ TEST(LaneSplit, AThreadThatSaysSomethingIsAwakeAlthoughItsUnparkedIsLost) {
 
 TEST(LaneSplit, OfEveryWorkerAddsUpToTheFrameInEveryScene) {
     for (const auto scene :
-         {braid_test::healthy_scene, braid_test::affinity_scene, braid_test::preemption_scene,
-          braid_test::shared_core_scene, braid_test::background_scene, braid_test::chain_scene,
-          braid_test::fine_scene, braid_test::priority_scene, braid_test::straggler_scene,
-          braid_test::late_wake_scene}) {
+         {braid_test::healthy_scene, braid_test::external_scene, braid_test::affinity_scene,
+          braid_test::preemption_scene, braid_test::shared_core_scene, braid_test::background_scene,
+          braid_test::chain_scene, braid_test::fine_scene, braid_test::priority_scene,
+          braid_test::straggler_scene, braid_test::late_wake_scene}) {
         const profile::capture c = scene();
         const profile::history t = make_history(c);
         const profile::time_span frame{t.frames[0].begin, t.frames[0].end};
@@ -83,6 +83,7 @@ TEST(LaneSplit, OfEveryWorkerAddsUpToTheFrameInEveryScene) {
             EXPECT_NEAR(parts, length, length * 0.01);
         }
         for (const profile::task_row& task : t.tasks) {
+            if (task.external) continue;
             const profile::task_split s = split_of(t, task);
             ASSERT_TRUE(s.whole);
             EXPECT_EQ(s.total(), task.ended - task.spawned);

@@ -144,6 +144,11 @@ TEST_F(WhatIf, EverySceneComesOutAsRecordedOnItsOwnCores) {
     }
 }
 
+TEST_F(WhatIf, WorkOutsideTakesAsLongOnAnyNumberOfCores) {
+    take(braid_test::external_scene());
+    for (const unsigned cores : {1U, 4U, 16U}) EXPECT_NEAR(takes(cores), 6150, 100) << cores;
+}
+
 TEST_F(WhatIf, SaysHowFarItIsFromWhatWasRecorded) {
     take(braid_test::healthy_scene());
     const auto result = profile::what_if(t_, {});

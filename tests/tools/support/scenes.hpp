@@ -47,6 +47,19 @@ inline profile::capture affinity_scene() {
     return b.whole(24100, 3);
 }
 
+/// skin waits for a disk for 5 ms, and draw for skin.
+inline profile::capture external_scene() {
+    scene_builder b;
+    const std::uint32_t outside = b.lane(profile::lane_kind::other);
+    const std::uint32_t disk = b.type("disk", "io.cpp", 21);
+    b.spawn(0, 5, 1, b.skin).say(1, 10, record_kind::started, 1, 0, b.skin);
+    b.say(1, 50, record_kind::deferred, 9, 1, disk).say(1, 100, record_kind::ended, 1);
+    b.say(outside, 5100, record_kind::settled, 9, 1, disk);
+    b.say(outside, 5101, record_kind::completed, 1);
+    b.spawn(0, 5, 2, b.draw, {1}).ready(outside, 5102, 2, 1).run(1, 5104, 6100, 2, b.draw);
+    return b.whole(6150, 2);
+}
+
 /// skin is off its core from 2 to 5 ms.
 inline profile::capture preemption_scene() {
     scene_builder b;

@@ -18,7 +18,7 @@ export interface PathStep {
     task: number;
     begin: number;
     end: number;
-    waits: { dependency: number; queue: number; affinity: number; preempted: number };
+    waits: { dependency: number; external: number; queue: number; affinity: number; preempted: number };
 }
 
 export interface FrameAnalysis {
@@ -106,6 +106,7 @@ function readFrame(frame: Json, ids: TaskIds): FrameAnalysis {
                 end: number(step.end),
                 waits: {
                     dependency: number(waits.dependency),
+                    external: number(waits.external),
                     queue: number(waits.queue),
                     affinity: number(waits.affinity),
                     preempted: number(waits.preempted),

@@ -8,7 +8,7 @@ import { SpanKind, type Counter, type Model, type Row, type Spans, type Tasks } 
 import { buildLevels } from "./pyramid";
 import { SpanColumns } from "./span_columns";
 import { addId, findTask, makeTaskIds, type TaskIds } from "./task_ids";
-import { separateLives } from "./task_lives";
+import { isOfLife, separateLives } from "./task_lives";
 
 export function buildModel(from: CaptureParser): Model {
     const ids = makeTaskIds();
@@ -110,7 +110,7 @@ function noteTasks(lane: ParsedLane, told: ReadonlyMap<number, number>, tasks: T
     const records = lane.records;
     for (let i = 0; i < records.length; ++i) {
         const kind = records.kind[i]!;
-        if (kind > RecordKind.cancelled) continue;
+        if (!isOfLife(kind)) continue;
         const time = records.time[i]!;
         const task = told.get(i) ?? findTask(tasks.ids, records.taskLow[i]!, records.taskHigh[i]!, time);
         if (task < 0) continue;
@@ -122,6 +122,14 @@ function noteTasks(lane: ParsedLane, told: ReadonlyMap<number, number>, tasks: T
                 tasks.spawnFlags[task] = records.flags[i]!;
                 // It knows the place in the source; a start knows the name only.
                 if (records.aux[i] !== 0) tasks.type[task] = records.aux[i]!;
+                break;
+            case RecordKind.deferred:
+                tasks.spawned[task] = tasks.started[task] = time;
+                tasks.parent[task] = other() === task ? -1 : other();
+                tasks.type[task] = records.aux[i]!;
+                break;
+            case RecordKind.settled:
+                tasks.ended[task] = tasks.completed[task] = time;
                 break;
             case RecordKind.edge:
                 edges.add(task, other());

@@ -22,7 +22,7 @@ function isAboutThread(kind: number): boolean {
         kind === RecordKind.searching ||
         kind === RecordKind.parked ||
         kind === RecordKind.unparked ||
-        kind >= RecordKind.counter
+        (kind >= RecordKind.counter && kind <= RecordKind.switches)
     );
 }
 

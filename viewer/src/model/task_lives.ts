@@ -14,7 +14,11 @@ interface Reference {
     index: number;
 }
 
-const isOfLife = (kind: number): boolean => kind >= RecordKind.spawned && kind <= RecordKind.cancelled;
+/** Of a task, or of a completion: work of somebody outside, from `deferred` to `settled`. */
+export const isOfLife = (kind: number): boolean =>
+    (kind >= RecordKind.spawned && kind <= RecordKind.cancelled) ||
+    kind === RecordKind.deferred ||
+    kind === RecordKind.settled;
 const begins = (kind: number): boolean => kind === RecordKind.spawned || kind === RecordKind.ready || kind === RecordKind.started;
 
 /** Gives each task after the first of an id a number of its own. `ids` knows all ids. */
@@ -44,7 +48,7 @@ export function separateLives(lanes: ParsedLane[], ids: TaskIds): Told {
             spawned = completed = false;
         }
         spawned ||= kind === RecordKind.spawned;
-        completed ||= kind === RecordKind.completed;
+        completed ||= kind === RecordKind.completed || kind === RecordKind.settled;
         told[at.lane]!.set(at.index, task);
     }
     return told;

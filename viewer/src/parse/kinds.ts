@@ -31,6 +31,8 @@ export const RecordKind = {
     switchedOut: 37,
     switchedIn: 38,
     switches: 39,
+    deferred: 40,
+    settled: 41,
 } as const;
 // ---- as far as here
 

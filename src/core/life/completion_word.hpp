@@ -1,0 +1,78 @@
+#pragma once
+// Who ends a completion: somebody outside, a cancellation or a shutdown. All of it is decided in
+// the word of its slot that counts open work, {generation, open | asked | shares}:
+//
+//   armed      open, 1 share           the share of the one who settles it
+//   asked      open, asked, + 1 share  that one lies in a queue, or the hint is being asked
+//   looked at  + 1 share               for each thread that reads what the completion has
+//   settled    1 share or more         the winner writes the result
+//   finished   0 shares                what is left ends where user code may run
+//
+// C1  One CAS takes `open` away, and checks the generation: exactly one settles it; an id of an
+//     earlier generation changes nothing.
+// C2  It is asked at most once: one CAS sets `asked`, while it is open.
+// C3  The one who drops the last share finishes it, and has seen the result and all that the hint
+//     did (drop: acq_rel).
+// C4  A slot lies in at most one queue: for the question while that share is counted, or to be
+//     finished after the last share has gone.
+// Free functions over the word, so that a model checker compiles exactly these.
+
+#include "core/task/words.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+inline constexpr std::uint32_t completion_open = 1U << 31;
+inline constexpr std::uint32_t completion_asked = 1U << 30;
+inline constexpr std::uint32_t completion_shares = completion_asked - 1;
+
+/// By the slot's only user, after everything else of the completion was written.
+template <class Word>
+void arm_completion(Word& open, std::uint32_t generation) {
+    // seq_cst: as in completion_lists::ask_all(). As a release it pairs with the two CAS.
+    open.store(join_word(generation, completion_open | 1), seq_cst);
+}
+
+/// True: the caller settles it (C1), and owes a drop_completion().
+template <class Word>
+bool claim_completion(Word& open, std::uint32_t generation) {
+    std::uint64_t seen = open.load(relaxed);
+    do {
+        if (generation_of(seen) != generation || (index_of(seen) & completion_open) == 0) {
+            return false;
+        }
+        // acquire: pairs with arm_completion(). The result is released by the drop.
+    } while (!open.compare_exchange_weak(seen, seen & ~std::uint64_t{completion_open}, acquire,
+                                         relaxed));
+    return true;
+}
+
+/// True: it stays as it is, but for who settles it, until the caller's drop_completion().
+template <class Word>
+bool hold_completion(Word& open, std::uint32_t generation, std::uint32_t as = 0) {
+    std::uint64_t seen = open.load(relaxed);
+    do {
+        const std::uint32_t low = index_of(seen);
+        if (generation_of(seen) != generation || (low & completion_open) == 0 || (low & as) != 0) {
+            return false;
+        }
+        // acquire: pairs with arm_completion().
+    } while (!open.compare_exchange_weak(seen, (seen | as) + 1, acquire, relaxed));
+    return true;
+}
+
+/// True: the caller asks (C2), and owes a drop_completion() when that has been answered.
+template <class Word>
+bool ask_completion(Word& open, std::uint32_t generation) {
+    return hold_completion(open, generation, completion_asked);
+}
+
+/// True: it was the last share, and the caller finishes (C3).
+template <class Word>
+bool drop_completion(Word& open, std::uint32_t shares = 1) {
+    // While it is open there is the share of the one who will settle it.
+    return (index_of(open.fetch_sub(shares, acq_rel)) & completion_shares) == shares;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,210 @@
+#include "core/life/completions_room.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+namespace {
+
+/// In place of a result's code: it ends as cancelled.
+constexpr int cancelled_code = INT32_MIN;
+
+const char* name_of(const slot& s) { return s.name != nullptr ? s.name : ""; }
+
+std::exception_ptr error_of(const completion_result& r, const char* name) {
+    if (r.error != nullptr) return r.error;
+    char text[160];
+    const char* sentence = r.sentence;
+    if (sentence == nullptr) {
+        std::snprintf(text, sizeof text, "completion '%.100s' failed with code %d", name, r.code);
+        sentence = text;
+    }
+    return std::make_exception_ptr(completion_error(r.code, sentence));
+}
+
+}  // namespace
+
+// ---- armed -------------------------------------------------------------------------------------
+
+completion_id completions_room::defer(life_seat& w, task_id running, completion_options& with) {
+    if (!BRAID_EXPECT(misuse(), static_cast<bool>(running),
+                      "a posted task cannot defer, as nobody can wait for it: spawn it")) {
+        return {};
+    }
+    const bool keeps = static_cast<bool>(with.keep);
+    const std::uint32_t extra = keeps ? take_extra(w) : no_index;
+    if (keeps && extra == no_index) return {};
+    const std::uint32_t index = take_slot(w);
+    if (index != no_index) {
+        slot& s = slot_at(index);
+        open_words(s.open, s.successors, s.generation() + 1, 1);
+        if (!identified() || fill_detail(w, s, {.where = {}}, draft_kind::spawned)) {
+            completion_facts& facts = *::new (static_cast<void*>(s.storage)) completion_facts;
+            facts.hint = with.cancel;
+            facts.armed_at = active_policy::now();
+            facts.extra = extra;
+            if (keeps) extra_at(extra).held = std::move(with.keep);
+            return arm(w, index, running, with);
+        }
+        close_unused(s.successors, s.generation());
+        clean_and_give_slot(w, index);
+    }
+    if (keeps) give_extra(w, extra);
+    return {};
+}
+
+completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id running,
+                                    const completion_options& with) {
+    slot& p = slot_at(running);
+    slot& s = slot_at(index);
+    s.name = with.name != nullptr ? with.name : p.name;
+    s.kind = &completion_kind;
+    s.module = p.module;
+    s.flags.store(
+        static_cast<std::uint16_t>(flag_own_kind | (p.flags.load(relaxed) & flag_category)),
+        relaxed);
+    s.level.store(p.level.load(relaxed), relaxed);
+    s.environment.store(p.environment.load(relaxed), relaxed);
+    s.waits_for.store(1, relaxed);
+    s.ordinal.store(p.births.fetch_add(1, relaxed) + 1, relaxed);
+    link_parent(s, index_of(running.value));
+    // relaxed: the running body's share keeps the count above 0 meanwhile.
+    p.open.fetch_add(1, relaxed);
+    seat_counters::add(w.counters.deferred);
+    const task_id id = id_of(index);
+    if (observed()) {
+        const spawn_facts facts{.where = with.where,
+                                .level = level_of(s),
+                                .stable_id = identified() ? identity(id) : 0};
+        watcher().on_event({.kind = event_kind::deferred,
+                            .seat = w.index,
+                            .task = running,
+                            .other = id,
+                            .name = s.name,
+                            .facts = &facts});
+    }
+    if (scope_of(s.environment.load(relaxed)) != nullptr) {
+        list_and_arm(index);
+    } else {
+        arm_completion(s.open, generation_of(id.value));
+    }
+    // After it was armed: who cancels or begins to discard finds it then, or is seen here. seq_cst:
+    // as in ask_all(). Of the two slots only the running task's is certainly the same by now.
+    if (scope_cancelled(p) || phase(seq_cst) == life::discarding) ask(w, id);
+    return {id.value};
+}
+
+// ---- settled -----------------------------------------------------------------------------------
+
+bool completions_room::settle_completion(life_seat& w, completion_id id,
+                                         const completion_result& result) {
+    const std::uint32_t index = index_of(id.value);
+    slot& s = slot_at(index);
+    if (!claim_completion(s.open, generation_of(id.value))) return false;
+    report_settled(w, id.task());
+    if (result.code != 0 || result.error != nullptr) fail(w, index, result);
+    if (drop_completion(s.open)) complete(w, index);
+    return true;
+}
+
+bool completions_room::try_settle_completion(life_seat& w, completion_id id, int code) {
+    const std::uint32_t index = index_of(id.value);
+    slot& s = slot_at(index);
+    if (!w.ready[normal_level].has_room()) return false;
+    if (!claim_completion(s.open, generation_of(id.value))) return false;
+    report_settled(w, id.task());
+    completion_at(s).code = std::max(code, cancelled_code + 1);
+    if (!drop_completion(s.open)) return true;
+    s.waits_for.store(0, relaxed);
+    try_push_ready(w, id.task());  // there is room: only the owner of the ring puts into it
+    return true;
+}
+
+void completions_room::report_settled(life_seat& w, task_id id) const {
+    if (!observed()) return;
+    const slot& s = slot_at(id);
+    report(w, event_kind::settled, id_of(s.parent.load(relaxed)), id, s.name);
+}
+
+void completions_room::fail(life_seat& w, std::uint32_t index, const completion_result& result) {
+    const slot& s = slot_at(index);
+    if (result.code == cancelled_code) return record_failure(w, index, nullptr, 0);
+    record_failure(w, index, error_of(result, name_of(s)), 0);
+}
+
+// ---- asked, and finished -----------------------------------------------------------------------
+
+void completions_room::run_completion(life_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    // acquire: pairs with the drop of the last share (C3).
+    const std::uint32_t low = index_of(s.open.load(acquire));
+    if ((low & completion_shares) == 0) return complete(w, index);
+    const std::uint32_t shares = end_if_possible(w, index) ? 2 : 1;
+    if (drop_completion(s.open, shares)) complete(w, index);
+}
+
+/// True: it is settled, and the caller has the share of who settles.
+bool completions_room::end_if_possible(life_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    const task_id id = id_of(index);
+    completion_facts& facts = completion_at(s);
+    const bool lets_go = facts.hint.ask != nullptr ? facts.hint.ask(facts.hint.data, {id.value})
+                                                   : facts.extra == no_index;
+    if (!lets_go || !claim_completion(s.open, generation_of(id.value))) return false;
+    report_settled(w, id);
+    facts.code = cancelled_code;
+    return true;
+}
+
+void completions_room::end_completion(life_seat& w, std::uint32_t index) {
+    slot& s = slot_at(index);
+    completion_facts& facts = completion_at(s);
+    const std::uint32_t parent = s.parent.load(relaxed);
+    if (scope_of(s.environment.load(relaxed)) != nullptr) unlist(index);
+    if (facts.code != 0) fail(w, index, {.code = facts.code});
+    if (facts.extra != no_index) {
+        extra_at(facts.extra).held.reset();  // before anybody can see that it is complete (I4)
+        give_extra(w, facts.extra);
+    }
+    const bool failed = s.has(flag_failed);
+    outcome* const own = failed ? outcome_of(s) : nullptr;
+    notify_dependents(w, index, close_and_take(s.successors, s.generation()), own);
+    if (failed) {
+        if (outcome* const result = take_outcome(s)) {
+            adopt(w, parent, result, s.ordinal.load(relaxed));
+        } else {
+            slot_at(parent).flags.fetch_or(flag_failed, relaxed);  // no memory to say how
+        }
+    }
+    free_detail(w, s);
+    clean_and_give_slot(w, index);
+    seat_counters::add(w.counters.settled);
+    own_work_done(w, parent);
+}
+
+// ---- seen --------------------------------------------------------------------------------------
+
+std::size_t completions_room::show_completions(life_seat& w, completion_info* rows,
+                                               std::size_t capacity) {
+    std::size_t count = 0;
+    const std::int64_t now = active_policy::now();
+    each_open(w, [&](std::uint32_t index) {
+        const slot& s = slot_at(index);
+        const std::uint32_t parent = s.parent.load(relaxed);
+        if (count < capacity) {
+            rows[count] = {.id = {id_of(index).value},
+                           .task = id_of(parent),
+                           .name = name_of(s),
+                           .task_name = name_of(slot_at(parent)),
+                           .module = s.module,
+                           .age = nanoseconds{now - completion_at(s).armed_at}};
+        }
+        ++count;
+    });
+    return count;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,54 @@
+#pragma once
+// Work that somebody outside ends: armed by a running task, settled once, by the first that tries.
+// See docs/design/completion.md.
+
+#include "core/life/completion_lists.hpp"
+#include "core/life/life_room.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class completions_room : public life_room {
+public:
+    using life_room::life_room;
+
+    /// A share of the running task's open work. Empty: refused, and reported.
+    completion_id defer(life_seat& w, task_id running, completion_options& with);
+    /// False: somebody was first. On a thread that may run code of the program.
+    bool settle_completion(life_seat& w, completion_id id, const completion_result& result);
+    /// Does it without memory and without a lock, and leaves the rest to another thread.
+    bool try_settle_completion(life_seat& w, completion_id id, int code);
+    /// False: the scheduler never issued it.
+    bool issued(completion_id id) const {
+        return has_slot(index_of(id.value)) &&
+               generation_of(id.value) <= slot_at(id.task()).generation() &&
+               generation_of(id.value) != 0;
+    }
+
+    /// Nobody has settled it. Of one that was issued.
+    bool is_armed(completion_id id) const {
+        // acquire: pairs with the drop of who settled it.
+        const std::uint64_t word = slot_at(id.task()).open.load(acquire);
+        return generation_of(word) == generation_of(id.value) &&
+               (index_of(word) & completion_open) != 0;
+    }
+
+    /// Open ones, as many as there is room for; how many there are.
+    std::size_t show_completions(life_seat& w, completion_info* rows, std::size_t capacity);
+
+    // ---- as a task of its own kind
+    /// A queue held it: it is asked, or finished.
+    void run_completion(life_seat& w, std::uint32_t index);
+    /// The last share of it has gone.
+    void end_completion(life_seat& w, std::uint32_t index);
+
+private:
+    completion_id arm(life_seat& w, std::uint32_t index, task_id running,
+                      const completion_options& with);
+    bool end_if_possible(life_seat& w, std::uint32_t index);
+    void fail(life_seat& w, std::uint32_t index, const completion_result& result);
+    void report_settled(life_seat& w, task_id id) const;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END
