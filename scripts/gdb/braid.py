@@ -17,6 +17,7 @@ NO_EDGE = 0x7FFFFFFE
 LIST_CLOSED = 0x7FFFFFFF
 WAITED_BIT = 0x80000000
 NO_SEAT = 0xFFFF
+SETTLED_OUTSIDE = 1 << 31  # completion_open: in the word that counts open work elsewhere
 FLAGS = {
     1 << 0: "posted", 1 << 2: "empty", 1 << 5: "background", 1 << 6: "cancel", 1 << 7: "failed",
     1 << 11: "pinned", 1 << 12: "resources", 1 << 13: "built",
@@ -173,6 +174,8 @@ def of_frames():
 def state_of(runtime, index, slot, running):
     """(word, details) of an open task."""
     task = number(slot["open"]) >> 32 << 32 | index
+    if number(slot["open"]) & SETTLED_OUTSIDE:
+        return "deferred", "until somebody outside completes it"
     if task in running:
         w, awaited = running[task]
         name = w["name"].string()

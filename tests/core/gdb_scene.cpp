@@ -23,6 +23,14 @@ int main() {
     auto frame = s.begin({.name = "frame"}, braid::empty);
     frame.add_child({.name = "skin", .after = {animate}}, [] {});
     const braid::task_id whole = frame.finish();
+    std::atomic<bool> deferred{false};
+    braid::completion_id disk;
+    const braid::task_id load =
+        s.spawn({.name = "load", .on = s.worker_thread(1)}, [&](braid::task_context& task) {
+            disk = task.defer({.name = "disk"});
+            deferred = true;
+        });
+    braid_test::until([&] { return deferred.load(); });
     // The worker may have slept before: the sleep meant here comes after the task has begun.
     std::atomic<std::uint64_t> sleeps_before{UINT64_MAX};
     const auto sleeps = [&] { return s.statistics(s.worker_thread(1).seat).parks; };
@@ -33,7 +41,9 @@ int main() {
         });
     braid_test::until([&] { return sleeps_before != UINT64_MAX && sleeps() > sleeps_before; });
     braid_test_scene_is_set();
+    s.complete(disk);
     go.open();
+    s.wait(load);
     s.wait(waits);
     return 0;
 }

@@ -73,13 +73,16 @@ protected:
 };
 
 TEST_F(Gdb, ShowsTasksWaitsAndSeatsOfACoreFile) {
-    expect_part(line("tasks", "scheduler 'engine'"), "5 open tasks");
+    expect_part(line("tasks", "scheduler 'engine'"), "7 open tasks");
     expect_part(line("tasks", "'stream level'"), "runs     on worker 0");
     expect_part(line("tasks", "'animate'"), "blocked  after 'stream level'");
     expect_part(line("tasks", "'animate'"), "high");
     expect_part(line("tasks", "'skin'"), "blocked  after 'animate'");
     expect_part(line("tasks", "'skin'"), "child of 'frame'");
     expect_part(line("tasks", "'frame'"), "empty");
+    expect_part(line("tasks", "'load'"), "has run  on worker 1; children are open");
+    expect_part(line("tasks", "'disk'"), "deferred until somebody outside completes it");
+    expect_part(line("tasks", "'disk'"), "child of 'load'");
     expect_part(line("tasks", "'present'"), "waits    on worker 1 for 'frame'");
 
     expect_part(line("waits", "worker 1:"), "'present'");
