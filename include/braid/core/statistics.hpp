@@ -23,6 +23,10 @@ struct scheduler_statistics {
     std::uint64_t reserves_refused = 0;  // raise scheduler_options::max_reserves
     std::uint64_t long_tasks = 0;
     std::uint64_t unobserved_exceptions = 0;
+    // What comes from outside: timers, and the thread that serves them.
+    std::uint64_t timers_armed = 0;  // each tick of a periodic one counts
+    std::uint64_t timers_fired = 0, timers_cancelled = 0;
+    std::uint64_t source_wakes = 0;  // how often that thread woke up
     /// With a chooser: how often a thread came at a moment that it does not decide, so that the
     /// same answers may give another run: a foreign thread's call (one of another scheduler's,
     /// too), a main_thread, the end of blocking() and each call within it.

@@ -24,6 +24,7 @@ bool runtime::at_rest() const {
 void runtime::shut_down(shutdown how) {
     const life wanted = how == shutdown::drain ? life::draining : life::discarding;
     advance_phase(wanted);
+    close_sources();
     const whole_seat* self = bound();
     if (self != nullptr && self->top != nullptr) return;  // begun; the destructor ends it
     while (frozen().on()) resume();
@@ -81,6 +82,7 @@ void runtime::destroy(runtime* rt) {
     whole_seat* const self = rt->bound();
     if (self != nullptr && self->top != nullptr) return rt->end_from_another_thread();
     rt->shut_down(shutdown::drain);
+    rt->abandon_sources();
     {
         const locked lock(rt->threads_mutex_);
         rt->advance_phase(life::closed);
@@ -93,6 +95,7 @@ void runtime::destroy(runtime* rt) {
 }
 
 void runtime::join_and_free(whole_seat* self) {
+    end_source_thread();
     for (unsigned i = 0; i < seat_count(); ++i) wake_seat(i);
     if (serial() != nullptr && self != nullptr) serial()->leave(self->index);
     for (unsigned i = 0; i < seat_count(); ++i) {
@@ -110,6 +113,7 @@ scheduler_statistics runtime::statistics() const {
     scheduler_statistics sum = totals();
     sum.refused = refused();
     count_reserves(sum);
+    count_sources(sum);
     if (serial() != nullptr) sum.unchosen = serial()->unchosen();
     return sum;
 }
