@@ -7,6 +7,14 @@
 
 BRAID_NAMESPACE_BEGIN
 
+namespace detail {
+
+void ask_late(runtime& rt, whole_seat& w, std::uint64_t word, const arrival&) {
+    rt.ask(w, {word}, true);
+}
+
+}  // namespace detail
+
 using detail::running_task;
 using detail::seat_lease;
 using detail::whole_seat;

@@ -7,6 +7,7 @@
 //   the scheduler   memory, options, what it reports and to whom
 //   seats           the calling thread's, and one leased for a call
 //   own threads     of a module, and how they sleep under a chooser
+//   sources         what comes from outside, and who makes tasks then
 //   waiting         for a task, and how a task failed
 //   tasks           their ids, and the shares that hold them open
 //   bodies          one after the other in one frame of a thread's stack
@@ -181,6 +182,19 @@ inline void wake_at_gate(runtime& rt, const void* key) {
 }
 /// With a chooser, in ns; see gate::now().
 inline std::int64_t virtual_now(const runtime& rt) { return rt.serial()->now(); }
+
+// ---- sources -----------------------------------------------------------------------------------
+
+/// attach() ─► arm() or watch() ─► arrived() on the source thread ─► … ─► detach(): see
+/// outside/outside_room.hpp.
+using detail::arrival;
+using detail::outside_source;
+inline outside_room& sources(runtime& rt) { return rt; }
+/// Where ids are wanted it gets one: who makes it, and what that one had made before.
+inline void attach_source(runtime& rt, outside_source& s) {
+    if (rt.identified()) s.set_stable_id(rt.next_identity(*seat_lease(rt, nullptr)));
+    rt.attach(s);
+}
 
 // ---- waiting -----------------------------------------------------------------------------------
 

@@ -67,6 +67,8 @@ lane_kind kind_of_lane(seat_kind holder) {
             return lane_kind::reserve;
         case seat_kind::background:
             return lane_kind::background;
+        case seat_kind::source:
+            return lane_kind::other;
     }
     return lane_kind::other;
 }

@@ -452,6 +452,65 @@ TEST_P(Completion, TheDestructorWaitsForTheCallThatEndedEverything) {
     }
 }
 
+TEST_P(Completion, ThatMissesItsDeadlineFailsTheTask) {
+    braid::scheduler s(options());
+    for (const std::int64_t ns :
+         {std::int64_t{1'000'000}, std::int64_t{0}, std::int64_t{-1}, INT64_MIN}) {
+        braid::future<void> read = s.async([ns](task_context& task) {
+            task.defer({.name = "disk", .deadline = braid::nanoseconds(ns)});
+        });
+        try {
+            read.get();
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const completion_error& e) {
+            EXPECT_EQ(e.code(), completion_error::deadline_passed);
+            EXPECT_STREQ(e.what(), "completion 'disk' missed its deadline");
+        }
+    }
+    EXPECT_EQ(s.statistics().timers_fired, 4U);
+    expect_all_settled(s);
+}
+
+TEST_P(Completion, InTimeCancelsItsDeadline) {
+    braid::scheduler s(options());
+    for (const std::int64_t ns : {std::int64_t{3'600'000'000'000}, INT64_MAX - 1}) {
+        completion_id id;
+        s.wait(s.spawn([&](task_context& task) {
+            id = task.defer({.deadline = braid::nanoseconds(ns)});
+            EXPECT_TRUE(s.complete(id));
+        }));
+        EXPECT_TRUE(s.completed(id));
+    }
+    EXPECT_EQ(s.statistics().timers_cancelled, 2U);
+    EXPECT_EQ(s.statistics().timers_fired, 0U);
+    expect_all_settled(s);
+}
+
+TEST_P(Completion, GoesOnAfterItsDeadlineWhereTheHintSaysSoOrItHoldsSomething) {
+    braid::scheduler s(options());
+    outbox out;
+    std::atomic<int> asked{0};
+    auto buffer = std::make_shared<int>(0);
+    const std::weak_ptr<int> held = buffer;
+    braid::future<void> read = s.async([&](task_context& task) {
+        out.put(task.defer({.deadline = braid::nanoseconds(1),
+                            .cancel = {[](void* data, completion_id) {
+                                           ++*static_cast<std::atomic<int>*>(data);
+                                           return false;
+                                       },
+                                       &asked}}));
+        out.put(task.defer({.deadline = braid::nanoseconds(1), .keep = std::move(buffer)}));
+    });
+    work_until(s, [&] { return s.statistics().timers_fired == 2 && asked == 1; });
+    EXPECT_FALSE(held.expired());
+    EXPECT_TRUE(s.complete(out.take()));
+    EXPECT_TRUE(s.complete(out.take()));
+    EXPECT_NO_THROW(read.get());
+    EXPECT_EQ(asked, 1);
+    EXPECT_TRUE(held.expired());
+    expect_all_settled(s);
+}
+
 TEST_P(Completion, IsRefusedToAPostedTaskAndOutsideOfTasks) {
     braid::scheduler s(options());
     s.post([](task_context& task) { EXPECT_FALSE(task.defer()); });
@@ -478,7 +537,7 @@ TEST_P(Completion, AnIdThatWasNeverIssuedIsReported) {
 
 TEST_P(Completion, WithoutMemoryIsRefusedAndTheTaskEnds) {
     for (const bool keeps : {false, true}) {
-        for (int k = 0; k < 6; ++k) {
+        for (int k = 0; k < 14; ++k) {
             braid::scheduler_options o = options();
             o.workers = std::min(o.workers, 2);
             braid_test::refusing_memory memory(o.memory);
@@ -492,6 +551,7 @@ TEST_P(Completion, WithoutMemoryIsRefusedAndTheTaskEnds) {
                 for (int i = 0; i < 600; ++i) {
                     completion_options with;
                     if (keeps) with.keep = std::make_shared<int>(i);
+                    if (keeps && i % 2 != 0) with.deadline = braid::seconds(1000);
                     const completion_id c = task.defer(std::move(with));
                     refused += !c;
                     if (c) ids.push_back(c);

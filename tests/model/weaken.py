@@ -284,10 +284,10 @@ WEAKENED = {
         WORDS, "list_closed), release);  // as in", "list_closed), relaxed);  // as in",
         "successors", None),
     "completion.arm release": (
-        COMPLETION, "completion_open | 1), seq_cst)", "completion_open | 1), relaxed)",
+        COMPLETION, "completion_open | shares), seq_cst)", "completion_open | shares), relaxed)",
         "completion", None),
     "completion.arm seq_cst": (
-        COMPLETION, "completion_open | 1), seq_cst)", "completion_open | 1), release)",
+        COMPLETION, "completion_open | shares), seq_cst)", "completion_open | shares), release)",
         "completion", None),
     "completion.claim acquire": (
         COMPLETION, "completion_open}, acquire,", "completion_open}, relaxed,", "completion", None),

@@ -34,8 +34,7 @@ struct completion_id {
 
 /// How the work outside went. All empty: well.
 struct completion_result {
-    /// Not 0: it failed. The task that deferred fails with a completion_error. Any number but
-    /// INT_MIN, which counts as INT_MIN + 1.
+    /// Not 0: it failed. The task that deferred fails with a completion_error.
     int code = 0;
     /// For that error's what(); copied. Null: a sentence of the completion's name and the code.
     const char* sentence = nullptr;
@@ -48,6 +47,8 @@ class BRAID_API completion_error : public std::runtime_error {
 public:
     completion_error(int code, const char* sentence) : runtime_error(sentence), code_(code) {}
     int code() const noexcept { return code_; }
+    /// The code of one whose deadline passed.
+    static constexpr int deadline_passed = -2147483647 - 1;
 
 private:
     int code_;
@@ -104,8 +105,9 @@ private:
     void (*move_)(void* to, void* from) noexcept = nullptr;  // without `to`: destroys
 };
 
-/// Asked once, when the completion's scope is cancelled or a discarding shutdown begins. True:
-/// nobody outside touches anything of it any more, and it ends as cancelled now. False: the work
+/// Asked once, when the completion's scope is cancelled, a discarding shutdown begins, or its
+/// deadline passes, whichever comes first. True: nobody outside touches anything of it any more,
+/// and it ends as cancelled (or late) now. False: the work
 /// goes on, and the one who does it will call complete(). Called on a thread of the scheduler or in
 /// a wait; must not wait itself. May call complete(). What `data` points to must live until the
 /// completion's task is complete.
@@ -117,10 +119,14 @@ struct completion_hint {
 struct completion_options {
     /// For messages and profiles. A literal, or text that outlives the task. Null: the task's.
     const char* name = nullptr;
+    /// From now on, by the clock of timers; 0 and less: at once. `forever`: none. A task that was
+    /// late fails with a completion_error. defer() is refused where there is no memory or thread
+    /// for a timer.
+    nanoseconds deadline = forever;
     completion_hint cancel = {};
     /// Destroyed before the completion is visible as complete, by a thread of the scheduler, in a
     /// wait, or in complete(). Without `cancel` a completion that keeps something ends by
-    /// complete() alone: a device may still write there.
+    /// complete() alone, also when it is late: a device may still write there.
     completion_keep keep = {};
     /// The place in the source that observers get.
     std::source_location where = std::source_location::current();

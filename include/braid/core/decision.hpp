@@ -19,6 +19,7 @@ enum class decision_kind : std::uint8_t {
     clock,        // 0: somebody goes on before the next deadline; 1: it passes first
     resource,     // which of the tasks in line gets a resource that was released
     split,        // 0: a thread runs what is left of a loop itself; 1: others may take half of it
+    arrival,      // which of the timers that are due comes first
 };
 
 /// What an alternative is about: a task by its stable id, a thread by its seat. Never an address, a

@@ -75,7 +75,8 @@ enum class event_kind : std::uint8_t {
 };
 
 /// Whose seat it is. Guests are threads that are no part of the scheduler, while they are inside.
-enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background };
+/// The source serves timers and descriptors, and runs no tasks.
+enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background, source };
 
 /// What is reported beside the name when a task is spawned.
 struct spawn_facts {

@@ -25,6 +25,10 @@ struct scheduler_statistics {
     std::uint64_t unobserved_exceptions = 0;
     std::uint64_t deferred = 0;  // completions that were armed
     std::uint64_t settled = 0;   // of which the task that deferred waits no more
+    // What comes from outside: timers, and the thread that serves them.
+    std::uint64_t timers_armed = 0;  // each tick of a periodic one counts
+    std::uint64_t timers_fired = 0, timers_cancelled = 0;
+    std::uint64_t source_wakes = 0;  // how often that thread woke up
     /// With a chooser: how often a thread came at a moment that it does not decide, so that the
     /// same answers may give another run: a foreign thread's call (one of another scheduler's,
     /// too), a main_thread, the end of blocking() and each call within it.

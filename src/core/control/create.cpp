@@ -88,6 +88,10 @@ void run_thread(void* seat) {
     whole_seat& w = *static_cast<whole_seat*>(seat);
     w.rt.thread_main(w);
 }
+void run_source_thread(void* seat) {
+    whole_seat& w = *static_cast<whole_seat*>(seat);
+    w.rt.source_main(w);
+}
 void run_background_thread(void* seat) {
     whole_seat& w = *static_cast<whole_seat*>(seat);
     w.rt.background_main(w);
@@ -105,8 +109,10 @@ const task_kind completion_kind{
     .ended = [](runtime& rt, whole_seat& w, std::uint32_t index) { rt.end_completion(w, index); }};
 
 runtime::runtime(const scheduler_options& o)
-    : wait_room(
-          o, {.make = &make_seat, .run = &run_thread, .run_background = &run_background_thread}) {}
+    : wait_room(o, {.make = &make_seat,
+                    .run = &run_thread,
+                    .run_background = &run_background_thread,
+                    .run_source = &run_source_thread}) {}
 
 seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number,
                                const char* name) {

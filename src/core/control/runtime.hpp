@@ -4,7 +4,8 @@
 //   report/   what it says about itself          life/     a task is opened, ready, complete
 //   task/     data and protocols of one task     run/      bodies, a thread's loops
 //   seats/    threads and their seats            wait/     helping, parking, permits
-//   ready/    where ready work can lie           control/  this one
+//   outside/  timers, descriptors, their thread  ready/    where ready work can lie
+//   control/  this one
 
 #include "braid/core/scheduler.hpp"
 #include "core/control/holder_list.hpp"

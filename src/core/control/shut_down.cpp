@@ -59,6 +59,7 @@ private:
 void runtime::shut_down(shutdown how) {
     const life wanted = how == shutdown::drain ? life::draining : life::discarding;
     advance_phase(wanted);
+    close_sources();
     whole_seat* const self = bound();
     if (self != nullptr && self->top != nullptr) {
         if (phase() == life::discarding) ask_all(*self);
@@ -122,6 +123,7 @@ void runtime::destroy(runtime* rt) {
     whole_seat* const self = rt->bound();
     if (self != nullptr && self->top != nullptr) return rt->end_from_another_thread();
     rt->shut_down(shutdown::drain);
+    rt->abandon_sources();
     {
         const locked lock(rt->threads_mutex_);
         rt->advance_phase(life::closed);
@@ -136,6 +138,7 @@ void runtime::destroy(runtime* rt) {
 }
 
 void runtime::join_and_free(whole_seat* self) {
+    end_source_thread();
     for (unsigned i = 0; i < seat_count(); ++i) wake_seat(i);
     if (serial() != nullptr && self != nullptr) serial()->leave(self->index);
     for (unsigned i = 0; i < seat_count(); ++i) {
@@ -153,6 +156,7 @@ scheduler_statistics runtime::statistics() const {
     scheduler_statistics sum = totals();
     sum.refused = refused();
     count_reserves(sum);
+    count_sources(sum);
     if (serial() != nullptr) sum.unchosen = serial()->unchosen();
     return sum;
 }

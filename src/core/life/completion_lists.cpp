@@ -5,7 +5,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-void completion_lists::list_and_arm(std::uint32_t index) {
+void completion_lists::list_and_arm(std::uint32_t index, std::uint32_t shares) {
     shard& in = shard_of(index);
     completion_facts& own = completion_at(slot_at(index));
     const locked lock(in.lock);
@@ -13,7 +13,7 @@ void completion_lists::list_and_arm(std::uint32_t index) {
     own.before = no_index;
     if (in.first != no_index) completion_at(slot_at(in.first)).before = index;
     in.first = index;
-    arm_completion(slot_at(index).open, slot_at(index).generation());
+    arm_completion(slot_at(index).open, slot_at(index).generation(), shares);
 }
 
 void completion_lists::unlist(std::uint32_t index) {
@@ -57,10 +57,11 @@ void completion_lists::ask_all(life_seat& w) {
     }
 }
 
-void completion_lists::ask(life_seat& w, task_id id) {
-    if (ask_completion(slot_at(id).open, generation_of(id.value))) {
-        put_completion(w, index_of(id.value));
-    }
+void completion_lists::ask(life_seat& w, task_id id, bool late) {
+    slot& s = slot_at(id);
+    if (!ask_completion(s.open, generation_of(id.value))) return;
+    completion_at(s).asked_late = late;
+    put_completion(w, index_of(id.value));
 }
 
 void completion_lists::put_completion(life_seat& w, std::uint32_t index) {

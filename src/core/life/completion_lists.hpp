@@ -15,6 +15,8 @@ namespace detail {
 /// A completion is a task of its own kind, a child of the one that deferred. Its body is
 /// somebody outside.
 extern const task_kind completion_kind;
+/// Asks the one whose id `word` is: a timer_call.
+void ask_late(runtime& rt, whole_seat& w, std::uint64_t word, const arrival& what);
 
 /// In the storage of its slot. Written before it is armed, but for what a winner writes.
 struct completion_facts {
@@ -23,6 +25,9 @@ struct completion_facts {
     std::uint32_t next = no_index, before = no_index;  // guarded by the list's lock
     int code = 0;                                      // the winner's
     std::uint32_t extra = no_index;                    // what few have: a completion_extra
+    enum class end : std::uint8_t { by_result, cancelled, late };
+    end how = end::by_result;
+    bool asked_late = false;  // by its deadline
 };
 static_assert(sizeof(completion_facts) <= closure_bytes);
 
@@ -35,6 +40,7 @@ inline const completion_facts& completion_at(const slot& s) {
 
 struct completion_extra {
     completion_keep held;
+    timer_id timer{};
 };
 
 class completion_lists : public resources_room {
@@ -53,14 +59,14 @@ public:
     void give_extra(life_seat& w, std::uint32_t index) { extras_.give(w.completion_extras, index); }
 
     /// Within a scope: a thread that cancels it finds it armed, or has cancelled before.
-    void list_and_arm(std::uint32_t index);
+    void list_and_arm(std::uint32_t index, std::uint32_t shares);
     void unlist(std::uint32_t index);
     /// The scope was cancelled: each of its completions is asked.
     void ask_all_of(life_seat& w, const scope_state& in);
     /// A discarding shutdown began: every one is.
     void ask_all(life_seat& w);
     /// One of them, if it is open and was not asked.
-    void ask(life_seat& w, task_id id);
+    void ask(life_seat& w, task_id id, bool late = false);
     /// Into a queue: a thread that may run code of the program goes on with it.
     void put_completion(life_seat& w, std::uint32_t index);
     /// Calls f(index) for each that is open, and stays as it is meanwhile. The last share of one

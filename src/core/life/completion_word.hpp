@@ -27,10 +27,11 @@ inline constexpr std::uint32_t completion_asked = 1U << 30;
 inline constexpr std::uint32_t completion_shares = completion_asked - 1;
 
 /// By the slot's only user, after everything else of the completion was written.
+/// `shares`: the one who settles has one; the caller may have another.
 template <class Word>
-void arm_completion(Word& open, std::uint32_t generation) {
+void arm_completion(Word& open, std::uint32_t generation, std::uint32_t shares = 1) {
     // seq_cst: as in completion_lists::ask_all(). As a release it pairs with the two CAS.
-    open.store(join_word(generation, completion_open | 1), seq_cst);
+    open.store(join_word(generation, completion_open | shares), seq_cst);
 }
 
 /// True: the caller settles it (C1), and owes a drop_completion().

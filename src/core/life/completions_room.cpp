@@ -8,9 +8,6 @@ namespace detail {
 
 namespace {
 
-/// In place of a result's code: it ends as cancelled.
-constexpr int cancelled_code = INT32_MIN;
-
 const char* name_of(const slot& s) { return s.name != nullptr ? s.name : ""; }
 
 std::exception_ptr error_of(const completion_result& r, const char* name) {
@@ -18,7 +15,12 @@ std::exception_ptr error_of(const completion_result& r, const char* name) {
     char text[160];
     const char* sentence = r.sentence;
     if (sentence == nullptr) {
-        std::snprintf(text, sizeof text, "completion '%.100s' failed with code %d", name, r.code);
+        if (r.code == completion_error::deadline_passed) {
+            std::snprintf(text, sizeof text, "completion '%.100s' missed its deadline", name);
+        } else {
+            std::snprintf(text, sizeof text, "completion '%.100s' failed with code %d", name,
+                          r.code);
+        }
         sentence = text;
     }
     return std::make_exception_ptr(completion_error(r.code, sentence));
@@ -33,9 +35,9 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
                       "a posted task cannot defer, as nobody can wait for it: spawn it")) {
         return {};
     }
-    const bool keeps = static_cast<bool>(with.keep);
-    const std::uint32_t extra = keeps ? take_extra(w) : no_index;
-    if (keeps && extra == no_index) return {};
+    const bool more = with.keep || with.deadline.value != forever.value;
+    const std::uint32_t extra = more ? take_extra(w) : no_index;
+    if (more && extra == no_index) return {};
     const std::uint32_t index = take_slot(w);
     if (index != no_index) {
         slot& s = slot_at(index);
@@ -45,13 +47,13 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
             facts.hint = with.cancel;
             facts.armed_at = active_policy::now();
             facts.extra = extra;
-            if (keeps) extra_at(extra).held = std::move(with.keep);
+            if (more) extra_at(extra).held = std::move(with.keep);
             return arm(w, index, running, with);
         }
         close_unused(s.successors, s.generation());
         clean_and_give_slot(w, index);
     }
-    if (keeps) give_extra(w, extra);
+    if (more) give_extra(w, extra);
     return {};
 }
 
@@ -85,15 +87,36 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
                             .name = s.name,
                             .facts = &facts});
     }
+    const bool timed = with.deadline.value != forever.value;
+    // With a share for the timer's number, which the end reads.
+    const std::uint32_t shares = timed ? 2 : 1;
     if (scope_of(s.environment.load(relaxed)) != nullptr) {
-        list_and_arm(index);
+        list_and_arm(index, shares);
     } else {
-        arm_completion(s.open, generation_of(id.value));
+        arm_completion(s.open, generation_of(id.value), shares);
     }
+    if (timed && !arm_deadline(w, id, with.deadline)) return {};
     // After it was armed: who cancels or begins to discard finds it then, or is seen here. seq_cst:
     // as in ask_all(). Of the two slots only the running task's is certainly the same by now.
     if (scope_cancelled(p) || phase(seq_cst) == life::discarding) ask(w, id);
     return {id.value};
+}
+
+/// False: without memory or a thread for a timer; the completion has ended.
+bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadline) {
+    const std::uint32_t index = index_of(id.value);
+    slot& s = slot_at(index);
+    timer_id& timer = extra_at(completion_at(s).extra).timer;
+    timer = arm_timer({.deadline = deadline_after(clock(), deadline),
+                       .call = {.due = &ask_late,
+                                .word = id.value,
+                                .stable_id = identified() ? detail_of(s)->stable_id : 0}});
+    const bool armed = static_cast<bool>(timer);
+    // Else nobody has the id, but a cancellation may have settled it.
+    const bool own = !armed && claim_completion(s.open, generation_of(id.value));
+    if (own) report_settled(w, id);
+    if (drop_completion(s.open, own ? 2 : 1)) complete(w, index);
+    return armed;
 }
 
 // ---- settled -----------------------------------------------------------------------------------
@@ -115,7 +138,7 @@ bool completions_room::try_settle_completion(life_seat& w, completion_id id, int
     if (!w.ready[normal_level].has_room()) return false;
     if (!claim_completion(s.open, generation_of(id.value))) return false;
     report_settled(w, id.task());
-    completion_at(s).code = std::max(code, cancelled_code + 1);
+    completion_at(s).code = code;
     if (!drop_completion(s.open)) return true;
     s.waits_for.store(0, relaxed);
     try_push_ready(w, id.task());  // there is room: only the owner of the ring puts into it
@@ -129,9 +152,7 @@ void completions_room::report_settled(life_seat& w, task_id id) const {
 }
 
 void completions_room::fail(life_seat& w, std::uint32_t index, const completion_result& result) {
-    const slot& s = slot_at(index);
-    if (result.code == cancelled_code) return record_failure(w, index, nullptr, 0);
-    record_failure(w, index, error_of(result, name_of(s)), 0);
+    record_failure(w, index, error_of(result, name_of(slot_at(index))), 0);
 }
 
 // ---- asked, and finished -----------------------------------------------------------------------
@@ -145,16 +166,21 @@ void completions_room::run_completion(life_seat& w, std::uint32_t index) {
     if (drop_completion(s.open, shares)) complete(w, index);
 }
 
+bool completions_room::holds_something(const completion_facts& facts) const {
+    return facts.extra != no_index && extra_at(facts.extra).held;
+}
+
 /// True: it is settled, and the caller has the share of who settles.
 bool completions_room::end_if_possible(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const task_id id = id_of(index);
     completion_facts& facts = completion_at(s);
     const bool lets_go = facts.hint.ask != nullptr ? facts.hint.ask(facts.hint.data, {id.value})
-                                                   : facts.extra == no_index;
+                                                   : !holds_something(facts);
     if (!lets_go || !claim_completion(s.open, generation_of(id.value))) return false;
     report_settled(w, id);
-    facts.code = cancelled_code;
+    using end = completion_facts::end;
+    facts.how = facts.asked_late ? end::late : end::cancelled;
     return true;
 }
 
@@ -163,8 +189,14 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     completion_facts& facts = completion_at(s);
     const std::uint32_t parent = s.parent.load(relaxed);
     if (scope_of(s.environment.load(relaxed)) != nullptr) unlist(index);
+    if (facts.how == completion_facts::end::cancelled) record_failure(w, index, nullptr, 0);
+    if (facts.how == completion_facts::end::late) {
+        fail(w, index, {.code = completion_error::deadline_passed});
+    }
     if (facts.code != 0) fail(w, index, {.code = facts.code});
     if (facts.extra != no_index) {
+        // One that comes due meanwhile finds that nothing is open.
+        if (timer_id& timer = extra_at(facts.extra).timer) cancel_timer(std::exchange(timer, {}));
         extra_at(facts.extra).held.reset();  // before anybody can see that it is complete (I4)
         give_extra(w, facts.extra);
     }

@@ -45,6 +45,8 @@ public:
 private:
     completion_id arm(life_seat& w, std::uint32_t index, task_id running,
                       const completion_options& with);
+    bool arm_deadline(life_seat& w, task_id id, nanoseconds deadline);
+    bool holds_something(const completion_facts& facts) const;
     bool end_if_possible(life_seat& w, std::uint32_t index);
     void fail(life_seat& w, std::uint32_t index, const completion_result& result);
     void report_settled(life_seat& w, task_id id) const;

@@ -8,7 +8,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 bool life_room::may_be_named(const seats_seat& w) {
-    return w.kind != seat_kind::guest && w.kind != seat_kind::background;
+    return w.kind != seat_kind::guest && w.kind != seat_kind::background &&
+           w.kind != seat_kind::source;
 }
 
 bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_kind kind) {

@@ -2,6 +2,7 @@
 // Ready tasks that not every thread may run: for one thread (`on`) in its inbox, for a set of
 // workers (`workers`) in one list that its members look into.
 
+#include "core/outside/outside_room.hpp"
 #include "core/ready/ready_seat.hpp"
 #include "core/task/id_test.hpp"
 
@@ -10,9 +11,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-class direct_room : public threads_room {
+class direct_room : public outside_room {
 public:
-    using threads_room::threads_room;
+    using outside_room::outside_room;
 
     ready_seat& seat_at(unsigned index) const {
         return static_cast<ready_seat&>(seats_room::seat_at(index));

@@ -22,6 +22,7 @@ public:
     // ---- a thread's loops (thread.cpp, idle.cpp)
     void thread_main(run_seat& w);
     void background_main(run_seat& w);
+    void source_main(run_seat& w);
     /// While another thread has frozen the scheduler. For threads of the scheduler's own, and of
     /// modules'.
     void rest_if_frozen(run_seat& w);

@@ -99,6 +99,13 @@ void run_room::background_main(run_seat& w) {
     leave_thread(w);
 }
 
+/// It runs no tasks, so it does not rest while the scheduler is frozen.
+void run_room::source_main(run_seat& w) {
+    enter_thread(w);
+    serve_sources(w);
+    leave_thread(w);
+}
+
 void run_room::rest_if_frozen(run_seat& w) {
     if (!frozen().on()) return;
     // Threads of the program rest in their waits only, and there they go on looking whether what

@@ -56,8 +56,10 @@ bool threads_room::start(seats_seat& w) {
                  .stack_bytes = t.stack_bytes,
                  .nice = t.nice,
                  .pin_to_cpu = core_to_pin_to(w),
-                 .entry = background ? plan_.run_background : plan_.run,
+                 .entry = plan_.run,
                  .argument = &w.whole};
+    if (background) w.request.entry = plan_.run_background;
+    if (w.kind == seat_kind::source) w.request.entry = plan_.run_source;
     if (background) w.request.scheduling = platform::thread_class::idle;
     if (serial() != nullptr) serial()->add(w.index);
     w.thread = platform::start_thread(w.request);

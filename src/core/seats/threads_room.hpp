@@ -17,6 +17,7 @@ struct seat_plan {
     seats_seat* (*make)(threads_room& in, seat_kind kind, unsigned number, const char* name);
     void (*run)(void* worker);             // of workers and reserves
     void (*run_background)(void* worker);  // of the background class
+    void (*run_source)(void* worker);      // of what comes from outside
 };
 
 /// For a thread that gives its permit away: a reserve was started or woken, there are enough of

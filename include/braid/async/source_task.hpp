@@ -1,0 +1,101 @@
+#pragma once
+// What timers and other sources have in common: how their tasks run, and the callable that they
+// keep.
+
+#include "braid/core/closure.hpp"
+#include "braid/core/task_context.hpp"
+
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+/// How the tasks of a source run; each as in task_options. What is pointed to outlives the source.
+struct source_task {
+    priority_level priority = priority_level::normal;
+    std::uint8_t category = 0;
+    task_class runs_as = task_class::frame;
+    thread_ref on = {};
+    std::uint64_t workers = 0;
+    scope* within = nullptr;
+    const task_environment* environment = nullptr;
+    bool never_waits = false;
+    bool may_be_long = false;
+    std::uint8_t module = 0;
+};
+
+namespace detail {
+
+/// What a source calls: f(), f(const What&), f(task_context&) or f(task_context&, const What&).
+template <class F, class What>
+concept source_callable =
+    std::is_invocable_v<F&> || std::is_invocable_v<F&, What> ||
+    std::is_invocable_v<F&, task_context&> || std::is_invocable_v<F&, task_context&, What>;
+
+/// The callable of a source: made once, called by one task after the other.
+template <class What>
+class source_body {
+public:
+    source_body() = default;
+    source_body(const source_body&) = delete;
+    source_body& operator=(const source_body&) = delete;
+
+    /// False: no memory.
+    template <class F>
+    bool emplace(runtime& rt, F&& f) {
+        using callable = std::decay_t<F>;
+        struct guard {
+            runtime& to;
+            void* bytes;
+            ~guard() {
+                if (bytes == nullptr) return;
+                release_closure(to, bytes, sizeof(callable), alignof(callable));
+            }
+        } g{rt, allocate_closure(rt, sizeof(callable), alignof(callable))};
+        if (g.bytes == nullptr) return false;
+        ::new (g.bytes) callable(std::forward<F>(f));
+        object_ = std::exchange(g.bytes, nullptr);
+        call_ = &call_as<callable>;
+        destroy_ = [](runtime& of, void* object) {
+            std::launder(static_cast<callable*>(object))->~callable();
+            release_closure(of, object, sizeof(callable), alignof(callable));
+        };
+        return true;
+    }
+    /// Takes the other one's, having none.
+    void take(source_body& from) {
+        object_ = std::exchange(from.object_, nullptr);
+        call_ = from.call_;
+        destroy_ = from.destroy_;
+    }
+    void call(task_context& task, What what) const { call_(object_, task, what); }
+    void reset(runtime& rt) {
+        if (void* const object = std::exchange(object_, nullptr)) destroy_(rt, object);
+    }
+    /// Where its code lies.
+    const void* code() const { return reinterpret_cast<const void*>(call_); }
+
+private:
+    template <class F>
+    static void call_as(void* object, task_context& task, What what) {
+        F& f = *std::launder(static_cast<F*>(object));
+        if constexpr (std::is_invocable_v<F&, task_context&, What>) {
+            f(task, what);
+        } else if constexpr (std::is_invocable_v<F&, What>) {
+            f(what);
+        } else if constexpr (std::is_invocable_v<F&, task_context&>) {
+            f(task);
+        } else {
+            f();
+        }
+    }
+
+    void* object_ = nullptr;
+    void (*call_)(void* object, task_context& task, What what) = nullptr;
+    void (*destroy_)(runtime& of, void* object) = nullptr;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,103 @@
+#include "braid/async/message_source.hpp"
+
+#include "async/source_state.hpp"
+
+BRAID_NAMESPACE_BEGIN
+
+namespace core = detail::core;
+
+namespace detail {
+
+/// It needs no thread, so it is never armed; the scheduler knows it to report who outlives it.
+struct message_tasks::state final : source_state<int> {
+    state(runtime& rt, message_tasks& of, const message_options& o)
+        : source_state(rt, kind::timer, o.name),
+          owner(of),
+          task(options_of(o.task, o.name, o.where)) {}
+
+    void arrived(runtime&, whole_seat&, const core::arrival&) override {}
+    void abandon() override {
+        const functions f = serves;
+        message_tasks& of = owner;
+        end_source(rt_, std::exchange(of.state_, nullptr));
+        if (f.drop != nullptr) f.drop(f.self);
+    }
+    void show_code(code_search& to) const override {
+        to.look_at(code_use::callback, name(), serves.serve);
+    }
+    bool has_left() const { return serves.left != nullptr && serves.left(serves.self); }
+    /// True: there is a task, or will be.
+    bool make_task_for_left();
+    static void run(void* storage, task_context* context);
+
+    message_tasks& owner;
+    const task_options task;
+    functions serves{};
+    // There is a task, or one is being made. A thread that has pushed, or has served, looks at it
+    // (seq_cst) after that; one that ends a task sets it back and looks at the messages (seq_cst):
+    // one of the two sees the other.
+    atomic<bool> has_task{false};
+    atomic<bool> was_cancelled{false};  // the latest task; relaxed: for who has waited for it
+};
+
+bool message_tasks::state::make_task_for_left() {
+    if (!has_left() || has_task.exchange(true, seq_cst)) return true;
+    const task_id made = submit_as<state*>(rt_, nullptr, task, draft_kind::spawned, &run, this);
+    if (made) {
+        set_newest(made);
+    } else {
+        has_task.store(false, seq_cst);
+    }
+    return static_cast<bool>(made);
+}
+
+void message_tasks::state::run(void* storage, task_context* context) {
+    state& s = **std::launder(static_cast<state**>(storage));
+    s.was_cancelled.store(context == nullptr, relaxed);
+    if (context != nullptr) guarded(*context, [&] { s.serves.serve(s.serves.self, *context); });
+    s.has_task.store(false, seq_cst);
+    // One that was cancelled has served nothing, and neither would the next.
+    if (context != nullptr) s.make_task_for_left();
+}
+
+message_tasks::message_tasks(runtime& rt, message_options& options) : rt_(rt) {
+    core::point(rt);
+    using range = message_options;
+    if (options.name == nullptr) options.name = "messages";
+    const limiter limits = core::limits(rt, "message_options");
+    limits.clamp(options.capacity, range::least_capacity, range::most_capacity, "capacity");
+    limits.clamp(options.batch, 1U, range::most_batch, "batch");
+    state_ = make_source<state>(rt, *this, options);
+}
+
+void message_tasks::open(const functions& f) {
+    if (state_ != nullptr) state_->serves = f;
+}
+
+bool message_tasks::close() {
+    if (state_ == nullptr) return true;
+    core::point(rt_);
+    while (true) {
+        while (state_->is_busy()) {
+            core::failure received(rt_);  // dropped unseen: the handler gets it
+            if (!core::wait(rt_, state_->newest(), help::needed, received)) return false;
+        }
+        if (!state_->has_left() || !core::accepts_tasks(rt_)) break;
+        if (state_->was_cancelled.load(relaxed) || !state_->make_task_for_left()) break;
+    }
+    end_source(rt_, std::exchange(state_, nullptr));
+    return true;
+}
+
+bool message_tasks::accepts() const {
+    if (state_ == nullptr || state_->serves.self == nullptr) return false;
+    core::point(rt_);
+    return core::accepts_tasks(rt_);
+}
+
+void message_tasks::pushed() { state_->make_task_for_left(); }
+
+task_id message_tasks::newest() const { return state_ != nullptr ? state_->newest() : task_id{}; }
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,85 @@
+#pragma once
+// What the states of timers and descriptors have in common.
+
+#include "braid/async/source_task.hpp"
+#include "braid/core/code_holders.hpp"
+#include "core/extension.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+inline task_options options_of(const source_task& t, const char* name,
+                               const std::source_location& where) {
+    return {.name = name,
+            .priority = t.priority,
+            .category = t.category,
+            .runs_as = t.runs_as,
+            .on = t.on,
+            .workers = t.workers,
+            .within = t.within,
+            .environment = t.environment,
+            .never_waits = t.never_waits,
+            .may_be_long = t.may_be_long,
+            .module = t.module,
+            .where = where};
+}
+
+/// A source, its callable, and the newest of its tasks.
+template <class What>
+class source_state : public code_holder, public core::outside_source {
+public:
+    source_state(runtime& rt, kind k, const char* name)
+        : code_holder(rt), outside_source(k), rt_(rt), name_(name) {
+        core::attach_source(rt, *this);
+    }
+    ~source_state() override { body_.reset(rt_); }
+
+    source_body<What>& body() { return body_; }
+    const source_body<What>& body() const { return body_; }
+    const char* name() const { return name_; }
+    void show_code(code_search& to) const override {
+        to.look_at(code_use::callback, name_, body_.code());
+    }
+
+    /// acquire: who knows the id sees what the source thread did before.
+    task_id newest() const { return {newest_.load(acquire)}; }
+    void set_newest(task_id id) { newest_.store(id.value, release); }  // pairs with newest()
+    /// Never two of its tasks at a time.
+    bool is_busy() const {
+        const task_id id = newest();
+        return id && core::is_open(rt_, id);
+    }
+    /// Nobody calls in any more, and the newest task is complete. False, and reported: that task
+    /// is the caller.
+    bool come_to_rest() {
+        core::sources(rt_).detach(*this);
+        if (!is_busy()) return true;
+        core::failure received(rt_);  // dropped unseen: the handler gets it
+        return core::wait(rt_, newest(), help::needed, received);
+    }
+
+protected:
+    runtime& rt_;
+
+private:
+    const char* const name_;
+    source_body<What> body_;
+    atomic<std::uint64_t> newest_{0};
+};
+
+/// In the scheduler's memory. Null: there is none.
+template <class State, class... Arguments>
+State* make_source(runtime& rt, Arguments&&... arguments) {
+    void* bytes = core::memory(rt).allocate(sizeof(State), alignof(State), memory_tag::closure);
+    return bytes != nullptr ? ::new (bytes) State(rt, std::forward<Arguments>(arguments)...)
+                            : nullptr;
+}
+template <class State>
+void end_source(runtime& rt, State* s) {
+    if (s == nullptr || !s->come_to_rest()) return;
+    s->~State();
+    core::memory(rt).release(s, sizeof(State), alignof(State), memory_tag::closure);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,67 @@
+#pragma once
+// One object of the program that makes tasks when something comes from outside: a timer, a
+// descriptor. What the room of these keeps of it.
+
+#include "base/platform/poller.hpp"
+#include "base/timer_wheel.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class runtime;
+struct whole_seat;
+
+/// What has come, and when. Times are those of outside_room::clock().
+struct arrival {
+    std::int64_t deadline = 0;  // of a timer
+    std::int64_t now = 0;
+    std::uint64_t missed = 0;                 // periods of a timer that went by as a whole
+    platform::descriptor_events events = {};  // of a descriptor
+};
+
+/// What a timer of the core does: plain data. On the source thread, which has the seat, without a
+/// lock, together with others; runs no code of the program and never waits.
+struct timer_call {
+    void (*due)(runtime& rt, whole_seat& w, std::uint64_t word, const arrival& what) = nullptr;
+    std::uint64_t word = 0;
+    std::uint64_t stable_id = 0;  // for a chooser
+};
+
+/// Stays where it is from outside_room::attach() to detach().
+class outside_source {
+public:
+    enum class kind : std::uint8_t { timer, descriptor };
+
+    /// On the source thread, like timer_call::due.
+    virtual void arrived(runtime& rt, whole_seat& w, const arrival& what) = 0;
+    /// The scheduler ends first, which is a mistake of the program's: detaches itself, and is
+    /// touched by nobody from then on.
+    virtual void abandon() = 0;
+
+    /// For a chooser; 0 without one.
+    std::uint64_t stable_id() const { return stable_id_; }
+    void set_stable_id(std::uint64_t id) { stable_id_ = id; }
+
+protected:
+    explicit outside_source(kind k) : kind_(k) {}
+    virtual ~outside_source() = default;
+
+private:
+    friend class outside_room;
+
+    const kind kind_;
+    std::uint64_t stable_id_ = 0;
+    std::uint64_t arrivals_ = 0;  // with a stable id; the source thread's
+    // Guarded by the room's lock.
+    outside_source *next_ = nullptr, *before_ = nullptr;
+    timer_id armed_{};
+    std::int64_t period_ = 0;  // 0: comes once
+    bool wanted_ = false;      // was armed, and not disarmed since
+    int descriptor_ = -1;
+    std::uint64_t tag_ = 0;  // of the descriptor; never used again
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

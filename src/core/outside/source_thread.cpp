@@ -1,0 +1,189 @@
+// The source thread: it sleeps until something is due, and serves that in batches.
+#include "core/outside/outside_room.hpp"
+
+#include "core/task/stable_ids.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+struct outside_room::due_item {
+    armed_call what;
+    arrival how;
+};
+
+struct outside_room::due_batch {
+    static constexpr unsigned most = 64;
+    due_item items[most];
+    unsigned count = 0;
+    bool more = false;                        // it was full, so further ones may be due
+    platform::poller::arrival arrived[most];  // not looked up yet
+    unsigned arrivals = 0;
+};
+
+void outside_room::serve_sources(seats_seat& w) {
+    outside_state* state = nullptr;
+    {
+        const locked lock(outside_mutex_);  // so that the thread that started this one is done
+        state = outside_;
+    }
+    due_batch b;
+    std::int64_t until = 0;
+    while (true) {
+        switch (plan_step(b, until)) {
+            case next_step::serve:
+                serve(w, b);
+                break;
+            case next_step::sleep:
+                sleep_outside(w, *state, b, until);
+                break;
+            case next_step::end:
+                return;
+        }
+    }
+}
+
+outside_room::next_step outside_room::plan_step(const due_batch& b, std::int64_t& until) {
+    const locked lock(outside_mutex_);
+    if (stopping_) return next_step::end;
+    until = outside_->timers.next_wake();
+    if (b.arrivals != 0 || b.more || until <= clock()) return next_step::serve;
+    sleeps_until_ = until;
+    return next_step::sleep;
+}
+
+void outside_room::sleep_outside(seats_seat& w, outside_state& state, due_batch& b,
+                                 std::int64_t until) {
+    // seq_cst, both: a wait that polls because no reserve is left asks who rests.
+    w.at_rest.store(true, seq_cst);
+    if (serial() != nullptr) {
+        serial()->block(w.index, {.deadline = until});
+    } else {
+        b.arrivals = state.poller.wait(until, b.arrived, due_batch::most);
+    }
+    w.at_rest.store(false, seq_cst);
+    const locked lock(outside_mutex_);
+    sleeps_until_ = INT64_MIN;
+    ++wakes_outside_;
+}
+
+void outside_room::serve(seats_seat& w, due_batch& b) {
+    enter_batch(w);
+    {
+        const locked lock(outside_mutex_);
+        ++batches_;
+        b.count = 0;
+        take_arrived(b);
+        take_due(b);
+    }
+    if (serial() != nullptr) {
+        serve_in_chosen_order(w, b);
+    } else {
+        for (unsigned i = 0; i < b.count; ++i) call(w, b.items[i]);
+    }
+    {
+        const locked lock(outside_mutex_);
+        ++batches_;
+    }
+    batch_ended_.notify_all();
+    if (serial() != nullptr) notify_all_at(address_key(&batches_));
+    leave_batch(w);
+}
+
+/// Which of those that are due comes first nobody can say but the chooser.
+void outside_room::serve_in_chosen_order(seats_seat& w, due_batch& b) {
+    alternative list[due_batch::most];
+    while (b.count != 0) {
+        for (unsigned i = 0; i < b.count; ++i) list[i] = {b.items[i].what.call.stable_id};
+        const std::size_t first = serial()->choose(decision_kind::arrival, list, b.count);
+        const due_item one = b.items[first];
+        std::copy(b.items + first + 1, b.items + b.count, b.items + first);
+        --b.count;
+        call(w, one);
+    }
+}
+
+void outside_room::call(seats_seat& w, const due_item& one) {
+    outside_source* const s = one.what.source;
+    if (s == nullptr) return one.what.call.due(w.rt, w.whole, one.what.call.word, one.how);
+    if (s->stable_id_ == 0) return s->arrived(w.rt, w.whole, one.how);
+    // What it makes is known by the source and by how often that has made something.
+    creator as;
+    task_room::enter(w, as, stable_ids::join(s->stable_id_, s->arrivals_++));
+    s->arrived(w.rt, w.whole, one.how);
+    task_room::leave(w, as);
+}
+
+// ---- what is due -------------------------------------------------------------------------------
+
+void outside_room::take_due(due_batch& b) {
+    const std::int64_t now = clock();
+    wheel::entry one;
+    while (b.count < due_batch::most && outside_->timers.take_due(now, one)) {
+        due_item& item = b.items[b.count++];
+        item = {one.payload, {.deadline = one.deadline, .now = now}};
+        ++fired_;
+        if (one.payload.source == nullptr) continue;
+        one.payload.source->armed_ = {};
+        if (one.payload.source->period_ != 0) come_again(one, item.how);
+    }
+    b.more = b.count == due_batch::most;
+}
+
+/// On a grid from the first deadline on, so that no delay adds up. Room is what the wheel has just
+/// got back (O2).
+void outside_room::come_again(const wheel::entry& one, arrival& how) {
+    outside_source& s = *one.payload.source;
+    const std::int64_t late = (how.now - one.deadline) / s.period_;
+    how.missed = static_cast<std::uint64_t>(late);
+    const std::int64_t next = saturated_sum(one.deadline, saturated_product(late + 1, s.period_));
+    s.armed_ = put({next, one.slack, one.payload});
+}
+
+/// The wait may report a descriptor that was given up meanwhile; nobody has its tag then.
+void outside_room::take_arrived(due_batch& b) {
+    for (unsigned i = 0; i < b.arrivals; ++i) {
+        for (outside_source* s = sources_[1]; s != nullptr; s = s->next_) {
+            if (s->tag_ != b.arrived[i].tag) continue;
+            b.items[b.count++] = {{.call = {}, .source = s}, {.events = b.arrived[i].events}};
+            break;
+        }
+    }
+    b.arrivals = 0;
+}
+
+// ---- safepoints --------------------------------------------------------------------------------
+
+/// The thread makes tasks like one of the program's that is inside a call, so a safepoint shuts it
+/// out as it does those, and waits until it has left.
+void outside_room::enter_batch(seats_seat& w) {
+    unseated& outside = without_seat();
+    while (true) {
+        {
+            const locked lock(outside.lock);
+            // relaxed: guarded by the lock.
+            if (!outside.shut_out.load(relaxed)) {
+                w.leased = true;
+                return;
+            }
+            if (serial() == nullptr) outside.returned.wait(outside.lock);
+        }
+        if (serial() == nullptr) continue;
+        serial()->leave(w.index);
+        {
+            const locked lock(outside.lock);
+            while (outside.shut_out.load(relaxed)) outside.returned.wait(outside.lock);
+        }
+        serial()->enter(w.index);
+    }
+}
+
+void outside_room::leave_batch(seats_seat& w) {
+    const locked lock(without_seat().lock);
+    w.leased = false;
+    without_seat().returned.notify_all();
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END
