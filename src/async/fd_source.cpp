@@ -100,7 +100,7 @@ void fd_source::start(const fd_options& options, detail::source_body<const fd_ev
 }
 
 /// Also where the scheduler ends first.
-void fd_source::end() { detail::end_source(rt_, std::exchange(state_, nullptr)); }
+void fd_source::end() { detail::end_source(rt_, state_); }
 
 fd_source::~fd_source() {
     if (state_ == nullptr) return;

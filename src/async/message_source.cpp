@@ -18,8 +18,7 @@ struct message_tasks::state final : source_state<int> {
     void arrived(runtime&, whole_seat&, const core::arrival&) override {}
     void abandon() override {
         const functions f = serves;
-        message_tasks& of = owner;
-        end_source(rt_, std::exchange(of.state_, nullptr));
+        end_source(rt_, owner.state_);
         if (f.drop != nullptr) f.drop(f.self);
     }
     void show_code(code_search& to) const override {
@@ -85,8 +84,7 @@ bool message_tasks::close() {
         if (!state_->has_left() || !core::accepts_tasks(rt_)) break;
         if (state_->was_cancelled.load(relaxed) || !state_->make_task_for_left()) break;
     }
-    end_source(rt_, std::exchange(state_, nullptr));
-    return true;
+    return end_source(rt_, state_);
 }
 
 bool message_tasks::accepts() const {

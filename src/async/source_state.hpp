@@ -74,11 +74,15 @@ State* make_source(runtime& rt, Arguments&&... arguments) {
     return bytes != nullptr ? ::new (bytes) State(rt, std::forward<Arguments>(arguments)...)
                             : nullptr;
 }
+/// `s` is what tasks of its own may still call, and null afterwards. False, and reported: one of
+/// them has called this, and its memory stays.
 template <class State>
-void end_source(runtime& rt, State* s) {
-    if (s == nullptr || !s->come_to_rest()) return;
+bool end_source(runtime& rt, State*& s) {
+    if (!s->come_to_rest()) return false;
     s->~State();
-    core::memory(rt).release(s, sizeof(State), alignof(State), memory_tag::closure);
+    core::memory(rt).release(std::exchange(s, nullptr), sizeof(State), alignof(State),
+                             memory_tag::closure);
+    return true;
 }
 
 }  // namespace detail

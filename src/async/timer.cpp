@@ -103,7 +103,7 @@ void timer::start(const timer_options& options, detail::source_body<const timer_
 }
 
 /// Also where the scheduler ends first.
-void timer::end() { detail::end_source(rt_, std::exchange(state_, nullptr)); }
+void timer::end() { detail::end_source(rt_, state_); }
 
 timer::~timer() {
     if (state_ == nullptr) return;

@@ -146,6 +146,24 @@ TEST_P(Timer, IsArmedAgainFromItsOwnTask) {
     work_until(s, [&] { return ticks == 5; });
 }
 
+TEST_P(Timer, IsNotArmedByATaskThatItsDestructorWaitsFor) {
+    braid::scheduler s(options());
+    for (int i = 0; i < 200; ++i) {
+        timer* self = nullptr;
+        std::atomic<int> state{0};
+        timer one(s, {.in = braid::forever}, [&] {
+            state = 1;
+            for (int n = 0; n < 20; ++n) self->restart({});
+            state = 2;
+        });
+        self = &one;
+        one.restart({});
+        if (GetParam() != 0) {
+            while (state == 0) active_policy::relax();
+        }
+    }
+}
+
 TEST_P(Timer, AThousandInOneWindowCostTwoWakesAtMost) {
     braid::scheduler s(options());
     std::atomic<int> ticks{0};

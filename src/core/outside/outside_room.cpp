@@ -20,7 +20,6 @@ outside_room::~outside_room() {
 /// False: there is none, and why was logged. The next one that arms something tries again.
 bool outside_room::start_sources() {
     if (outside_ != nullptr) return true;
-    if (stopping_) return false;
     void* const bytes =
         memory().allocate(sizeof(outside_state), alignof(outside_state), memory_tag::runtime);
     if (bytes == nullptr) return false;
@@ -96,7 +95,7 @@ timer_id outside_room::put(const wheel::entry& one) {
 
 timer_id outside_room::arm_timer(const timer_request& r) {
     const locked lock(outside_mutex_);
-    if (!start_sources()) return {};
+    if (stopping_ || !start_sources()) return {};
     const std::int64_t slack = std::max<std::int64_t>(r.slack, 0);
     const timer_id id = put({r.deadline, slack, {r.call, nullptr}});
     if (id) wake_if_needed(saturated_sum(r.deadline, slack));
@@ -114,6 +113,7 @@ bool outside_room::cancel_timer(timer_id id) {
 
 void outside_room::attach(outside_source& s) {
     const locked lock(outside_mutex_);
+    s.attached_ = true;
     outside_source*& first = list_of(s);
     s.next_ = first;
     if (first != nullptr) first->before_ = &s;
@@ -121,6 +121,10 @@ void outside_room::attach(outside_source& s) {
 }
 
 void outside_room::detach(outside_source& s) {
+    {
+        const locked lock(outside_mutex_);
+        s.attached_ = false;
+    }
     disarm(s);
     const locked lock(outside_mutex_);
     (s.before_ != nullptr ? s.before_->next_ : list_of(s)) = s.next_;
@@ -139,7 +143,7 @@ bool outside_room::take_from_wheel(outside_source& s) {
 
 bool outside_room::arm(outside_source& s, const timing& when) {
     const locked lock(outside_mutex_);
-    if (closed_ || !start_sources()) return false;
+    if (closed_ || !s.attached_ || !start_sources()) return false;
     take_from_wheel(s);
     // Below 0 there is no time, and what is due since then is due now.
     const std::int64_t deadline = std::max<std::int64_t>(when.deadline, 0);
@@ -179,7 +183,7 @@ const char* outside_room::watch(outside_source& s, int descriptor,
         return "a scheduler with a chooser waits for no descriptor: no seed decides what comes";
     }
     const locked lock(outside_mutex_);
-    if (closed_) return "the scheduler is shut down";
+    if (closed_ || !s.attached_) return "the scheduler is shut down";
     if (!start_sources()) return "there is no thread that could wait for descriptors";
     stop_watching(s);
     const char* const refused = outside_->poller.add(descriptor, wanted, last_tag_ + 1);

@@ -41,7 +41,8 @@ public:
 
     // ---- sources of the program: any thread; of one source one thread at a time
     void attach(outside_source& s);
-    /// Returns when nobody calls into it any more.
+    /// Returns when nobody calls into it any more. From here on it cannot be armed: a task of its
+    /// own may still try.
     void detach(outside_source& s);
     struct timing {
         std::int64_t deadline = 0, slack = 0;

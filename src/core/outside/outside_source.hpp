@@ -56,6 +56,7 @@ private:
     std::uint64_t arrivals_ = 0;  // with a stable id; the source thread's
     // Guarded by the room's lock.
     outside_source *next_ = nullptr, *before_ = nullptr;
+    bool attached_ = false;
     timer_id armed_{};
     std::int64_t period_ = 0;  // 0: comes once
     bool wanted_ = false;      // was armed, and not disarmed since
