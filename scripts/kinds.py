@@ -67,6 +67,9 @@ KINDS = (
      "task, a completion, holds other open; aux = type"),
     (41, "settled", "other, a completion that task waits for, was settled; name",
      "task, a completion of other, was settled; aux = type"),
+    (42, "suspended", "its own work gave the thread back; `resumed` follows",
+     "its own work gave the lane back; flags = end_flags"),
+    (43, "resumed", "task goes on, on seat", "on this lane, aux = type"),
 )
 # What is drawn of a lane: (name, what it is, is it a slice of an export, is it a span of the page).
 # Frames are rows of their own in an export and an axis of the page; states of threads are one row in

@@ -27,6 +27,7 @@ struct message_tasks::state final : source_state<int> {
     bool has_left() const { return serves.left != nullptr && serves.left(serves.self); }
     /// True: there is a task, or will be.
     bool make_task_for_left();
+    static task_id publish_as_newest(runtime& rt, draft d, closure_fn body);
     static void run(void* storage, task_context* context);
 
     message_tasks& owner;
@@ -41,13 +42,22 @@ struct message_tasks::state final : source_state<int> {
 
 bool message_tasks::state::make_task_for_left() {
     if (!has_left() || has_task.exchange(true, seq_cst)) return true;
-    const task_id made = submit_as<state*>(rt_, nullptr, task, draft_kind::spawned, &run, this);
-    if (made) {
-        set_newest(made);
-    } else {
-        has_task.store(false, seq_cst);
-    }
+    // After the one before, which may still look at messages: when the newest is complete, nobody
+    // calls in any more.
+    const task_id before = newest();
+    const std::initializer_list<task_id> after{before};
+    task_options options = task;
+    if (before) options.after_any = after;
+    const task_id made = put_and_publish<state*>(
+        rt_, open_task(rt_, nullptr, options, draft_kind::spawned), publish_as_newest, &run, this);
+    if (!made) has_task.store(false, seq_cst);
     return static_cast<bool>(made);
+}
+
+/// Before it may run: a task makes the next one.
+task_id message_tasks::state::publish_as_newest(runtime& rt, draft d, closure_fn body) {
+    (*std::launder(static_cast<state**>(d.storage)))->set_newest(core::id_of(rt, d));
+    return publish_task(rt, d, body);
 }
 
 void message_tasks::state::run(void* storage, task_context* context) {

@@ -319,6 +319,14 @@ void write_outside(recorded_thread& t, record_kind kind, const task_event& e) {
         case event_kind::ready:
             if (t.after == pace::program) t.stamp = platform::ticks();
             return write_ready(t, task, e.other.value);
+        case event_kind::suspended:
+            t.stamp = platform::ticks();
+            return write(t, record_kind::suspended, task, 0, 0, end_body(t), pace::scheduler);
+        case event_kind::resumed:
+            t.stamp = platform::ticks();
+            begin_body(t);
+            return write(t, record_kind::resumed, task, 0, t.own->types.number_of(e.name), 0,
+                         pace::program);
         case event_kind::completed:
             if (t.after != pace::scheduler) t.stamp = platform::ticks();
             return write_completed(t, task);

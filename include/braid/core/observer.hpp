@@ -71,6 +71,10 @@ enum class event_kind : std::uint8_t {
     deferred = 40,
     // Other, a completion that task waits for, was settled; name.
     settled = 41,
+    // Its own work gave the thread back; `resumed` follows.
+    suspended = 42,
+    // Task goes on, on seat.
+    resumed = 43,
     // ---- as far as here
 };
 

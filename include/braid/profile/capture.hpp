@@ -86,6 +86,10 @@ enum class record_kind : std::uint8_t {
     deferred = 40,
     // Task, a completion of other, was settled; aux = type.
     settled = 41,
+    // Its own work gave the lane back; flags = end_flags.
+    suspended = 42,
+    // On this lane, aux = type.
+    resumed = 43,
     // ---- as far as here
 };
 

@@ -3,14 +3,14 @@
 // See docs/design/completion.md.
 
 #include "core/life/completion_lists.hpp"
-#include "core/life/life_room.hpp"
+#include "core/life/suspensions_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-class completions_room : public life_room {
+class completions_room : public suspensions_room {
 public:
-    using life_room::life_room;
+    using suspensions_room::suspensions_room;
 
     /// A share of the running task's open work. Empty: refused, and reported.
     completion_id defer(life_seat& w, task_id running, completion_options& with);

@@ -197,15 +197,19 @@ void life_room::make_ready(life_seat& w, std::uint32_t index, task_id released_b
 void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
-    if ((flags & (flag_empty | flag_cancel)) != 0) return end_without_running(w, index);
+    if ((flags & (flag_empty | flag_cancel)) != 0 && !was_suspended(s)) {
+        return end_without_running(w, index);
+    }
     // A node that is not to run waits for nothing: not for a thread, nor for resources.
     if ((flags & flag_own_kind) != 0 && (flags & flag_failed) != 0) {
         return push_ready(w, id_of(index), level_of(s));
     }
-    if ((flags & flag_detailed) != 0 && !acquire_resources(w, index)) return;
+    const bool resumes = was_suspended(s);
+    // One that was suspended has what it needs.
+    if ((flags & flag_detailed) != 0 && !resumes && !acquire_resources(w, index)) return;
     if (set_run_next(w, index, w.depth) || try_enqueue(w, index)) return;
     s.flags.fetch_or(flag_cancel, relaxed);
-    if ((flags & flag_own_kind) == 0) return end_without_running(w, index);
+    if ((flags & flag_own_kind) == 0 && !resumes) return end_without_running(w, index);
     push_ready(w, id_of(index), level_of(s));  // it ends as its kind does
 }
 

@@ -87,6 +87,9 @@ public:
 
     std::uint64_t refused() const { return refused_.load(relaxed); }
 
+protected:
+    void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
+
 private:
     struct first_words {
         const char* name;
@@ -103,7 +106,6 @@ private:
     bool report_end(life_seat& w, slot& s, task_id id, bool posted);
     static bool may_be_named(const seats_seat& w);
 
-    void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
     void complete_pending(life_seat& w, bool first_is_reported = false);
     void complete_one(life_seat& w, std::uint32_t index, bool completion_reported);
     void pass_on(life_seat& w, const slot& s, outcome& result, std::uint32_t parent);

@@ -68,6 +68,7 @@ public:
     }
     task_context& context() { return body_.context; }
     bool failed() const { return body_.error != nullptr; }
+    bool suspended() const { return body_.suspended; }
     std::exception_ptr take_error() { return std::exchange(body_.error, nullptr); }
     /// The body has asked for its id, so that others may know it.
     bool id_taken() { return body_.context.internals().id_taken; }

@@ -25,7 +25,7 @@ void run_room::run(run_seat& w, task_id id, bool more) {
         return;
     }
     const bool discarded = phase(relaxed) == life::discarding && (flags & flag_finally) == 0;
-    if ((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) {
+    if (((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) && !was_suspended(s)) {
         end_without_running(w, index);
         return;
     }
@@ -170,13 +170,20 @@ public:
     void invoke(body_frame& frame) {
         started_ = frame.start();
         s_.runner.store(w_.index, relaxed);
-        if (rt_.observed()) rt_.watcher().on_start(w_.index, id_, name_, 0, {});
+        if (rt_.observed()) report_start();
 
         s_.invoke(s_.storage, &frame.context());
     }
     bool ended(body_frame& frame) {
         frame.close();
         const std::uint32_t index = index_of(id_.value);
+        if (frame.suspended()) {
+            if (rt_.observed()) rt_.report(w_, event_kind::suspended, id_, {}, name_);
+            frame.timed(name_, (flags_ & flag_quiet) != 0, started_);
+            frame.end_times(name_);
+            rt_.suspend(w_, index);
+            return false;
+        }
         const bool completes = rt_.observed() && report_end(frame.failed());
         if (uses_resources_) rt_.release_resources(w_, index);
         frame.timed(name_, (flags_ & flag_quiet) != 0, started_);
@@ -193,6 +200,13 @@ public:
     bool next(body_frame&) { return false; }
 
 private:
+    void report_start() {
+        if (rt_.was_suspended(s_)) {
+            rt_.report(w_, event_kind::resumed, id_, {}, name_);
+        } else {
+            rt_.watcher().on_start(w_.index, id_, name_, 0, {});
+        }
+    }
     /// True: the end and the completion were reported in one call, as nothing comes in between.
     bool report_end(bool failed) {
         if (failed) rt_.report(w_, event_kind::failed, id_, {}, name_);

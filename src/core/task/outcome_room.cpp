@@ -97,16 +97,22 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
     drop(loser);
 }
 
-void outcome_room::raise(outcome* result) {
-    if (result == nullptr) return;
+std::exception_ptr outcome_room::take_error(outcome* result) {
+    if (result == nullptr) return nullptr;
     std::exception_ptr error;
     {
         const locked lock(mutex_);
         result->observed = true;
         error = result->error;
     }
-    [[maybe_unused]] const char* task = result->task;
     drop(result);
+    return error;
+}
+
+void outcome_room::raise(outcome* result) {
+    if (result == nullptr) return;
+    [[maybe_unused]] const char* task = result->task;
+    const std::exception_ptr error = take_error(result);
 #if BRAID_HAS_EXCEPTIONS
     if (error != nullptr) std::rethrow_exception(error);
     throw task_cancelled{};

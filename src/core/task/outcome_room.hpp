@@ -33,6 +33,9 @@ public:
 
     /// Rethrows what a wait received, and drops it.
     void raise(outcome* result);
+    /// Takes over one reference, and what is unobserved there is observed from here on. Null: a
+    /// mere cancellation, or no outcome.
+    std::exception_ptr take_error(outcome* result);
     /// A place for one error that somebody will take: filled if it is empty and nobody has seen
     /// the error.
     void offer(outcome& result, std::exception_ptr& place);

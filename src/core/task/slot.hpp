@@ -141,6 +141,7 @@ struct detail_block {
     atomic<bool> direct{false};     // goes to an inbox: `on` or `workers` is given; read as `seat`
     atomic<bool> has_value{false};  // in the slot's storage; `invoke` destroys it
     std::uint8_t resource_count = 0, resources_held = 0;
+    bool was_suspended = false;  // so its body is called also where it is cancelled
     std::uint64_t workers = 0;
     resource* resources[max_resources] = {};
     detail::outcome* result = nullptr;  // guarded by outcome_room's mutex

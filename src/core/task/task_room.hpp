@@ -27,6 +27,7 @@ struct running_task {
     task_context context;
     const fork_slot* joins_from = nullptr;  // top of the thread's joins when it began
     const task_seat* seat = nullptr;        // whose thread runs it
+    bool suspended = false;                 // its body returns, and is called again later
 };
 
 /// What a seat shows to searchers: its tasks from the outermost to the innermost, and what each
@@ -155,6 +156,10 @@ public:
     }
     bool uses_resources(const slot& s) const {
         return s.has(flag_detailed) && detail_of(s)->resource_count != 0;
+    }
+    /// The body has given the thread back, and is called again also where it is cancelled.
+    bool was_suspended(const slot& s) const {
+        return s.has(flag_detailed) && detail_of(s)->was_suspended;
     }
     /// Somebody holds a handle, or did until completion.
     bool is_owned(const slot& s) const {

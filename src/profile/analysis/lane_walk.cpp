@@ -214,10 +214,12 @@ void lane_walk::take_life(const record& r, std::uint32_t task) {
             }
             break;
         case record_kind::started:
+        case record_kind::resumed:
             forget_lost_bodies();
             if (task != none) push(r, task, body_kind::task);
             break;
         case record_kind::ended:
+        case record_kind::suspended:
             if (task != none) close(body_kind::task, task);
             break;
         case record_kind::settled:

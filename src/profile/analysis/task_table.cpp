@@ -10,7 +10,7 @@ namespace {
 
 bool belongs_to_life(record_kind k) {
     return (k >= record_kind::spawned && k <= record_kind::cancelled) ||
-           k == record_kind::deferred || k == record_kind::settled;
+           (k >= record_kind::deferred && k <= record_kind::resumed);
 }
 
 /// Where a record lies, under what rows are made of.

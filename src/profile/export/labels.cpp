@@ -20,7 +20,9 @@ std::string timeline::label(const step& at) const {
     const auto task = [&](std::uint64_t id) { return name_of_type(type_of_task(id), "task"); };
     switch (r.kind) {
         case record_kind::started:
+        case record_kind::resumed:
         case record_kind::ended:
+        case record_kind::suspended:
             return task(r.task);
         case record_kind::wait_begin:
         case record_kind::wait_end:
@@ -81,7 +83,9 @@ const record_type* timeline::type(const step& at) const {
     std::uint32_t number = 0;
     switch (at.from->kind) {
         case record_kind::started:
+        case record_kind::resumed:
         case record_kind::ended:
+        case record_kind::suspended:
         case record_kind::job_started:
         case record_kind::spawned:
         case record_kind::cancelled:

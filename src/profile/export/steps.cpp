@@ -33,8 +33,10 @@ void lane_steps::take(const record& r) {
     if (!by_system) close_search(r);
     switch (r.kind) {
         case record_kind::started:
+        case record_kind::resumed:
             return begin(slice_kind::task, r);
         case record_kind::ended:
+        case record_kind::suspended:
             return end(slice_kind::task, r);
         case record_kind::wait_begin:
             return begin(slice_kind::wait, r);

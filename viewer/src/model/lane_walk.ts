@@ -118,14 +118,16 @@ export function walkLane(
         }
         const task = (): number => told.get(i) ?? findTask(ids, records.taskLow[i]!, records.taskHigh[i]!, time);
         switch (kind) {
-            case RecordKind.started: {
+            case RecordKind.started:
+            case RecordKind.resumed: {
                 closeLost();
                 idleUntil(time);
                 const of = task();
                 open(SpanKind.task, time, of < 0 ? aux : typeOf(of), of, core);
                 break;
             }
-            case RecordKind.ended: {
+            case RecordKind.ended:
+            case RecordKind.suspended: {
                 const of = task();
                 const span = closeMatching((s) => spans.kind[s] === SpanKind.task && spans.task[s] === of, time);
                 if (span < 0) break;

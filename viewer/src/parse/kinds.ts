@@ -33,6 +33,8 @@ export const RecordKind = {
     switches: 39,
     deferred: 40,
     settled: 41,
+    suspended: 42,
+    resumed: 43,
 } as const;
 // ---- as far as here
 

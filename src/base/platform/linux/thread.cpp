@@ -45,6 +45,19 @@ void apply(const thread_request& request) noexcept {
 /// enough for one that reads debug information.
 constexpr std::size_t signal_stack_bytes = 256 * 1024;
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define BRAID_SANITIZED_THREADS
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || \
+    defined(BRAID_SANITIZED_THREADS)
+// What the sanitizer knows of a thread lies on its stack, too.
+constexpr std::size_t sanitizer_bytes = 1024 * 1024;
+#else
+constexpr std::size_t sanitizer_bytes = 0;
+#endif
+
 void set_signal_stack(std::byte* room) noexcept {
     stack_t stack{};
     // A sanitizer has set one of its own.
@@ -68,7 +81,8 @@ thread_handle start_thread(const thread_request& request) noexcept {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     if (request.stack_bytes != 0) {
-        pthread_attr_setstacksize(&attributes, request.stack_bytes + signal_stack_bytes);
+        pthread_attr_setstacksize(&attributes,
+                                  request.stack_bytes + signal_stack_bytes + sanitizer_bytes);
     }
 
     // Threads of the library take no signals, which belong to the program, but those that are about

@@ -1,0 +1,369 @@
+// A1: coroutines are tasks that give their thread back while they wait.
+#include "braid/async/co.hpp"
+
+#include "braid/core/observer.hpp"
+#include "braid/core/scope.hpp"
+#include "refusing_memory.hpp"
+#include "scale.hpp"
+#include "scheduler_test.hpp"
+
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+
+namespace {
+
+using braid::co;
+using braid::future;
+using braid::task_context;
+using braid::task_id;
+
+/// Counts suspensions and resumptions.
+struct pauses final : braid::observer {
+    void on_event(const braid::task_event& e) override {
+        suspended += e.kind == braid::event_kind::suspended;
+        resumed += e.kind == braid::event_kind::resumed;
+    }
+    std::atomic<unsigned> suspended{0}, resumed{0};
+};
+
+class Coroutine : public braid_test::scheduler_test {
+protected:
+    braid::scheduler_options options() {
+        braid::scheduler_options o = scheduler_test::options();
+        o.observer = &pauses_;
+        return o;
+    }
+    /// Also without workers.
+    void until_suspended(braid::scheduler& s, unsigned count) const {
+        while (pauses_.suspended < count) {
+            braid::event never(s);
+            s.do_work_while_waiting_for(never, braid::microseconds(50));
+        }
+    }
+    pauses pauses_;
+};
+INSTANTIATE_TEST_SUITE_P(Workers, Coroutine, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+co<int> number(int n) { co_return n; }
+
+co<int> sum_of(int first, int last) {
+    int sum = 0;
+    for (int i = first; i <= last; ++i) sum += co_await number(i);
+    co_return sum;
+}
+
+co<> after(task_id awaited, std::atomic<int>& came) {
+    co_await awaited;
+    ++came;
+}
+
+TEST_P(Coroutine, ReturnsItsValueThroughAFuture) {
+    braid::scheduler s(options());
+    future<int> sum = braid::co_spawn(s, {.name = "sum"}, sum_of(1, 100));
+    EXPECT_EQ(sum.get(), 5050);
+    auto text = braid::co_spawn(s, {}, []() -> co<std::unique_ptr<std::string>> {
+        co_return std::make_unique<std::string>("moved");
+    }());
+    EXPECT_EQ(*text.get(), "moved");
+    expect_all_ended(s);
+}
+
+TEST_P(Coroutine, DoesNotBeginBeforeItIsAwaitedOrSpawned) {
+    bool began = false;
+    const auto mark = [](bool& b) -> co<> {
+        b = true;
+        co_return;
+    };
+    {
+        const co<> never = mark(began);
+    }
+    EXPECT_FALSE(began);
+    braid::scheduler s(options());
+    braid::co_spawn(s, {}, mark(began)).get();
+    EXPECT_TRUE(began);
+}
+
+TEST_P(Coroutine, GoesOnWhenATaskIsCompleteAndSeesWhatThatWrote) {
+    braid::scheduler s(options());
+    for (std::size_t i = 0; i < braid_test::scaled(300); ++i) {
+        int written = 0, seen = 0;
+        const task_id writes = s.spawn([&] { written = 7; });
+        const auto reads = [](task_id id, const int& from, int& to) -> co<> {
+            co_await id;
+            to = from;
+        };
+        braid::co_spawn(s, {}, reads(writes, written, seen)).get();
+        EXPECT_EQ(seen, 7);
+    }
+    expect_all_ended(s);
+}
+
+TEST_P(Coroutine, HoldsNoThreadWhileItWaits) {
+    braid::scheduler s(options());
+    constexpr int many = 500;
+    std::atomic<int> came{0};
+    auto gate = s.begin({.name = "gate"}, braid::empty);
+    std::vector<future<void>> all;
+    for (int i = 0; i < many; ++i) all.push_back(braid::co_spawn(s, {}, after(gate.id(), came)));
+    until_suspended(s, many);
+    EXPECT_EQ(came, 0);
+    gate.finish();
+    for (future<void>& f : all) f.get();
+    EXPECT_EQ(came, many);
+    EXPECT_EQ(pauses_.resumed, static_cast<unsigned>(many));
+    EXPECT_LE(s.statistics().reserves_started, 1U) << "for the wait of this thread";
+    expect_all_ended(s);
+}
+
+TEST_P(Coroutine, AwaitsFuturesAndOtherCoroutinesOfItsOwn) {
+    braid::scheduler s(options());
+    const auto both = [](braid::scheduler& on) -> co<int> {
+        future<int> a = on.async([] { return 1; });
+        future<int> b = braid::co_spawn(on, {}, sum_of(1, 3));
+        const int first = co_await std::move(a);
+        co_return first + co_await std::move(b) + co_await number(10);
+    };
+    EXPECT_EQ(braid::co_spawn(s, {}, both(s)).get(), 17);
+    expect_all_ended(s);
+}
+
+TEST_P(Coroutine, IsOneTaskWithOneId) {
+    braid::scheduler s(options());
+    std::array<task_id, 2> ids;
+    const auto looks = [](braid::scheduler& on, std::array<task_id, 2>& to) -> co<> {
+        to[0] = braid::this_task::id();
+        co_await on.spawn([] {});
+        to[1] = braid::this_task::id();
+    };
+    const std::uint64_t before = s.statistics().executed;
+    future<void> f = braid::co_spawn(s, {}, looks(s, ids));
+    const task_id id = f.id();
+    f.get();
+    EXPECT_EQ(ids[0], id);
+    EXPECT_EQ(ids[1], id);
+    EXPECT_EQ(s.statistics().executed - before, 2U) << "it, and what it awaited";
+}
+
+TEST_P(Coroutine, IsHelpedByWhoeverWaitsForIt) {
+    // With nobody else to run what it awaits.
+    braid::scheduler_options o = options();
+    o.workers = 0;
+    braid::scheduler s(o);
+    const auto chain = [](braid::scheduler& on) -> co<int> {
+        int ran = 0;
+        for (int i = 0; i < 50; ++i) co_await on.spawn([&] { ++ran; });
+        co_return ran;
+    };
+    EXPECT_EQ(braid::co_spawn(s, {}, chain(s)).get(), 50);
+}
+
+TEST_P(Coroutine, GetsTheFailureOfWhatItAwaitsAndMayGoOn) {
+    braid::scheduler s(options());
+    unsigned pauses = 0;
+    const auto gate = [&](auto body) {
+        auto held = s.begin({}, braid::empty);
+        const task_id fails =
+            s.spawn({.after = {held.id()}}, [] { throw std::runtime_error("disk"); });
+        future<int> f = braid::co_spawn(s, {}, body(fails));
+        until_suspended(s, ++pauses);
+        held.finish();
+        return f.get();
+    };
+    EXPECT_EQ(gate([](task_id id) -> co<int> {
+                  try {
+                      co_await id;
+                  } catch (const std::runtime_error& e) {
+                      co_return std::string(e.what()) == "disk" ? 1 : 2;
+                  }
+                  co_return 3;
+              }),
+              1);
+    EXPECT_THROW(gate([](task_id id) -> co<int> {
+                     co_await id;
+                     co_return 1;
+                 }),
+                 std::runtime_error);
+    EXPECT_EQ(gate([](task_id id) -> co<int> {
+                  const auto came = co_await braid::as_result(id);
+                  co_return came.error != nullptr && !came.cancelled ? 1 : 2;
+              }),
+              1);
+    expect_all_ended(s);
+}
+
+TEST_P(Coroutine, ThrowsThroughCoroutines) {
+    braid::scheduler s(options());
+    const auto throws = [](int n) -> co<int> {
+        if (n > 2) throw std::invalid_argument("too many");
+        co_return n;
+    };
+    const auto outer = [throws](int n) -> co<int> { co_return co_await throws(n); };
+    EXPECT_EQ(braid::co_spawn(s, {}, outer(2)).get(), 2);
+    EXPECT_THROW(braid::co_spawn(s, {}, outer(3)).get(), std::invalid_argument);
+    expect_all_ended(s);
+}
+
+TEST_P(Coroutine, ThatIsCancelledWhileItAwaitsUnwindsOnce) {
+    braid::scheduler s(options());
+    struct guard {
+        std::atomic<int>& count;
+        ~guard() { ++count; }
+    };
+    std::atomic<int> destroyed{0}, caught{0}, went_on{0};
+    braid::scope level(s);
+    auto gate = s.begin({}, braid::empty);
+    const auto waits = [&](task_id id) -> co<> {
+        const guard g{destroyed};
+        try {
+            co_await id;
+        } catch (const braid::task_cancelled&) {
+            ++caught;
+            throw;
+        }
+        ++went_on;
+    };
+    const auto outer = [&](task_id id) -> co<> { co_await waits(id); };
+    future<void> f = braid::co_spawn(s, {.within = &level}, outer(gate.id()));
+    until_suspended(s, 1);
+    level.cancel();
+    gate.finish();
+    EXPECT_THROW(f.get(), braid::task_cancelled);
+    try {
+        level.wait();
+    } catch (const braid::task_cancelled&) {
+    }
+    EXPECT_EQ(destroyed, 1);
+    EXPECT_EQ(caught, 1);
+    EXPECT_EQ(went_on, 0);
+}
+
+TEST_P(Coroutine, ThatNeverRanLeavesNothing) {
+    auto kept = std::make_shared<int>(1);
+    const std::weak_ptr<int> seen = kept;
+    {
+        braid::scheduler s(options());
+        braid::scope level(s);
+        level.cancel();
+        const auto holds = [](std::shared_ptr<int> p) -> co<int> { co_return *p; };
+        future<int> f = braid::co_spawn(s, {.within = &level}, holds(std::move(kept)));
+        EXPECT_THROW(f.get(), braid::broken_promise);
+        level.wait();
+    }
+    EXPECT_TRUE(seen.expired());
+}
+
+TEST_P(Coroutine, IsUnwoundByADiscardingShutdown) {
+    std::atomic<int> destroyed{0};
+    struct guard {
+        std::atomic<int>& count;
+        ~guard() { ++count; }
+    };
+    constexpr int many = 50;
+    {
+        braid::scheduler s(options());
+        auto gate = s.begin({}, braid::empty);
+        const auto waits = [&](task_id id) -> co<> {
+            const guard g{destroyed};
+            co_await id;
+            co_await id;
+        };
+        for (int i = 0; i < many; ++i) braid::co_spawn(s, {}, waits(gate.id()));
+        until_suspended(s, many);
+        std::thread ends([&] { s.shut_down(braid::shutdown::discard); });
+        gate.finish();
+        ends.join();
+    }
+    EXPECT_EQ(destroyed, many);
+}
+
+TEST_P(Coroutine, ACycleThroughAnAwaitIsRefusedWithItsSentence) {
+    braid::scheduler s(options());
+    const auto itself = [&]() -> co<> { co_await braid::this_task::id(); };
+    braid::co_spawn(s, {}, itself()).get();
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "cannot await itself"), 1U);
+    const auto circle = [](braid::scheduler& on) -> co<> {
+        const task_id mine = braid::this_task::id();
+        braid::task_options later;
+        later.after_all = braid::task_ids(&mine, 1);
+        co_await on.spawn(later, [] {});
+    };
+    braid::co_spawn(s, {}, circle(s)).get();
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "that would be a cycle"), 1U);
+}
+
+co<int> depth(int n) {
+    if (n == 0) co_return 0;
+    co_return 1 + co_await depth(n - 1);
+}
+
+TEST_P(Coroutine, AChainOfAHundredThousandNeedsNoStack) {
+    braid::scheduler s(options());
+    const int n = static_cast<int>(braid_test::scaled(100'000));
+    EXPECT_EQ(braid::co_spawn(s, {}, depth(n)).get(), n);
+}
+
+TEST_P(Coroutine, MillionsOfAwaitsThatDoNotSuspendNeedNoStack) {
+    braid::scheduler s(options());
+    const int n = static_cast<int>(braid_test::scaled(1'000'000));
+    const auto loop = [](int count) -> co<std::int64_t> {
+        std::int64_t sum = 0;
+        for (int i = 0; i < count; ++i) sum += co_await number(i);
+        co_return sum;
+    };
+    EXPECT_EQ(braid::co_spawn(s, {}, loop(n)).get(), std::int64_t{n} * (n - 1) / 2);
+}
+
+TEST_P(Coroutine, WithoutMemoryIsRefusedOrGoesOnAndNothingIsLost) {
+    for (int k = 0; k < 12; ++k) {
+        braid::scheduler_options o = options();
+        o.workers = std::min(o.workers, 2);
+        braid_test::refusing_memory memory(o.memory);
+        o.memory = memory.hooks();
+        braid::scheduler s(o);
+        SCOPED_TRACE(k);
+        int ran = 0;
+        const auto waits = [](braid::scheduler& on, int& count) -> co<int> {
+            for (int i = 0; i < 5; ++i) {
+                const task_id id = on.spawn([] {});
+                if (id) co_await id;
+                ++count;
+            }
+            co_return count;
+        };
+        memory.refuse_after(k);
+        future<int> f = braid::co_spawn(s, {}, waits(s, ran));
+        if (f.valid()) {
+            EXPECT_EQ(f.get(), 5);
+        }
+        memory.give_back();
+        s.shut_down();
+        expect_all_ended(s);
+    }
+}
+
+TEST_P(Coroutine, CountsManyFromManyThreads) {
+    braid::scheduler s(options());
+    const int each = static_cast<int>(braid_test::scaled(300));
+    std::atomic<int> came{0};
+    const auto parts = [](braid::scheduler& on, std::atomic<int>& count) -> co<> {
+        std::array<task_id, 4> ids;
+        for (task_id& id : ids) id = on.spawn([&count] { ++count; });
+        co_await braid::when_all(ids);
+        ++count;
+    };
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t) {
+        threads.emplace_back([&] {
+            std::vector<future<void>> all;
+            for (int i = 0; i < each; ++i) all.push_back(braid::co_spawn(s, {}, parts(s, came)));
+            for (future<void>& f : all) f.get();
+        });
+    }
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(came, 3 * each * 5);
+    expect_all_ended(s);
+}
+
+}  // namespace
