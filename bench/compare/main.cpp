@@ -1,6 +1,7 @@
 // compare [--filter REGEX] [--system REGEX] [--quick] [--list] [--out FILE]: runs the comparisons
 // and writes all samples as JSON. bench/run.py calls it and prints the table.
 #include "algorithms/algorithms.hpp"
+#include "async/timers.hpp"
 #include "cilksort/cilksort.hpp"
 #include "driver.hpp"
 #include "fanout/fanout.hpp"
@@ -83,6 +84,7 @@ int run(int count, char** values) {
     bench::makespan::add(s);
     bench::fanout::add(s);
     bench::upkeep::add(s);
+    bench::async::add_timers(s);
     bench::fib::add(s);
     bench::skynet::add(s);
     bench::nqueens::add(s);
