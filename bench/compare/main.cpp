@@ -2,6 +2,7 @@
 // and writes all samples as JSON. bench/run.py calls it and prints the table.
 #include "algorithms/algorithms.hpp"
 #include "async/async.hpp"
+#include "async/timers.hpp"
 #include "cilksort/cilksort.hpp"
 #include "driver.hpp"
 #include "fanout/fanout.hpp"
@@ -85,6 +86,7 @@ int run(int count, char** values) {
     bench::fanout::add(s);
     bench::upkeep::add(s);
     bench::async::add(s);
+    bench::async::add_timers(s);
     bench::fib::add(s);
     bench::skynet::add(s);
     bench::nqueens::add(s);

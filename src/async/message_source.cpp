@@ -27,7 +27,6 @@ struct message_tasks::state final : source_state<int> {
     bool has_left() const { return serves.left != nullptr && serves.left(serves.self); }
     /// True: there is a task, or will be.
     bool make_task_for_left();
-    static task_id publish_as_newest(runtime& rt, draft d, closure_fn body);
     static void run(void* storage, task_context* context);
 
     message_tasks& owner;
@@ -40,33 +39,28 @@ struct message_tasks::state final : source_state<int> {
     atomic<bool> was_cancelled{false};  // the latest task; relaxed: for who has waited for it
 };
 
+/// Known before it may run, and after the one before it, which may still be on its way out: when
+/// the newest is complete, all are.
 bool message_tasks::state::make_task_for_left() {
     if (!has_left() || has_task.exchange(true, seq_cst)) return true;
-    // After the one before, which may still look at messages: when the newest is complete, nobody
-    // calls in any more.
-    const task_id before = newest();
-    const std::initializer_list<task_id> after{before};
-    task_options options = task;
-    if (before) options.after_any = after;
-    const task_id made = put_and_publish<state*>(
-        rt_, open_task(rt_, nullptr, options, draft_kind::spawned), publish_as_newest, &run, this);
-    if (!made) has_task.store(false, seq_cst);
-    return static_cast<bool>(made);
-}
-
-/// Before it may run: a task makes the next one.
-task_id message_tasks::state::publish_as_newest(runtime& rt, draft d, closure_fn body) {
-    (*std::launder(static_cast<state**>(d.storage)))->set_newest(core::id_of(rt, d));
-    return publish_task(rt, d, body);
+    const auto before = {newest()};
+    task_options how = task;
+    if (is_busy()) how.after_any = before;
+    const draft opened = open_task(rt_, nullptr, how, draft_kind::spawned);
+    if (opened.storage != nullptr) set_newest(core::id_of(rt_, opened));
+    if (put_and_publish<state*>(rt_, opened, publish_task, &run, this)) return true;
+    has_task.store(false, seq_cst);
+    return false;
 }
 
 void message_tasks::state::run(void* storage, task_context* context) {
     state& s = **std::launder(static_cast<state**>(storage));
-    s.was_cancelled.store(context == nullptr, relaxed);
-    if (context != nullptr) guarded(*context, [&] { s.serves.serve(s.serves.self, *context); });
+    const bool serves_now = context != nullptr && !context->cancelled();
+    s.was_cancelled.store(!serves_now, relaxed);
+    if (serves_now) guarded(*context, [&] { s.serves.serve(s.serves.self, *context); });
     s.has_task.store(false, seq_cst);
     // One that was cancelled has served nothing, and neither would the next.
-    if (context != nullptr) s.make_task_for_left();
+    if (serves_now) s.make_task_for_left();
 }
 
 message_tasks::message_tasks(runtime& rt, message_options& options) : rt_(rt) {
