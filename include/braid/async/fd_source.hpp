@@ -58,7 +58,7 @@ public:
     BRAID_API void stop();
     /// Null: it waits for the descriptor, or was stopped. Else one sentence that says why not.
     BRAID_API const char* error() const;
-    /// Of the latest event; empty: there was none.
+    /// The task of the latest event; empty: there was none.
     BRAID_API task_id task() const;
     /// For how many a task was made.
     BRAID_API std::uint64_t events() const;

@@ -71,11 +71,11 @@ public:
     /// No further tick comes; a task that was made goes on. False: none would have come, as it
     /// has ticked, or was cancelled before. Any thread, also beside its tasks.
     BRAID_API bool cancel();
-    /// As if it were made now, with another `in`; the ticks' numbers go on. False: as armed().
+    /// Starts again from now, with another `in`; the numbers of ticks go on. False: as armed().
     BRAID_API bool restart(nanoseconds in);
     /// A tick will come.
     BRAID_API bool armed() const;
-    /// Of the latest tick; empty: there was none. Any thread.
+    /// The task of the latest tick; empty: there was none. Any thread.
     BRAID_API task_id task() const;
     /// Any thread.
     BRAID_API timer_report report() const;

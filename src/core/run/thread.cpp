@@ -99,7 +99,7 @@ void run_room::background_main(run_seat& w) {
     leave_thread(w);
 }
 
-/// It runs no tasks, so it does not rest while the scheduler is frozen.
+/// The source thread runs no tasks, so it does not rest while the scheduler is frozen.
 void run_room::source_main(run_seat& w) {
     enter_thread(w);
     serve_sources(w);
