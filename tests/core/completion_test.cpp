@@ -323,7 +323,6 @@ TEST_P(Completion, LetsTheScopesCancellationAskEachHintOnce) {
     device quick{s, true, {}, {}}, slow{s, false, {}, {}};
     auto buffer = std::make_shared<int>(0);
     std::weak_ptr<int> kept = buffer;
-    completion_id without_hint_kept;
     outbox armed;
     braid::scope level(s);
     const auto defers = [&](completion_options with) {
@@ -396,7 +395,6 @@ TEST_P(Completion, InAFailFastScopeEndsWithTheFirstFailure) {
 TEST_P(Completion, ADrainingShutdownWaitsForItAndNamesItOnce) {
     std::weak_ptr<int> kept;
     outbox out;
-    braid_test::door named;
     std::thread outside;
     {
         braid::scheduler_options o = options();
@@ -681,7 +679,6 @@ TEST_P(Completion, OnesThatAreOpenAreListedWithTaskNameModuleAndAge) {
 TEST_P(Completion, CanBeWaitedForByItself) {
     braid::scheduler s(options());
     outbox out;
-    braid_test::door end;
     std::atomic<bool> came_after{false};
     completion_id c;
     const task_id id = s.spawn([&](task_context& task) { out.put(task.defer()); });
