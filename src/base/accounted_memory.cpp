@@ -10,9 +10,9 @@ namespace detail {
 namespace {
 
 const char* text(memory_tag tag) {
-    constexpr const char* names[] = {"runtime",  "worker",  "slot",      "edge",
-                                     "detail",   "closure", "queue",     "graph",
-                                     "job_list", "frame",   "completion"};
+    constexpr const char* names[] = {"runtime",  "worker",  "slot",       "edge",
+                                     "detail",   "closure", "queue",      "graph",
+                                     "job_list", "frame",   "completion", "coroutine"};
     static_assert(std::size(names) == static_cast<std::size_t>(memory_tag::count));
     return names[static_cast<std::size_t>(tag)];
 }

@@ -1,9 +1,35 @@
 #include "braid/core/event.hpp"
 
+#include "braid/core/suspend.hpp"
 #include "core/control/runtime.hpp"
 #include "core/task/event_word.hpp"
 
+#include <iterator>
+#include <new>
+
 BRAID_NAMESPACE_BEGIN
+
+namespace {
+
+/// Threads under the bucket's lock; tasks after it, as a completion takes locks. The event may be
+/// gone by then.
+void wake(detail::runtime& rt, std::uint64_t key, unsigned limit) {
+    std::uint64_t tasks[32];
+    unsigned count = 0;
+    do {
+        count = 0;
+        const auto takes = [&](const detail::wait_record& r) {
+            if (r.completion == 0) return true;
+            if (count == std::size(tasks)) return false;
+            tasks[count++] = r.completion;
+            return true;
+        };
+        limit -= rt.lot().wake(key, limit, takes, [&](unsigned seat) { rt.notify(seat); });
+        for (unsigned i = 0; i < count; ++i) detail::complete_awaited(rt, {tasks[i]});
+    } while (count == std::size(tasks));
+}
+
+}  // namespace
 
 event::event(scheduler& s, reset mode) : state_{s.internals(), mode} {}
 
@@ -13,10 +39,7 @@ void event::set() {
     const unsigned how_many = state_.mode == reset::automatic ? 1 : UINT32_MAX;
     // First, or who takes it could be reported before.
     if (rt.observed()) rt.report_event(event_kind::event_set, *this);
-    if (!detail::set_event(state_.word)) return;
-    rt.lot().wake(
-        detail::address_key(this), how_many, [](detail::wait_record&) { return true; },
-        [&](unsigned seat) { rt.notify(seat); });
+    if (detail::set_event(state_.word)) wake(rt, detail::address_key(this), how_many);
 }
 
 void event::clear() {
@@ -27,5 +50,63 @@ bool event::is_set() const {
     state_.rt.point();
     return (state_.word.load(acquire) & detail::event_set) != 0;  // pairs with set_event()
 }
+
+// ---- tasks that wait ---------------------------------------------------------------------------
+
+namespace detail {
+namespace {
+
+wait_record& record_in(std::byte* bytes) {
+    return *std::launder(reinterpret_cast<wait_record*>(bytes));
+}
+
+}  // namespace
+
+bool event_wait::take() {
+    event_state& e = awaited_.internals();
+    e.rt.point();
+    const bool taken = take_event(e.word, e.mode == reset::manual);
+    if (taken && e.rt.observed()) e.rt.report_event(event_kind::event_taken, awaited_);
+    return taken;
+}
+
+bool event_wait::begin(task_context& context) {
+    event_state& e = awaited_.internals();
+    static_assert(sizeof(wait_record) <= sizeof record_ && alignof(wait_record) <= 8);
+    wait_record& r = *::new (static_cast<void*>(record_)) wait_record;
+    asked_.store(stage::entering, relaxed);
+    const completion_id id =
+        await_outside(context, {.name = "event", .cancel = {&leave, this}, .where = {}});
+    if (!id) return false;
+    r.completion = id.value;
+    const bool entered = e.rt.lot().enter(r, address_key(&awaited_), no_seat, [&] {
+        // acq_rel: acquire pairs with set_event(), which sees the bit otherwise.
+        return (e.word.fetch_or(event_awaited, acq_rel) & event_set) == 0;
+    });
+    stage was = stage::entering;
+    // Asked before there was anything to leave: then it is left here. release: pairs with leave().
+    const bool stays =
+        entered && (asked_.compare_exchange_strong(was, stage::entered, acq_rel, acquire) ||
+                    e.rt.lot().leave(r));
+    if (!stays) complete_awaited(e.rt, id);
+    return true;
+}
+
+bool event_wait::leave(void* self, completion_id) {
+    auto& w = *static_cast<event_wait*>(self);
+    stage was = stage::entering;
+    // acquire: pairs with begin().
+    if (w.asked_.compare_exchange_strong(was, stage::asked, acq_rel, acquire)) return false;
+    // Woken: the one who set it goes on with the task.
+    return !w.awaited_.internals().rt.lot().leave(record_in(w.record_));
+}
+
+void event_wait::hand_on() {
+    event_state& e = awaited_.internals();
+    // acquire: pairs with set_event().
+    if ((e.word.load(acquire) & event_set) != 0) wake(e.rt, address_key(&awaited_), 1);
+}
+
+}  // namespace detail
 
 BRAID_NAMESPACE_END

@@ -24,6 +24,11 @@ namespace detail::core {
 // ---- the scheduler -----------------------------------------------------------------------------
 
 inline accounted_memory& memory(runtime& rt) { return rt.memory(); }
+/// Null: the calling thread runs no task.
+inline accounted_memory* memory_of_current_task() {
+    running_task* const t = current_task();
+    return t != nullptr ? &t->context.internals().rt.memory() : nullptr;
+}
 inline const scheduler_options& options(const runtime& rt) { return rt.options(); }
 /// Who hears of a caller's mistake; for BRAID_EXPECT.
 inline const assertion_handler& misuse(const runtime& rt) { return rt.options().assertion; }

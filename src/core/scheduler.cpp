@@ -354,6 +354,15 @@ void* take_value(runtime& rt, task_id id) {
     return nullptr;
 }
 
+std::exception_ptr take_failure(runtime& rt, task_id id) {
+    const slot& s = rt.slot_at(index_of(id.value));
+    outcome* const result = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
+    return result != nullptr ? rt.take_error(rt.share(result)) : nullptr;
+}
+void* value_of(runtime& rt, task_id id) {
+    slot& s = rt.slot_at(index_of(id.value));
+    return rt.detail_of(s)->has_value.load(relaxed) ? s.storage : nullptr;
+}
 bool value_ready(runtime& rt, task_id id) {
     rt.point();
     return rt.state_of(id) == task_state::done;

@@ -2,32 +2,57 @@
 #include "braid/core/suspend.hpp"
 
 #include "braid/core/task_context.hpp"
-#include "core/control/runtime.hpp"
+#include "core/control/seat_lease.hpp"
+#include "core/control/settling.hpp"
+
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
+runtime& runtime_of_body(task_context& context) { return context.internals().rt; }
 whole_seat& seat_of(task_context& context) { return *context.internals().seat; }
+std::uint32_t slot_of_body(task_context& context) { return seat_of(context).top->slot; }
 
 }  // namespace
 
-void begin_suspension(task_context& context) {
+void begin_suspension(task_context& context, const suspension& how) {
     running_task& running = *seat_of(context).top;
     running.suspended = true;
-    context.internals().rt.begin_suspension(running.slot);
+    runtime_of_body(context).begin_suspension(running.slot, how);
 }
 
-bool await_task(task_context& context, task_id awaited) {
-    whole_seat& w = seat_of(context);
-    return context.internals().rt.await_task(w, w.top->slot, awaited);
+awaiting await_task(task_context& context, task_id awaited) {
+    return runtime_of_body(context).await_task(seat_of(context), slot_of_body(context), awaited);
 }
+
+completion_id await_outside(task_context& context, completion_options&& with, bool due_is_well) {
+    return runtime_of_body(context).await_outside(seat_of(context), slot_of_body(context),
+                                                  std::move(with), due_is_well);
+}
+
+bool go_on_in(task_context& context, task_class as) {
+    return runtime_of_body(context).go_on_in(slot_of_body(context), as);
+}
+
+bool go_on_at(task_context& context, thread_ref on) {
+    return runtime_of_body(context).go_on_at(slot_of_body(context), on);
+}
+
+std::int64_t clock_of(task_context& context) { return runtime_of_body(context).clock(); }
 
 resumption end_suspension(task_context& context) {
-    resumption came;
-    came.error =
-        context.internals().rt.take_awaited_failure(seat_of(context).top->slot, came.cancelled);
-    return came;
+    return runtime_of_body(context).end_suspension(slot_of_body(context));
+}
+
+void point(runtime& rt) { rt.point(); }
+
+bool complete_awaited(runtime& rt, completion_id id) {
+    const runtime::settling call(rt);
+    rt.point();
+    const seat_lease seat(rt, nullptr);
+    return rt.settle_completion(*seat, id, {});
 }
 
 }  // namespace detail

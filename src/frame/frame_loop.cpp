@@ -185,6 +185,7 @@ frame_loop::frame_loop(scheduler& s, const frame_loop_options& o) : state_(nullp
 frame_loop::~frame_loop() {
     if (state_ == nullptr) return;
     state_->drain();
+    state_->release_waiting(0);
     if (BRAID_EXPECT(core::misuse(state_->rt), state_->stage_count == 0,
                      "a loop ends after its stages: declare it before them")) {
         frame_state::destroy(state_);
@@ -203,7 +204,9 @@ std::uint64_t frame_loop::advance() {
         end_frame(std::move(over), record());
     }
     if (!f.submit(next)) return 0;
-    return f.submitted = next;
+    f.submitted = next;
+    f.release_waiting(next);
+    return next;
 }
 
 void frame_loop::finish() {

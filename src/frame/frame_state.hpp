@@ -2,6 +2,7 @@
 // What a frame loop and its stages hold.
 
 #include "base/accounted_array.hpp"
+#include "braid/async/waiting_tasks.hpp"
 #include "braid/core/code_holders.hpp"
 #include "braid/core/future.hpp"
 #include "braid/core/task_builder.hpp"
@@ -98,6 +99,11 @@ struct frame_state final : code_holder {
     bool loop_gone = false;  // a mistake: the last stage frees this
     std::uint64_t submitted = 0, completed = 0, over_budget = 0;
     frame_record records[kept_records];  // by frame
+
+    /// Coroutines that wait for a frame go on; 0: there will be none.
+    void release_waiting(std::uint64_t frame);
+    mutex waiting_mutex;
+    waiting_tasks waiting{waiting_mutex};
 };
 
 /// In the scheduler's memory. Null: there is none.

@@ -1,22 +1,11 @@
 #pragma once
 // Coroutines as tasks: co_spawn() makes one task of a co<T>, which is alive over all suspensions. A
 // co_await gives the thread back, and a thread that waits for the task helps with what it awaits.
-//
-// Control passes through a loop in the task, co_loop::run(), and not from frame to frame: g++ 12
-// without optimization, and under sanitizers, uses stack for each symmetric transfer. A chain of
-// any length needs no stack.
 
-#include "braid/core/error.hpp"
-#include "braid/core/future.hpp"
-#include "braid/core/suspend.hpp"
-#include "braid/core/task_context.hpp"
+#include "braid/async/await.hpp"
+#include "braid/async/co_frame.hpp"
 
-#include <coroutine>
-#include <exception>
-#include <new>
-#include <optional>
 #include <type_traits>
-#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 
@@ -25,31 +14,6 @@ class co;
 class fork_context;
 
 namespace detail {
-
-/// What all frames of one task share; lies in the task.
-struct co_loop {
-    std::coroutine_handle<> current;  // goes on next; null: the outermost one has returned
-    task_context* context = nullptr;  // while the body runs
-    resumption came;                  // of what was awaited last
-    bool suspended = false;
-    bool unwinds = false;  // the cancellation was thrown
-
-    void run(task_context& task) {
-        context = &task;
-        if (std::exchange(suspended, false)) came = end_suspension(task);
-        while (current && !suspended) current.resume();
-    }
-    void suspend() {
-        begin_suspension(*context);
-        suspended = true;
-    }
-    void raise() {
-#if BRAID_HAS_EXCEPTIONS
-        if (came.error != nullptr) std::rethrow_exception(std::exchange(came.error, nullptr));
-        if (came.cancelled && !std::exchange(unwinds, true)) throw task_cancelled{};
-#endif
-    }
-};
 
 template <class T>
 inline constexpr bool dies_at_suspension = std::is_same_v<std::remove_cvref_t<T>, task_context> ||
@@ -75,10 +39,10 @@ public:
         if (error != nullptr) std::rethrow_exception(std::exchange(error, nullptr));
 #endif
     }
-    static void* operator new(std::size_t bytes) noexcept {
-        return ::operator new(bytes, std::nothrow);
+    static void* operator new(std::size_t bytes) noexcept { return allocate_frame(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept {
+        release_frame(frame, bytes);
     }
-    static void operator delete(void* frame) noexcept { ::operator delete(frame); }
 
     co_loop* loop = nullptr;
     std::coroutine_handle<> awaited_by;
@@ -122,31 +86,44 @@ public:
     void take() { rethrow(); }
 };
 
-template <class T>
-struct co_awaiter {
-    std::coroutine_handle<co_promise<T>> frame;
-
-    bool await_ready() const noexcept { return !frame; }
+/// In the same task. `Owner`: a co<T>, or what refers to one.
+template <class T, class Owner>
+class co_awaiter {
+public:
+    explicit co_awaiter(Owner&& of) : of_(std::forward<Owner>(of)) {}
+    bool await_ready() const noexcept { return !frame(); }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> by) const noexcept {
         co_loop* const loop = by.promise().loop;
-        frame.promise().loop = loop;
-        frame.promise().awaited_by = by;
-        loop->current = frame;
+        frame().promise().loop = loop;
+        frame().promise().awaited_by = by;
+        loop->current = frame();
     }
     T await_resume() const {
 #if BRAID_HAS_EXCEPTIONS
-        if (!frame) throw broken_promise{};
+        if (!frame()) throw std::bad_alloc{};
 #endif
-        return frame.promise().take();
+        return frame().promise().take();
     }
+    await_result<T> result() const {
+        await_result<T> r;
+        r.no_memory = !frame();
+        if (r.no_memory) return r;
+        r.error = std::exchange(frame().promise().error, nullptr);
+        if constexpr (!std::is_void_v<T>) r.value = std::exchange(frame().promise().value, {});
+        return r;
+    }
+
+private:
+    std::coroutine_handle<co_promise<T>> frame() const noexcept { return of_.internals(); }
+    Owner of_;
 };
 
 }  // namespace detail
 
 /// A coroutine, which starts when it is awaited or spawned, once. Movable; it owns the frame. Empty
 /// where there was no memory for that: then co_spawn() gives an empty future, and awaiting it
-/// throws broken_promise.
+/// throws std::bad_alloc. One that a task has called must not outlive that task's scheduler.
 template <class T>
 class [[nodiscard]] co {
 public:
@@ -165,7 +142,9 @@ public:
     explicit operator bool() const { return static_cast<bool>(frame_); }
 
     /// By another coroutine: in the same task, no scheduler involved.
-    auto operator co_await() && noexcept { return detail::co_awaiter<T>{frame_}; }
+    friend auto operator co_await(co&& c) noexcept {
+        return detail::co_awaiter<T, co&&>(std::move(c));
+    }
 
     /// For co_spawn().
     std::coroutine_handle<promise_type> internals() const { return frame_; }
@@ -196,6 +175,7 @@ struct co_body {
 
     co<T> outermost;
     co_loop loop;
+    static_assert(sizeof(co_loop) + sizeof(co<T>) <= closure_bytes);
 
     /// True: it has returned.
     bool run(task_context& context) {
@@ -232,62 +212,6 @@ void run_co(void* storage, task_context* context) {
     if (!destroyed) stored_body::destroy(storage);
 }
 
-/// Awaits tasks: until all of them are complete.
-template <bool throws>
-struct task_awaiter {
-    const task_id* first;
-    std::size_t count;
-    co_loop* loop = nullptr;
-
-    bool await_ready() const noexcept { return count == 0; }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> by) {
-        loop = by.promise().loop;
-        loop->suspend();
-        for (std::size_t i = 0; i < count; ++i) await_task(*loop->context, first[i]);
-    }
-    auto await_resume() const {
-        if constexpr (throws) {
-            if (loop != nullptr) loop->raise();
-        } else {
-            return loop != nullptr ? std::exchange(loop->came, {}) : resumption{};
-        }
-    }
-};
-
-/// The one id lies in the awaiter itself, which stays in the frame.
-template <bool throws>
-struct one_task_awaiter {
-    task_id id;
-    task_awaiter<throws> all{};
-
-    bool await_ready() const noexcept { return false; }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> by) {
-        all.first = &id;
-        all.count = 1;
-        all.await_suspend(by);
-    }
-    auto await_resume() const { return all.await_resume(); }
-};
-
-template <class T>
-struct future_awaiter {
-    future<T> awaited;
-    one_task_awaiter<true> task;
-
-    explicit future_awaiter(future<T>&& f) : awaited(std::move(f)), task{awaited.id()} {}
-    bool await_ready() const noexcept { return awaited.ready(); }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> by) {
-        task.await_suspend(by);
-    }
-    T await_resume() {
-        if (task.all.loop != nullptr) task.await_resume();
-        return awaited.get();
-    }
-};
-
 }  // namespace detail
 
 /// Makes a task of it. The task's options are those of every task; its value, or what the coroutine
@@ -301,18 +225,47 @@ future<T> co_spawn(scheduler& s, const task_options& options, co<T>&& c) {
     return id ? future<T>(rt, id) : future<T>();
 }
 
-/// Gives the thread back until that task is complete, and throws what it failed with;
-/// task_cancelled if it was cancelled, or if the awaiting task is not wanted any more: once, then
-/// destructors run.
-inline auto operator co_await(task_id id) { return detail::one_task_awaiter<true>{id}; }
-/// Does that for its task, and gives the value.
-template <class T>
-auto operator co_await(future<T>&& f) {
-    return detail::future_awaiter<T>(std::move(f));
+namespace detail {
+
+class parked_at_event : public awaiter {
+public:
+    explicit parked_at_event(event_wait& w) : wait_(w) {}
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        co_loop& loop = enter(by);
+        loop.suspend();
+        if (!wait_.begin(*loop.context)) loop.refused = true;
+    }
+    await_status await_resume() { return take(); }
+
+private:
+    event_wait& wait_;
+};
+
+/// An automatic event is this task's when it returns well.
+inline co<await_status> until_set(event& e) {
+    event_wait wait(e);
+    await_status s;
+    while (s && !wait.take()) s = co_await parked_at_event(wait);
+    if (!s) wait.hand_on();
+    co_return s;
 }
-/// Throws nothing: `co_await as_result(id)` is a detail::resumption, {error, cancelled}.
-inline auto as_result(task_id id) { return detail::one_task_awaiter<false>{id}; }
-/// Until all are complete; the ids must stay where they are meanwhile.
-inline auto when_all(task_ids ids) { return detail::task_awaiter<true>{ids.data, ids.size}; }
+
+class event_awaiter : public co_awaiter<await_status, co<await_status>> {
+public:
+    using co_awaiter::co_awaiter;
+    void await_resume() { co_loop::raise(result()); }
+    await_result<void> result() {
+        auto r = co_awaiter::result();
+        if (!r.value) return {r};
+        return {*r.value};
+    }
+};
+
+}  // namespace detail
+
+/// Until it is set; of an automatic event one waiter gets it, be it a thread or a task. The event
+/// outlives the wait.
+inline auto operator co_await(event& e) { return detail::event_awaiter(detail::until_set(e)); }
 
 BRAID_NAMESPACE_END

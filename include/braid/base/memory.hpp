@@ -21,6 +21,7 @@ enum class memory_tag : std::uint8_t {
     job_list,
     frame,
     completion,
+    coroutine,  // frames above 1 KiB
     count
 };
 

@@ -16,6 +16,10 @@ BRAID_API void wait_value(runtime& rt, task_id id);
 BRAID_API void* take_value(runtime& rt, task_id id);
 BRAID_API bool value_ready(runtime& rt, task_id id);
 BRAID_API void release_value(runtime& rt, task_id id);
+/// The task is complete. What it failed with, which counts as seen; and its value. Null:
+/// none.
+BRAID_API std::exception_ptr take_failure(runtime& rt, task_id id);
+BRAID_API void* value_of(runtime& rt, task_id id);
 
 template <class F>
 using result_of = std::remove_cvref_t<decltype(call_task(std::declval<std::decay_t<F>&>(),
@@ -83,6 +87,9 @@ public:
             return std::move(detail::stored<T>::get(storage));
         }
     }
+
+    /// For awaiting it.
+    detail::runtime& internals() const { return *rt_; }
 
     /// A task that runs `f(value)` after this one; cancelled with the same cause if this one
     /// fails. `options.after_all` is taken by the edge. Not valid if this one is not.

@@ -4,29 +4,78 @@
 // resumption, and stays where it is until it returns without having suspended.
 
 #include "braid/base/export.hpp"
+#include "braid/base/policy.hpp"
+#include "braid/core/completion.hpp"
 #include "braid/core/task.hpp"
 
+#include <cstddef>
 #include <exception>
 
 BRAID_NAMESPACE_BEGIN
+class event;
 class task_context;
 namespace detail {
+class runtime;
+
+struct suspension {
+    bool first_is_enough = false;  // of the tasks that are awaited
+    /// If the task's scope is cancelled it goes on at once. Only where nothing that it awaits
+    /// reaches into its frame.
+    bool may_end_early = false;
+    bool goes_last = false;  // behind the tasks that are ready
+};
 
 /// The running task goes on when all that it awaits from here on is complete: its body returns
 /// soon, and is called again then, by any thread that may run it. Only tasks that have a future
 /// may. Called by the body, once for each suspension.
-BRAID_API void begin_suspension(task_context& context);
-/// An edge after the start. The task may be complete by now, or at any moment. False: refused, and
-/// reported where it is a mistake (the task itself, an id that was never issued, a cycle), or no
-/// memory; the caller goes on with what is awaited so far.
-BRAID_API bool await_task(task_context& context, task_id awaited);
+BRAID_API void begin_suspension(task_context& context, const suspension& how = {});
+/// An edge after the start. The task may be complete by now, or at any moment. False: refused.
+/// Reported where it is a mistake (the task itself, an id that was never issued, a cycle, a
+/// resource that this task holds); otherwise no memory.
+enum class awaiting : std::uint8_t { linked, no_memory, refused };
+BRAID_API awaiting await_task(task_context& context, task_id awaited);
+/// defer(), and an edge. `due_is_well`: the deadline ends it without a failure. Empty: no memory,
+/// and nothing is armed.
+BRAID_API completion_id await_outside(task_context& context, completion_options&& with,
+                                      bool due_is_well = false);
+/// Where it goes on from now on. False, and reported: there is no such thread.
+BRAID_API bool go_on_in(task_context& context, task_class as);
+BRAID_API bool go_on_at(task_context& context, thread_ref on);
+/// In ns; of timers.
+BRAID_API std::int64_t clock_of(task_context& context);
+/// At the entrance of a call: with a chooser another thread may go on first.
+BRAID_API void point(runtime& rt);
+/// Away from a coroutine that ends a wait of another one.
+BRAID_API bool complete_awaited(runtime& rt, completion_id id);
 
 /// What came of it, asked by the body when it is called again.
 struct resumption {
     std::exception_ptr error;  // of the first that failed
-    bool cancelled = false;    // one was cancelled, or the task is not wanted any more
+    bool cancelled = false;    // one was cancelled
+    bool not_wanted = false;   // the task itself is cancelled
+    task_id first;             // where the first was enough; empty: none came
 };
 BRAID_API resumption end_suspension(task_context& context);
+
+/// A wait of a task for an event; lies in its coroutine's frame.
+class event_wait {
+public:
+    explicit event_wait(event& awaited) : awaited_(awaited) {}
+    /// True: the event was set, and is taken.
+    BRAID_API bool take();
+    /// Within a suspension. False: no memory.
+    BRAID_API bool begin(task_context& context);
+    /// The task does not want it any more: who waits after it has it.
+    BRAID_API void hand_on();
+
+private:
+    enum class stage : std::uint8_t { entering, entered, asked };
+    static bool leave(void* self, completion_id id);
+
+    event& awaited_;
+    alignas(8) std::byte record_[48];  // of the parking lot
+    atomic<stage> asked_{stage::entering};
+};
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -33,6 +33,8 @@ struct task_ids {
 
     constexpr task_ids() = default;
     constexpr task_ids(const task_id* first, std::size_t count) : data(first), size(count) {}
+    template <std::size_t count>
+    constexpr task_ids(const task_id (&ids)[count]) : data(ids), size(count) {}
     template <class Container>
         requires requires(const Container& c) {
             static_cast<const task_id*>(c.data());

@@ -85,6 +85,9 @@ public:
     /// Sums over all arenas, except high_water: the highest.
     BRAID_API frame_arena_statistics memory() const;
 
+    /// For next_frame().
+    detail::frame_state* internals() const { return state_; }
+
 private:
     friend class frame_stage;
     detail::frame_state* state_;  // null: there was no memory for it

@@ -32,21 +32,25 @@ void completion_lists::ask_all_of(life_seat& w, const scope_state& of) {
     for (shard& in : lists_) {
         // Put into queues without the lock: with a chooser another thread may go on there.
         std::uint32_t asked[32];
-        unsigned count = 0;
+        std::size_t count = 0;
         do {
-            count = 0;
-            {
-                const locked lock(in.lock);
-                for (std::uint32_t i = in.first; i != no_index && count != std::size(asked);
-                     i = completion_at(slot_at(i)).next) {
-                    slot& s = slot_at(i);
-                    if (scope_of(s.environment.load(relaxed)) != &of) continue;
-                    if (ask_completion(s.open, s.generation())) asked[count++] = i;
-                }
-            }
-            for (unsigned n = 0; n < count; ++n) put_completion(w, asked[n]);
+            count = ask_some_of(in, of, asked);
+            for (std::size_t n = 0; n < count; ++n) put_completion(w, asked[n]);
         } while (count == std::size(asked));
     }
+}
+
+std::size_t completion_lists::ask_some_of(shard& in, const scope_state& of,
+                                          std::span<std::uint32_t> asked) {
+    const locked lock(in.lock);
+    std::size_t count = 0;
+    for (std::uint32_t i = in.first; i != no_index && count != asked.size();
+         i = completion_at(slot_at(i)).next) {
+        slot& s = slot_at(i);
+        if (scope_of(s.environment.load(relaxed)) != &of) continue;
+        if (ask_completion(s.open, s.generation())) asked[count++] = i;
+    }
+    return count;
 }
 
 // seq_cst: the phase that says so was set before these loads, a completion is armed before its

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <new>
+#include <span>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -27,7 +28,8 @@ struct completion_facts {
     std::uint32_t extra = no_index;                    // what few have: a completion_extra
     enum class end : std::uint8_t { by_result, cancelled, late };
     end how = end::by_result;
-    bool asked_late = false;  // by its deadline
+    bool asked_late = false;   // by its deadline,
+    bool due_is_well = false;  // which is no failure
 };
 static_assert(sizeof(completion_facts) <= closure_bytes);
 
@@ -82,6 +84,8 @@ private:
     static constexpr unsigned shards = 16;
     /// Slots that one thread takes one after the other come in batches.
     shard& shard_of(std::uint32_t index) { return lists_[index / 32 % shards]; }
+    /// Returns how many.
+    std::size_t ask_some_of(shard& in, const scope_state& of, std::span<std::uint32_t> asked);
 
     index_pool<completion_extra> extras_;
     shard lists_[shards];

@@ -35,6 +35,22 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
                       "a posted task cannot defer, as nobody can wait for it: spawn it")) {
         return {};
     }
+    return make(w, running, with, false);
+}
+
+completion_id completions_room::await_outside(life_seat& w, std::uint32_t running,
+                                              completion_options with, bool due_is_well) {
+    // First: once it is armed there is no way back.
+    if (!has_room_for_edge(w)) return {};
+    const completion_id made = make(w, id_of(running), with, due_is_well);
+    if (!made) return {};
+    link_edge(w, running, made.task(), false);
+    if (observed()) report(w, event_kind::edge, id_of(running), made.task());
+    return made;
+}
+
+completion_id completions_room::make(life_seat& w, task_id running, completion_options& with,
+                                     bool due_is_well) {
     const bool more = with.keep || with.deadline.value != forever.value;
     const std::uint32_t extra = more ? take_extra(w) : no_index;
     if (more && extra == no_index) return {};
@@ -47,6 +63,7 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
             facts.hint = with.cancel;
             facts.armed_at = active_policy::now();
             facts.extra = extra;
+            facts.due_is_well = due_is_well;
             if (more) extra_at(extra).held = std::move(with.keep);
             return arm(w, index, running, with);
         }
@@ -190,7 +207,7 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     const std::uint32_t parent = s.parent.load(relaxed);
     if (scope_of(s.environment.load(relaxed)) != nullptr) unlist(index);
     if (facts.how == completion_facts::end::cancelled) record_failure(w, index, nullptr, 0);
-    if (facts.how == completion_facts::end::late) {
+    if (facts.how == completion_facts::end::late && !facts.due_is_well) {
         fail(w, index, {.code = completion_error::deadline_passed});
     }
     if (facts.code != 0) fail(w, index, {.code = facts.code});
@@ -202,8 +219,11 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     }
     const bool failed = s.has(flag_failed);
     outcome* const own = failed ? outcome_of(s) : nullptr;
-    notify_dependents(w, index, close_and_take(s.successors, s.generation()), own);
-    if (failed) {
+    const bool received =
+        notify_dependents(w, index, close_and_take(s.successors, s.generation()), own);
+    if (failed && received) {
+        drop(take_outcome(s));
+    } else if (failed) {
         if (outcome* const result = take_outcome(s)) {
             adopt(w, parent, result, s.ordinal.load(relaxed));
         } else {

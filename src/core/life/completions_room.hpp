@@ -14,6 +14,9 @@ public:
 
     /// A share of the running task's open work. Empty: refused, and reported.
     completion_id defer(life_seat& w, task_id running, completion_options& with);
+    /// By a body that suspends: it goes on when that is complete.
+    completion_id await_outside(life_seat& w, std::uint32_t running, completion_options with,
+                                bool due_is_well);
     /// False: somebody was first. On a thread that may run code of the program.
     bool settle_completion(life_seat& w, completion_id id, const completion_result& result);
     /// Does it without memory and without a lock, and leaves the rest to another thread.
@@ -43,6 +46,7 @@ public:
     void end_completion(life_seat& w, std::uint32_t index);
 
 private:
+    completion_id make(life_seat& w, task_id running, completion_options& with, bool due_is_well);
     completion_id arm(life_seat& w, std::uint32_t index, task_id running,
                       const completion_options& with);
     bool arm_deadline(life_seat& w, task_id id, nanoseconds deadline);

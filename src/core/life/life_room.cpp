@@ -175,7 +175,8 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     const task_id id = id_of(index);
     // Nobody else knows the task yet: besides its own work there is the builder's at most.
     const bool built = index_of(s.open.load(relaxed)) > 1;
-    const bool owned = is_owned(s);
+    // Somebody holds a handle.
+    const bool owned = s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
     // 0 from the start: open() or open_plain() has reported it.
     if (s.waits_for.load(relaxed) == 0) {
         queue_ready(w, index);
@@ -299,24 +300,31 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
     complete_closed(w, index, close_and_take(s.successors, generation), result);
 }
 
-/// `head`: what close_and_take() gave. True: somebody waited.
+/// `head`: what close_and_take() gave. True: somebody waited, and has the failure.
 bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64_t head,
                                   outcome* result) {
     const task_id id = id_of(index);
+    bool received = false;
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
         // Read before the count goes down: the thread that makes the successor ready frees its
         // edges.
         const std::uint32_t next = edge_at(e).next.load(relaxed);
+        if (edge_at(e).await.load(relaxed) != edge_fixed) {
+            received |= notify_awaiting(w, e, id, result);
+            e = next;
+            continue;
+        }
         const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
         slot& to = slot_at(successor);
         if (result != nullptr && !edge_at(e).any_outcome) {
             to.flags.fetch_or(flag_cancel, relaxed);
             adopt(w, successor, share(result), 0);
+            received |= was_suspended(to);
         }
         if (drop_wait(to.waits_for)) make_ready(w, successor, id);
         e = next;
     }
-    if ((static_cast<std::uint32_t>(head) & waited_bit) == 0) return false;
+    if ((static_cast<std::uint32_t>(head) & waited_bit) == 0) return received;
     const unsigned woken = lot().wake(
         id.value, UINT32_MAX,
         [&](wait_record& r) {
@@ -324,7 +332,7 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
             return true;
         },
         [this](unsigned seat) { notify(seat); });
-    return woken != 0;
+    return received || woken != 0;
 }
 
 void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head,

@@ -106,6 +106,7 @@ private:
     bool report_end(life_seat& w, slot& s, task_id id, bool posted);
     static bool may_be_named(const seats_seat& w);
 
+    bool notify_awaiting(life_seat& w, std::uint32_t e, task_id from, outcome* result);
     void complete_pending(life_seat& w, bool first_is_reported = false);
     void complete_one(life_seat& w, std::uint32_t index, bool completion_reported);
     void pass_on(life_seat& w, const slot& s, outcome& result, std::uint32_t parent);

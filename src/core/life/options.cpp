@@ -25,6 +25,9 @@ bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_
         resource** end = d->resources + d->resource_count;
         if (std::find(d->resources, end, r) == end) d->resources[d->resource_count++] = r;
     }
+    // The order of ids: two tasks never hold what the other lacks.
+    std::sort(d->resources, d->resources + d->resource_count,
+              [](const resource* a, const resource* b) { return a->id() < b->id(); });
     if (identified()) d->stable_id = next_identity(w);
     return true;
 }

@@ -66,11 +66,6 @@ std::uint32_t resources_room::hand_on(resource_state& r) {
 
 bool resources_room::acquire_resources(const life_seat& w, std::uint32_t index) {
     detail_block& d = *detail_of(slot_at(index));
-    if (d.resources_held == 0) {
-        // The order of ids: two tasks never hold what the other lacks.
-        std::sort(d.resources, d.resources + d.resource_count,
-                  [](const resource* a, const resource* b) { return a->id() < b->id(); });
-    }
     while (d.resources_held != d.resource_count) {
         resource& r = *d.resources[d.resources_held];
         if (!take_or_wait(*this, r.internals(), index)) return false;

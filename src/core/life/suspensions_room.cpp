@@ -1,47 +1,186 @@
 #include "core/life/suspensions_room.hpp"
 
+#include "braid/core/suspend.hpp"
+
+#include <algorithm>
+#include <iterator>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-void suspensions_room::begin_suspension(std::uint32_t index) {
+void suspensions_room::begin_suspension(std::uint32_t index, const suspension& how) {
     slot& s = slot_at(index);
-    detail_of(s)->was_suspended = true;
-    // relaxed: the thread that runs the body; suspend() releases it.
-    s.waits_for.store(1, relaxed);
+    detail_block& d = its_detail(s);
+    d.was_suspended = true;
+    d.first_is_enough = how.first_is_enough;
+    d.goes_last = how.goes_last;
+    d.may_end_early = how.may_end_early && scope_of(s.environment.load(relaxed)) != nullptr;
+    d.came.store(came_arming, relaxed);
+    d.waits.store(d.waits.load(relaxed) + 1, relaxed);
+    // release: pairs with any_predecessor(). suspend() releases the rest.
+    s.waits_for.store(1, release);
 }
 
-bool suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id awaited) {
+/// The awaited task can never have a resource that this one holds meanwhile.
+bool suspensions_room::holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited) {
+    const slot& own = slot_at(index);
+    slot& other = slot_at(awaited);
+    // With a share of it: what it has stays.
+    if (!uses_resources(own) || !add_open_work(other.open, generation_of(awaited.value))) {
+        return false;
+    }
+    bool found = false;
+    if (other.has(flag_detailed)) {
+        const detail_block& o = its_detail(own);
+        const detail_block& d = its_detail(other);
+        found = std::any_of(d.resources, d.resources + d.resource_count, [&](resource* r) {
+            resource* const* const end = o.resources + o.resource_count;
+            return r->internals().limit == 1 && std::find(o.resources, end, r) != end;
+        });
+    }
+    own_work_done(w, index_of(awaited.value));
+    return found;
+}
+
+awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id awaited) {
     const task_id id = id_of(index);
     if (!BRAID_EXPECT(misuse(), awaited != id, "a task cannot await itself") ||
         !BRAID_EXPECT(misuse(), state_of(awaited) != task_state::unknown,
                       "await only ids that this scheduler has issued") ||
         !BRAID_EXPECT(misuse(), !waits_for_transitively(awaited, id),
-                      "what is awaited waits for this task already: that would be a cycle")) {
-        return false;
+                      "what is awaited waits for this task already: that would be a cycle") ||
+        !BRAID_EXPECT(misuse(), !holds_what_it_needs(w, index, awaited),
+                      "what is awaited needs a resource that this task holds meanwhile: it would "
+                      "never have it")) {
+        return awaiting::refused;
     }
-    const link edge = link_edge(w, index, awaited, false);
-    if (edge == link::no_memory) return false;
+    detail_block& d = its_detail(slot_at(index));
+    const bool may_go = d.first_is_enough || d.may_end_early;
+    const link edge = link_edge(w, index, awaited, false, may_go ? edge_awaited : edge_fixed);
+    if (edge == link::no_memory) return awaiting::no_memory;
+    if (edge == link::not_needed && d.first_is_enough) first_came(d.came, awaited.value);
     if (observed()) report(w, event_kind::edge, id, awaited);
     if (edge == link::made) inherit_priority(w, awaited, level_of(slot_at(index)));
+    return awaiting::linked;
+}
+
+bool suspensions_room::go_on_in(std::uint32_t index, task_class as) {
+    slot& s = slot_at(index);
+    detail_block& d = its_detail(s);
+    d.direct.store(false, relaxed);
+    d.seat.store(UINT16_MAX, relaxed);
+    d.workers = 0;
+    if (as == task_class::background) {
+        s.flags.fetch_or(flag_background, relaxed);
+    } else {
+        s.flags.fetch_and(static_cast<std::uint16_t>(~flag_background), relaxed);
+    }
+    return true;
+}
+
+bool suspensions_room::go_on_at(std::uint32_t index, thread_ref on) {
+    task_options there;
+    there.on = on;
+    if (!BRAID_EXPECT(misuse(), static_cast<bool>(on), "resume_on() wants a thread") ||
+        !good_options(there)) {
+        return false;
+    }
+    go_on_in(index, task_class::frame);
+    detail_block& d = its_detail(slot_at(index));
+    d.visit = on.visit;
+    d.seat.store(on.seat, relaxed);
+    d.direct.store(true, relaxed);
     return true;
 }
 
 void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
+    const detail_block& d = its_detail(s);
     s.runner.store(UINT16_MAX, relaxed);  // searchers look at what it waits for
+    std::uint32_t shares = 1;
+    if (d.first_is_enough && !arm_first(its_detail(s).came)) shares += tear_edges(w, s);
+    if (d.may_end_early) {
+        list_suspended(index);
+        // After that: who cancels finds it in the list, or is seen here.
+        if (scope_cancelled(s)) shares += tear_edges(w, s);
+    }
+    const bool goes_last = d.goes_last;
     // Releases all that the body wrote to the thread that goes on with it.
-    if (drop_wait(s.waits_for)) make_ready(w, index, {});
+    if (!drop_waits(s.waits_for, shares)) return;
+    if (!goes_last) return make_ready(w, index, {});
+    if (observed()) report(w, event_kind::ready, id_of(index), {});
+    enqueue_last(w, index);
 }
 
-std::exception_ptr suspensions_room::take_awaited_failure(std::uint32_t index, bool& cancelled) {
+resumption suspensions_room::end_suspension(std::uint32_t index) {
     slot& s = slot_at(index);
-    cancelled = scope_cancelled(s) || (phase() == life::discarding && !s.has(flag_finally));
+    resumption r;
+    // relaxed: the last share was dropped after it.
+    const std::uint64_t came = its_detail(s).came.load(relaxed);
+    if (came > came_armed) r.first = {came};
+    r.not_wanted = scope_cancelled(s) || (phase() == life::discarding && !s.has(flag_finally));
     // What failed without this is a child's, which counts when the task is complete.
-    if (!s.has(flag_cancel)) return nullptr;
-    std::exception_ptr error = take_error(take_outcome(s));
+    if (!s.has(flag_cancel)) return r;
+    r.error = take_error(take_outcome(s));
     s.flags.fetch_and(static_cast<std::uint16_t>(~(flag_cancel | flag_failed)), relaxed);
-    cancelled = cancelled || error == nullptr;
-    return error;
+    r.cancelled = r.error == nullptr;
+    return r;
+}
+
+// ---- waits that a cancellation ends ------------------------------------------------------------
+
+void suspensions_room::list_suspended(std::uint32_t index) {
+    shard& in = shard_of(index);
+    detail_block& d = its_detail(slot_at(index));
+    d.listed = true;
+    const locked lock(in.lock);
+    d.next = in.first;
+    d.before = no_index;
+    if (in.first != no_index) its_detail(slot_at(in.first)).before = index;
+    in.first = index;
+}
+
+void suspensions_room::unlist_suspended(std::uint32_t index) {
+    shard& in = shard_of(index);
+    detail_block& d = its_detail(slot_at(index));
+    d.listed = false;
+    const locked lock(in.lock);
+    if (d.before != no_index) {
+        its_detail(slot_at(d.before)).next = d.next;
+    } else {
+        in.first = d.next;
+    }
+    if (d.next != no_index) its_detail(slot_at(d.next)).before = d.before;
+}
+
+void suspensions_room::end_waits_of(life_seat& w, const scope_state& of) {
+    for (shard& in : suspended_) {
+        // What becomes ready does so without the lock: with a chooser another thread may go on
+        // there.
+        ended_wait some[32];
+        std::size_t count = 0;
+        do {
+            count = end_some_of(w, in, of, some);
+            for (std::size_t n = 0; n < count; ++n) {
+                slot& s = slot_at(some[n].index);
+                if (drop_waits(s.waits_for, some[n].shares)) make_ready(w, some[n].index, {});
+            }
+        } while (count == std::size(some));
+    }
+}
+
+std::size_t suspensions_room::end_some_of(life_seat& w, shard& in, const scope_state& of,
+                                          std::span<ended_wait> some) {
+    const locked lock(in.lock);
+    std::size_t count = 0;
+    for (std::uint32_t i = in.first; i != no_index && count != some.size();
+         i = its_detail(slot_at(i)).next) {
+        slot& s = slot_at(i);
+        if (scope_of(s.environment.load(relaxed)) != &of) continue;
+        const std::uint32_t shares = tear_edges(w, s);
+        if (shares != 0) some[count++] = {i, shares};
+    }
+    return count;
 }
 
 }  // namespace detail

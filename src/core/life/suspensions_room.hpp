@@ -5,20 +5,56 @@
 
 #include "core/life/life_room.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
+
+struct suspension;
+struct resumption;
+enum class awaiting : std::uint8_t;
 
 class suspensions_room : public life_room {
 public:
     using life_room::life_room;
 
-    /// By the thread that runs the body.
-    void begin_suspension(std::uint32_t index);
-    bool await_task(life_seat& w, std::uint32_t index, task_id awaited);
+    // ---- by the thread that runs the body
+    void begin_suspension(std::uint32_t index, const suspension& how);
+    awaiting await_task(life_seat& w, std::uint32_t index, task_id awaited);
+    /// Where the task goes on from now on. False, and reported: it cannot.
+    bool go_on_in(std::uint32_t index, task_class as);
+    bool go_on_at(std::uint32_t index, thread_ref on);
     /// The body has returned. From here on another thread may run the task.
     void suspend(life_seat& w, std::uint32_t index);
-    /// Null: nothing failed. `cancelled`: see resumption.
-    std::exception_ptr take_awaited_failure(std::uint32_t index, bool& cancelled);
+    /// Before the body is called again.
+    void resume(std::uint32_t index) {
+        if (detail_of(slot_at(index))->listed) unlist_suspended(index);
+    }
+    resumption end_suspension(std::uint32_t index);
+
+    /// The scope was cancelled: what its tasks await, they await no longer.
+    void end_waits_of(life_seat& w, const scope_state& of);
+
+private:
+    struct alignas(64) shard {
+        mutex lock;
+        std::uint32_t first BRAID_GUARDED_BY(lock) = no_index;
+    };
+    static constexpr unsigned shards = 16;
+    /// Slots that one thread takes one after the other come in batches.
+    shard& shard_of(std::uint32_t index) { return suspended_[index / 32 % shards]; }
+    struct ended_wait {
+        std::uint32_t index, shares;  // which the caller drops
+    };
+    std::size_t end_some_of(life_seat& w, shard& in, const scope_state& of,
+                            std::span<ended_wait> some);
+    void list_suspended(std::uint32_t index);
+    void unlist_suspended(std::uint32_t index);
+    bool holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited);
+
+    shard suspended_[shards];  // tasks of scopes whose wait may end early
 };
 
 }  // namespace detail

@@ -118,6 +118,7 @@ private:
     void serve(seats_seat& w, due_batch& b);
     void call(seats_seat& w, const due_item& one);
     void enter_batch(seats_seat& w);
+    bool begin_batch(seats_seat& w);
     void leave_batch(seats_seat& w);
 
     mutable mutex outside_mutex_;

@@ -159,24 +159,22 @@ void outside_room::take_arrived(due_batch& b) {
 /// out as it does those, and waits until it has left.
 void outside_room::enter_batch(seats_seat& w) {
     unseated& outside = without_seat();
-    while (true) {
-        {
-            const locked lock(outside.lock);
-            // relaxed: guarded by the lock.
-            if (!outside.shut_out.load(relaxed)) {
-                w.leased = true;
-                return;
-            }
-            if (serial() == nullptr) outside.returned.wait(outside.lock);
-        }
-        if (serial() == nullptr) continue;
-        serial()->leave(w.index);
+    while (!begin_batch(w)) {
+        if (serial() != nullptr) serial()->leave(w.index);
         {
             const locked lock(outside.lock);
             while (outside.shut_out.load(relaxed)) outside.returned.wait(outside.lock);
         }
-        serial()->enter(w.index);
+        if (serial() != nullptr) serial()->enter(w.index);
     }
+}
+
+/// False: threads of the program are shut out.
+bool outside_room::begin_batch(seats_seat& w) {
+    unseated& outside = without_seat();
+    const locked lock(outside.lock);
+    w.leased = !outside.shut_out.load(relaxed);  // guarded by the lock
+    return w.leased;
 }
 
 void outside_room::leave_batch(seats_seat& w) {

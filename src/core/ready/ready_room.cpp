@@ -29,6 +29,18 @@ void ready_room::enqueue(ready_seat& w, std::uint32_t index) {
     push_ready(w, id_of(index), level_of(s));
 }
 
+void ready_room::enqueue_last(ready_seat& w, std::uint32_t index) {
+    const slot& s = slot_at(index);
+    if (s.has(flag_background) || is_direct(s) || serial() != nullptr) return enqueue(w, index);
+    const unsigned level = level_of(s);
+    if (level == high_level) high_ready_.fetch_add(1, relaxed);  // as in push_ready()
+    {
+        const locked lock(overflow_[level].lock);
+        overflow_[level].append(*this, index, index);
+    }
+    if (asleep().should_wake()) wake_one();
+}
+
 /// The thread's ring is full: its oldest tasks go to the list for all, many under one lock.
 void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
     std::uint64_t oldest[overflow_batch];

@@ -30,6 +30,8 @@ public:
     bool try_enqueue(ready_seat& w, std::uint32_t index);
     /// Then it is cancelled and lies where any thread ends it.
     void enqueue(ready_seat& w, std::uint32_t index);
+    /// Does what enqueue() does, behind all that is ready where any thread may run it.
+    void enqueue_last(ready_seat& w, std::uint32_t index);
     /// Into the thread's own ring, for everybody.
     void push_ready(ready_seat& w, task_id id, unsigned level) {
         // relaxed: a hint; the ring knows what it has.

@@ -170,7 +170,9 @@ public:
     void invoke(body_frame& frame) {
         started_ = frame.start();
         s_.runner.store(w_.index, relaxed);
-        if (rt_.observed()) report_start();
+        const bool resumes = rt_.was_suspended(s_);
+        if (resumes) rt_.resume(index_of(id_.value));
+        if (rt_.observed()) report_start(resumes);
 
         s_.invoke(s_.storage, &frame.context());
     }
@@ -200,8 +202,8 @@ public:
     bool next(body_frame&) { return false; }
 
 private:
-    void report_start() {
-        if (rt_.was_suspended(s_)) {
+    void report_start(bool resumes) {
+        if (resumes) {
             rt_.report(w_, event_kind::resumed, id_, {}, name_);
         } else {
             rt_.watcher().on_start(w_.index, id_, name_, 0, {});

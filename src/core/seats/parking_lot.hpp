@@ -30,6 +30,8 @@ struct basic_wait_record {
     outcome* result = nullptr;
     typename Policy::template atomic<bool> done{false};
     std::uint16_t seat = UINT16_MAX;
+    // Not 0: no thread waits, but a task, which the waker goes on with by this completion.
+    std::uint64_t completion = 0;
 };
 
 /// A key that no id can be (its generation would be among the last 2^15), and that is another one

@@ -4,6 +4,7 @@
 #include "braid/base/policy.hpp"
 #include "braid/core/closure.hpp"
 #include "braid/core/task.hpp"
+#include "core/task/await_words.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -113,12 +114,13 @@ static_assert(offsetof(slot, open) == 64, "the runner's line and the others' lin
 
 /// successor waits for predecessor. In two lists: the predecessor's successors (closed and
 /// walked once) and the successor's predecessors (for helping, inheritance and explanations).
-/// The thread that makes the successor ready frees it.
+/// The thread that makes the successor ready frees it, but for a torn one.
 struct edge {
     atomic<std::uint32_t> next{0};  // in the successor list
     atomic<std::uint32_t> next_predecessor{no_edge};
     atomic<std::uint64_t> from{0}, to{0};
-    bool any_outcome = false;  // after_any
+    bool any_outcome = false;                // after_any
+    atomic<std::uint8_t> await{edge_fixed};  // an await_state; fixed while it is free
 };
 
 /// The outcome of a task that failed or was cancelled by a failure. Counted references; the last
@@ -141,7 +143,6 @@ struct detail_block {
     atomic<bool> direct{false};     // goes to an inbox: `on` or `workers` is given; read as `seat`
     atomic<bool> has_value{false};  // in the slot's storage; `invoke` destroys it
     std::uint8_t resource_count = 0, resources_held = 0;
-    bool was_suspended = false;  // so its body is called also where it is cancelled
     std::uint64_t workers = 0;
     resource* resources[max_resources] = {};
     detail::outcome* result = nullptr;  // guarded by outcome_room's mutex
@@ -149,6 +150,17 @@ struct detail_block {
     std::uint64_t stable_id = 0;  // 0: nobody asks for it
     // The running thread's: where several create for one task, each does as a creator of its own.
     std::uint64_t creations = 0;
+
+    // ---- of a task that gives its thread back; see life/suspensions_room.hpp
+    bool was_suspended = false;      // so its body is called also where it is cancelled
+    bool first_is_enough = false;    // of what it awaits
+    bool may_end_early = false;      // by a cancellation
+    bool goes_last = false;          // behind what is ready
+    atomic<std::uint32_t> waits{0};  // counts waits; searchers see by it that they read another one
+    atomic<std::uint64_t> came{0};   // see await_words.hpp
+    // Among those of scopes; guarded by the list's lock.
+    std::uint32_t next = UINT32_MAX, before = UINT32_MAX;
+    bool listed = false;  // the runner's
 };
 
 }  // namespace detail

@@ -83,7 +83,7 @@ bool task_room::descends(std::uint32_t index, task_id ancestor) const {
 // ---- edges -------------------------------------------------------------------------------------
 
 link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predecessor,
-                          bool any_outcome) {
+                          bool any_outcome, await_state until) {
     slot& to = slot_at(successor);
     slot& from = slot_at(predecessor);
     const std::uint32_t generation = generation_of(predecessor.value);
@@ -92,10 +92,11 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
     if (index == no_index) return link::no_memory;
     edge& e = edges_[index];
     e.any_outcome = any_outcome;
+    if (until != edge_fixed) e.await.store(until, relaxed);
     e.from.store(predecessor.value, release);  // pairs with any_predecessor()
     e.to.store(id_of(successor).value, relaxed);
     if (!push_edge(from.successors, generation, to.waits_for, index, e.next)) {
-        edges_.give(w.edges, index);
+        give_edge(w, index);
         return link::not_needed;
     }
     e.next_predecessor.store(to.predecessors.load(relaxed), release);  // the same
@@ -104,12 +105,34 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
 }
 
 void task_room::free_predecessors(task_seat& w, slot& s) {
-    for (std::uint32_t e = s.predecessors.load(relaxed); e != no_edge;) {
+    std::uint32_t e = s.predecessors.load(relaxed);
+    if (e == no_edge) return;
+    // A cancellation that ends the wait early may take them at this moment. acq_rel: as in
+    // tear_edges().
+    if (was_suspended(s)) e = s.predecessors.exchange(no_edge, acq_rel);
+    while (e != no_edge) {
         const std::uint32_t next = edges_[e].next_predecessor.load(relaxed);
-        edges_.give(w.edges, e);
+        give_edge(w, e);
         e = next;
     }
     s.predecessors.store(no_edge, relaxed);
+}
+
+std::uint32_t task_room::tear_edges(task_seat& w, slot& s) {
+    // release: pairs with any_predecessor(); before an edge becomes somebody else's.
+    detail_of(s)->waits.fetch_add(1, release);
+    std::uint32_t torn = 0;
+    // acq_rel: one of those who end a wait gets the list.
+    for (std::uint32_t e = s.predecessors.exchange(no_edge, acq_rel); e != no_edge;) {
+        const std::uint32_t next = edges_[e].next_predecessor.load(relaxed);
+        if (tear_edge(edges_[e].await)) {
+            ++torn;
+        } else {
+            give_edge(w, e);
+        }
+        e = next;
+    }
+    return torn;
 }
 
 bool task_room::waits_for_transitively(task_id id, task_id wanted) const {
@@ -146,6 +169,7 @@ detail_block* task_room::make_detail(task_seat& w, slot& s) {
     d.result_ordinal = 0;
     d.stable_id = 0;
     d.creations = 0;
+    d.was_suspended = d.listed = false;
     s.detail.store(index, release);  // pairs with detail_of()
     return &d;
 }

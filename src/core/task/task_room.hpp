@@ -135,9 +135,24 @@ public:
     edge& edge_at(std::uint32_t index) const { return edges_[index]; }
     bool has_edge(std::uint32_t index) const { return edges_.contains(index); }
     /// Links `successor` behind `predecessor`, if that one is not complete already.
-    link link_edge(task_seat& w, std::uint32_t successor, task_id predecessor, bool any_outcome);
+    /// `until`: awaited, or fixed for good.
+    link link_edge(task_seat& w, std::uint32_t successor, task_id predecessor, bool any_outcome,
+                   await_state until = edge_fixed);
     /// Frees those of a task that becomes ready: nobody follows them any more.
     void free_predecessors(task_seat& w, slot& s);
+    /// Takes off all that may be taken off. Returns how many shares of `waits_for` are the
+    /// caller's now.
+    std::uint32_t tear_edges(task_seat& w, slot& s);
+    void give_edge(task_seat& w, std::uint32_t index) {
+        edges_[index].await.store(edge_fixed, relaxed);  // the caller's alone
+        edges_.give(w.edges, index);
+    }
+    /// The next link_edge() of this thread has memory.
+    bool has_room_for_edge(task_seat& w) {
+        const std::uint32_t index = edges_.take(w.edges);
+        if (index != no_index) edges_.give(w.edges, index);
+        return index != no_index;
+    }
     /// Calls f(task_id) for the known open predecessors of an open task, until it says true.
     template <class F>
     bool any_predecessor(task_id id, F&& f) const;
@@ -149,6 +164,8 @@ public:
         const std::uint32_t d = s.detail.load(acquire);  // pairs with make_detail()
         return d == no_index ? nullptr : &details_[d];
     }
+    /// The task has one.
+    detail_block& its_detail(const slot& s) const { return details_[s.detail.load(acquire)]; }
     /// Only certain threads may run it. Any thread, also with a stale slot.
     bool is_direct(const slot& s) const {
         const detail_block* d = s.has(flag_detailed) ? detail_of(s) : nullptr;
@@ -160,10 +177,6 @@ public:
     /// The body has given the thread back, and is called again also where it is cancelled.
     bool was_suspended(const slot& s) const {
         return s.has(flag_detailed) && detail_of(s)->was_suspended;
-    }
-    /// Somebody holds a handle, or did until completion.
-    bool is_owned(const slot& s) const {
-        return s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
     }
     /// Null: no memory.
     detail_block* make_detail(task_seat& w, slot& s);
@@ -196,12 +209,17 @@ private:
 template <class F>
 bool task_room::any_predecessor(task_id id, F&& f) const {
     const slot& s = slot_at(id);
+    const detail_block* const d = s.has(flag_detailed) ? detail_of(s) : nullptr;
+    const std::uint32_t wait = d != nullptr ? d->waits.load(acquire) : 0;
     for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge;) {
         // acquire: pairs with link_edge(). The edge was still in the list when it was read: then it
         // says the truth. If it is in other use already, the last count went before that.
         const task_id from{edges_[e].from.load(acquire)};
         const std::uint32_t next = edges_[e].next_predecessor.load(acquire);
         if (s.waits_for.load(acquire) == 0 || !is_open(id)) return false;
+        // acquire, relaxed: a later wait counts before it begins, and one that ends early before
+        // it gives an edge away.
+        if (d != nullptr && d->waits.load(relaxed) != wait) return false;
         if (f(from)) return true;
         e = next;
     }

@@ -43,8 +43,10 @@ public:
         const slot& s = rt_.slot_at(index_of(entry));
         std::uint32_t e = first_edge(s.successors.load(acquire));
         for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
-            if (contains(rt_.edge_at(e).to.load(relaxed), reach - 1)) return true;
-            e = rt_.edge_at(e).next.load(relaxed);
+            const edge& to = rt_.edge_at(e);
+            const bool counts = to.await.load(relaxed) != edge_torn;
+            if (counts && contains(to.to.load(relaxed), reach - 1)) return true;
+            e = to.next.load(relaxed);
         }
         const std::uint32_t parent = s.parent.load(relaxed);
         return parent != no_index && rt_.has_slot(parent) &&

@@ -1,0 +1,273 @@
+#pragma once
+// What a coroutine can await, beside other coroutines (co.hpp) and channels (channel.hpp).
+//
+// Each gives the thread back until it has come about, and throws then: what the awaited one failed
+// with; task_cancelled if that was cancelled, or if the awaiting task is not wanted any more (its
+// scope is cancelled, or a discarding shutdown began: at once, and once, so that destructors may
+// await); std::bad_alloc where there was no memory to wait. as_result() around it throws nothing.
+
+#include "braid/async/co_loop.hpp"
+#include "braid/base/time.hpp"
+#include "braid/core/event.hpp"
+#include "braid/core/future.hpp"
+#include "braid/core/scope.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// What awaiters have in common: the loop of the task that awaits.
+class awaiter {
+public:
+    bool await_ready() const noexcept { return false; }
+
+protected:
+    template <class Promise>
+    co_loop& enter(std::coroutine_handle<Promise> by) {
+        loop_ = by.promise().loop;
+        return *loop_;
+    }
+    /// All well, if nothing was awaited.
+    await_status take(task_id* first = nullptr) {
+        return loop_ != nullptr ? loop_->take(first) : await_status{};
+    }
+
+    co_loop* loop_ = nullptr;
+};
+
+/// One that has no value.
+template <class Own>
+class plain_awaiter : public awaiter {
+public:
+    void await_resume() { co_loop::raise(result()); }
+    await_result<void> result() { return {take()}; }
+};
+
+class task_awaiter : public plain_awaiter<task_awaiter> {
+public:
+    explicit task_awaiter(task_id id) : id_(id) {}
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        co_loop& loop = enter(by);
+        loop.suspend({.may_end_early = true});
+        loop.await(id_);
+    }
+
+private:
+    task_id id_;
+};
+
+class all_awaiter : public plain_awaiter<all_awaiter> {
+public:
+    explicit all_awaiter(task_ids ids) : ids_(ids) {}
+    bool await_ready() const noexcept { return ids_.size == 0; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        co_loop& loop = enter(by);
+        loop.suspend({.may_end_early = true});
+        for (std::size_t i = 0; i < ids_.size; ++i) loop.await(ids_.data[i]);
+    }
+
+private:
+    task_ids ids_;
+};
+
+class any_awaiter : public awaiter {
+public:
+    any_awaiter(task_ids ids, scope* rest) : ids_(ids), rest_(rest) {}
+    bool await_ready() const noexcept { return ids_.size == 0; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        co_loop& loop = enter(by);
+        loop.suspend({.first_is_enough = true, .may_end_early = true});
+        for (std::size_t i = 0; i < ids_.size; ++i) loop.await(ids_.data[i]);
+    }
+    std::size_t await_resume() {
+        const await_result<std::size_t> r = result();
+        co_loop::raise(r);
+        return r.value.value_or(ids_.size);
+    }
+    await_result<std::size_t> result() {
+        task_id first;
+        await_result<std::size_t> r{take(&first), {}};
+        if (!first) return r;
+        if (rest_ != nullptr) rest_->cancel();
+        std::size_t at = 0;
+        while (at + 1 < ids_.size && ids_.data[at] != first) ++at;
+        r.value = at;
+        return r;
+    }
+
+private:
+    task_ids ids_;
+    scope* rest_;
+};
+
+template <class T>
+class future_awaiter : public awaiter {
+public:
+    explicit future_awaiter(future<T>&& f) : awaited_(std::move(f)) {}
+    bool await_ready() const noexcept { return awaited_.ready(); }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        co_loop& loop = enter(by);
+        loop.suspend({.may_end_early = true});
+        loop.await(awaited_.id());
+    }
+    T await_resume() {
+        co_loop::raise(take());
+        return awaited_.get();
+    }
+    await_result<T> result() {
+        await_result<T> r;
+        static_cast<await_status&>(r) = take();
+        if (!r) return r;
+        if (!awaited_.valid()) {
+            r.cancelled = true;
+            return r;
+        }
+        r.error = take_failure(awaited_.internals(), awaited_.id());
+        if (r.error != nullptr) return r;
+        if constexpr (!std::is_void_v<T>) {
+            void* const storage = value_of(awaited_.internals(), awaited_.id());
+            r.cancelled = storage == nullptr;
+            if (storage != nullptr) r.value.emplace(std::move(stored<T>::get(storage)));
+        }
+        return r;
+    }
+
+private:
+    future<T> awaited_;
+};
+
+class sleep_awaiter : public plain_awaiter<sleep_awaiter> {
+public:
+    sleep_awaiter(nanoseconds time, bool is_moment, const char* name, std::source_location where)
+        : time_(time), is_moment_(is_moment), name_(name), where_(where) {}
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        co_loop& loop = enter(by);
+        loop.suspend();
+        const nanoseconds in =
+            is_moment_ ? nanoseconds(saturated_sum(time_.value, -clock_of(*loop.context))) : time_;
+        const bool well = static_cast<bool>(
+            await_outside(*loop.context, {.name = name_, .deadline = in, .where = where_}, true));
+        if (!well) loop.refused = true;
+    }
+
+private:
+    nanoseconds time_;
+    bool is_moment_;
+    const char* name_;
+    std::source_location where_;
+};
+
+class yield_awaiter : public plain_awaiter<yield_awaiter> {
+public:
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        enter(by).suspend({.goes_last = true});
+    }
+};
+
+template <class Place>
+class move_awaiter : public plain_awaiter<move_awaiter<Place>> {
+public:
+    explicit move_awaiter(Place to) : to_(to) {}
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        co_loop& loop = this->enter(by);
+        loop.suspend();
+        if constexpr (std::is_same_v<Place, thread_ref>) {
+            go_on_at(*loop.context, to_);
+        } else {
+            go_on_in(*loop.context, to_);
+        }
+    }
+
+private:
+    Place to_;
+};
+
+/// An awaiter whose outcome is returned and not thrown.
+template <class Awaiter>
+class result_awaiter {
+public:
+    explicit result_awaiter(Awaiter&& of) : of_(std::move(of)) {}
+    bool await_ready() { return of_.await_ready(); }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        of_.await_suspend(by);
+    }
+    auto await_resume() { return of_.result(); }
+
+private:
+    Awaiter of_;
+};
+
+template <class T>
+concept has_result = requires(T& awaiter) { awaiter.result(); };
+
+}  // namespace detail
+
+// ---- tasks -------------------------------------------------------------------------------------
+
+/// Until that task is complete; or a completion, by its id.task(). A thread that waits for the
+/// coroutine helps with it. Of a task that was complete before, an id says nothing but that.
+inline auto operator co_await(task_id id) { return detail::task_awaiter(id); }
+/// Does it, and gives the value.
+template <class T>
+auto operator co_await(future<T>&& f) {
+    return detail::future_awaiter<T>(std::move(f));
+}
+/// Until all are complete. What `ids` views stays where it is meanwhile.
+inline auto when_all(task_ids ids) { return detail::all_awaiter(ids); }
+/// Until the first of them is complete; gives its index. If that failed it throws that failure.
+/// The others go on, and cost 32 bytes each until they are complete. As when_all() with `ids`;
+/// of none: 0, at once.
+inline auto when_any(task_ids ids) { return detail::any_awaiter(ids, nullptr); }
+/// Then cancels that scope, in which the others are.
+struct cancel_rest {
+    scope& in;
+};
+inline auto when_any(task_ids ids, cancel_rest rest) { return detail::any_awaiter(ids, &rest.in); }
+
+// ---- time, and where it goes on ----------------------------------------------------------------
+
+/// On the scheduler's clock (that of timers); 0 and below: it goes on behind what is ready now.
+/// `name`, for profiles, is a literal or outlives it.
+inline auto sleep_for(nanoseconds time, const char* name = "sleep_for",
+                      std::source_location where = std::source_location::current()) {
+    return detail::sleep_awaiter(time, false, name, where);
+}
+/// Until a moment of that clock, as in timer_tick::due.
+inline auto sleep_until(std::int64_t moment, const char* name = "sleep_until",
+                        std::source_location where = std::source_location::current()) {
+    return detail::sleep_awaiter(nanoseconds(moment), true, name, where);
+}
+/// Behind the tasks that are ready now.
+inline auto yield() { return detail::yield_awaiter(); }
+/// From here on it runs as a task of that class, on any of its threads: also one that had a thread
+/// of its own, or a set of workers.
+inline auto resume_on(task_class as) { return detail::move_awaiter<task_class>(as); }
+/// From here on by that thread alone. A main thread that has left by then cancels it.
+inline auto resume_on(thread_ref thread) { return detail::move_awaiter<thread_ref>(thread); }
+
+// ---- without exceptions ------------------------------------------------------------------------
+
+/// `co_await as_result(x)` throws nothing, and gives an await_result of what `co_await x` gives.
+template <class Awaiter>
+    requires detail::has_result<Awaiter>
+auto as_result(Awaiter&& x) {
+    return detail::result_awaiter<std::remove_cvref_t<Awaiter>>(std::move(x));
+}
+template <class Awaitable>
+    requires requires(Awaitable&& x) { operator co_await(std::forward<Awaitable>(x)); }
+auto as_result(Awaitable&& x) {
+    return as_result(operator co_await(std::forward<Awaitable>(x)));
+}
+
+BRAID_NAMESPACE_END

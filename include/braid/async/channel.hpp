@@ -1,0 +1,306 @@
+#pragma once
+// A bounded queue between coroutines: who finds it empty or full gives the thread back.
+//
+//   braid::channel<request> wanted(scheduler, {.name = "wanted", .capacity = 64});
+//   co_await wanted.push(request{...});        // in one coroutine
+//   const request r = co_await wanted.pop();   // in another
+
+#include "braid/async/await.hpp"
+#include "braid/async/waiting_tasks.hpp"
+#include "braid/core/scheduler.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+/// Thrown by `co_await pop()` when the channel is closed and nothing is left.
+class BRAID_API channel_closed : public std::exception {
+public:
+    const char* what() const noexcept override;
+};
+
+enum class full_channel : std::uint8_t {
+    waits,         // co_await push() waits, try_push() says false
+    drops_oldest,  // nobody waits: the oldest goes
+};
+
+/// A number outside its range counts as the nearest inside, and is reported to the scheduler's log.
+struct channel_options {
+    static constexpr std::uint32_t most_capacity = std::uint32_t{1} << 20;
+
+    const char* name = "channel";  // of waits for it; outlives the channel
+    std::uint32_t capacity = 64;   // 1..most_capacity
+    full_channel when_full = full_channel::waits;
+};
+
+namespace detail {
+/// Brings the numbers into their range. Null: no memory.
+BRAID_API void* open_channel(runtime& rt, channel_options& options, std::size_t bytes,
+                             std::size_t alignment);
+}  // namespace detail
+
+/// Any thread and any number of them on both sides; what was pushed first is popped first, and who
+/// has waited longest is served first. A T moves without an exception. Allocates once, sizeof(T)
+/// for each place; without memory for that it is closed from the start. A push or a pop takes a
+/// lock, 20 ns; a wait costs what a completion costs.
+///
+/// Must outlive the calls, and be destroyed before its scheduler; coroutines that wait at its end
+/// find it closed.
+template <class T>
+class channel {
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
+                  "what goes through a channel must move without an exception");
+
+    struct waiter : detail::waiting_task {
+        std::optional<T> value;
+        bool done = false;  // popped, or pushed; guarded by the channel's lock
+    };
+
+public:
+    explicit channel(scheduler& s, channel_options options = {})
+        : rt_(s.internals()),
+          cells_(static_cast<T*>(detail::open_channel(rt_, options, sizeof(T), alignof(T)))),
+          options_(options),
+          closed_(cells_ == nullptr) {}
+    ~channel() {
+        close();
+        clear();
+        if (cells_ != nullptr) {
+            detail::release_closure(rt_, cells_, sizeof(T) * options_.capacity, alignof(T));
+        }
+    }
+    channel(const channel&) = delete;
+    channel& operator=(const channel&) = delete;
+
+    class pop_awaiter;
+    class push_awaiter;
+    /// `co_await pop()`: the oldest. Throws channel_closed when there will be none; as_result()
+    /// around it gives no value then. A value that has come is returned even if the task is not
+    /// wanted any more: the next co_await says that.
+    pop_awaiter pop(std::source_location where = std::source_location::current()) {
+        return pop_awaiter(*this, where);
+    }
+    /// `co_await push(v)`: false: closed, and `v` is gone.
+    push_awaiter push(T v, std::source_location where = std::source_location::current()) {
+        return push_awaiter(*this, std::move(v), where);
+    }
+
+    /// Any thread. Empty: there is nothing now.
+    std::optional<T> try_pop() {
+        detail::point(rt_);
+        waiter w;
+        attempt(&channel::pop_now, w);
+        return std::move(w.value);
+    }
+    /// Any thread. False: full, or closed, and `v` is as it was.
+    bool try_push(T&& v) {
+        detail::point(rt_);
+        waiter w;
+        w.value.emplace(std::move(v));
+        attempt(&channel::push_now, w);
+        if (!w.done) std::construct_at(destroyed(v), std::move(*w.value));
+        return w.done;
+    }
+    /// Nothing is pushed any more; the rest can be popped. Who waits goes on. Any thread.
+    void close() {
+        detail::point(rt_);
+        {
+            const detail::locked lock(lock_);
+            closed_ = true;
+        }
+        while (detail::waiting_task* const w = one_that_waits()) {
+            detail::complete_awaited(rt_, w->id);
+        }
+    }
+
+    bool closed() const {
+        const detail::locked lock(lock_);
+        return closed_;
+    }
+    std::size_t size() const {
+        const detail::locked lock(lock_);
+        return count_;
+    }
+    /// By drops_oldest, so far.
+    std::uint64_t dropped() const {
+        const detail::locked lock(lock_);
+        return dropped_;
+    }
+
+private:
+    using step = bool (channel::*)(waiter&, detail::waiting_task*&);
+
+    static T* destroyed(T& v) {
+        std::destroy_at(&v);
+        return &v;
+    }
+    /// What is common to both sides; whom it released goes on.
+    bool attempt(step now, waiter& w) {
+        detail::waiting_task* released = nullptr;
+        bool ended = false;
+        {
+            const detail::locked lock(lock_);
+            ended = (this->*now)(w, released);
+        }
+        if (released != nullptr) detail::complete_awaited(rt_, released->id);
+        return ended;
+    }
+    /// Within a suspension: it was armed, and goes on at once, or waits.
+    void wait(step now, waiter& w, detail::waiting_tasks& among) {
+        detail::waiting_task* released = nullptr;
+        bool ended = false;
+        {
+            const detail::locked lock(lock_);
+            ended = w.cancelled || (this->*now)(w, released) || !among.list(w);
+        }
+        if (released != nullptr) detail::complete_awaited(rt_, released->id);
+        if (ended) detail::complete_awaited(rt_, w.id);
+    }
+    /// True: done, or closed.
+    bool pop_now(waiter& w, detail::waiting_task*& released) BRAID_REQUIRES(lock_) {
+        if (count_ == 0) return closed_;
+        take_first(&w.value);
+        w.done = true;
+        if (auto* const p = static_cast<waiter*>(pushers_.take())) {
+            put(*p->value);
+            p->done = true;
+            released = p;
+        }
+        return true;
+    }
+    bool push_now(waiter& w, detail::waiting_task*& released) BRAID_REQUIRES(lock_) {
+        if (closed_) return true;
+        if (auto* const p = static_cast<waiter*>(poppers_.take())) {
+            p->value.emplace(std::move(*w.value));
+            p->done = true;
+            released = p;
+        } else if (count_ == options_.capacity) {
+            if (options_.when_full == full_channel::waits) return false;
+            std::optional<T> oldest;
+            take_first(&oldest);
+            ++dropped_;
+            put(*w.value);
+            w.value.emplace(std::move(*oldest));  // it ends without the lock
+        } else {
+            put(*w.value);
+        }
+        w.done = true;
+        return true;
+    }
+
+    T& cell(std::uint32_t i) BRAID_REQUIRES(lock_) {
+        const std::uint32_t at = first_ + i;
+        return cells_[at < options_.capacity ? at : at - options_.capacity];
+    }
+    void put(T& v) BRAID_REQUIRES(lock_) { std::construct_at(&cell(count_++), std::move(v)); }
+    void take_first(std::optional<T>* to) BRAID_REQUIRES(lock_) {
+        T& oldest = cell(0);
+        if (to != nullptr) to->emplace(std::move(oldest));
+        std::destroy_at(&oldest);
+        --count_;
+        if (++first_ == options_.capacity) first_ = 0;
+    }
+    void clear() {
+        const detail::locked lock(lock_);
+        while (count_ != 0) take_first(nullptr);
+    }
+    detail::waiting_task* one_that_waits() {
+        const detail::locked lock(lock_);
+        detail::waiting_task* const w = poppers_.take();
+        return w != nullptr ? w : pushers_.take();
+    }
+
+    detail::runtime& rt_;
+    T* const cells_;
+    const channel_options options_;
+    mutable detail::mutex lock_;
+    std::uint32_t first_ BRAID_GUARDED_BY(lock_) = 0, count_ BRAID_GUARDED_BY(lock_) = 0;
+    std::uint64_t dropped_ BRAID_GUARDED_BY(lock_) = 0;
+    bool closed_ BRAID_GUARDED_BY(lock_);
+    detail::waiting_tasks poppers_{lock_}, pushers_{lock_};
+};
+
+template <class T>
+class channel<T>::pop_awaiter : public detail::awaiter {
+public:
+    pop_awaiter(channel& of, std::source_location where) : of_(of), where_(where) {}
+    bool await_ready() {
+        detail::point(of_.rt_);
+        return of_.attempt(&channel::pop_now, own_);
+    }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        detail::co_loop& loop = enter(by);
+        loop.suspend();
+        if (of_.poppers_.arm(own_, *loop.context, of_.options_.name, where_)) {
+            of_.wait(&channel::pop_now, own_, of_.poppers_);
+        } else {
+            loop.refused = true;
+        }
+    }
+    T await_resume() {
+        await_result<T> r = result();
+        detail::co_loop::raise(r);
+#if BRAID_HAS_EXCEPTIONS
+        if (!r.value) throw channel_closed{};
+#endif
+        return std::move(*r.value);
+    }
+    await_result<T> result() {
+        if (own_.value) return {{}, std::move(own_.value)};
+        return {take(), {}};
+    }
+
+private:
+    channel& of_;
+    std::source_location where_;
+    waiter own_;
+};
+
+template <class T>
+class channel<T>::push_awaiter : public detail::awaiter {
+public:
+    push_awaiter(channel& of, T&& v, std::source_location where) : of_(of), where_(where) {
+        own_.value.emplace(std::move(v));
+    }
+    bool await_ready() {
+        detail::point(of_.rt_);
+        return of_.attempt(&channel::push_now, own_);
+    }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> by) {
+        detail::co_loop& loop = enter(by);
+        loop.suspend();
+        if (of_.pushers_.arm(own_, *loop.context, of_.options_.name, where_)) {
+            of_.wait(&channel::push_now, own_, of_.pushers_);
+        } else {
+            loop.refused = true;
+        }
+    }
+    bool await_resume() {
+        const await_result<bool> r = result();
+        detail::co_loop::raise(r);
+        return r.value.value_or(false);
+    }
+    await_result<bool> result() {
+        if (own_.done) return {{}, true};
+        await_result<bool> r{take(), {}};
+        if (r) r.value = false;
+        return r;
+    }
+
+private:
+    channel& of_;
+    std::source_location where_;
+    waiter own_;
+};
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,83 @@
+#pragma once
+// What all frames of one task share.
+//
+// Control passes through a loop in the task, co_loop::run(), and not from frame to frame: g++ 12
+// without optimization, and under sanitizers, uses stack for each symmetric transfer. A chain of
+// any length needs no stack.
+
+#include "braid/core/error.hpp"
+#include "braid/core/suspend.hpp"
+#include "braid/core/task_context.hpp"
+
+#include <coroutine>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+
+/// How an await ended: what `co_await as_result(…)` gives. True: well.
+struct await_status {
+    std::exception_ptr error;  // what the awaited one failed with
+    /// The awaited one was cancelled; or the awaiting task is not wanted any more, which is said
+    /// once.
+    bool cancelled = false;
+    bool no_memory = false;  // nothing was awaited
+    explicit operator bool() const { return error == nullptr && !cancelled && !no_memory; }
+};
+
+/// With the value, where it ended well.
+template <class T>
+struct await_result : await_status {
+    std::optional<T> value;
+};
+template <>
+struct await_result<void> : await_status {};
+
+namespace detail {
+
+/// Lies in the task.
+struct co_loop {
+    std::coroutine_handle<> current;  // goes on next; null: the outermost one has returned
+    task_context* context = nullptr;  // while the body runs
+    bool suspended = false;
+    bool came = false;     // what was awaited last; nobody has asked how
+    bool refused = false;  // there was no memory to await it
+    bool unwinds = false;  // that it is not wanted any more was said
+
+    void run(task_context& task) {
+        context = &task;
+        came = std::exchange(suspended, false);
+        while (current && !suspended) current.resume();
+    }
+    void suspend(suspension how = {}) {
+        if (std::exchange(came, false)) end_suspension(*context);
+        how.may_end_early = how.may_end_early && !unwinds;
+        begin_suspension(*context, how);
+        suspended = true;
+        refused = false;
+    }
+    void await(task_id id) {
+        if (await_task(*context, id) == awaiting::no_memory) refused = true;
+    }
+    /// Once, after a resumption. `first`: where the first was enough.
+    await_status take(task_id* first = nullptr) {
+        came = false;
+        const resumption r = end_suspension(*context);
+        if (first != nullptr) *first = r.first;
+        await_status s{r.error, r.cancelled, refused};
+        if (s && r.not_wanted) s.cancelled = !std::exchange(unwinds, true);
+        return s;
+    }
+    static void raise([[maybe_unused]] const await_status& s) {
+#if BRAID_HAS_EXCEPTIONS
+        if (s.error != nullptr) std::rethrow_exception(s.error);
+        if (s.no_memory) throw std::bad_alloc{};
+        if (s.cancelled) throw task_cancelled{};
+#endif
+    }
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

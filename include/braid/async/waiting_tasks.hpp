@@ -1,0 +1,83 @@
+#pragma once
+// Suspended tasks in a list, oldest first: those that wait at a channel, or for a frame. What a
+// task waits by lies in its coroutine's frame, so that waiting takes no memory of the list.
+
+#include "braid/base/mutex.hpp"
+#include "braid/core/suspend.hpp"
+
+#include <source_location>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class waiting_tasks;
+
+/// Guarded by the lock of `in`, but for `id`, which is written before anybody else has it.
+struct waiting_task {
+    waiting_tasks* in = nullptr;
+    waiting_task* next = nullptr;
+    waiting_task* before = nullptr;
+    completion_id id;
+    bool listed = false;
+    bool cancelled = false;  // before it was listed
+};
+
+/// The caller that takes a task out of the list completes its `id`, without the lock. All but arm()
+/// wants the owner's lock (which clang's rules cannot name here).
+class waiting_tasks {
+public:
+    explicit waiting_tasks(mutex& lock) : lock_(lock) {}
+    waiting_tasks(const waiting_tasks&) = delete;
+    waiting_tasks& operator=(const waiting_tasks&) = delete;
+
+    /// First, within a suspension and without the lock. False: no memory.
+    bool arm(waiting_task& w, task_context& context, const char* name,
+             const std::source_location& where) {
+        w.in = this;
+        w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where});
+        return static_cast<bool>(w.id);
+    }
+    /// False: it was cancelled meanwhile; the caller completes it.
+    bool list(waiting_task& w) {
+        if (w.cancelled) return false;
+        w.listed = true;
+        w.before = last_;
+        (last_ != nullptr ? last_->next : first_) = &w;
+        last_ = &w;
+        ++count_;
+        return true;
+    }
+    /// The one that has waited longest. Null: there is none.
+    waiting_task* take() {
+        waiting_task* const w = first_;
+        if (w != nullptr) unlist(*w);
+        return w;
+    }
+    std::size_t size() const { return count_; }
+
+private:
+    void unlist(waiting_task& w) {
+        (w.before != nullptr ? w.before->next : first_) = w.next;
+        (w.next != nullptr ? w.next->before : last_) = w.before;
+        w.next = w.before = nullptr;
+        w.listed = false;
+        --count_;
+    }
+    static bool leave(void* waiting, completion_id) {
+        auto& w = *static_cast<waiting_task*>(waiting);
+        waiting_tasks& in = *w.in;
+        const locked lock(in.lock_);
+        const bool left = w.listed;
+        if (left) in.unlist(w);
+        w.cancelled = !left;
+        return left;
+    }
+
+    mutex& lock_;
+    waiting_task* first_ = nullptr;
+    waiting_task* last_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

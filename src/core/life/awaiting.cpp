@@ -1,0 +1,32 @@
+// A task is complete that others await, by edges that may be taken off.
+#include "core/life/life_room.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// The successor waits by an edge that may be taken off meanwhile. True: it has the failure.
+[[gnu::noinline]] bool life_room::notify_awaiting(life_seat& w, std::uint32_t e, task_id from,
+                                                  outcome* result) {
+    // Read before it is notified: then it is the successor's.
+    const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
+    if (!notify_edge(edge_at(e).await)) {
+        give_edge(w, e);
+        return false;
+    }
+    slot& to = slot_at(successor);
+    detail_block& d = *detail_of(to);
+    arrived how = arrived::first;
+    std::uint32_t shares = 1;
+    if (d.first_is_enough) how = first_came(d.came, from.value);
+    if (how == arrived::first_of_armed) shares += tear_edges(w, to);
+    const bool received = result != nullptr && how != arrived::later;
+    if (received) {
+        to.flags.fetch_or(flag_cancel, relaxed);
+        adopt(w, successor, share(result), 0);
+    }
+    if (drop_waits(to.waits_for, shares)) make_ready(w, successor, from);
+    return received;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

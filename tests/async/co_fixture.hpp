@@ -1,0 +1,44 @@
+#pragma once
+// What tests of coroutines share: an observer that counts suspensions.
+
+#include <braid/async.hpp>
+#include <braid/core/observer.hpp>
+
+#include "scheduler_test.hpp"
+
+#include <atomic>
+
+namespace braid_test {
+
+/// Counts suspensions and resumptions.
+struct pauses final : braid::observer {
+    void on_event(const braid::task_event& e) override {
+        suspended += e.kind == braid::event_kind::suspended;
+        resumed += e.kind == braid::event_kind::resumed;
+    }
+    std::atomic<unsigned> suspended{0}, resumed{0};
+};
+
+class coroutine_test : public scheduler_test {
+protected:
+    braid::scheduler_options options() {
+        braid::scheduler_options o = scheduler_test::options();
+        o.observer = &pauses_;
+        return o;
+    }
+    /// Also without workers.
+    void until_suspended(braid::scheduler& s, unsigned count) const {
+        while (pauses_.suspended < count) run_for_a_while(s);
+    }
+    template <class Condition>
+    static void until(braid::scheduler& s, Condition&& condition) {
+        while (!condition()) run_for_a_while(s);
+    }
+    static void run_for_a_while(braid::scheduler& s) {
+        braid::event never(s);
+        s.do_work_while_waiting_for(never, braid::microseconds(50));
+    }
+    pauses pauses_;
+};
+
+}  // namespace braid_test
