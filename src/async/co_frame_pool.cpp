@@ -21,9 +21,9 @@ constexpr std::size_t bytes_of(unsigned size) { return (size + 1) * co_frame_poo
 
 co_frame_pool& co_frame_pool::of(unsigned size) {
     // Never destroyed.
-    alignas(co_frame_pool) static std::byte storage[sizeof(co_frame_pool) * sizes];
+    alignas(co_frame_pool) static std::byte pool_storage[sizeof(co_frame_pool) * sizes];
     static co_frame_pool* const pools = [] {
-        auto* const first = reinterpret_cast<co_frame_pool*>(storage);
+        auto* const first = reinterpret_cast<co_frame_pool*>(pool_storage);
         for (unsigned i = 0; i < sizes; ++i) ::new (static_cast<void*>(first + i)) co_frame_pool;
         for (unsigned i = 0; i < sizes; ++i) first[i].init(i);
         return first;

@@ -20,6 +20,8 @@ ALLOWED = {
     "recorded_process": "the process that it records",
     "path": "where its file is",
     "choosing": "guards these three",
+    "pool_storage": "free frames of coroutines by size; threads end later than every scheduler",
+    "pools": "these pools, when they are made",
     "active_": "the recorder that profile::scope and profile::count write to",
 }
 SECTIONS = (".data", ".bss")  # not .data.rel.ro, which nobody writes, and not what each thread has
