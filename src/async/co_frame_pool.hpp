@@ -31,7 +31,7 @@ public:
     }
     static co_frame_pool& of(unsigned size);
 
-    /// As many as there are in a batch, or fewer; none: no memory.
+    /// A batch, which may hold fewer frames than usual; none: no memory.
     frame_batch take();
     void give(frame_batch b);
     std::uint32_t batch() const { return batch_; }

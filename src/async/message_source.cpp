@@ -8,7 +8,8 @@ namespace core = detail::core;
 
 namespace detail {
 
-/// It needs no thread, so it is never armed; the scheduler knows it to report who outlives it.
+/// The source needs no thread, so it is never armed; the scheduler knows it for the report of a
+/// source that outlives it.
 struct message_tasks::state final : source_state<int> {
     state(runtime& rt, message_tasks& of, const message_options& o)
         : source_state(rt, kind::timer, o.name),

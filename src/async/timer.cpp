@@ -28,7 +28,7 @@ struct timer::state final : detail::source_state<const timer_tick&> {
 
     timer& owner;
     const timer_options options;
-    // Of the source thread.
+    // The source thread alone uses these.
     std::uint64_t next_number = 0, missed_in_a_row = 0;
     std::int64_t late_since = 0;  // when the only tick was due that waits for the task before
     // relaxed: counts.

@@ -59,28 +59,28 @@ TEST_P(Await, AManualEventLetsEveryTaskAndThreadThrough) {
 TEST_P(Await, AnAutomaticEventLetsOneTaskThroughForEachSet) {
     braid::scheduler s(options());
     constexpr unsigned many = 20;
-    event turn(s);
+    event bell(s);
     std::atomic<unsigned> came{0};
     const auto waits = [](event& e, std::atomic<unsigned>& count) -> co<> {
         co_await e;
         ++count;
     };
     std::vector<future<void>> all;
-    for (unsigned i = 0; i < many; ++i) all.push_back(braid::co_spawn(s, {}, waits(turn, came)));
+    for (unsigned i = 0; i < many; ++i) all.push_back(braid::co_spawn(s, {}, waits(bell, came)));
     until_suspended(s, many);
     for (unsigned i = 1; i <= many; ++i) {
-        turn.set();
+        bell.set();
         until(s, [&] { return came >= i; });
         EXPECT_EQ(came, i);
     }
     for (future<void>& f : all) f.get();
-    EXPECT_FALSE(turn.is_set());
+    EXPECT_FALSE(bell.is_set());
 }
 
 TEST_P(Await, SetsFromManyThreadsAreEachTakenOnce) {
     braid::scheduler s(options());
     const int each = static_cast<int>(braid_test::scaled(400));
-    event turn(s);
+    event bell(s);
     std::atomic<int> taken{0};
     std::atomic<bool> ends{false};
     const auto takes = [](event& e, std::atomic<int>& count, const std::atomic<bool>& end) -> co<> {
@@ -90,14 +90,14 @@ TEST_P(Await, SetsFromManyThreadsAreEachTakenOnce) {
         }
     };
     std::vector<future<void>> all;
-    for (int i = 0; i < 3; ++i) all.push_back(braid::co_spawn(s, {}, takes(turn, taken, ends)));
+    for (int i = 0; i < 3; ++i) all.push_back(braid::co_spawn(s, {}, takes(bell, taken, ends)));
     std::atomic<int> set{0};
     std::vector<std::thread> threads;
     for (int t = 0; t < 2; ++t) {
         threads.emplace_back([&] {
             for (int i = 0; i < each; ++i) {
                 const int before = taken;
-                turn.set();
+                bell.set();
                 ++set;
                 // One set that nobody has taken swallows the next.
                 while (taken == before) {
@@ -112,7 +112,7 @@ TEST_P(Await, SetsFromManyThreadsAreEachTakenOnce) {
     EXPECT_GT(taken, 0);
     ends = true;
     until(s, [&] {
-        turn.set();
+        bell.set();
         return std::all_of(all.begin(), all.end(), [](auto& f) { return f.ready(); });
     });
     for (future<void>& f : all) f.get();
@@ -121,21 +121,21 @@ TEST_P(Await, SetsFromManyThreadsAreEachTakenOnce) {
 
 TEST_P(Await, ACancelledWaitForAnEventLeavesTheEventToTheNext) {
     braid::scheduler s(options());
-    event turn(s);
+    event bell(s);
     braid::scope level(s);
     std::atomic<int> came{0}, cancelled{0};
     const auto waits = [](event& e, std::atomic<int>& in_time, std::atomic<int>& missed) -> co<> {
         const braid::await_status how = co_await braid::as_result(e);
         ++(how ? in_time : missed);
     };
-    future<void> first = braid::co_spawn(s, {.within = &level}, waits(turn, came, cancelled));
+    future<void> first = braid::co_spawn(s, {.within = &level}, waits(bell, came, cancelled));
     until_suspended(s, 1);
-    future<void> second = braid::co_spawn(s, {}, waits(turn, came, cancelled));
+    future<void> second = braid::co_spawn(s, {}, waits(bell, came, cancelled));
     until_suspended(s, 2);
     level.cancel();
     first.get();
     EXPECT_EQ(cancelled, 1);
-    turn.set();
+    bell.set();
     second.get();
     EXPECT_EQ(came, 1);
     level.wait();
@@ -144,15 +144,15 @@ TEST_P(Await, ACancelledWaitForAnEventLeavesTheEventToTheNext) {
 TEST_P(Await, ACancellationAndASetAtOnceLoseNothing) {
     braid::scheduler s(options());
     for (std::size_t i = 0; i < braid_test::scaled(200); ++i) {
-        event turn(s);
+        event bell(s);
         braid::scope level(s);
         const auto waits = [](event& e) -> co<bool> {
             co_return static_cast<bool>(co_await braid::as_result(e));
         };
-        future<bool> mine = braid::co_spawn(s, {.within = &level}, waits(turn));
-        future<bool> other = braid::co_spawn(s, {}, waits(turn));
+        future<bool> mine = braid::co_spawn(s, {.within = &level}, waits(bell));
+        future<bool> other = braid::co_spawn(s, {}, waits(bell));
         std::thread cancels([&] { level.cancel(); });
-        turn.set();
+        bell.set();
         cancels.join();
         bool taken = false;
         until(s, [&] { return mine.ready(); });
@@ -160,7 +160,7 @@ TEST_P(Await, ACancellationAndASetAtOnceLoseNothing) {
             taken = mine.get();
         } catch (const braid::broken_promise&) {  // it had not begun
         }
-        if (taken) turn.set();
+        if (taken) bell.set();
         EXPECT_TRUE(other.get()) << "the set was lost with the cancelled one";
         level.wait();
     }
@@ -502,16 +502,16 @@ TEST_P(Await, TheKthRefusedAllocationIsSaidAndNoWaitEndsEarly) {
         o.memory = memory.hooks();
         braid::scheduler s(o);
         braid::channel<int> numbers(s, {.capacity = 1});
-        event turn(s);
+        event bell(s);
         std::atomic<bool> set{false};
         const auto waits = [&](braid::scheduler& on) -> co<int> {
             int early = 0;
             const auto sets = on.spawn([&] {
                 set = true;
-                turn.set();
+                bell.set();
             });
             const braid::await_status e =
-                sets ? co_await braid::as_result(turn) : braid::await_status{};
+                sets ? co_await braid::as_result(bell) : braid::await_status{};
             if (e && sets) early += !set;
             const braid::await_status t =
                 co_await braid::as_result(braid::sleep_for(milliseconds(1)));
@@ -537,7 +537,7 @@ TEST_P(Await, TheKthRefusedAllocationIsSaidAndNoWaitEndsEarly) {
 TEST_P(Await, InSteadyStateNothingIsAllocated) {
     braid::scheduler s(options());
     braid::channel<int> numbers(s, {.capacity = 2});
-    event turn(s);
+    event bell(s);
     const auto inner = [](int n) -> co<int> { co_return n; };
     // Frames of 1 KiB at most.
     const auto tasks = [](braid::scheduler& on) -> co<> {
@@ -547,8 +547,8 @@ TEST_P(Await, InSteadyStateNothingIsAllocated) {
         co_await braid::when_all(ids);
     };
     const auto others = [&](braid::scheduler& on, int n) -> co<> {
-        on.spawn([&] { turn.set(); });
-        co_await turn;
+        on.spawn([&] { bell.set(); });
+        co_await bell;
         co_await numbers.push(n);
         co_await numbers.pop();
         co_await braid::yield();
@@ -585,7 +585,7 @@ TEST_P(Await, FramesAreFreedOnAnyThreadAndUsedAgain) {
     elsewhere.join();
     const std::uint64_t before = braid_test::news;
     for (int i = 0; i < 500; ++i) EXPECT_TRUE(static_cast<bool>(small(i)));
-    EXPECT_LE(braid_test::news - before, 2U) << "what the other thread freed is there";
+    EXPECT_LE(braid_test::news - before, 2U) << "what the other thread freed is used again";
     EXPECT_EQ(s.bytes(braid::memory_tag::coroutine), 0U);
     const auto outer = [large](braid::scheduler& on) -> co<int> {
         auto inside = large(3);

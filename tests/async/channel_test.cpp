@@ -124,7 +124,7 @@ TEST_P(Channel, ThatIsClosedLetsBothSidesGo) {
     EXPECT_TRUE(closed.get());
     EXPECT_FALSE(pushed.get());
     EXPECT_FALSE(full.try_push(3));
-    EXPECT_EQ(full.try_pop(), 1) << "what was there can be popped";
+    EXPECT_EQ(full.try_pop(), 1) << "what it held can be popped";
     EXPECT_EQ(full.try_pop(), std::nullopt);
     EXPECT_TRUE(full.closed());
     EXPECT_TRUE(braid::co_spawn(s, {}, pops(full)).get());

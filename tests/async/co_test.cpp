@@ -118,7 +118,7 @@ TEST_P(Coroutine, IsOneTaskWithOneId) {
     EXPECT_EQ(s.statistics().executed - before, 2U) << "it, and what it awaited";
 }
 
-TEST_P(Coroutine, IsHelpedByWhoeverWaitsForIt) {
+TEST_P(Coroutine, IsHelpedByItsWaiter) {
     // With nobody else to run what it awaits.
     braid::scheduler_options o = options();
     o.workers = 0;

@@ -23,6 +23,7 @@ RANKS = "src/graph/ready_ranks.hpp"
 FEED = "src/job_list/job_feed.hpp"
 RING = "src/profile/record_ring.hpp"
 COMPLETION = "src/core/life/completion_word.hpp"
+AWAIT = "src/core/task/await_words.hpp"
 LOT, EVENT = "src/core/seats/parking_lot.hpp", "src/core/task/event_word.hpp"
 
 # name: (file, text, replacement, model, survives)
@@ -312,6 +313,37 @@ WEAKENED = {
         COMPLETION, "fetch_sub(shares, acq_rel)", "fetch_sub(shares, acquire)", "completion", None),
     "completion.drop acquire": (
         COMPLETION, "fetch_sub(shares, acq_rel)", "fetch_sub(shares, release)", "completion", None),
+    "await.notify is always well": (
+        AWAIT,
+        "return state.compare_exchange_strong(seen, edge_notified, acq_rel, acquire);",
+        "state.compare_exchange_strong(seen, edge_notified, acq_rel, acquire); return true;",
+        "await", None),
+    "await.notify release": (
+        AWAIT, "edge_notified, acq_rel, acquire", "edge_notified, acquire, acquire", "await", None),
+    "await.notify acquire": (
+        AWAIT, "edge_notified, acq_rel, acquire", "edge_notified, acq_rel, relaxed", "await", None),
+    "await.tear release": (
+        AWAIT, "edge_torn, acq_rel, acquire", "edge_torn, acquire, acquire", "await", None),
+    "await.tear acquire": (
+        AWAIT, "edge_torn, acq_rel, acquire", "edge_torn, acq_rel, relaxed", "await", None),
+    "await.first_came acquire": (
+        AWAIT, "seen, id, acquire, relaxed", "seen, id, relaxed, relaxed", "await",
+        "in Relacy an exchange of the list reads the newest value whatever came before"),
+    "await.first_came twice": (
+        AWAIT, "if (seen > came_armed) return arrived::later;\n", "", "await", None),
+    "await.first_came leaves the others": (
+        AWAIT, "arrived::first_of_armed : arrived::first", "arrived::first : arrived::first",
+        "await", None),
+    "await.arm_first release": (
+        AWAIT, "came_armed, release, relaxed", "came_armed, relaxed, relaxed", "await",
+        "as first_came"),
+    "await.arm_first overwrites": (
+        AWAIT, "return came.compare_exchange_strong(seen, came_armed, release, relaxed);",
+        "return came.exchange(came_armed, release) == seen;", "await", None),
+    "await.drop release": (
+        AWAIT, "fetch_sub(shares, acq_rel)", "fetch_sub(shares, acquire)", "await", None),
+    "await.drop acquire": (
+        AWAIT, "fetch_sub(shares, acq_rel)", "fetch_sub(shares, release)", "await", None),
     "bounded.push release": (
         BOUNDED, "store(position + 1, release)", "store(position + 1, relaxed)",
         "bounded_queue", None),

@@ -1,5 +1,5 @@
-// A1: outside, a cancelled scope and a discarding shutdown race for completions; each has one
-// winner.
+// A1: outside, deadlines, a cancelled scope and a discarding shutdown race for completions; each
+// has one winner.
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -31,9 +31,10 @@ public:
         return won_;
     }
     /// By a task.
-    void defer(braid::task_context& task) {
+    void defer(braid::task_context& task, braid::nanoseconds deadline = braid::forever) {
         for (std::atomic<std::uint64_t>& id : ids_) {
-            const completion_id armed = task.defer({.cancel = {&lets_go, &asked_}});
+            const completion_id armed =
+                task.defer({.deadline = deadline, .cancel = {&lets_go, &asked_}});
             armed_ += static_cast<bool>(armed);
             id.store(armed ? armed.value : none, std::memory_order_release);
         }
@@ -92,6 +93,35 @@ TEST_P(CompletionStress, OutsideAndACancelledScopeEachWinSome) {
         outside += races.end();
     }
     print_shares("outside against a scope", armed, outside);
+    EXPECT_EQ(armed, rounds * round_of_races::ids);
+    EXPECT_GT(outside, 0U);
+    EXPECT_LT(outside, armed);
+    EXPECT_LE(armed - outside, asked) << "who was asked may have been completed meanwhile";
+    EXPECT_EQ(s.statistics().deferred, armed);
+    EXPECT_EQ(s.statistics().settled, armed);
+    expect_all_ended(s);
+}
+
+TEST_P(CompletionStress, OutsideAndADeadlineEachWinSome) {
+    std::mt19937 random(3);
+    std::uint64_t armed = 0, asked = 0, outside = 0;
+    braid::scheduler s(options());
+    const std::size_t rounds = braid_test::stress_scaled(GetParam() == 64 ? 10 : 60);
+    for (std::size_t i = 0; i < rounds; ++i) {
+        round_of_races races(s, 1 + random() % (round_of_races::ids - 1));
+        const braid::task_id id = s.spawn([&](braid::task_context& task) {
+            races.defer(task, braid::microseconds(1 + static_cast<std::int64_t>(random() % 500)));
+        });
+        try {
+            s.wait(id);
+        } catch (const braid::completion_error& e) {
+            EXPECT_EQ(e.code(), braid::completion_error::deadline_passed);
+        }
+        armed += races.armed();
+        asked += races.asked();
+        outside += races.end();
+    }
+    print_shares("outside against a deadline", armed, outside);
     EXPECT_EQ(armed, rounds * round_of_races::ids);
     EXPECT_GT(outside, 0U);
     EXPECT_LT(outside, armed);

@@ -142,9 +142,12 @@ void suspensions_room::list_suspended(std::uint32_t index) {
 
 void suspensions_room::unlist_suspended(std::uint32_t index) {
     shard& in = shard_of(index);
-    detail_block& d = its_detail(slot_at(index));
-    d.listed = false;
     const locked lock(in.lock);
+    unlink(in, its_detail(slot_at(index)));
+}
+
+void suspensions_room::unlink(shard& in, detail_block& d) {
+    d.listed = false;
     if (d.before != no_index) {
         its_detail(slot_at(d.before)).next = d.next;
     } else {
@@ -173,12 +176,16 @@ std::size_t suspensions_room::end_some_of(life_seat& w, shard& in, const scope_s
                                           std::span<ended_wait> some) {
     const locked lock(in.lock);
     std::size_t count = 0;
-    for (std::uint32_t i = in.first; i != no_index && count != some.size();
-         i = its_detail(slot_at(i)).next) {
+    for (std::uint32_t i = in.first, next = no_index; i != no_index && count != some.size();
+         i = next) {
         slot& s = slot_at(i);
+        detail_block& d = its_detail(s);
+        next = d.next;
         if (scope_of(s.environment.load(relaxed)) != &of) continue;
         const std::uint32_t shares = tear_edges(w, s);
-        if (shares != 0) some[count++] = {i, shares};
+        if (shares == 0) continue;
+        unlink(in, d);  // or each round would walk over it again
+        some[count++] = {i, shares};
     }
     return count;
 }

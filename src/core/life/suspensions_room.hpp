@@ -52,6 +52,7 @@ private:
                             std::span<ended_wait> some);
     void list_suspended(std::uint32_t index);
     void unlist_suspended(std::uint32_t index);
+    void unlink(shard& in, detail_block& d) BRAID_REQUIRES(in.lock);
     bool holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited);
 
     shard suspended_[shards];  // tasks of scopes whose wait may end early

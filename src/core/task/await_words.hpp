@@ -52,7 +52,7 @@ arrived first_came(Word& came, std::uint64_t id) {
     do {
         if (seen > came_armed) return arrived::later;
         // acquire: pairs with arm_first(), the edges are linked.
-    } while (!came.compare_exchange_weak(seen, id, acq_rel, relaxed));
+    } while (!came.compare_exchange_weak(seen, id, acquire, relaxed));
     return seen == came_armed ? arrived::first_of_armed : arrived::first;
 }
 
@@ -61,7 +61,7 @@ template <class Word>
 bool arm_first(Word& came) {
     std::uint64_t seen = came_arming;
     // release: pairs with first_came().
-    return came.compare_exchange_strong(seen, came_armed, acq_rel, relaxed);
+    return came.compare_exchange_strong(seen, came_armed, release, relaxed);
 }
 
 /// Drops that many shares. True: nothing holds the successor back any more.

@@ -160,7 +160,7 @@ struct detail_block {
     atomic<std::uint64_t> came{0};   // see await_words.hpp
     // Among those of scopes; guarded by the list's lock.
     std::uint32_t next = UINT32_MAX, before = UINT32_MAX;
-    bool listed = false;  // the runner's
+    bool listed = false;  // of the one who holds a share of its waits_for
 };
 
 }  // namespace detail

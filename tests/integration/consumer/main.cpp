@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+int doubled_by_a_coroutine(braid::scheduler& scheduler, int number);
 #if defined(CONSUMER_TRACY)
 int zones_of_ten_tasks();
 #endif
@@ -11,6 +12,7 @@ int main() {
     braid::scheduler scheduler;
     const auto task = scheduler.spawn({.name = "answer"}, [&value] { value = 42; });
     scheduler.wait(task);
+    if (doubled_by_a_coroutine(scheduler, 21) != 42) return 1;
 
 #if defined(CONSUMER_TRACY)
     if (zones_of_ten_tasks() != 10) return 1;

@@ -1,9 +1,28 @@
 // The smallest frame, compiled like the library without exceptions and run-time type information.
+#include <braid/async.hpp>
 #include <braid/braid.hpp>
 #include <braid/fork_join.hpp>
 
 #include <array>
 #include <cstdio>
+
+namespace {
+
+braid::co<int> sum_until_closed(braid::channel<int>& from) {
+    int sum = 0;
+    while (true) {
+        const auto n = co_await braid::as_result(from.pop());
+        if (!n.value) co_return sum;
+        sum += *n.value;
+    }
+}
+
+braid::co<bool> went_well(braid::task_id awaited) {
+    const braid::await_status how = co_await braid::as_result(awaited);
+    co_return static_cast<bool>(how);
+}
+
+}  // namespace
 
 int main() {
     int steps = 0;
@@ -29,6 +48,19 @@ int main() {
     });
     if (sum != 328'351) {
         std::fprintf(stderr, "expected 328351 of the squares, got %d\n", sum);
+        return 1;
+    }
+
+    braid::channel<int> numbers(scheduler, {.capacity = 2});
+    auto all = braid::co_spawn(scheduler, {}, sum_until_closed(numbers));
+    const auto feeds = [](braid::channel<int>& to) -> braid::co<> {
+        for (int i = 1; i <= 10; ++i) co_await to.push(i);
+        to.close();
+    };
+    braid::co_spawn(scheduler, {}, feeds(numbers)).get();
+    const bool well = braid::co_spawn(scheduler, {}, went_well(second)).get();
+    if (const int got = all.get(); got != 55 || !well) {
+        std::fprintf(stderr, "expected 55 of the coroutines, got %d\n", got);
         return 1;
     }
     return 0;
