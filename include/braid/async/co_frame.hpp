@@ -46,8 +46,8 @@ inline void* allocate_frame(std::size_t bytes) noexcept { return take_frame(byte
 inline void release_frame(void* frame, std::size_t bytes) noexcept { give_frame(frame, bytes); }
 #else
 /// The thread's part. Each call of a coroutine takes one and gives it back, so it takes no call.
-extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
-frame_lists frames_of_thread;
+extern BRAID_API constinit thread_local
+    __attribute__((tls_model("initial-exec"))) frame_lists frames_of_thread;
 
 /// Aligned for any object that is not over-aligned.
 inline void* allocate_frame(std::size_t bytes) noexcept {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <span>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -44,7 +45,7 @@ struct task_seat : report_seat {
     static constexpr unsigned shown_depth = 64;
 
     // ---- the seat's thread only ----
-    pool_cache slots, edges, details;
+    pool_cache slots, edges, details, resource_lists;
     running_task* top = nullptr;
     creator* creating_as = nullptr;  // in place of that task, if it is within it
     unsigned depth = 0;
@@ -181,6 +182,12 @@ public:
     /// Null: no memory.
     detail_block* make_detail(task_seat& w, slot& s);
     void free_detail(task_seat& w, const slot& s);
+    std::span<resource* const> resources_in(const detail_block& d) const {
+        if (d.resource_count == 0) return {};
+        return {resource_lists_[d.resources].of, d.resource_count};
+    }
+    /// For a task that uses some. Null: no memory.
+    resource_list* make_resource_list(task_seat& w, detail_block& d);
 
     // ---- identity: a chooser is installed, or an observer asks for it
     bool identified() const { return identities_ != nullptr; }
@@ -203,6 +210,7 @@ private:
 
     index_pool<edge> edges_;
     index_pool<detail_block> details_;
+    index_pool<resource_list> resource_lists_;
     stable_ids* identities_ = nullptr;
 };
 
