@@ -7,7 +7,9 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <thread>
 
 namespace {
 
@@ -594,6 +596,22 @@ TEST_P(Await, FramesAreFreedOnAnyThreadAndUsedAgain) {
     };
     EXPECT_EQ(braid::co_spawn(s, {}, outer(s)).get(), 3);
     EXPECT_EQ(s.bytes(braid::memory_tag::coroutine), 0U);
+}
+
+TEST_P(Await, AThreadThatEndsGivesItsFramesBack) {
+    constexpr unsigned threads = 64;
+    const auto small = [](int n) -> co<int> { co_return n; };
+    const auto uses_some = [&] {
+        // Made before the thread has frames, so it ends after them.
+        thread_local std::optional<co<int>> ends_last;
+        ends_last.emplace(small(0));
+        for (int i = 0; i < 30; ++i) EXPECT_TRUE(static_cast<bool>(small(i)));
+    };
+    std::thread(uses_some).join();
+    const std::uint64_t before = braid_test::news;
+    for (unsigned i = 0; i < threads; ++i) std::thread(uses_some).join();
+    // One for each std::thread. If they were not given back there would be one more for eight.
+    EXPECT_LE(braid_test::news - before, threads + 1);
 }
 
 }  // namespace
