@@ -182,12 +182,6 @@ public:
     /// Null: no memory.
     detail_block* make_detail(task_seat& w, slot& s);
     void free_detail(task_seat& w, const slot& s);
-    std::span<resource* const> resources_in(const detail_block& d) const {
-        if (d.resource_count == 0) return {};
-        return {resource_lists_[d.resources].of, d.resource_count};
-    }
-    /// For a task that uses some. Null: no memory.
-    resource_list* make_resource_list(task_seat& w, detail_block& d);
 
     // ---- identity: a chooser is installed, or an observer asks for it
     bool identified() const { return identities_ != nullptr; }
@@ -204,6 +198,15 @@ public:
 
     void report_spawned(observer& to, const task_seat& w, const slot& s,
                         const creation& made) const;
+
+protected:
+    // ---- for the rooms above, which know resources
+    std::span<resource* const> resources_in(const detail_block& d) const {
+        if (d.resource_count == 0) return {};
+        return {resource_lists_[d.resources].of, d.resource_count};
+    }
+    /// For a task that uses some. Null: no memory.
+    resource_list* make_resource_list(task_seat& w, detail_block& d);
 
 private:
     static bool wants_identities(const scheduler_options& o);
