@@ -62,6 +62,11 @@ def over_one_wake(row):
     return each
 
 
+def more_than(row, system):
+    """By how much a row whose rival may be nothing is above that."""
+    return combine(lambda a, b: a - b, value(row), value(row, system))
+
+
 AT_LEAST = {"demo.speedup"}
 CLANG_TARGETS = {"fib.ctx.ns": 2.5}  # where another than g++'s
 
@@ -100,6 +105,16 @@ GOALS = {
     "neighbour.fib": (2, "/quiet", 2.5, value("neighbour.fib")),
     "oversub.fib": (4, "/t2", 1.3, combine(lambda four, two: four / two, value("fib.t4"),
                                            value("fib.t2"))),
+    "async.complete": (1, "/child", 1.0, over("async.complete", "child")),
+    "async.call": (1, "/bare", 1.3, over("async.call", "bare loop")),
+    "async.spawn": (1, "/wait", 1.5, over("async.spawn", "spawn, wait")),
+    "async.pingpong": (1, "/asio", 0.5, over("async.pingpong", "asio")),
+    "async.arrival": (1, "/wake", 1.3, over("async.arrival", "futex wake")),
+    "async.memory": (1, "bytes", 512, value("async.memory")),
+    "async.allocations": (1, "calls", 0, value("async.allocations")),
+    "async.idle": (1, "ms/s more", 0.05, more_than("async.idle", "without")),
+    "async.idle.wakes": (1, "1/s more", 0, more_than("async.idle.wakes", "without")),
+    "timers.storm": (2, "/asio", 0.5, over("timers.storm", "asio")),
     "demo.speedup": (2, "serial/", 1.85, combine(lambda serial, braid: serial / braid,
                                                  value("demo.frame", "serial"),
                                                  value("demo.frame"))),

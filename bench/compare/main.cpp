@@ -2,6 +2,7 @@
 // and writes all samples as JSON. bench/run.py calls it and prints the table.
 #include "algorithms/algorithms.hpp"
 #include "async/async.hpp"
+#include "async/coroutines.hpp"
 #include "async/timers.hpp"
 #include "cilksort/cilksort.hpp"
 #include "driver.hpp"
@@ -86,6 +87,8 @@ int run(int count, char** values) {
     bench::fanout::add(s);
     bench::upkeep::add(s);
     bench::async::add(s);
+    bench::async::add_coroutines(s);
+    bench::async::add_memory(s);
     bench::async::add_timers(s);
     bench::fib::add(s);
     bench::skynet::add(s);

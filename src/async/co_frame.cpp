@@ -32,14 +32,13 @@ void release_large(void* frame, std::size_t bytes) {
 
 }  // namespace
 
-void* allocate_frame(std::size_t bytes) noexcept {
-    return bytes <= pooled_frame_bytes ? co_frame_cache::of_thread().take(bytes)
-                                       : allocate_large(bytes);
+void* take_frame(std::size_t bytes) noexcept {
+    return bytes <= pooled_frame_bytes ? take_pooled_frame(bytes) : allocate_large(bytes);
 }
 
-void release_frame(void* frame, std::size_t bytes) noexcept {
+void give_frame(void* frame, std::size_t bytes) noexcept {
     if (bytes > pooled_frame_bytes) return release_large(frame, bytes);
-    co_frame_cache::of_thread().give(frame, bytes);
+    give_pooled_frame(frame, bytes);
 }
 
 }  // namespace detail

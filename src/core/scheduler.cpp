@@ -332,6 +332,10 @@ void keep_value(task_context& context, closure_fn destroy) {
 }
 
 void wait_value(runtime& rt, task_id id) {
+    // The usual case where it was awaited. Of a failure the wait is the receiver.
+    const slot& s = rt.slot_at(index_of(id.value));
+    const bool done = rt.state_of(id) == task_state::done && !s.has(flag_failed);
+    if (done && rt.serial() == nullptr && !rt.observed()) return;
     const long_call call(rt);
     outcome* received = nullptr;
     rt.wait_here({.task = id}, forever, help::needed, &received);

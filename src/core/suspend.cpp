@@ -5,8 +5,6 @@
 #include "core/control/seat_lease.hpp"
 #include "core/control/settling.hpp"
 
-#include <utility>
-
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
@@ -28,8 +26,8 @@ awaiting await_task(task_context& context, task_id awaited) {
 }
 
 completion_id await_outside(task_context& context, completion_options&& with, bool due_is_well) {
-    return runtime_of_body(context).await_outside(seat_of(context), slot_of_body(context),
-                                                  std::move(with), due_is_well);
+    return runtime_of_body(context).await_outside(seat_of(context), slot_of_body(context), with,
+                                                  due_is_well);
 }
 
 bool go_on_in(task_context& context, task_class as) {

@@ -7,7 +7,10 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
+#include <thread>
 
 namespace {
 
@@ -574,10 +577,11 @@ TEST_P(Await, FramesAreFreedOnAnyThreadAndUsedAgain) {
     std::vector<std::unique_ptr<co<int>>> made;
     const auto small = [](int n) -> co<int> { co_return n; };
     const auto large = [](int n) -> co<int> {
+        // All of it is alive over the suspension, or the compiler makes the frame smaller.
         std::array<int, 1000> much{};
-        much[static_cast<std::size_t>(n)] = n;
+        std::iota(much.begin(), much.end(), n);
         co_await braid::yield();
-        co_return much[static_cast<std::size_t>(n)];
+        co_return std::accumulate(much.begin(), much.end(), -much.front());
     };
     braid::scheduler s(options());
     for (int i = 0; i < 1000; ++i) made.push_back(std::make_unique<co<int>>(small(i)));
@@ -592,8 +596,24 @@ TEST_P(Await, FramesAreFreedOnAnyThreadAndUsedAgain) {
         EXPECT_GE(on.bytes(braid::memory_tag::coroutine), 4000U);
         co_return co_await std::move(inside);
     };
-    EXPECT_EQ(braid::co_spawn(s, {}, outer(s)).get(), 3);
+    EXPECT_EQ(braid::co_spawn(s, {}, outer(s)).get(), 502'497);
     EXPECT_EQ(s.bytes(braid::memory_tag::coroutine), 0U);
+}
+
+TEST_P(Await, AThreadThatEndsGivesItsFramesBack) {
+    constexpr unsigned threads = 64;
+    const auto small = [](int n) -> co<int> { co_return n; };
+    const auto uses_some = [&] {
+        // Made before the thread has frames, so it ends after them.
+        thread_local std::optional<co<int>> ends_last;
+        ends_last.emplace(small(0));
+        for (int i = 0; i < 30; ++i) EXPECT_TRUE(static_cast<bool>(small(i)));
+    };
+    std::thread(uses_some).join();
+    const std::uint64_t before = braid_test::news;
+    for (unsigned i = 0; i < threads; ++i) std::thread(uses_some).join();
+    // One for each std::thread. If they were not given back there would be one more for eight.
+    EXPECT_LE(braid_test::news - before, threads + 1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "async/async.hpp"
 
+#include <braid/async.hpp>
 #include <braid/core/scheduler.hpp>
 
 #include <atomic>
@@ -77,6 +78,32 @@ double arrival_of_completion(braid::scheduler& b) {
     return median(std::move(us));
 }
 
+/// us from complete() to what the coroutine does next.
+double arrival_of_coroutine(braid::scheduler& b) {
+    std::vector<double> us;
+    for (int i = 0; i < arrivals; ++i) {
+        std::atomic<std::uint64_t> id{0};
+        std::atomic<std::int64_t> ran{0};
+        const auto waits = [](auto& armed, auto& at) -> braid::co<> {
+            const braid::completion_id asked = braid::this_task::defer();
+            armed.store(asked.value, std::memory_order_release);
+            co_await asked.task();
+            at.store(now(), std::memory_order_release);
+        };
+        braid::future<void> resumed = braid::co_spawn(b, {}, waits(id, ran));
+        while (id.load(std::memory_order_acquire) == 0) {
+        }
+        let_sleep();
+        const std::int64_t begin = now();
+        if (!b.complete({id.load(std::memory_order_relaxed)})) throw wrong_answer("was complete");
+        while (ran.load(std::memory_order_acquire) == 0) {
+        }
+        us.push_back(static_cast<double>(ran.load(std::memory_order_relaxed) - begin) / 1e3);
+        resumed.get();
+    }
+    return median(std::move(us));
+}
+
 /// us from one wake by the system to the woken thread's next instruction.
 double arrival_of_futex() {
     std::atomic<int> go{0}, asleep{0};
@@ -107,15 +134,14 @@ double arrival_of_futex() {
 }
 
 void add_arrival(suite& s) {
+    const auto make = [] {
+        return std::make_shared<braid::scheduler>(
+            braid::scheduler_options{.workers = 1, .idle = braid::parking::power});
+    };
     s.at("async.arrival", "us",
-         "from complete() on one thread to the task after it, on a sleeping one")
-        .add("braid",
-             [] {
-                 return [b = std::make_shared<braid::scheduler>(braid::scheduler_options{
-                             .workers = 1, .idle = braid::parking::power})] {
-                     return arrival_of_completion(*b);
-                 };
-             })
+         "from complete() on one thread to what waits for it, on a sleeping one")
+        .add("braid", [=] { return [b = make()] { return arrival_of_coroutine(*b); }; })
+        .add("braid task", [=] { return [b = make()] { return arrival_of_completion(*b); }; })
         .add("futex wake", [] { return [] { return arrival_of_futex(); }; });
 }
 

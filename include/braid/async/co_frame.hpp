@@ -5,6 +5,8 @@
 #include "braid/base/version.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <new>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -13,12 +15,61 @@ namespace detail {
 /// any thread frees, and in steady state nothing is allocated. What the pool takes from the system
 /// (64 KiB at a time) it keeps until the process ends.
 inline constexpr std::size_t pooled_frame_bytes = 1024;
+inline constexpr std::size_t frame_step = 32;
+inline constexpr std::size_t frame_sizes = pooled_frame_bytes / frame_step;
+constexpr std::size_t frame_size_of(std::size_t bytes) {
+    return bytes == 0 ? 0 : (bytes - 1) / frame_step;
+}
 
-/// A larger one comes from the memory of the scheduler whose task makes it, as
-/// memory_tag::coroutine; outside of tasks from operator new. Null: no memory. Aligned for any
-/// object that is not over-aligned.
-BRAID_API void* allocate_frame(std::size_t bytes) noexcept;
-BRAID_API void release_frame(void* frame, std::size_t bytes) noexcept;
+struct free_frame {
+    free_frame* next = nullptr;
+    free_frame* next_batch = nullptr;  // of the first of a batch, in the pool
+};
+/// Free frames of one size.
+struct frame_list {
+    free_frame* first = nullptr;
+    std::uint32_t count = 0;
+    std::uint32_t room = 0;  // 0: the thread is new, or at its end
+};
+struct frame_lists {
+    frame_list of[frame_sizes];
+};
+
+/// For a frame that the thread has no room for, or none of. A larger one than the pool has comes
+/// from the memory of the scheduler whose task makes it, as memory_tag::coroutine; outside of tasks
+/// from operator new. Null: no memory.
+BRAID_API void* take_frame(std::size_t bytes) noexcept;
+BRAID_API void give_frame(void* frame, std::size_t bytes) noexcept;
+
+#if defined(_WIN32)
+inline void* allocate_frame(std::size_t bytes) noexcept { return take_frame(bytes); }
+inline void release_frame(void* frame, std::size_t bytes) noexcept { give_frame(frame, bytes); }
+#else
+/// The thread's part. Each call of a coroutine takes one and gives it back, so it takes no call.
+extern BRAID_API constinit thread_local
+    __attribute__((tls_model("initial-exec"))) frame_lists frames_of_thread;
+
+/// Aligned for any object that is not over-aligned.
+inline void* allocate_frame(std::size_t bytes) noexcept {
+    if (bytes > pooled_frame_bytes) return take_frame(bytes);
+    frame_list& own = frames_of_thread.of[frame_size_of(bytes)];
+    free_frame* const frame = own.first;
+    if (frame == nullptr) [[unlikely]]
+        return take_frame(bytes);
+    own.first = frame->next;
+    --own.count;
+    return frame;
+}
+
+inline void release_frame(void* frame, std::size_t bytes) noexcept {
+    if (bytes > pooled_frame_bytes) return give_frame(frame, bytes);
+    frame_list& own = frames_of_thread.of[frame_size_of(bytes)];
+    if (own.count == own.room) [[unlikely]]
+        return give_frame(frame, bytes);
+    own.first = ::new (frame) free_frame{own.first};
+    ++own.count;
+}
+#endif
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -139,7 +139,7 @@ struct completion_info {
     const char* name = "";
     const char* task_name = "";
     std::uint8_t module = 0;
-    nanoseconds age{0};
+    nanoseconds age{0};  // to a few ms
 };
 
 BRAID_NAMESPACE_END

@@ -16,6 +16,12 @@
 
 namespace braid::platform {
 
+#if defined(BRAID_POISONS)
+inline constexpr bool poisons = true;
+#else
+inline constexpr bool poisons = false;
+#endif
+
 inline void poison([[maybe_unused]] void* at, [[maybe_unused]] std::size_t bytes) {
 #if defined(BRAID_POISONS)
     ASAN_POISON_MEMORY_REGION(at, bytes);

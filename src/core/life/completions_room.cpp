@@ -39,7 +39,7 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
 }
 
 completion_id completions_room::await_outside(life_seat& w, std::uint32_t running,
-                                              completion_options with, bool due_is_well) {
+                                              completion_options& with, bool due_is_well) {
     // First: once it is armed there is no way back.
     if (!has_room_for_edge(w)) return {};
     const completion_id made = make(w, id_of(running), with, due_is_well);
@@ -61,7 +61,7 @@ completion_id completions_room::make(life_seat& w, task_id running, completion_o
         if (!identified() || fill_detail(w, s, {.where = {}}, draft_kind::spawned)) {
             completion_facts& facts = *::new (static_cast<void*>(s.storage)) completion_facts;
             facts.hint = with.cancel;
-            facts.armed_at = active_policy::now();
+            facts.armed_at = active_policy::coarse_now();
             facts.extra = extra;
             facts.due_is_well = due_is_well;
             if (more) extra_at(extra).held = std::move(with.keep);
@@ -241,7 +241,7 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
 std::size_t completions_room::show_completions(life_seat& w, completion_info* rows,
                                                std::size_t capacity) {
     std::size_t count = 0;
-    const std::int64_t now = active_policy::now();
+    const std::int64_t now = active_policy::coarse_now();
     each_open(w, [&](std::uint32_t index) {
         const slot& s = slot_at(index);
         const std::uint32_t parent = s.parent.load(relaxed);

@@ -15,7 +15,7 @@ public:
     /// A share of the running task's open work. Empty: refused, and reported.
     completion_id defer(life_seat& w, task_id running, completion_options& with);
     /// By a body that suspends: it goes on when that is complete.
-    completion_id await_outside(life_seat& w, std::uint32_t running, completion_options with,
+    completion_id await_outside(life_seat& w, std::uint32_t running, completion_options& with,
                                 bool due_is_well);
     /// False: somebody was first. On a thread that may run code of the program.
     bool settle_completion(life_seat& w, completion_id id, const completion_result& result);

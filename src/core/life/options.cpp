@@ -7,6 +7,22 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+namespace {
+
+/// Returns how many there are.
+std::uint8_t fill(resource_list& list, const std::initializer_list<resource*>& uses) {
+    resource** end = list.of;
+    for (resource* r : uses) {
+        // Once is enough, and twice would wait for itself.
+        if (std::find(list.of, end, r) == end) *end++ = r;
+    }
+    // The order of ids: two tasks never hold what the other lacks.
+    std::sort(list.of, end, [](const resource* a, const resource* b) { return a->id() < b->id(); });
+    return static_cast<std::uint8_t>(end - list.of);
+}
+
+}  // namespace
+
 bool life_room::may_be_named(const seats_seat& w) {
     return w.kind != seat_kind::guest && w.kind != seat_kind::background &&
            w.kind != seat_kind::source;
@@ -20,21 +36,18 @@ bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_
     d->visit = o.on.visit;
     d->direct.store(o.on || o.workers != 0, relaxed);
     d->workers = o.workers;
-    for (resource* r : o.uses) {
-        // Once is enough, and twice would wait for itself.
-        resource** end = d->resources + d->resource_count;
-        if (std::find(d->resources, end, r) == end) d->resources[d->resource_count++] = r;
+    if (o.uses.size() != 0) {
+        resource_list* const list = make_resource_list(w, *d);
+        if (list == nullptr) return false;
+        d->resource_count = fill(*list, o.uses);
     }
-    // The order of ids: two tasks never hold what the other lacks.
-    std::sort(d->resources, d->resources + d->resource_count,
-              [](const resource* a, const resource* b) { return a->id() < b->id(); });
     if (identified()) d->stable_id = next_identity(w);
     return true;
 }
 
 bool life_room::good_options(const task_options& o) const {
     const assertion_handler& misuse = options().assertion;
-    return BRAID_EXPECT(misuse, o.uses.size() <= detail_block::max_resources,
+    return BRAID_EXPECT(misuse, o.uses.size() <= resource_list::most,
                         "a task may use at most 8 resources") &&
            BRAID_EXPECT(misuse, o.priority <= priority_level::high,
                         "the priorities of tasks are low, normal and high") &&

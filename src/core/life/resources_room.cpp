@@ -67,7 +67,7 @@ std::uint32_t resources_room::hand_on(resource_state& r) {
 bool resources_room::acquire_resources(const life_seat& w, std::uint32_t index) {
     detail_block& d = *detail_of(slot_at(index));
     while (d.resources_held != d.resource_count) {
-        resource& r = *d.resources[d.resources_held];
+        resource& r = *resources_in(d)[d.resources_held];
         if (!take_or_wait(*this, r.internals(), index)) return false;
         ++d.resources_held;
         if (observed()) report_resource(w, event_kind::acquired, id_of(index), &r, r.name());
@@ -78,7 +78,7 @@ bool resources_room::acquire_resources(const life_seat& w, std::uint32_t index) 
 void resources_room::release_resources(life_seat& w, std::uint32_t index) {
     detail_block& d = *detail_of(slot_at(index));
     while (d.resources_held != 0) {
-        resource& r = *d.resources[--d.resources_held];
+        resource& r = *resources_in(d)[--d.resources_held];
         if (observed()) report_resource(w, event_kind::released, id_of(index), &r, r.name());
         const std::uint32_t heir = hand_on(r.internals());
         if (heir == no_index) continue;

@@ -33,9 +33,11 @@ bool suspensions_room::holds_what_it_needs(life_seat& w, std::uint32_t index, ta
     if (other.has(flag_detailed)) {
         const detail_block& o = its_detail(own);
         const detail_block& d = its_detail(other);
-        found = std::any_of(d.resources, d.resources + d.resource_count, [&](resource* r) {
-            resource* const* const end = o.resources + o.resource_count;
-            return r->internals().limit == 1 && std::find(o.resources, end, r) != end;
+        const std::span<resource* const> wanted = resources_in(d);
+        const std::span<resource* const> held = resources_in(o);
+        found = std::any_of(wanted.begin(), wanted.end(), [&](resource* r) {
+            return r->internals().limit == 1 &&
+                   std::find(held.begin(), held.end(), r) != held.end();
         });
     }
     own_work_done(w, index_of(awaited.value));

@@ -121,15 +121,18 @@ void outside_room::attach(outside_source& s) {
 }
 
 void outside_room::detach(outside_source& s) {
+    std::uint64_t others = 0;
     {
         const locked lock(outside_mutex_);
         s.attached_ = false;
+        take_from_wheel(s);
+        stop_watching(s);
+        (s.before_ != nullptr ? s.before_->next_ : list_of(s)) = s.next_;
+        if (s.next_ != nullptr) s.next_->before_ = s.before_;
+        s.next_ = s.before_ = nullptr;
+        others = batch_of_others();
     }
-    disarm(s);
-    const locked lock(outside_mutex_);
-    (s.before_ != nullptr ? s.before_->next_ : list_of(s)) = s.next_;
-    if (s.next_ != nullptr) s.next_->before_ = s.before_;
-    s.next_ = s.before_ = nullptr;
+    wait_for_batch(others);  // O1
 }
 
 bool outside_room::take_from_wheel(outside_source& s) {

@@ -132,10 +132,16 @@ struct outcome {
     const char* task = nullptr;
 };
 
-/// What few tasks need: affinity, resources, an owner, a failure, an identity for the chooser.
-struct detail_block {
-    static constexpr unsigned max_resources = 8;
+/// What a task uses, in the order of the resources' ids.
+struct resource_list {
+    static constexpr unsigned most = 8;
 
+    resource* of[most] = {};
+};
+
+/// What few tasks need: affinity, an owner, a failure, an identity for the chooser, a suspension.
+/// Each task that waits has one, so a list of resources, which fewer have, lies elsewhere.
+struct detail_block {
     // One for completion, one for each owning handle; the last one recycles the slot.
     atomic<std::uint32_t> holders{0};
     atomic<std::uint16_t> seat{UINT16_MAX};  // searchers with a stale id read it too
@@ -143,24 +149,24 @@ struct detail_block {
     atomic<bool> direct{false};     // goes to an inbox: `on` or `workers` is given; read as `seat`
     atomic<bool> has_value{false};  // in the slot's storage; `invoke` destroys it
     std::uint8_t resource_count = 0, resources_held = 0;
+    std::uint32_t resources = UINT32_MAX;  // a resource_list; only where the count is not 0
     std::uint64_t workers = 0;
-    resource* resources[max_resources] = {};
     detail::outcome* result = nullptr;  // guarded by outcome_room's mutex
-    std::uint32_t result_ordinal = 0;
-    std::uint64_t stable_id = 0;  // 0: nobody asks for it
+    std::uint64_t stable_id = 0;        // 0: nobody asks for it
     // The running thread's: where several create for one task, each does as a creator of its own.
     std::uint64_t creations = 0;
+    std::uint32_t result_ordinal = 0;
 
     // ---- of a task that gives its thread back; see life/suspensions_room.hpp
     bool was_suspended = false;      // so its body is called also where it is cancelled
     bool first_is_enough = false;    // of what it awaits
     bool may_end_early = false;      // by a cancellation
     bool goes_last = false;          // behind what is ready
+    bool listed = false;             // among those of scopes; who holds a share of its waits_for
     atomic<std::uint32_t> waits{0};  // counts waits; searchers see by it that they read another one
     atomic<std::uint64_t> came{0};   // see await_words.hpp
     // Among those of scopes; guarded by the list's lock.
     std::uint32_t next = UINT32_MAX, before = UINT32_MAX;
-    bool listed = false;  // of the one who holds a share of its waits_for
 };
 
 }  // namespace detail

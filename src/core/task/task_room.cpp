@@ -16,7 +16,8 @@ bool task_room::wants_identities(const scheduler_options& o) {
 task_room::task_room(const scheduler_options& o)
     : slot_room(o, wants_identities(o)),
       edges_(memory(), memory_tag::edge),
-      details_(memory(), memory_tag::detail) {
+      details_(memory(), memory_tag::detail),
+      resource_lists_(memory(), memory_tag::detail) {
     if (!wants_identities(o)) return;
     identities_ = ::new (memory().room_for<stable_ids>(memory_tag::runtime)) stable_ids;
 }
@@ -164,6 +165,7 @@ detail_block* task_room::make_detail(task_seat& w, slot& s) {
     d.direct.store(false, relaxed);
     d.has_value.store(false, relaxed);
     d.resource_count = d.resources_held = 0;
+    d.resources = no_index;
     d.workers = 0;
     d.result = nullptr;
     d.result_ordinal = 0;
@@ -176,7 +178,15 @@ detail_block* task_room::make_detail(task_seat& w, slot& s) {
 
 void task_room::free_detail(task_seat& w, const slot& s) {
     const std::uint32_t d = s.detail.load(relaxed);
-    if (d != no_index) details_.give(w.details, d);
+    if (d == no_index) return;
+    const std::uint32_t list = details_[d].resources;
+    if (list != no_index) resource_lists_.give(w.resource_lists, list);
+    details_.give(w.details, d);
+}
+
+resource_list* task_room::make_resource_list(task_seat& w, detail_block& d) {
+    d.resources = resource_lists_.take(w.resource_lists);
+    return d.resources != no_index ? &resource_lists_[d.resources] : nullptr;
 }
 
 // ---- identity ----------------------------------------------------------------------------------

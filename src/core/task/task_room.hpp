@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <span>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -44,7 +45,7 @@ struct task_seat : report_seat {
     static constexpr unsigned shown_depth = 64;
 
     // ---- the seat's thread only ----
-    pool_cache slots, edges, details;
+    pool_cache slots, edges, details, resource_lists;
     running_task* top = nullptr;
     creator* creating_as = nullptr;  // in place of that task, if it is within it
     unsigned depth = 0;
@@ -198,11 +199,21 @@ public:
     void report_spawned(observer& to, const task_seat& w, const slot& s,
                         const creation& made) const;
 
+protected:
+    // ---- for the rooms above, which know resources
+    std::span<resource* const> resources_in(const detail_block& d) const {
+        if (d.resource_count == 0) return {};
+        return {resource_lists_[d.resources].of, d.resource_count};
+    }
+    /// For a task that uses some. Null: no memory.
+    resource_list* make_resource_list(task_seat& w, detail_block& d);
+
 private:
     static bool wants_identities(const scheduler_options& o);
 
     index_pool<edge> edges_;
     index_pool<detail_block> details_;
+    index_pool<resource_list> resource_lists_;
     stable_ids* identities_ = nullptr;
 };
 
