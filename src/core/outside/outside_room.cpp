@@ -126,7 +126,13 @@ void outside_room::detach(outside_source& s) {
         s.attached_ = false;
     }
     disarm(s);
+    detach_arrived(s);
+}
+
+void outside_room::detach_arrived(outside_source& s) {
     const locked lock(outside_mutex_);
+    stop_watching(s);
+    s.attached_ = false;
     (s.before_ != nullptr ? s.before_->next_ : list_of(s)) = s.next_;
     if (s.next_ != nullptr) s.next_->before_ = s.before_;
     s.next_ = s.before_ = nullptr;
@@ -183,7 +189,8 @@ const char* outside_room::watch(outside_source& s, int descriptor,
         return "a scheduler with a chooser waits for no descriptor: no seed decides what comes";
     }
     const locked lock(outside_mutex_);
-    if (closed_ || !s.attached_) return "the scheduler is shut down";
+    const bool ended = s.kind_ == outside_source::kind::awaited ? stopping_ : closed_;
+    if (ended || !s.attached_) return "the scheduler is shut down";
     if (!start_sources()) return "there is no thread that could wait for descriptors";
     stop_watching(s);
     const char* const refused = outside_->poller.add(descriptor, wanted, last_tag_ + 1);
