@@ -33,7 +33,6 @@ public:
 
 private:
     struct state;
-    static bool leave(void* waiting, completion_id id);
 
     request request_;
     state* state_ = nullptr;  // in bytes_, from begin() to end()
