@@ -11,6 +11,12 @@
 
 namespace arena::host {
 
+/// Work that no thread is held for.
+struct waiting_work {
+    std::uint64_t suspended = 0;  // tasks that have given their thread back
+    std::uint64_t outside = 0;    // what somebody outside is to end: a timer, a descriptor
+};
+
 class backend {
 public:
     virtual ~backend() = default;
@@ -22,6 +28,8 @@ public:
     /// one that made the backend. A table at another address than in the frame before has other
     /// rows or edges; at the same address it may have other functions.
     virtual void run_frame(std::span<const stage> table, game& world, recorder& times) = 0;
+    /// At this moment; one thread, as run_frame().
+    virtual waiting_work waiting() const { return {}; }
 };
 
 /// Names that make_backend knows in this build, the default first.

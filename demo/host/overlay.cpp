@@ -57,9 +57,11 @@ void overlay::paint(renderer& picture, std::span<const stage> table, const recor
     std::array<float, 180> sorted = history_;
     std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(kept / 2),
                      sorted.begin() + static_cast<std::ptrdiff_t>(kept));
-    headline_ = fmt::format("{}, {} worker{}: {:.1f} ms (median {:.1f}), {} tasks in {} stages",
-                            state.backend, state.workers, state.workers == 1 ? "" : "s", ms,
-                            sorted[kept / 2], frame.tasks().size(), table.size());
+    headline_ = fmt::format(
+        "{}, {} worker{}: {:.1f} ms (median {:.1f}), {} tasks in {} stages, "
+        "{} suspended, {} outside",
+        state.backend, state.workers, state.workers == 1 ? "" : "s", ms, sorted[kept / 2],
+        frame.tasks().size(), table.size(), state.waiting.suspended, state.waiting.outside);
     add_lanes(picture, frame);
     add_graph(picture, ms);
     const auto top = static_cast<float>(picture.height()) - 150;

@@ -1,6 +1,7 @@
 // What the window paints over the finished picture: lanes of the threads, a graph of frame times.
 #pragma once
 
+#include "backend.hpp"
 #include "game_code.hpp"
 #include "recorder.hpp"
 
@@ -16,12 +17,16 @@ struct overlay_state {
     std::string backend;
     unsigned workers;
     std::uint32_t characters;
+    waiting_work waiting = {};
 };
 
 class overlay {
 public:
     void paint(renderer& picture, std::span<const stage> table, const recorder& frame,
                const overlay_state& state);
+
+    /// What paint() has written into the first line.
+    const std::string& headline() const { return headline_; }
 
     /// What became of new code, for some seconds: the sentence, and below it times and counts.
     void show_news(const code_change& change);

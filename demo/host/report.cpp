@@ -101,6 +101,9 @@ void write_summary(const std::filesystem::path& file, const options& wish,
         out["latency_ms"] = summarise(parallel.latency_ms()).p50;
         out["graph"] = {{"tasks", parallel.frames()->nodes()},
                         {"edges", parallel.frames()->edges()}};
+        // After the last frame, when nothing should wait.
+        const waiting_work waiting = parallel.frames()->waiting();
+        out["waiting"] = {{"suspended", waiting.suspended}, {"outside", waiting.outside}};
     }
     std::ofstream stream(file);
     stream << out.dump(2) << '\n';

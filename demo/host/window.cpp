@@ -139,9 +139,9 @@ private:
         backend_->run_frame(api.stages, world_->state(), *recorder_);
         recorder_->end_frame();
         speaker_.play(world_->samples());
-        overlay_.paint(
-            world_->picture(), api.stages, *recorder_,
-            {serial_ ? "serial" : wish_.backend, serial_ ? 0 : wish_.workers, wish_.characters});
+        overlay_.paint(world_->picture(), api.stages, *recorder_,
+                       {serial_ ? "serial" : wish_.backend, serial_ ? 0 : wish_.workers,
+                        wish_.characters, backend_->waiting()});
     }
 
     void show() {

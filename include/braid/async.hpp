@@ -3,6 +3,7 @@
 // braid.hpp, as <coroutine> and what belongs to it cost compile time.
 
 #include "braid/async/await.hpp"
+#include "braid/async/await_fd.hpp"
 #include "braid/async/channel.hpp"
 #include "braid/async/co.hpp"
 #include "braid/async/fd_source.hpp"

@@ -200,6 +200,11 @@ inline void attach_source(runtime& rt, outside_source& s) {
     if (rt.identified()) s.set_stable_id(rt.next_identity(*seat_lease(rt, nullptr)));
     rt.attach(s);
 }
+/// By the thread that has the seat; runs no code of the program but handlers where the completion
+/// holds nothing. False: somebody was first.
+inline bool settle(runtime& rt, seat& w, completion_id id, const completion_result& how = {}) {
+    return rt.settle_completion(w, id, how);
+}
 
 // ---- waiting -----------------------------------------------------------------------------------
 

@@ -271,6 +271,37 @@ TEST_P(Await, ManyRacesBetweenPredecessorsAndACancellationEndEachWaitOnce) {
     expect_all_ended(s);
 }
 
+// ---- counted -----------------------------------------------------------------------------------
+
+TEST_P(Await, SuspendedTasksAndWhoEndsTheirWaitsAreCounted) {
+    braid::scheduler s(options());
+    constexpr unsigned many = 10;
+    auto gate = s.begin({}, braid::empty);
+    event open(s, braid::reset::manual);
+    const auto waits = [](task_id id, event& e) -> co<> {
+        co_await id;
+        co_await e;
+    };
+    std::vector<future<void>> all;
+    const auto counts = [&](std::uint64_t suspended, std::uint64_t outside) {
+        const braid::scheduler_statistics now = s.statistics();
+        return now.suspended() == suspended && now.outside() == outside;
+    };
+    for (unsigned i = 0; i < many; ++i) {
+        all.push_back(braid::co_spawn(s, {}, waits(gate.id(), open)));
+        until(s, [&] { return counts(i + 1, 0); });
+    }
+    gate.finish();
+    until(s, [&] { return counts(many, many); });
+    EXPECT_EQ(s.open_completions(nullptr, 0), many);
+    open.set();
+    for (future<void>& f : all) f.get();
+    EXPECT_TRUE(counts(0, 0));
+    EXPECT_EQ(s.statistics().suspensions, 2 * many);
+    EXPECT_EQ(pauses_.suspended, 2 * many);
+    expect_all_ended(s);
+}
+
 // ---- cancelled ---------------------------------------------------------------------------------
 
 TEST_P(Await, ACancelledTaskMayAwaitInItsCleanUp) {

@@ -1,6 +1,7 @@
 // Descriptors: one event, one task, never two at a time; what cannot be waited for is a sentence.
 #include <braid/async/fd_source.hpp>
 
+#include "pipe_ends.hpp"
 #include "refusing_memory.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
@@ -16,25 +17,10 @@ namespace {
 
 using braid::fd_event;
 using braid::fd_source;
+using braid_test::pipe_ends;
 using braid_test::recorder;
 
 BRAID_SCHEDULER_TEST(FdSource);
-
-struct pipe_ends {
-    pipe_ends() { EXPECT_EQ(pipe2(both, O_NONBLOCK | O_CLOEXEC), 0); }
-    ~pipe_ends() {
-        for (const int one : both) {
-            if (one >= 0) close(one);
-        }
-    }
-    void put() const { EXPECT_EQ(write(both[1], "x", 1), 1); }
-    /// False: there is nothing.
-    bool take() const {
-        char c = 0;
-        return read(both[0], &c, 1) == 1;
-    }
-    int both[2] = {-1, -1};
-};
 
 template <class Enough>
 void work_until(braid::scheduler& s, Enough&& enough) {

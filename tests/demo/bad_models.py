@@ -41,7 +41,7 @@ for file in FILES:
         expect_refusal(f"{file} {what}", pathlib.Path(file).name, "--models", str(folder))
         shutil.rmtree(folder)
 
-for fault, word in (("crash", "crashed"), ("hang", "too long"), ("memory", "memory"),
-                    ("garbage", "broken"), ("cut", "broken")):
+for fault, word in (("crash", "crashed"), ("hang", "too long"), ("silent", "too long"),
+                    ("memory", "memory"), ("garbage", "broken"), ("cut", "broken")):
     expect_refusal(f"importer with fault {fault}", word, "--import-fault", fault,
                    "--import-seconds", "2")

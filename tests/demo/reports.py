@@ -7,7 +7,8 @@ from arena_runs import check, run, small_run
 
 KEYS = ["characters", "frames", "seed", "workers", "serial_ms", "parallel_ms", "speedup",
         "hash_serial", "hash_parallel", "hash_equal", "models", "clips", "tasks_per_frame",
-        "allocations_per_frame", "stage_ms", "pipeline", "pipeline_ms", "latency_ms", "graph"]
+        "allocations_per_frame", "stage_ms", "pipeline", "pipeline_ms", "latency_ms", "graph",
+        "waiting"]
 
 summary, folder = small_run("--seed", "7")
 check(list(summary) == KEYS, f"keys: {list(summary)}")
@@ -16,6 +17,7 @@ check(summary["characters"] == 60 and summary["frames"] == 8 and summary["seed"]
 for block in ("serial_ms", "parallel_ms"):
     check(set(summary[block]) == {"mean", "p50", "p99"} and summary[block]["p50"] > 0, block)
 check(all(ms >= 0 for ms in summary["stage_ms"].values()) and summary["pipeline"] == 0, "stages")
+check(summary["waiting"] == {"suspended": 0, "outside": 0}, f"something waits: {summary['waiting']}")
 check(len(summary["models"]) == 4 and len(summary["clips"]) >= 6, "models or clips are missing")
 
 png = (folder / "frame.png").read_bytes()

@@ -89,6 +89,11 @@ void braid_frames::run_frame(std::span<const stage> table, game& world, recorder
     finish();
 }
 
+waiting_work braid_frames::waiting() const {
+    const braid::scheduler_statistics now = scheduler_.statistics();
+    return {now.suspended(), now.outside()};
+}
+
 void braid_frames::prepare(std::span<const stage> table, game& world, std::span<recorder> times,
                            std::function<void(std::uint64_t)> after_simulating,
                            std::function<void(std::uint64_t)> after_drawing) {

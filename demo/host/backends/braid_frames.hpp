@@ -29,6 +29,9 @@ public:
 
     /// One frame, from its begin to its end. The world may be another one than before.
     void run_frame(std::span<const stage> table, game& world, recorder& times) override;
+    waiting_work waiting() const override;
+    /// For tasks beside those of the frames.
+    braid::scheduler& own_scheduler() { return scheduler_; }
 
     /// For frames in flight: before the first one. Frame n is recorded by
     /// `times[n % times.size()]`; `after_drawing(n)` is called when it is over, before the next one

@@ -4,17 +4,16 @@
 #include "model_fault.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <braid/async.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 
@@ -29,12 +28,29 @@ constexpr rlim_t max_memory = rlim_t{1} << 30;
 // First byte of what the child sends: a block follows, or the reason why there is none.
 constexpr std::byte sends_block{'B'}, sends_reason{'R'};
 
+/// A process and what is open of it; it ends with this object.
 struct child {
-    std::filesystem::path file;
+    explicit child(const std::filesystem::path& of) : file(of) {}
+    child(const child&) = delete;
+    ~child() {
+        if (process > 0 && kill(process, SIGKILL) == 0) wait_status();
+        close(pipe);
+        close(ended);
+    }
+    int wait_status() {
+        int status = 0;
+        while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+        }
+        process = -1;
+        return status;
+    }
+    import_error trouble(const std::string& what) const {
+        return import_error("cannot import " + file.string() + ": " + what + ".");
+    }
+
+    const std::filesystem::path& file;
     pid_t process = -1;
-    int pipe = -1;
-    std::vector<std::byte> received;
-    std::string trouble;  // set when the parent itself gave up on the child
+    int pipe = -1, ended = -1;  // the latter can be read when the process has ended
 };
 
 void limit(__rlimit_resource what, rlim_t value) {
@@ -65,60 +81,28 @@ void start(child& own, const import_options& options) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         throw import_error("cannot import models: no pipe can be opened.");
+    own.pipe = ends[0];
     own.process = fork();
     if (own.process == 0) become_importer(own, options, ends[1]);
     close(ends[1]);
-    own.pipe = ends[0];
-    if (own.process < 0) throw import_error("cannot import models: no process can be started.");
+    own.ended = static_cast<int>(syscall(SYS_pidfd_open, own.process, 0));
+    if (own.ended < 0) throw import_error("cannot import models: no process can be started.");
 }
 
-void give_up(child& own, std::string trouble) {
-    own.trouble = std::move(trouble);
-    kill(own.process, SIGKILL);
-    close(own.pipe);
-    own.pipe = -1;
-}
-
-void receive(child& own) {
+/// False: it has said all.
+bool receive(const child& own, std::vector<std::byte>& received) {
     std::byte buffer[65536];
     const ssize_t count = read(own.pipe, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) return;
-    if (count <= 0) {
-        close(own.pipe);
-        own.pipe = -1;
-        return;
-    }
-    own.received.insert(own.received.end(), buffer, buffer + count);
-    if (own.received.size() > max_block) give_up(own, "it becomes too large");
-}
-
-// Reads from all children until each has closed its pipe or the time is up.
-void receive_all(std::vector<child>& children, clock::time_point deadline) {
-    for (;;) {
-        std::vector<pollfd> waiting;
-        std::vector<child*> owners;
-        for (child& own : children) {
-            if (own.pipe < 0) continue;
-            waiting.push_back({own.pipe, POLLIN, 0});
-            owners.push_back(&own);
-        }
-        if (waiting.empty()) return;
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock::now()).count();
-        if (left <= 0) {
-            for (child* own : owners) give_up(*own, "it takes too long");
-            return;
-        }
-        if (poll(waiting.data(), waiting.size(), static_cast<int>(left)) <= 0) continue;
-        for (std::size_t i = 0; i < waiting.size(); ++i)
-            if (waiting[i].revents != 0) receive(*owners[i]);
-    }
+    if (count < 0 && errno == EINTR) return true;
+    if (count > 0) received.insert(received.end(), buffer, buffer + count);
+    if (received.size() > max_block) throw own.trouble("it becomes too large");
+    return count > 0;
 }
 
 // A printable, short version of what the child said.
-std::string reason_of(const child& own) {
+std::string reason_of(const std::vector<std::byte>& received) {
     std::string reason;
-    for (std::byte byte : own.received) {
+    for (std::byte byte : received) {
         const char c = static_cast<char>(byte);
         if (reason.size() < 160) reason += c >= ' ' && c < 127 ? c : ' ';
     }
@@ -127,26 +111,35 @@ std::string reason_of(const child& own) {
     return reason;
 }
 
-std::vector<std::byte> finish(child& own) {
-    int status = 0;
-    while (waitpid(own.process, &status, 0) < 0 && errno == EINTR) {
-    }
-    const std::string start = "cannot import " + own.file.string() + ": ";
-    if (!own.trouble.empty()) throw import_error(start + own.trouble + ".");
+/// The block in what it sent; it has ended with that status.
+std::vector<std::byte> block_in(std::vector<std::byte> received, const child& from, int status) {
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
-        if (signal == SIGXCPU || signal == SIGKILL)
-            throw import_error(start + "it takes too long.");
-        throw import_error(start + "the importer crashed on it (signal " + std::to_string(signal) +
-                           ").");
+        if (signal == SIGXCPU || signal == SIGKILL) throw from.trouble("it takes too long");
+        throw from.trouble("the importer crashed on it (signal " + std::to_string(signal) + ")");
     }
-    if (own.received.empty()) throw import_error(start + "the importer said nothing.");
-    if (own.received[0] == sends_reason) throw import_error(start + reason_of(own) + ".");
-    own.received.erase(own.received.begin());
-    own.received.shrink_to_fit();
-    if (const char* fault = find_model_fault(own.received))
-        throw import_error(start + "the importer sent a broken block, " + fault + ".");
-    return std::move(own.received);
+    if (received.empty()) throw from.trouble("the importer said nothing");
+    if (received[0] == sends_reason) throw from.trouble(reason_of(received));
+    received.erase(received.begin());
+    received.shrink_to_fit();
+    if (const char* fault = find_model_fault(received))
+        throw from.trouble(std::string("the importer sent a broken block, ") + fault);
+    return received;
+}
+
+braid::co<std::vector<std::byte>> import_one(child& own, clock::time_point limit) {
+    const auto left = [limit] { return braid::nanoseconds((limit - clock::now()).count()); };
+    std::vector<std::byte> received;
+    try {
+        do {
+            co_await braid::readable(own.pipe, left());
+        } while (receive(own, received));
+        co_await braid::readable(own.ended, left());
+    } catch (const braid::completion_error& e) {
+        const bool late = e.code() == braid::completion_error::deadline_passed;
+        throw own.trouble(late ? "it takes too long" : e.what());
+    }
+    co_return block_in(std::move(received), own, own.wait_status());
 }
 
 void send(int descriptor, const std::byte* bytes, std::size_t count) {
@@ -168,7 +161,8 @@ int send_reason(int descriptor, const std::string& reason) {
 // What a hostile file could make a parser do.
 void misbehave(const std::string& fault) {
     if (fault == "crash") std::raise(SIGSEGV);
-    if (fault == "hang")
+    if (fault == "silent") close(STDOUT_FILENO);
+    if (fault == "hang" || fault == "silent")
         for (;;) pause();
     if (fault == "memory") {
         std::vector<std::unique_ptr<std::byte[]>> held;
@@ -187,18 +181,22 @@ std::vector<std::vector<std::byte>> import_models(const std::vector<std::filesys
                                ": there is no such file; name the folder of the models with "
                                "--models.");
     }
-    std::vector<child> children(files.size());
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        children[i].file = files[i];
-        start(children[i], options);
-    }
-    receive_all(children, clock::now() + std::chrono::seconds(options.seconds));
+    // On this thread: a process has the signals blocked and the cores of the thread that starts it.
+    std::deque<child> children;
+    for (const auto& file : files) start(children.emplace_back(file), options);
+    const auto limit = clock::now() + std::chrono::seconds(options.seconds);
 
+    // The frames' scheduler comes later, and may be another library's. One worker, so that all are
+    // read while this thread waits for the first.
+    braid::scheduler scheduler({.name = "importer", .workers = 1});
+    std::vector<braid::future<std::vector<std::byte>>> all;
+    for (child& own : children)
+        all.push_back(braid::co_spawn(scheduler, {.name = "import"}, import_one(own, limit)));
     std::vector<std::vector<std::byte>> blocks;
     std::exception_ptr first;
-    for (child& own : children) {  // every child is reaped, whatever the others did
+    for (auto& one : all) {
         try {
-            blocks.push_back(finish(own));
+            blocks.push_back(one.get());
         } catch (...) {
             if (!first) first = std::current_exception();
         }

@@ -16,7 +16,8 @@ struct import_error : std::runtime_error {
 };
 
 /// What a test makes the child do instead of importing.
-inline constexpr const char* import_faults[] = {"crash", "hang", "memory", "garbage", "cut"};
+inline constexpr const char* import_faults[] = {"crash",  "hang",    "silent",
+                                                "memory", "garbage", "cut"};
 
 struct import_options {
     std::string fault;  // one of import_faults, or empty

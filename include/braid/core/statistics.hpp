@@ -23,8 +23,10 @@ struct scheduler_statistics {
     std::uint64_t reserves_refused = 0;  // raise scheduler_options::max_reserves
     std::uint64_t long_tasks = 0;
     std::uint64_t unobserved_exceptions = 0;
-    std::uint64_t deferred = 0;  // completions that were armed
-    std::uint64_t settled = 0;   // of which the task that deferred waits no more
+    std::uint64_t deferred = 0;     // completions that were armed
+    std::uint64_t settled = 0;      // of which the task that deferred waits no more
+    std::uint64_t suspensions = 0;  // how often a body gave its thread back, and
+    std::uint64_t resumptions = 0;  // went on
     // What comes from outside: timers, and the thread that serves them.
     std::uint64_t timers_armed = 0;  // each tick of a periodic one counts
     std::uint64_t timers_fired = 0, timers_cancelled = 0;
@@ -35,6 +37,10 @@ struct scheduler_statistics {
     std::uint64_t unchosen = 0;
 
     std::uint64_t ended() const { return executed + failed + cancelled; }
+    /// Tasks whose body has given its thread back and does not run again yet.
+    std::uint64_t suspended() const { return suspensions - resumptions; }
+    /// Completions that somebody outside has not ended.
+    std::uint64_t outside() const { return deferred - settled; }
 };
 
 struct seat_statistics {

@@ -35,22 +35,19 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
                       "a posted task cannot defer, as nobody can wait for it: spawn it")) {
         return {};
     }
-    return make(w, running, with, false);
+    return make(w, running, with, awaited_by::nobody);
 }
 
 completion_id completions_room::await_outside(life_seat& w, std::uint32_t running,
                                               completion_options& with, bool due_is_well) {
     // First: once it is armed there is no way back.
     if (!has_room_for_edge(w)) return {};
-    const completion_id made = make(w, id_of(running), with, due_is_well);
-    if (!made) return {};
-    link_edge(w, running, made.task(), false);
-    if (observed()) report(w, event_kind::edge, id_of(running), made.task());
-    return made;
+    return make(w, id_of(running), with,
+                due_is_well ? awaited_by::body_that_sleeps : awaited_by::body);
 }
 
 completion_id completions_room::make(life_seat& w, task_id running, completion_options& with,
-                                     bool due_is_well) {
+                                     awaited_by by) {
     const bool more = with.keep || with.deadline.value != forever.value;
     const std::uint32_t extra = more ? take_extra(w) : no_index;
     if (more && extra == no_index) return {};
@@ -63,9 +60,9 @@ completion_id completions_room::make(life_seat& w, task_id running, completion_o
             facts.hint = with.cancel;
             facts.armed_at = active_policy::coarse_now();
             facts.extra = extra;
-            facts.due_is_well = due_is_well;
+            facts.due_is_well = by == awaited_by::body_that_sleeps;
             if (more) extra_at(extra).held = std::move(with.keep);
-            return arm(w, index, running, with);
+            return arm(w, index, running, with, by);
         }
         close_unused(s.successors, s.generation());
         clean_and_give_slot(w, index);
@@ -75,7 +72,7 @@ completion_id completions_room::make(life_seat& w, task_id running, completion_o
 }
 
 completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id running,
-                                    const completion_options& with) {
+                                    const completion_options& with, awaited_by by) {
     slot& p = slot_at(running);
     slot& s = slot_at(index);
     s.name = with.name != nullptr ? with.name : p.name;
@@ -103,6 +100,11 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
                             .other = id,
                             .name = s.name,
                             .facts = &facts});
+    }
+    if (by != awaited_by::nobody) {
+        // Before it is armed: what ends it at once finds who receives a failure.
+        link_edge(w, index_of(running.value), id, false);
+        if (observed()) report(w, event_kind::edge, running, id);
     }
     const bool timed = with.deadline.value != forever.value;
     // With a share for the timer's number, which the end reads.

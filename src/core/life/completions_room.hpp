@@ -46,9 +46,10 @@ public:
     void end_completion(life_seat& w, std::uint32_t index);
 
 private:
-    completion_id make(life_seat& w, task_id running, completion_options& with, bool due_is_well);
+    enum class awaited_by : std::uint8_t { nobody, body, body_that_sleeps };
+    completion_id make(life_seat& w, task_id running, completion_options& with, awaited_by by);
     completion_id arm(life_seat& w, std::uint32_t index, task_id running,
-                      const completion_options& with);
+                      const completion_options& with, awaited_by by);
     bool arm_deadline(life_seat& w, task_id id, nanoseconds deadline);
     bool holds_something(const completion_facts& facts) const;
     bool end_if_possible(life_seat& w, std::uint32_t index);

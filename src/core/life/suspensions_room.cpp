@@ -98,6 +98,7 @@ bool suspensions_room::go_on_at(std::uint32_t index, thread_ref on) {
 void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const detail_block& d = its_detail(s);
+    seat_counters::add(w.counters.suspensions);
     s.runner.store(UINT16_MAX, relaxed);  // searchers look at what it waits for
     std::uint32_t shares = 1;
     if (d.first_is_enough && !arm_first(its_detail(s).came)) shares += tear_edges(w, s);

@@ -29,7 +29,8 @@ public:
     /// The body has returned. From here on another thread may run the task.
     void suspend(life_seat& w, std::uint32_t index);
     /// Before the body is called again.
-    void resume(std::uint32_t index) {
+    void resume(life_seat& w, std::uint32_t index) {
+        seat_counters::add(w.counters.resumptions);
         if (detail_of(slot_at(index))->listed) unlist_suspended(index);
     }
     resumption end_suspension(std::uint32_t index);

@@ -124,15 +124,24 @@ void outside_room::detach(outside_source& s) {
     std::uint64_t others = 0;
     {
         const locked lock(outside_mutex_);
-        s.attached_ = false;
         take_from_wheel(s);
-        stop_watching(s);
-        (s.before_ != nullptr ? s.before_->next_ : list_of(s)) = s.next_;
-        if (s.next_ != nullptr) s.next_->before_ = s.before_;
-        s.next_ = s.before_ = nullptr;
+        unlink(s);
         others = batch_of_others();
     }
     wait_for_batch(others);  // O1
+}
+
+void outside_room::detach_arrived(outside_source& s) {
+    const locked lock(outside_mutex_);
+    unlink(s);
+}
+
+void outside_room::unlink(outside_source& s) {
+    s.attached_ = false;
+    stop_watching(s);
+    (s.before_ != nullptr ? s.before_->next_ : list_of(s)) = s.next_;
+    if (s.next_ != nullptr) s.next_->before_ = s.before_;
+    s.next_ = s.before_ = nullptr;
 }
 
 bool outside_room::take_from_wheel(outside_source& s) {
@@ -186,7 +195,8 @@ const char* outside_room::watch(outside_source& s, int descriptor,
         return "a scheduler with a chooser waits for no descriptor: no seed decides what comes";
     }
     const locked lock(outside_mutex_);
-    if (closed_ || !s.attached_) return "the scheduler is shut down";
+    const bool ended = s.kind_ == outside_source::kind::awaited ? stopping_ : closed_;
+    if (ended || !s.attached_) return "the scheduler is shut down";
     if (!start_sources()) return "there is no thread that could wait for descriptors";
     stop_watching(s);
     const char* const refused = outside_->poller.add(descriptor, wanted, last_tag_ + 1);

@@ -44,6 +44,9 @@ public:
     /// Returns when nobody calls into it any more. From here on it cannot be armed: a task of its
     /// own may still try.
     void detach(outside_source& s);
+    /// Does it for one that has arrived for the last time: nobody calls into it, so this waits for
+    /// nobody.
+    void detach_arrived(outside_source& s);
     struct timing {
         std::int64_t deadline = 0, slack = 0;
         std::int64_t period = 0;  // above 0: on a grid from the deadline on
@@ -99,11 +102,13 @@ private:
     timer_id put(const wheel::entry& one) BRAID_REQUIRES(outside_mutex_);
     bool take_from_wheel(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void stop_watching(outside_source& s) BRAID_REQUIRES(outside_mutex_);
+    void unlink(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void wake_if_needed(std::int64_t latest) BRAID_REQUIRES(outside_mutex_);
     void wake_source_thread() BRAID_REQUIRES(outside_mutex_);
     /// The batch with that number, which goes on. 0: none does, or the caller is in it.
     std::uint64_t batch_of_others() const BRAID_REQUIRES(outside_mutex_);
     void wait_for_batch(std::uint64_t number);
+    outside_source* watched_as(std::uint64_t tag) const BRAID_REQUIRES(outside_mutex_);
     outside_source*& list_of(const outside_source& s) BRAID_REQUIRES(outside_mutex_) {
         return sources_[static_cast<unsigned>(s.kind_)];
     }
@@ -124,7 +129,7 @@ private:
     mutable mutex outside_mutex_;
     basic_condition<active_policy> batch_ended_;
     outside_state* outside_ BRAID_GUARDED_BY(outside_mutex_) = nullptr;
-    outside_source* sources_[2] BRAID_GUARDED_BY(outside_mutex_) = {};  // by kind, newest first
+    outside_source* sources_[3] BRAID_GUARDED_BY(outside_mutex_) = {};  // by kind, newest first
     std::int64_t sleeps_until_ BRAID_GUARDED_BY(outside_mutex_) = INT64_MIN;  // INT64_MIN: awake
     std::uint64_t batches_ BRAID_GUARDED_BY(outside_mutex_) = 0;              // odd: one goes on
     std::uint64_t last_tag_ BRAID_GUARDED_BY(outside_mutex_) = 0;

@@ -1,6 +1,7 @@
 #pragma once
-// One object of the program that makes tasks when something comes from outside: a timer, a
-// descriptor. What the room of these keeps of it.
+// One object of the program that does something when something comes from outside: a timer or a
+// descriptor that makes tasks, a coroutine that waits for a descriptor. What the room of these
+// keeps of it.
 
 #include "base/platform/poller.hpp"
 #include "base/timer_wheel.hpp"
@@ -32,7 +33,9 @@ struct timer_call {
 /// Stays where it is from outside_room::attach() to detach().
 class outside_source {
 public:
-    enum class kind : std::uint8_t { timer, descriptor };
+    /// An awaited descriptor is part of a task, so it goes on while the scheduler drains, and ends
+    /// before that does.
+    enum class kind : std::uint8_t { timer, descriptor, awaited };
 
     /// On the source thread, like timer_call::due.
     virtual void arrived(runtime& rt, whole_seat& w, const arrival& what) = 0;

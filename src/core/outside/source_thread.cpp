@@ -144,13 +144,21 @@ void outside_room::come_again(const wheel::entry& one, arrival& how) {
 /// The wait may report a descriptor that was given up meanwhile; nobody has its tag then.
 void outside_room::take_arrived(due_batch& b) {
     for (unsigned i = 0; i < b.arrivals; ++i) {
-        for (outside_source* s = sources_[1]; s != nullptr; s = s->next_) {
-            if (s->tag_ != b.arrived[i].tag) continue;
-            b.items[b.count++] = {{.call = {}, .source = s}, {.events = b.arrived[i].events}};
-            break;
-        }
+        outside_source* const s = watched_as(b.arrived[i].tag);
+        if (s == nullptr) continue;
+        b.items[b.count++] = {{.call = {}, .source = s}, {.events = b.arrived[i].events}};
     }
     b.arrivals = 0;
+}
+
+outside_source* outside_room::watched_as(std::uint64_t tag) const {
+    using kind = outside_source::kind;
+    for (const kind k : {kind::descriptor, kind::awaited}) {
+        outside_source* s = sources_[static_cast<unsigned>(k)];
+        while (s != nullptr && s->tag_ != tag) s = s->next_;
+        if (s != nullptr) return s;
+    }
+    return nullptr;
 }
 
 // ---- safepoints --------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ struct whole_seat;
 struct seat_counters {
     using count = atomic<std::uint64_t>;
     count created{0}, executed{0}, failed{0}, cancelled{0}, stolen{0}, jobs_stolen{0}, helped{0},
-        parks{0}, spilled{0}, long_tasks{0}, busy_ns{0}, deferred{0}, settled{0};
+        parks{0}, spilled{0}, long_tasks{0}, busy_ns{0}, deferred{0}, settled{0}, suspensions{0},
+        resumptions{0};
     static void add(count& c, std::uint64_t n = 1) { c.store(c.load(relaxed) + n, release); }
 };
 

@@ -171,7 +171,7 @@ public:
         started_ = frame.start();
         s_.runner.store(w_.index, relaxed);
         const bool resumes = rt_.was_suspended(s_);
-        if (resumes) rt_.resume(index_of(id_.value));
+        if (resumes) rt_.resume(w_, index_of(id_.value));
         if (rt_.observed()) report_start(resumes);
 
         s_.invoke(s_.storage, &frame.context());

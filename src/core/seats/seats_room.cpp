@@ -23,11 +23,13 @@ scheduler_statistics seats_room::totals() const {
         sum.failed += c.failed.load(acquire);
         sum.cancelled += c.cancelled.load(acquire);
         sum.settled += c.settled.load(acquire);
+        sum.resumptions += c.resumptions.load(acquire);
     }
     for (unsigned i = 0; i < seat_count(); ++i) {
         const seat_counters& c = seat_at(i).counters;
         sum.created += c.created.load(acquire);
         sum.deferred += c.deferred.load(acquire);
+        sum.suspensions += c.suspensions.load(acquire);
         sum.stolen += c.stolen.load(relaxed);
         sum.jobs_stolen += c.jobs_stolen.load(relaxed);
         sum.helped += c.helped.load(relaxed);

@@ -1,0 +1,62 @@
+// The overlay's first line says what runs, and what waits without a thread.
+#include "host/overlay.hpp"
+#include "host/backends/braid_frames.hpp"
+
+#include "scheduler_test.hpp"
+
+#include <gtest/gtest.h>
+#include <braid/async.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace arena;
+using namespace arena::host;
+
+namespace {
+
+std::string headline_of(const waiting_work& waiting) {
+    renderer picture({.width = 64, .height = 64, .draw_arena = false});
+    picture.begin_frame({});
+    lane_numbers lanes;
+    recorder times(lanes);
+    times.begin_frame();
+    times.end_frame();
+    overlay over;
+    over.paint(picture, {}, times, {"braid", 1, 60, waiting});
+    return over.headline();
+}
+
+void until_waiting(const braid_frames& frames, waiting_work what) {
+    for (waiting_work now; now.suspended != what.suspended || now.outside != what.outside;
+         now = frames.waiting()) {
+        std::this_thread::yield();
+    }
+}
+
+braid::co<> waits_for(braid::task_id first, braid::event& second) {
+    co_await first;
+    co_await second;
+}
+
+}  // namespace
+
+TEST(Overlay, CountsSuspendedTasksAndWhatSomebodyOutsideEnds) {
+    const braid_test::deadline limit;
+    braid_frames frames(1, {});
+    EXPECT_NE(headline_of(frames.waiting()).find("0 suspended, 0 outside"), std::string::npos);
+
+    braid::scheduler& s = frames.own_scheduler();
+    auto gate = s.begin({}, braid::empty);
+    braid::event open(s, braid::reset::manual);
+    std::vector<braid::future<void>> all;
+    for (int i = 0; i < 3; ++i) all.push_back(braid::co_spawn(s, {}, waits_for(gate.id(), open)));
+    until_waiting(frames, {3, 0});
+    EXPECT_NE(headline_of(frames.waiting()).find("3 suspended, 0 outside"), std::string::npos);
+    gate.finish();
+    until_waiting(frames, {3, 3});
+    EXPECT_NE(headline_of(frames.waiting()).find("3 suspended, 3 outside"), std::string::npos);
+    open.set();
+    for (auto& one : all) one.get();
+    EXPECT_NE(headline_of(frames.waiting()).find("0 suspended, 0 outside"), std::string::npos);
+}
