@@ -11,7 +11,7 @@ namespace detail {
 /// It needs no thread, so it is never armed; the scheduler knows it to report who outlives it.
 struct message_tasks::state final : source_state<int> {
     state(runtime& rt, message_tasks& of, const message_options& o)
-        : source_state(rt, kind::timer, o.name),
+        : source_state(rt, kind::timer, o.name, o.where),
           owner(of),
           task(options_of(o.task, o.name, o.where)) {}
 
