@@ -24,7 +24,7 @@ struct task_row {
                   completed = unknown;
     std::uint64_t first_seen = 0;  // the earliest of its records
     std::uint32_t type = 0;
-    std::uint32_t parent = none, releaser = none;  // tasks
+    std::uint32_t parent = none, releaser = none;          // tasks
     std::uint32_t body = none, last_body = none;           // several, where it was suspended
     std::uint32_t spawned_in = none, completed_in = none;  // bodies
     std::uint32_t children = 0;

@@ -87,8 +87,7 @@ void lane_walk::begin_lane(const std::vector<record>& records) {
     row_.kind = from.kind;
     // Of the threads of no kind only the one that serves timers has a seat.
     const bool serves_timers = row_.kind == lane_kind::other && from.seat != lane::no_seat;
-    row_.of_scheduler =
-        is_worker(row_.kind) || row_.kind == lane_kind::background || serves_timers;
+    row_.of_scheduler = is_worker(row_.kind) || row_.kind == lane_kind::background || serves_timers;
     row_.first_body = static_cast<std::uint32_t>(to_.bodies.size());
     row_.root = row_.first_body;
     body_row root;

@@ -56,12 +56,12 @@ std::vector<reason> reasons_of(const history& t, const frame_graph& graph,
     }
     std::vector<reason> all;
     for (const auto& [type, time] : outside) {
-        all.push_back({time, text_of("%s for %s, which somebody outside ends",
-                                     in_ms(time).c_str(), t.name_of(type).c_str())});
+        all.push_back({time, text_of("%s for %s, which somebody outside ends", in_ms(time).c_str(),
+                                     t.name_of(type).c_str())});
     }
     for (const auto& [type, time] : ran) {
-        all.push_back({time, text_of("%s for %s, which ran", in_ms(time).c_str(),
-                                     t.name_of(type).c_str())});
+        all.push_back(
+            {time, text_of("%s for %s, which ran", in_ms(time).c_str(), t.name_of(type).c_str())});
     }
     std::stable_sort(all.begin(), all.end(),
                      [](const reason& a, const reason& b) { return a.time > b.time; });

@@ -66,6 +66,7 @@ std::uint64_t time_outside(const history& from, std::uint32_t task, time_span wi
 task_split split_of(const history& from, const task_row& task) {
     task_split split;
     if (task.body == none) return split;
+    bool in_order = true;  // a broken capture may let a task go on before it was suspended
     const auto number = static_cast<std::uint32_t>(&task - from.tasks.data());
     for (std::uint32_t at = task.last_body; at != none; at = from.bodies[at].earlier) {
         const body_row& body = from.bodies[at];
@@ -74,12 +75,13 @@ task_split split_of(const history& from, const task_row& task) {
         split.waits.dependency += body.waiting();
         if (body.earlier == none) continue;
         const time_span suspended{from.bodies[body.earlier].end, body.begin};
+        in_order = in_order && suspended.begin <= suspended.end;
         const std::uint64_t outside = time_outside(from, number, suspended);
         split.waits.external += outside;
         split.waits.dependency += suspended.length() - outside;
     }
     const std::uint64_t began = from.bodies[task.body].begin;
-    split.whole = task.spawned != unknown && task.ready != unknown &&
+    split.whole = in_order && task.spawned != unknown && task.ready != unknown &&
                   !from.bodies[task.last_body].open && task.spawned <= task.ready &&
                   task.ready <= began;
     if (!split.whole) return split;

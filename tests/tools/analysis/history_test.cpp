@@ -138,7 +138,7 @@ void look_at_everything(const profile::capture& c) {
     for (const profile::task_row& task : t.tasks) {
         const profile::task_split s = split_of(t, task);
         if (s.whole) {
-            EXPECT_EQ(s.total(), t.bodies[task.body].end - task.spawned);
+            EXPECT_EQ(s.total(), t.bodies[task.last_body].end - task.spawned);
         }
     }
     if (t.frames.empty()) return;
