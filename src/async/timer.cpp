@@ -56,6 +56,7 @@ void timer::state::arrived(detail::runtime& rt, detail::whole_seat& w, const cor
     const detail::draft opened =
         detail::open_task(rt, &w, detail::options_of(options.task, name(), options.where),
                           detail::draft_kind::spawned);
+    // To an observer the task follows the wait for this tick.
     if (opened.storage != nullptr && core::observed(rt)) {
         core::observer_of(rt).on_event({.kind = event_kind::edge,
                                         .seat = core::number_of(w),
