@@ -161,4 +161,16 @@ TEST(TaskSplit, OfASuspendedTaskHasAllPiecesAndWhatItWaitedForOutside) {
     ADD_FAILURE() << "skin is in no table";
 }
 
+TEST(TaskSplit, OfATaskThatGoesOnBeforeItWasSuspendedIsNotWhole) {
+    capture_builder b;
+    const auto w = b.lane(), v = b.lane();
+    const auto type = b.type("skin");
+    b.spawn(w, 0, 1, type).say(w, 10, record_kind::started, 1, 0, type);
+    b.say(w, 30, record_kind::suspended, 1).say(v, 20, record_kind::resumed, 1, 0, type);
+    b.say(v, 40, record_kind::ended, 1).say(v, 40, record_kind::completed, 1);
+    const profile::capture c = b.make();
+    const profile::history t = make_history(c);
+    EXPECT_FALSE(split_of(t, t.tasks[t.find(1, 0)]).whole);
+}
+
 }  // namespace
