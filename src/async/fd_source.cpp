@@ -8,7 +8,7 @@ namespace core = detail::core;
 
 struct fd_source::state final : detail::source_state<const fd_event&> {
     state(detail::runtime& rt, fd_source& of, const fd_options& o)
-        : source_state(rt, kind::descriptor, o.name != nullptr ? o.name : "descriptor"),
+        : source_state(rt, kind::descriptor, o.name != nullptr ? o.name : "descriptor", o.where),
           owner(of),
           options(o) {}
 

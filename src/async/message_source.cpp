@@ -12,7 +12,7 @@ namespace detail {
 /// source that outlives it.
 struct message_tasks::state final : source_state<int> {
     state(runtime& rt, message_tasks& of, const message_options& o)
-        : source_state(rt, kind::timer, o.name),
+        : source_state(rt, kind::timer, o.name, o.where),
           owner(of),
           task(options_of(o.task, o.name, o.where)) {}
 

@@ -28,17 +28,16 @@ inline task_options options_of(const source_task& t, const char* name,
 template <class What>
 class source_state : public code_holder, public core::outside_source {
 public:
-    source_state(runtime& rt, kind k, const char* name)
-        : code_holder(rt), outside_source(k), rt_(rt), name_(name) {
+    source_state(runtime& rt, kind k, const char* name, const std::source_location& where)
+        : code_holder(rt), outside_source(k, name, where), rt_(rt) {
         core::attach_source(rt, *this);
     }
     ~source_state() override { body_.reset(rt_); }
 
     source_body<What>& body() { return body_; }
     const source_body<What>& body() const { return body_; }
-    const char* name() const { return name_; }
     void show_code(code_search& to) const override {
-        to.look_at(code_use::callback, name_, body_.code());
+        to.look_at(code_use::callback, name(), body_.code());
     }
 
     /// acquire: who knows the id sees what the source thread did before.
@@ -62,7 +61,6 @@ protected:
     runtime& rt_;
 
 private:
-    const char* const name_;
     source_body<What> body_;
     atomic<std::uint64_t> newest_{0};
 };

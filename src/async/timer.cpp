@@ -10,7 +10,7 @@ namespace core = detail::core;
 
 struct timer::state final : detail::source_state<const timer_tick&> {
     state(detail::runtime& rt, timer& of, const timer_options& o)
-        : source_state(rt, kind::timer, o.name != nullptr ? o.name : "timer"),
+        : source_state(rt, kind::timer, o.name != nullptr ? o.name : "timer", o.where),
           owner(of),
           options(o) {}
 
@@ -53,9 +53,18 @@ void timer::state::arrived(detail::runtime& rt, detail::whole_seat& w, const cor
     const timer_tick tick{.number = number,
                           .due = late_since != 0 ? late_since : what.deadline + grid * period,
                           .missed = missed_in_a_row};
-    const task_id made = detail::submit_as<tick_body>(
-        rt, &w, detail::options_of(options.task, name(), options.where),
-        detail::draft_kind::spawned, &run, tick_body{this, tick});
+    const detail::draft opened =
+        detail::open_task(rt, &w, detail::options_of(options.task, name(), options.where),
+                          detail::draft_kind::spawned);
+    // To an observer the task follows the wait for this tick.
+    if (opened.storage != nullptr && core::observed(rt)) {
+        core::observer_of(rt).on_event({.kind = event_kind::edge,
+                                        .seat = core::number_of(w),
+                                        .task = core::id_of(rt, opened),
+                                        .other = what.wait});
+    }
+    const task_id made = detail::put_and_publish<tick_body>(rt, opened, detail::publish_task, &run,
+                                                            tick_body{this, tick});
     late_since = 0;
     if (!made) {
         refused.fetch_add(1, relaxed);

@@ -114,6 +114,26 @@ def others():
         check(word in text, f"no '{word}' in {text}")
 
 
+def suspended():
+    """A task that was suspended three times is one task, of four pieces, with what it waited for."""
+    name = scene("suspended")
+    for command in ("stats", "report"):
+        (row,) = [line.split() for line in output(command, name).splitlines()
+                  if line.endswith("'skin' (skin.cpp:12)") and line.split()[0] == "1"]
+        check(row[1] == "0.784", f"{command}: not the time of all its pieces: {row}")
+    text = output("report", name)
+    check(text.startswith("Frame 37 took 5.5 ms, 3.8 ms more than it needed: it waited 3.8 ms for "
+                          "'nap' (nap.cpp:8), which somebody outside ends"), text)
+    (frame,) = json.loads(output("report", name, "--json"))["frames"]
+    external = [s["waits"]["external"] for s in frame["critical_path"] if s["task"] == "1"]
+    check(external == [0, 1_990_000, 0, 1_790_000], f"{external}")
+    output("export", name, "--chrome", FOLDER / "suspended.json")
+    events = json.loads((FOLDER / "suspended.json").read_text())["traceEvents"]
+    pieces = [(e["ts"], e["tid"]) for e in events if e["ph"] == "B" and e["name"] == "skin"]
+    check([at for at, _ in pieces] == [10, 2110, 3110, 5010], f"{pieces}")
+    check(len({row for _, row in pieces}) == 3, f"{pieces}")
+
+
 def refusals():
     name = scene("affinity")
     expect_refusal("frame 3 ", "report", name, "--frame", 3)
@@ -146,5 +166,5 @@ def refusals():
 done = subprocess.run([WRITE_SCENES, FOLDER], check=False, timeout=DEADLINE)
 check(done.returncode == 0, "no captures to look at")
 (FOLDER / "garbage").write_bytes(b"BRAIDCAP" + b"?" * 100)
-for part in (report_as_text, report_as_json, what_if, others, refusals):
+for part in (report_as_text, report_as_json, what_if, others, suspended, refusals):
     part()

@@ -18,6 +18,8 @@ if not shutil.which("protoc"):
     sys.exit(77)
 
 BRAID, MAKE_CAPTURES = sys.argv[1:3]
+SAMPLE = sys.argv[3] if len(sys.argv) > 3 else None  # of timers
+SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
 SCHEMA = pathlib.Path(__file__).parent / "export" / "trace.proto"
 DEADLINE = 100  # seconds
 
@@ -26,11 +28,14 @@ KINDS = {1: "spawned", 2: "edge", 4: "started", 5: "ended", 7: "cancelled", 8: "
          14: "event_set", 15: "event_taken", 16: "acquired", 17: "released", 18: "forked",
          19: "joined", 20: "job_started", 21: "job_ended", 32: "frame_begin", 33: "frame_end",
          34: "scope_begin", 35: "scope_end", 36: "counter", 37: "switched_out",
-         38: "switched_in", 39: "switches"}
+         38: "switched_in", 39: "switches", 40: "deferred", 41: "settled",
+         # Each piece of a task that was suspended is a slice.
+         42: "ended", 43: "started"}
 # Which kind of slice begins and ends with them.
 BEGINS = {"started": "ended", "wait_begin": "wait_end", "job_started": "job_ended",
           "scope_begin": "scope_end", "parked": "unparked"}
-INSTANTS = ("cancelled", "event_set", "event_taken", "acquired", "released", "forked", "joined")
+INSTANTS = ("cancelled", "event_set", "event_taken", "acquired", "released", "forked", "joined",
+            "deferred", "settled")
 
 
 def check(condition, message):
@@ -145,6 +150,7 @@ class perfetto_trace:
         self.open = defaultdict(list)
         self.begun, self.flows = [], defaultdict(list)
         self.kinds, self.states = Counter(), defaultdict(list)
+        self.instants = []
         last = 0
         for packet in decode(path):
             check(one(packet, "trusted_packet_sequence_id") == "1", "no sequence")
@@ -198,7 +204,7 @@ class perfetto_trace:
             check(self.open[track], f"{self.path}: an end without a begin on {track} at {time}")
             ended = self.open[track].pop()
         if kind == "TYPE_INSTANT":
-            one(event, "name_iid")
+            self.instants.append((self.names[one(event, "name_iid")], time, notes))
         if "source_location_iid" in event:
             check(one(event, "source_location_iid") in self.sources, "a place that is not there")
         for number in event.get("flow_ids", []):
@@ -359,6 +365,39 @@ def check_page(capture, page):
     check(json.loads(inside[2])["version"] == 1, "the analysis")
 
 
+def check_sample(folder):
+    """A program whose main thread waits for timers: each wait ends, and the report names the one
+    that was waited for."""
+    capture, out = folder / "sample.capture", folder / "sample.pftrace"
+    subprocess.run([SAMPLE], check=True, timeout=DEADLINE, stdout=subprocess.DEVNULL,
+                   env=os.environ | {"BRAID_CAPTURE": str(capture)})
+    text = next(SAMPLES.glob("*_timers_and_messages.cpp")).read_text().splitlines()
+    first = next(i for i, words in enumerate(text, 1) if "braid::timer sensor(" in words)
+    last = next(i for i, words in enumerate(text, 1) if i > first and words.endswith(");"))
+    done = braid("report", capture)
+    named = re.match(r"There are no frames\. The longest wait was one of 'main' outside of tasks, .*"
+                     r"for 'sensor' \(\d+_timers_and_messages\.cpp:(\d+)\), which somebody outside",
+                     done.stdout)
+    # Compilers differ in which line of a declaration is the place of a braced option.
+    check(named and first <= int(named[1]) <= last,
+          f"the report does not name the timer: {done.stdout}{done.stderr}")
+    done = braid("export", capture, "--perfetto", out)
+    check(done.returncode == 0, f"{capture}: exit {done.returncode}: {done.stderr}")
+    trace = check_perfetto(out, expectation(capture))
+    began, ended = {}, {}
+    for name, time, notes in trace.instants:
+        for known, words in ((began, "waits for "), (ended, "settled: ")):
+            if not name[1:-1].startswith(words):
+                continue
+            check(notes['"task"'] not in known, f"{name} of {notes} is said twice")
+            known[notes['"task"']] = (name[1:-1].removeprefix(words), time)
+    check(Counter(of for of, _ in began.values())["too late"] == 1, f"{began}")
+    check(Counter(of for of, _ in began.values())["sensor"] >= 2, f"{began}")
+    check(began.keys() == ended.keys(), f"deferred and not settled: {began.keys() ^ ended.keys()}")
+    for task, (of, time) in began.items():
+        check(ended[task][0] == of and ended[task][1] >= time, f"{began[task]}, {ended[task]}")
+
+
 with tempfile.TemporaryDirectory(prefix="braid-export-") as place:
     here = pathlib.Path(place)
     subprocess.run([MAKE_CAPTURES, here], check=True, timeout=DEADLINE)
@@ -381,4 +420,6 @@ with tempfile.TemporaryDirectory(prefix="braid-export-") as place:
     check(not traces["switched_somewhere"].states, "states of threads on no known core")
     check_names(traces["odd_names"], documents["odd_names"])
     check_refusals(here)
+    if SAMPLE:
+        check_sample(here)
     print(f"{len(captures)} captures, both formats, nothing lost")

@@ -1,6 +1,7 @@
 // braid report: what to change about a frame, and how it went.
 #include "analysis_json.hpp"
 #include "commands.hpp"
+#include "profile/analysis/longest_wait.hpp"
 #include "profile/analysis/text.hpp"
 #include "tables.hpp"
 
@@ -31,14 +32,14 @@ std::size_t chosen_frame(const profile::history& t, const report_options& o) {
                     t.frames.size(), t.frames.front().number, t.frames.back().number));
 }
 
-void print_path(const profile::history& t, const profile::frame_report& report) {
-    const std::uint64_t begin = t.frames[report.frame].begin;
+void print_path(const profile::history& t, std::span<const profile::path_step> path,
+                std::uint64_t begin) {
     fmt::print("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9}  {}\n", "at ms", "ran ms", "dependency",
                "external", "queue", "affinity", "preempted", "critical path");
     std::size_t shown = 0;
-    for (const profile::path_step& s : report.path) {
+    for (const profile::path_step& s : path) {
         if (shown++ == most_steps) {
-            fmt::print("{:>9} more\n", report.path.size() - most_steps);
+            fmt::print("{:>9} more\n", path.size() - most_steps);
             break;
         }
         fmt::print("{:>9.3f} {:>9.3f} {:>10.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f}  {}\n",
@@ -58,9 +59,18 @@ void print_report(const profile::history& t, std::size_t chosen) {
                t.frames.size(), ms(times.p50), ms(times.p95), ms(times.worst),
                t.frames[times.worst_frame].number);
     fmt::print("Frame {}:\n", frame.number);
-    print_path(t, report);
+    print_path(t, report.path, frame.begin);
     fmt::print("\n");
     print_lanes(t, {frame.begin, frame.end});
+    fmt::print("\nThe whole capture:\n");
+    print_types(t, most_types);
+}
+
+void print_wait(const profile::history& t, const profile::wait_report& report) {
+    fmt::print("{}\n\n", report.sentence);
+    print_path(t, report.path, report.wait.begin);
+    fmt::print("\n");
+    print_lanes(t, {report.wait.begin, report.wait.end});
     fmt::print("\nThe whole capture:\n");
     print_types(t, most_types);
 }
@@ -68,8 +78,11 @@ void print_report(const profile::history& t, std::size_t chosen) {
 void run(const report_options& o) {
     const profile::capture c = open_capture(o.path);
     const profile::history t = make_history(c);
-    need_frames(t, o.path);
     const bool one = o.frame || o.worst;
+    if (t.frames.empty() && !one && !o.as_json) {
+        if (const auto wait = longest_wait(t)) return print_wait(t, *wait);
+    }
+    need_frames(t, o.path);
     if (o.as_json) {
         std::optional<std::size_t> frame;
         if (one) frame = chosen_frame(t, o);

@@ -67,9 +67,9 @@ enum class event_kind : std::uint8_t {
     frame_begin = 32,
     // A frame of a frame_loop: other = its number, name.
     frame_end = 33,
-    // Task waits for somebody outside, too: other = the completion, name, facts.where.
+    // Task (empty: a timer) waits for somebody outside: other = completion, name, facts.where.
     deferred = 40,
-    // Other, a completion that task waits for, was settled; name.
+    // Other, which task waits for, was settled, or the timer is due or disarmed; name.
     settled = 41,
     // Its own work gave the thread back; `resumed` follows.
     suspended = 42,

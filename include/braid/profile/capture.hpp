@@ -82,9 +82,9 @@ enum class record_kind : std::uint8_t {
     switched_in = 38,
     // Since the last one on this lane: other = voluntary, aux = involuntary.
     switches = 39,
-    // Task, a completion, holds other open; aux = type.
+    // Task, a completion (or a timer's wait), holds other (or 0) open; aux = type.
     deferred = 40,
-    // Task, a completion of other, was settled; aux = type.
+    // Task, what other waited for, was settled, or its timer due or disarmed; aux = type.
     settled = 41,
     // Its own work gave the lane back; flags = end_flags.
     suspended = 42,

@@ -144,12 +144,34 @@ void outside_room::unlink(outside_source& s) {
     s.next_ = s.before_ = nullptr;
 }
 
+/// False: no memory.
+bool outside_room::put_source(outside_source& s, std::int64_t deadline, std::int64_t slack) {
+    s.armed_ = put({deadline, slack, {{.stable_id = s.stable_id_}, &s}});
+    if (!s.armed_) return false;
+    // No slot has that index.
+    s.wait_ = {armed_ << 32 | no_index};
+    report_wait(event_kind::deferred, s);
+    return true;
+}
+
+void outside_room::report_wait(event_kind kind, const outside_source& s) const {
+    if (!observed()) return;
+    const spawn_facts facts{.where = s.where_};
+    const seats_seat* const w = bound();
+    watcher().on_event({.kind = kind,
+                        .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
+                        .other = s.wait_,
+                        .name = s.name_,
+                        .facts = &facts});
+}
+
 bool outside_room::take_from_wheel(outside_source& s) {
     s.period_ = 0;
     s.wanted_ = false;
     const timer_id id = std::exchange(s.armed_, {});
     if (!id || !outside_->timers.cancel(id)) return false;
     ++disarmed_;
+    report_wait(event_kind::settled, s);
     return true;
 }
 
@@ -160,8 +182,7 @@ bool outside_room::arm(outside_source& s, const timing& when) {
     // Below 0 there is no time, and what is due since then is due now.
     const std::int64_t deadline = std::max<std::int64_t>(when.deadline, 0);
     const std::int64_t slack = std::max<std::int64_t>(when.slack, 0);
-    s.armed_ = put({deadline, slack, {{.stable_id = s.stable_id_}, &s}});
-    if (!s.armed_) return false;
+    if (!put_source(s, deadline, slack)) return false;
     s.period_ = std::max<std::int64_t>(when.period, 0);
     s.wanted_ = true;
     wake_if_needed(saturated_sum(deadline, slack));
@@ -172,8 +193,7 @@ bool outside_room::postpone(outside_source& s, std::int64_t deadline) {
     const locked lock(outside_mutex_);
     if (!s.wanted_) return false;
     // Armed: it was given another time meanwhile, and comes then.
-    if (!s.armed_) s.armed_ = put({deadline, 0, {{.stable_id = s.stable_id_}, &s}});
-    return static_cast<bool>(s.armed_);
+    return s.armed_ || put_source(s, deadline, 0);
 }
 
 bool outside_room::disarm(outside_source& s) {
@@ -229,9 +249,10 @@ void outside_room::close_sources() {
         for (outside_source* s = sources_[0]; s != nullptr; s = s->next_) s->wanted_ = false;
         disarmed_ +=
             outside_->timers.take_if([](const armed_call& c) { return c.source != nullptr; },
-                                     [](const wheel::entry& e) {
+                                     [this](const wheel::entry& e) {
                                          e.payload.source->armed_ = {};
                                          e.payload.source->period_ = 0;
+                                         report_wait(event_kind::settled, *e.payload.source);
                                      });
         for (outside_source* s = sources_[1]; s != nullptr; s = s->next_) stop_watching(*s);
         others = batch_of_others();

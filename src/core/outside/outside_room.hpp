@@ -10,6 +10,9 @@
 // O2  A source is armed again under the lock under which it was taken from the wheel: it always has
 //     room there, and disarm() finds it.
 // O3  Batches end before a safepoint is reached, and none begins while it lasts.
+// O4  Observers get each time that a timer of the program is armed as work outside: `deferred`, and
+//     `settled` when it is due or disarmed, both under the lock, so that neither is without the
+//     other.
 
 #include "core/outside/outside_source.hpp"
 #include "core/seats/threads_room.hpp"
@@ -100,6 +103,9 @@ private:
     bool start_sources() BRAID_REQUIRES(outside_mutex_);
     bool start_thread_of(outside_state& s) BRAID_REQUIRES(outside_mutex_);
     timer_id put(const wheel::entry& one) BRAID_REQUIRES(outside_mutex_);
+    bool put_source(outside_source& s, std::int64_t deadline, std::int64_t slack)
+        BRAID_REQUIRES(outside_mutex_);
+    void report_wait(event_kind kind, const outside_source& s) const;  // under the lock
     bool take_from_wheel(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void stop_watching(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void unlink(outside_source& s) BRAID_REQUIRES(outside_mutex_);

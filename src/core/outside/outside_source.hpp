@@ -5,8 +5,10 @@
 
 #include "base/platform/poller.hpp"
 #include "base/timer_wheel.hpp"
+#include "braid/core/task.hpp"
 
 #include <cstdint>
+#include <source_location>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -20,6 +22,7 @@ struct arrival {
     std::int64_t now = 0;
     std::uint64_t missed = 0;                 // periods of a timer that went by as a whole
     platform::descriptor_events events = {};  // of a descriptor
+    task_id wait = {};                        // of a timer: as observers know it
 };
 
 /// What a timer of the core does: plain data. On the source thread, which has the seat, without a
@@ -43,24 +46,30 @@ public:
     /// touched by nobody from then on.
     virtual void abandon() = 0;
 
+    const char* name() const { return name_; }
+    const std::source_location& where() const { return where_; }
     /// For a chooser; 0 without one.
     std::uint64_t stable_id() const { return stable_id_; }
     void set_stable_id(std::uint64_t id) { stable_id_ = id; }
 
 protected:
-    explicit outside_source(kind k) : kind_(k) {}
+    outside_source(kind k, const char* name, const std::source_location& where)
+        : kind_(k), name_(name), where_(where) {}
     virtual ~outside_source() = default;
 
 private:
     friend class outside_room;
 
     const kind kind_;
+    const char* const name_;
+    const std::source_location where_;
     std::uint64_t stable_id_ = 0;
     std::uint64_t arrivals_ = 0;  // with a stable id; the source thread's
     // Guarded by the room's lock.
     outside_source *next_ = nullptr, *before_ = nullptr;
     bool attached_ = false;
     timer_id armed_{};
+    task_id wait_{};           // with armed_; for observers
     std::int64_t period_ = 0;  // 0: comes once
     bool wanted_ = false;      // was armed, and not disarmed since
     int descriptor_ = -1;

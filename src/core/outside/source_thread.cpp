@@ -124,9 +124,12 @@ void outside_room::take_due(due_batch& b) {
         due_item& item = b.items[b.count++];
         item = {one.payload, {.deadline = one.deadline, .now = now}};
         ++fired_;
-        if (one.payload.source == nullptr) continue;
-        one.payload.source->armed_ = {};
-        if (one.payload.source->period_ != 0) come_again(one, item.how);
+        outside_source* const s = one.payload.source;
+        if (s == nullptr) continue;
+        s->armed_ = {};
+        item.how.wait = s->wait_;
+        report_wait(event_kind::settled, *s);
+        if (s->period_ != 0) come_again(one, item.how);
     }
     b.more = b.count == due_batch::most;
 }
@@ -138,7 +141,9 @@ void outside_room::come_again(const wheel::entry& one, arrival& how) {
     const std::int64_t late = (how.now - one.deadline) / s.period_;
     how.missed = static_cast<std::uint64_t>(late);
     const std::int64_t next = saturated_sum(one.deadline, saturated_product(late + 1, s.period_));
-    s.armed_ = put({next, one.slack, one.payload});
+    if (!put_source(s, next, one.slack) || !observed()) return;
+    // To an observer the wait for this tick follows the wait for the one before.
+    watcher().on_event({.kind = event_kind::edge, .task = s.wait_, .other = how.wait});
 }
 
 /// The wait may report a descriptor that was given up meanwhile; nobody has its tag then.

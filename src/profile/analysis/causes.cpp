@@ -114,10 +114,12 @@ void for_each_absence(const scene& s, const path_step& step, Take&& take) {
 void find_external(const scene& s, candidates& to) {
     by_type found(cause::external);
     for (const path_step& step : s.path) {
-        if (step.waits.external == 0) continue;
-        candidate& c = found.of(s.t.tasks[s.graph.nodes[step.outside].task].type);
-        c.time += step.waits.external;
-        c.changes.push_back({step.outside, 0, step.waits.external});
+        for (const outside_part& part : step.outside) {
+            if (part.time == 0) continue;
+            candidate& c = found.of(s.t.tasks[s.graph.nodes[part.node].task].type);
+            c.time += part.time;
+            c.changes.push_back({part.node, 0, part.time});
+        }
     }
     found.hand_over(to);
 }

@@ -33,8 +33,8 @@ per_type sums_of(const history& t) {
         }
         for (const path_step& s : critical_path(graph)) {
             const wait_times& w = s.waits;
-            if (s.outside != none) {
-                sums.path[t.tasks[graph.nodes[s.outside].task].type] += w.external;
+            for (const outside_part& part : s.outside) {
+                sums.path[t.tasks[graph.nodes[part.node].task].type] += part.time;
             }
             sums.path[t.bodies[s.body].type] += s.length() + w.queue + w.affinity + w.dependency;
         }

@@ -12,10 +12,13 @@ void explain_gap(const frame_graph& graph, path_step& step) {
     const std::uint64_t begin = std::max(step.begin, step.before);
     step.ready = std::clamp(n.ready, step.before, begin);
     const std::uint64_t until = n.first ? step.ready : begin;
-    if (step.outside != none) {
-        const graph_node& o = graph.nodes[step.outside];
-        step.waits.external =
-            time_span{std::max(o.begin, step.before), std::min(o.end, until)}.length();
+    std::uint64_t later = until;
+    for (outside_part& part : step.outside) {
+        const graph_node& o = graph.nodes[part.node];
+        const time_span span{std::max(o.begin, step.before), std::min(o.end, later)};
+        part.time = span.length();
+        step.waits.external += part.time;
+        later = std::min(later, span.begin);
     }
     step.waits.dependency = until - step.before - step.waits.external;
     if (!n.first) return;
@@ -39,12 +42,7 @@ std::vector<path_step> critical_path(const frame_graph& graph,
     // The order has no circles, so each node comes once at most; nodes of a circle have no latest.
     for (std::uint32_t i = graph.last; i != none; i = latest[i]) {
         const graph_node& n = graph.nodes[i];
-        if (n.is_outside() && !path.empty()) {
-            std::uint32_t& longest = path.back().outside;
-            const std::uint64_t length =
-                longest != none ? graph.nodes[longest].end - graph.nodes[longest].begin : 0;
-            if (n.end - n.begin > length) longest = i;
-        }
+        if (n.is_outside() && !path.empty()) path.back().outside.push_back({i});
         if (n.body == none) continue;
         const bool goes_on = !path.empty() && path.back().body == n.body &&
                              path.back().first != none &&

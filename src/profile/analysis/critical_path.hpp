@@ -10,10 +10,16 @@ namespace profile {
 /// Why something did not run.
 struct wait_times {
     std::uint64_t dependency = 0;  // on others to end
-    std::uint64_t external = 0;    // on somebody outside, by a completion
+    std::uint64_t external = 0;    // on somebody outside, by a completion, or on a timer
     std::uint64_t queue = 0;       // ready, but no thread took it
     std::uint64_t affinity = 0;    // the same, and only certain threads may
     std::uint64_t preempted = 0;   // the system ran something else
+};
+
+/// What somebody outside did: its node, and how much of a wait it explains.
+struct outside_part {
+    std::uint32_t node = none;
+    std::uint64_t time = 0;
 };
 
 /// A part of one body without a wait. Between the end of the step before (or the frame's begin) and
@@ -26,7 +32,7 @@ struct path_step {
     std::uint64_t ready = 0;            // from then on it waited for a thread
     std::uint64_t before = 0;           // the end of the step before
     std::uint32_t first = 0, last = 0;  // nodes of the graph
-    std::uint32_t outside = none;       // the node of what waits.external is about
+    std::vector<outside_part> outside;  // what waits.external consists of, the last one first
     bool after_wait = false;            // the thread comes back from a wait
     wait_times waits;
 

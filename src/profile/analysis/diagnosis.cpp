@@ -179,7 +179,7 @@ diagnostician::diagnostician(const history& from) : t_(from), usual_(from.types(
     // Of bodies: what others ran of a task's joins does not make its thread late.
     std::vector<std::vector<std::uint64_t>> times(from.types());
     for (const task_row& task : from.tasks) {
-        if (task.body == none || from.bodies[task.body].open) continue;
+        if (task.body == none || task.was_suspended() || from.bodies[task.body].open) continue;
         times[task.type].push_back(from.bodies[task.body].running);
     }
     for (std::size_t type = 0; type < times.size(); ++type) {

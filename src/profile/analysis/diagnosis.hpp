@@ -10,7 +10,7 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 
 enum class cause : std::uint8_t {
-    external,      // somebody outside, by a completion, was waited for
+    external,      // somebody outside, by a completion, or a timer was waited for
     affinity,      // may run on certain threads only; they were busy while others were idle
     late_wake,     // ready, and a thread slept on
     background,    // work that is not the frame's had the core

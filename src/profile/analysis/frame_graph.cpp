@@ -24,6 +24,8 @@ private:
     void add_piece(std::uint32_t body, std::uint64_t begin, std::uint64_t end, bool after_wait);
     std::uint64_t preempted(std::uint32_t body, std::uint64_t begin, std::uint64_t end) const;
     void add_needs_of_pieces();
+    void add_need_of_spawn(std::uint32_t node, const task_row& row);
+    void add_needs_of_body(std::uint32_t node, const body_row& body);
     void add_needs_of_task(std::uint32_t node, std::uint32_t task);
     void add_need_of_wait(std::uint32_t node, const mark& end);
     void add_needs_of_completions();
@@ -109,7 +111,7 @@ void graph_builder::add_piece(std::uint32_t body, std::uint64_t begin, std::uint
 void graph_builder::add_pieces(std::uint32_t body) {
     const body_row& row = t_.bodies[body];
     const bool root = row.kind == body_kind::root;
-    if (root && is_scheduler_thread(t_.lanes[row.lane].kind)) return;
+    if (root && t_.lanes[row.lane].of_scheduler) return;
     const std::uint64_t begin = graph_.frame.begin, end = graph_.frame.end;
     const std::span<const mark> marks = t_.marks_of(row);
     auto at = std::lower_bound(marks.begin(), marks.end(), begin,
@@ -169,14 +171,15 @@ std::uint32_t graph_builder::completion_of(std::uint32_t task) {
                                : row.children == 0      ? row.ended
                                                         : unknown;
     if (time == unknown || time < graph_.frame.begin || time > graph_.frame.end) return none;
-    if (row.body != none && row.children == 0) return piece_at(row.body, graph_.frame.end);
+    if (row.body != none && row.children == 0) return piece_at(row.last_body, graph_.frame.end);
     const auto [at, added] =
         completions_.try_emplace(task, static_cast<std::uint32_t>(graph_.nodes.size()));
     if (added) {
         graph_node n;
         n.begin = n.end = time;
-        if (row.external && row.spawned != unknown) {
-            n.begin = std::clamp(row.spawned, graph_.frame.begin, time);
+        if (row.external) {
+            const bool before = row.spawned == unknown || row.spawned < graph_.frame.begin;
+            n.begin = before ? graph_.frame.begin : std::min(row.spawned, time);
         }
         n.task = task;
         graph_.nodes.push_back(n);
@@ -189,11 +192,26 @@ void graph_builder::need(std::uint32_t node, std::uint32_t other) {
     if (other != none && other != node) needs_.emplace_back(node, other);
 }
 
-void graph_builder::add_needs_of_task(std::uint32_t node, std::uint32_t task) {
-    const task_row& row = t_.tasks[task];
+void graph_builder::add_need_of_spawn(std::uint32_t node, const task_row& row) {
     if (row.spawned != unknown && row.spawned >= graph_.frame.begin) {
         need(node, control_at(row.spawned_in, row.spawned));
     }
+}
+
+/// A task that was suspended goes on after what it awaited. What it awaited later, it needed later.
+void graph_builder::add_needs_of_body(std::uint32_t node, const body_row& body) {
+    const task_row& row = t_.tasks[body.task];
+    if (!row.was_suspended()) return add_needs_of_task(node, body.task);
+    if (body.earlier == none) add_need_of_spawn(node, row);
+    if (body.earlier != none) need(node, piece_at(body.earlier, graph_.frame.end));
+    for (const std::uint32_t other : t_.predecessors_of(row)) {
+        if (t_.tasks[other].completed <= body.begin) need(node, completion_of(other));
+    }
+}
+
+void graph_builder::add_needs_of_task(std::uint32_t node, std::uint32_t task) {
+    const task_row& row = t_.tasks[task];
+    add_need_of_spawn(node, row);
     bool listed = false;
     for (const std::uint32_t other : t_.predecessors_of(row)) {
         need(node, completion_of(other));
@@ -235,7 +253,7 @@ void graph_builder::add_needs_of_pieces() {
         const body_row& row = t_.bodies[body];
         const std::uint32_t first = found->second.first;
         if (graph_.nodes[first].first) {
-            if (row.kind == body_kind::task) add_needs_of_task(first, row.task);
+            if (row.kind == body_kind::task) add_needs_of_body(first, row);
             if (row.kind == body_kind::job) need(first, control_at(row.from_body, row.from_time));
         }
         for (std::uint32_t i = 0; i < found->second.count; ++i) {
@@ -276,7 +294,7 @@ void graph_builder::add_needs_of_completions() {
         const std::uint32_t node = completions_.at(task);
         const task_row& row = t_.tasks[task];
         if (row.body != none) {
-            need(node, piece_at(row.body, graph_.frame.end));
+            need(node, piece_at(row.last_body, graph_.frame.end));
         } else {
             add_needs_of_task(node, task);
             if (row.parent != none) need(completion_of(row.parent), node);

@@ -44,7 +44,7 @@ std::uint32_t history::next_above(std::uint32_t base, std::uint32_t body) const 
 
 bool history::is_idle(std::uint32_t body, std::uint64_t time) const {
     const body_row& row = bodies[body];
-    if (row.kind == body_kind::root && is_scheduler_thread(lanes[row.lane].kind)) return true;
+    if (row.kind == body_kind::root && lanes[row.lane].of_scheduler) return true;
     const std::span<const mark> all = marks_of(row);
     const auto after = std::upper_bound(all.begin(), all.end(), time,
                                         [](std::uint64_t t, const mark& m) { return t < m.time; });

@@ -24,16 +24,18 @@ struct task_row {
                   completed = unknown;
     std::uint64_t first_seen = 0;  // the earliest of its records
     std::uint32_t type = 0;
-    std::uint32_t parent = none, releaser = none;  // tasks
-    std::uint32_t body = none;
+    std::uint32_t parent = none, releaser = none;          // tasks
+    std::uint32_t body = none, last_body = none;           // several, where it was suspended
     std::uint32_t spawned_in = none, completed_in = none;  // bodies
     std::uint32_t children = 0;
     std::uint32_t first_predecessor = 0, predecessors = 0;  // history::predecessors_of()
     std::uint8_t flags = 0;                                 // spawn_flags
     std::uint8_t end_flags = 0;
     bool cancelled = false;
-    bool external = false;  // a completion: runs from `deferred` to `settled`, and has no body
+    // A completion, or a timer's wait: runs from `deferred` to `settled`, and has no body.
+    bool external = false;
 
+    bool was_suspended() const { return body != last_body; }
     bool has(spawn_flags f) const { return (flags & f) != 0; }
     unsigned priority() const { return flags & spawn_priority; }
 };
@@ -49,6 +51,7 @@ struct body_row {
     std::uint32_t task = none;                 // of a job: the one that forked it
     std::uint32_t lane = 0;
     std::uint32_t below = none;
+    std::uint32_t earlier = none;  // the same task's before it was suspended
     std::uint32_t type = 0;
     std::uint32_t first_mark = 0, marks = 0;  // history::marks_of()
     std::uint32_t from_body = none;           // of a job: where it was forked
@@ -113,6 +116,7 @@ struct absence {
 
 struct lane_row {
     lane_kind kind = lane_kind::other;
+    bool of_scheduler = false;  // so is what its thread does outside of tasks
     std::uint32_t root = none;
     std::uint32_t first_body = 0, bodies = 0;  // in order of their begins; the root is the first
     std::vector<lane_span> spans;              // the last one ends at `end`
@@ -193,8 +197,6 @@ history make_history(const capture& from);
 
 /// Lanes that serve the frame: workers, and those that stand in for them.
 inline bool is_worker(lane_kind k) { return k == lane_kind::worker || k == lane_kind::reserve; }
-/// Outside of tasks their threads belong to the scheduler.
-inline bool is_scheduler_thread(lane_kind k) { return is_worker(k) || k == lane_kind::background; }
 
 }  // namespace profile
 BRAID_NAMESPACE_END

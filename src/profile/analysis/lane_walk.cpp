@@ -83,7 +83,11 @@ lane_state before_first(const record& r) {
 }
 
 void lane_walk::begin_lane(const std::vector<record>& records) {
-    row_.kind = to_.from->lanes[lane_].kind;
+    const lane& from = to_.from->lanes[lane_];
+    row_.kind = from.kind;
+    // Of the threads of no kind only the one that serves timers has a seat.
+    const bool serves_timers = row_.kind == lane_kind::other && from.seat != lane::no_seat;
+    row_.of_scheduler = is_worker(row_.kind) || row_.kind == lane_kind::background || serves_timers;
     row_.first_body = static_cast<std::uint32_t>(to_.bodies.size());
     row_.root = row_.first_body;
     body_row root;
@@ -93,11 +97,12 @@ void lane_walk::begin_lane(const std::vector<record>& records) {
     stack_.begin({body_kind::root, 0}, {row_.root});
     if (records.empty()) {
         // Whoever does anything says so, sooner or later.
-        parked_ = is_scheduler_thread(row_.kind);
+        parked_ = row_.of_scheduler;
         return;
     }
     idle_ = before_first(records[0]);
-    if (!is_scheduler_thread(row_.kind)) idle_ = lane_state::outside;
+    if (!row_.of_scheduler) idle_ = lane_state::outside;
+    if (serves_timers) idle_ = lane_state::runtime;
     parked_ = records[0].kind == record_kind::unparked;
     out_ = records[0].kind == record_kind::switched_in;
 }
@@ -108,7 +113,7 @@ lane_state lane_walk::state() const {
     if (out_ && by_itself_ && (at_rest() || top().waits)) return lane_state::parked;
     if (out_) return lane_state::preempted;
     if (looking_) return lane_state::search;
-    if (at_rest() && !top().waits && !is_scheduler_thread(row_.kind)) return lane_state::outside;
+    if (at_rest() && !top().waits && !row_.of_scheduler) return lane_state::outside;
     if (at_rest() || top().waits) return idle_;
     return lane_state::run;
 }
@@ -167,9 +172,6 @@ void lane_walk::push(const record& r, std::uint32_t task, body_kind kind) {
     if (task != none) body.type = to_.tasks[task].type;
     stack_.begin({kind, kind == body_kind::job ? r.other : task},
                  {static_cast<std::uint32_t>(to_.bodies.size())});
-    if (kind == body_kind::task && to_.tasks[task].body == none) {
-        to_.tasks[task].body = top().body;
-    }
     to_.bodies.push_back(body);
 }
 
@@ -399,6 +401,35 @@ void sort_marks(history& to) {
     to.marks.swap(sorted);
 }
 
+/// A task that was suspended has a body for each time that it ran.
+void link_bodies(history& to) {
+    std::vector<std::uint32_t> again;
+    for (std::uint32_t i = 0; i < to.bodies.size(); ++i) {
+        if (to.bodies[i].kind != body_kind::task) continue;
+        task_row& task = to.tasks[to.bodies[i].task];
+        if (task.body == none) {
+            task.body = task.last_body = i;
+            continue;
+        }
+        if (!task.was_suspended()) again.push_back(task.body);
+        task.last_body = i;
+        again.push_back(i);
+    }
+    std::sort(again.begin(), again.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::tie(to.bodies[a].begin, a) < std::tie(to.bodies[b].begin, b);
+    });
+    for (const std::uint32_t i : again) to.tasks[to.bodies[i].task].body = none;
+    for (const std::uint32_t i : again) {
+        task_row& task = to.tasks[to.bodies[i].task];
+        if (task.body == none) {
+            task.body = i;
+        } else {
+            to.bodies[i].earlier = task.last_body;
+        }
+        task.last_body = i;
+    }
+}
+
 void match_frames(history& to, exchange& with) {
     for (auto& [key, halves] : with.frames) {
         std::sort(halves.begin(), halves.end(), [](const frame_row& a, const frame_row& b) {
@@ -433,6 +464,7 @@ void walk_lanes(history& to, const record_tasks& tasks) {
         lane_walk(to, with, lane).run(tasks[lane]);
     }
     answer_questions(to, with);
+    link_bodies(to);
     sort_marks(to);
     match_frames(to, with);
 }

@@ -47,7 +47,7 @@ std::vector<type_row> type_statistics(const history& from) {
     const std::vector<std::uint64_t> own = own_times(from), totals = totals_with_children(from);
     for (std::size_t i = 0; i < from.tasks.size(); ++i) {
         const task_row& task = from.tasks[i];
-        if (task.body == none || from.bodies[task.body].open) continue;
+        if (task.body == none || from.bodies[task.last_body].open) continue;
         const std::uint64_t time = own[i];
         times[task.type].push_back(time);
         type_row& row = rows[task.type];

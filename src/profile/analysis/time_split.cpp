@@ -1,5 +1,6 @@
 #include "profile/analysis/time_split.hpp"
 
+#include "profile/analysis/spans.hpp"
 #include "profile/analysis/statistics.hpp"
 
 #include <algorithm>
@@ -43,22 +44,49 @@ std::uint64_t time_between_bodies(const history& from, time_span within) {
 }
 
 std::uint64_t task_split::total() const {
-    return running + waits.dependency + waits.queue + waits.affinity + waits.preempted;
+    return running + waits.dependency + waits.external + waits.queue + waits.affinity +
+           waits.preempted;
 }
+
+namespace {
+
+/// What of that time the task waited for somebody outside.
+std::uint64_t time_outside(const history& from, std::uint32_t task, time_span within) {
+    span_set all;
+    for (const std::uint32_t other : from.external) {
+        const task_row& row = from.tasks[other];
+        if (row.parent != task) continue;
+        all.push_back({row.spawned == unknown ? 0 : row.spawned, row.completed});
+    }
+    return length_of(common(joined(std::move(all)), {within}));
+}
+
+}  // namespace
 
 task_split split_of(const history& from, const task_row& task) {
     task_split split;
     if (task.body == none) return split;
-    const body_row& body = from.bodies[task.body];
-    split.running = body.running;
-    split.waits.preempted = body.preempted;
-    split.waits.dependency = body.waiting();
-    split.whole = task.spawned != unknown && task.ready != unknown && !body.open &&
-                  task.spawned <= task.ready && task.ready <= body.begin;
+    bool in_order = true;  // a broken capture may let a task go on before it was suspended
+    const auto number = static_cast<std::uint32_t>(&task - from.tasks.data());
+    for (std::uint32_t at = task.last_body; at != none; at = from.bodies[at].earlier) {
+        const body_row& body = from.bodies[at];
+        split.running += body.running;
+        split.waits.preempted += body.preempted;
+        split.waits.dependency += body.waiting();
+        if (body.earlier == none) continue;
+        const time_span suspended{from.bodies[body.earlier].end, body.begin};
+        in_order = in_order && suspended.begin <= suspended.end;
+        const std::uint64_t outside = time_outside(from, number, suspended);
+        split.waits.external += outside;
+        split.waits.dependency += suspended.length() - outside;
+    }
+    const std::uint64_t began = from.bodies[task.body].begin;
+    split.whole = in_order && task.spawned != unknown && task.ready != unknown &&
+                  !from.bodies[task.last_body].open && task.spawned <= task.ready &&
+                  task.ready <= began;
     if (!split.whole) return split;
     split.waits.dependency += task.ready - task.spawned;
-    (task.has(spawn_restricted) ? split.waits.affinity : split.waits.queue) +=
-        body.begin - task.ready;
+    (task.has(spawn_restricted) ? split.waits.affinity : split.waits.queue) += began - task.ready;
     return split;
 }
 

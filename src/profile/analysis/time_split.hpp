@@ -22,7 +22,7 @@ lane_split split_of(const lane_row& lane, time_span within);
 /// recorder read the clock. What lies around sleep is none of them. 0: there are none.
 std::uint64_t time_between_bodies(const history& from, time_span within);
 
-/// Ended - spawned = running + dependency + queue + affinity + preempted.
+/// Ended - spawned = running + dependency + external + queue + affinity + preempted.
 struct task_split {
     std::uint64_t running = 0;
     wait_times waits;

@@ -106,6 +106,8 @@ private:
 std::optional<candidate> as_straggler(const scene& s, usual_times& usual, std::uint32_t number) {
     const body_row& body = s.t.bodies[number];
     if (body.kind != body_kind::task || body.open) return std::nullopt;
+    // Between two suspensions a task may do anything.
+    if (s.t.tasks[body.task].was_suspended()) return std::nullopt;
     const std::uint64_t median = usual.of(body.type);
     if (median == 0 || body.running < straggler_times * median) return std::nullopt;
     // Where the times of switches are not known, one bit says that there were some; then it is

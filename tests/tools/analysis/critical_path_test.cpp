@@ -227,4 +227,51 @@ TEST(CriticalPath, AStepThatClocksLetBeginBeforeWhatItNeedsIsNotPreemptedLongerT
     EXPECT_TRUE(seen);
 }
 
+TEST(CriticalPath, OfAPeriodicTimerGoesThroughTheWaitsForAllItsTicks) {
+    // The frame needs the third tick; the ones before did nothing for it.
+    braid_test::scene_builder b(1);
+    const std::uint32_t source = b.lane(profile::lane_kind::other),
+                        beat = b.type("beat", "b.cpp", 5);
+    b.say(0, 5, record_kind::deferred, 101, 0, beat);
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        const std::uint64_t at = 1000 * i;
+        b.say(source, at, record_kind::settled, 100 + i, 0, beat);
+        if (i < 3) {
+            b.say(source, at, record_kind::deferred, 101 + i, 0, beat);
+            b.say(source, at, record_kind::edge, 101 + i, 100 + i);
+        }
+        b.say(source, at + 1, record_kind::spawned, i, 0, beat, 1);
+        b.say(source, at + 1, record_kind::edge, i, 100 + i);
+        b.say(source, at + 1, record_kind::ready, i).run(1, at + 10, at + 20, i, beat);
+    }
+    const looked_at l(b.whole(3100, 3));
+    EXPECT_EQ(l.ids(), (ids{0, 3, 0}));
+    l.expect_whole();
+    EXPECT_EQ(l.path[1].outside.size(), 3U);
+    EXPECT_NEAR(static_cast<double>(l.path[1].waits.external), 2995.0 * us, 10.0 * us);
+}
+
+TEST(CriticalPath, OfWorkOutsideThatWasThereBeforeTheCaptureBeginsWithTheFrame) {
+    braid_test::scene_builder b(1);
+    const std::uint32_t source = b.lane(profile::lane_kind::other), once = b.type("once");
+    b.say(source, 2000, record_kind::settled, 101, 0, once);
+    b.say(source, 2001, record_kind::spawned, 1, 0, once, 1);
+    b.say(source, 2001, record_kind::edge, 1, 101).say(source, 2001, record_kind::ready, 1);
+    b.run(1, 2010, 2500, 1, once);
+    const looked_at l(b.whole(2600, 1));
+    l.expect_whole();
+    std::uint64_t external = 0;
+    for (const profile::path_step& s : l.path) external += s.waits.external;
+    EXPECT_NEAR(static_cast<double>(external), 2000.0 * us, 10.0 * us);
+}
+
+TEST(CriticalPath, OfATaskThatWasSuspendedGoesThroughItsPiecesAndWhatItAwaited) {
+    const looked_at l(braid_test::suspended_scene());
+    EXPECT_EQ(l.ids(), (ids{0, 1, 1, 2, 1, 1, 0}));
+    l.expect_whole();
+    EXPECT_EQ(l.path[2].waits.external, (2100 - 110) * us);  // behind the first nap
+    EXPECT_EQ(l.path[3].waits.external, 0U);                 // task 2 was spawned in the piece
+    EXPECT_EQ(l.path[5].waits.external, (5000 - 3210) * us);
+}
+
 }  // namespace

@@ -1,5 +1,6 @@
 // Records become tasks, bodies and frames, also where the capture has not seen everything.
 #include "profile/analysis/compare.hpp"
+#include "profile/analysis/longest_wait.hpp"
 #include "profile/analysis/report.hpp"
 #include "scenes.hpp"
 
@@ -138,9 +139,11 @@ void look_at_everything(const profile::capture& c) {
     for (const profile::task_row& task : t.tasks) {
         const profile::task_split s = split_of(t, task);
         if (s.whole) {
-            EXPECT_EQ(s.total(), t.bodies[task.body].end - task.spawned);
+            EXPECT_EQ(s.total(), t.bodies[task.last_body].end - task.spawned);
         }
     }
+    const auto wait = longest_wait(t);
+    EXPECT_TRUE(!wait || wait->wait.begin <= wait->wait.end);
     if (t.frames.empty()) return;
     std::vector<profile::machine> machines(3);
     machines[1].cores = 1;
@@ -160,7 +163,7 @@ TEST(History, OfNonsenseIsLookedAtWithoutHarm) {
         const std::uint64_t ids = 1 + up_to(30);
         for (unsigned i = 0; i < 400; ++i) {
             const auto kind =
-                static_cast<record_kind>(up_to(5) == 0 ? 32 + up_to(8) : 1 + up_to(20));
+                static_cast<record_kind>(up_to(5) == 0 ? 32 + up_to(11) : 1 + up_to(20));
             const bool frame = kind == record_kind::frame_begin || kind == record_kind::frame_end;
             b.say(static_cast<std::uint32_t>(up_to(lanes - 1)), up_to(300), kind, up_to(ids),
                   up_to(frame ? 3 : ids), frame ? 0 : static_cast<std::uint32_t>(up_to(3)),

@@ -1,5 +1,6 @@
 // The time of a lane and of a task falls apart into its parts, and nothing is lost.
 #include "profile/analysis/report.hpp"
+#include "profile/analysis/statistics.hpp"
 #include "scenes.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ TEST(LaneSplit, OfEveryWorkerAddsUpToTheFrameInEveryScene) {
          {braid_test::healthy_scene, braid_test::external_scene, braid_test::affinity_scene,
           braid_test::preemption_scene, braid_test::shared_core_scene, braid_test::background_scene,
           braid_test::chain_scene, braid_test::fine_scene, braid_test::priority_scene,
-          braid_test::straggler_scene, braid_test::late_wake_scene}) {
+          braid_test::straggler_scene, braid_test::late_wake_scene, braid_test::suspended_scene}) {
         const profile::capture c = scene();
         const profile::history t = make_history(c);
         const profile::time_span frame{t.frames[0].begin, t.frames[0].end};
@@ -138,6 +139,38 @@ TEST(TaskSplit, OfARestrictedTaskTheQueueIsAffinity) {
     const profile::task_split s = split_of(t, t.tasks[t.find(2, 0)]);
     EXPECT_EQ(s.waits.affinity, 8400 * us);
     EXPECT_EQ(s.waits.queue, 0U);
+}
+
+TEST(TaskSplit, OfASuspendedTaskHasAllPiecesAndWhatItWaitedForOutside) {
+    const profile::capture c = braid_test::suspended_scene();
+    const profile::history t = make_history(c);
+    const profile::task_row& task = t.tasks[t.find(1, 0)];
+    const profile::task_split s = split_of(t, task);
+    ASSERT_TRUE(s.whole);
+    EXPECT_EQ(s.running, (102 + 90 + 102 + 490) * us);
+    EXPECT_EQ(s.waits.external, ((2100 - 112) + (5000 - 3212)) * us);
+    EXPECT_EQ(s.waits.queue, 5 * us);
+    EXPECT_EQ(s.total(), task.ended - task.spawned);
+    // It is one task in the tables, with the time of all its pieces.
+    for (const profile::type_row& row : type_statistics(t)) {
+        if (t.name_of(row.type) != "'skin' (skin.cpp:12)") continue;
+        EXPECT_EQ(row.count, 1U);
+        EXPECT_EQ(row.total, s.running);
+        return;
+    }
+    ADD_FAILURE() << "skin is in no table";
+}
+
+TEST(TaskSplit, OfATaskThatGoesOnBeforeItWasSuspendedIsNotWhole) {
+    capture_builder b;
+    const auto w = b.lane(), v = b.lane();
+    const auto type = b.type("skin");
+    b.spawn(w, 0, 1, type).say(w, 10, record_kind::started, 1, 0, type);
+    b.say(w, 30, record_kind::suspended, 1).say(v, 20, record_kind::resumed, 1, 0, type);
+    b.say(v, 40, record_kind::ended, 1).say(v, 40, record_kind::completed, 1);
+    const profile::capture c = b.make();
+    const profile::history t = make_history(c);
+    EXPECT_FALSE(split_of(t, t.tasks[t.find(1, 0)]).whole);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // things at one moment (CAUSE+CAUSE), recorded. For planted_test.py. Two threads do the work: with
 // one worker the main thread is the other one, with two it only waits.
 #include "halves.hpp"
+#include "outside.hpp"
 
 #include <braid/braid.hpp>
 #include <braid/profile/recorder.hpp>
@@ -28,7 +29,9 @@ void wait_for_all(braid::scheduler& s, const std::vector<braid::task_id>& all) {
 }
 
 void healthy(braid::scheduler& s) {
-    std::vector<braid::task_id> all;
+    const braid::timer beat(s, {.name = "beat", .every = braid::milliseconds(1)}, [] {});
+    const braid::future<void> idle = co_spawn(s, {.name = "idle"}, planted::naps());
+    std::vector<braid::task_id> all = {idle.id()};
     for (int i = 0; i < 40; ++i) all.push_back(s.spawn({.name = "even"}, [] { work(0.5); }));
     wait_for_all(s, all);
 }
@@ -92,7 +95,12 @@ struct plan {
     std::function<void(braid::scheduler&)> frame;  // or halves
     int workers = 1;
     std::vector<half> halves = {};
+    std::size_t ring_records = std::size_t{1} << 19;
 };
+
+/// Threads that have nothing to do before the frame say their first word in it, and the memory for
+/// the records of one that says much takes some ms.
+plan of_few_records(void (*frame)(braid::scheduler&)) { return {frame, 1, {}, 4096}; }
 
 /// The main thread, and workers without a half, have nothing to do.
 plan halves(std::vector<half> all, int workers) { return {nullptr, workers, std::move(all)}; }
@@ -105,13 +113,17 @@ const std::map<std::string, half> half_of = {
 };
 
 const std::map<std::string, plan> causes = {
-    {"none", {&healthy}},
+    {"none", of_few_records(&healthy)},
     {"affinity", {&affinity, 2}},
     {"serial_chain", {&serial_chain}},
     {"too_fine", {&too_fine}},
     {"priority", {&priority}},
     {"straggler", {&straggler}},
     {"background", {&background}},
+    {"sleep", of_few_records(&planted::sleep)},
+    {"timer", of_few_records(&planted::timer)},
+    {"channel", of_few_records(&planted::channel)},
+    {"completion", of_few_records(&planted::completion)},
     {"late_wake", halves({&planted::late_wake}, 1)},
     {"preemption", halves({&planted::preemption}, 1)},
 };
@@ -177,7 +189,7 @@ int main(int count, char** arguments) {
     planted::become(planted::urgency::normal);
     // Emptied at the end only: with two cores the recorder's own thread would be a cause.
     braid::profile::recorder recorder(
-        {.ring_records = std::size_t{1} << 19, .flush_every = braid::nanoseconds{10'000'000'000}});
+        {.ring_records = chosen->ring_records, .flush_every = braid::nanoseconds{10'000'000'000}});
     braid::scheduler s({
         .workers = chosen->workers,
         .worker_threads = {.name = "worker"},

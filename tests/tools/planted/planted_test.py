@@ -14,6 +14,12 @@ RUNS = 5
 CAUSES = {"none": None, "affinity": "upload", "serial_chain": "link", "too_fine": "dust",
           "priority": "light", "straggler": "tile", "background": "bake", "late_wake": "hop",
           "preemption": "solve"}
+# What a frame waits for outside: its name, and the text of the line that the report names.
+HERE = pathlib.Path(__file__).parent
+OUTSIDE = {"sleep": ("cooldown", 'sleep_for(late, "cooldown")'),
+           "timer": ("respawn", 'braid::timer respawn('),
+           "channel": ("orders", "orders.pop()"),
+           "completion": ("disk read", '.name = "disk read"')}
 # Eight pairs cannot be there at one moment on two cores; docs/design/profile.md says why.
 PAIRS = """
     affinity+background affinity+late_wake affinity+preemption affinity+serial_chain
@@ -41,14 +47,23 @@ def diagnosis(cause, path):
     return json.loads(told)["frames"][0]["diagnosis"]
 
 
+def line_of(text):
+    lines = (HERE / "outside.hpp").read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
 def is_right(one, planted):
+    if planted in OUTSIDE:
+        name, text = OUTSIDE[planted]
+        return (one is not None and one["causes"] == [{"cause": "external", "task": name}]
+                and f"'{name}' (outside.hpp:{line_of(text)})" in one["sentence"])
     named = {(c["cause"], c["task"]) for c in one["causes"]} if one else set()
     return named == {(c, CAUSES[c]) for c in planted.split("+") if c != "none"}
 
 
 failures = []
 with tempfile.TemporaryDirectory(prefix="braid-planted-") as folder:
-    for cause in CHOSEN or [*CAUSES, *PAIRS]:
+    for cause in CHOSEN or [*CAUSES, *OUTSIDE, *PAIRS]:
         found = [diagnosis(cause, pathlib.Path(folder, f"{run}.braid")) for run in range(RUNS)]
         right = sum(is_right(one, cause) for one in found)
         print(f"{cause}: {right} of {RUNS}")

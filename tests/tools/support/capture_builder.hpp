@@ -108,8 +108,10 @@ private:
         for (const profile::record& r : made_.lanes[lane].records) {
             const std::uint64_t at = r.time / us;
             pause(at);
-            open += r.kind == record_kind::started || r.kind == record_kind::job_started;
-            open -= r.kind == record_kind::ended || r.kind == record_kind::job_ended;
+            open += r.kind == record_kind::started || r.kind == record_kind::resumed ||
+                    r.kind == record_kind::job_started;
+            open -= r.kind == record_kind::ended || r.kind == record_kind::suspended ||
+                    r.kind == record_kind::job_ended;
             free_since = at;
         }
         pause(until);

@@ -60,6 +60,31 @@ inline profile::capture external_scene() {
     return b.whole(6150, 2);
 }
 
+/// skin is suspended three times: for a nap of 2 ms, for other, which it spawns, and for a nap of
+/// 1.8 ms. It goes on on another lane each time, the last time on the first.
+inline profile::capture suspended_scene() {
+    scene_builder b;
+    const std::uint32_t nap = b.type("nap", "nap.cpp", 8);
+    const auto piece = [&](std::uint32_t lane, std::uint64_t begin, std::uint64_t end, bool last) {
+        const bool first = begin == 10;
+        b.say(lane, begin, first ? record_kind::started : record_kind::resumed, 1, 0, b.skin);
+        b.say(lane, end, last ? record_kind::ended : record_kind::suspended, 1);
+    };
+    b.spawn(0, 5, 1, b.skin);
+    piece(3, 10, 112, false);
+    b.say(3, 110, record_kind::deferred, 91, 1, nap).say(3, 110, record_kind::edge, 1, 91);
+    b.say(1, 2100, record_kind::settled, 91, 1, nap).ready(1, 2101, 1, 91);
+    piece(2, 2110, 2200, false);
+    b.spawn(2, 2190, 2, b.other).say(2, 2195, record_kind::edge, 1, 2);
+    b.run(1, 2195, 3100, 2, b.other).ready(1, 3101, 1, 2);
+    piece(1, 3110, 3212, false);
+    b.say(1, 3210, record_kind::deferred, 92, 1, nap).say(1, 3210, record_kind::edge, 1, 92);
+    b.say(2, 5000, record_kind::settled, 92, 1, nap).ready(2, 5001, 1, 92);
+    piece(3, 5010, 5500, true);
+    b.say(3, 5500, record_kind::completed, 1);
+    return b.whole(5550, 1);
+}
+
 /// skin is off its core from 2 to 5 ms.
 inline profile::capture preemption_scene() {
     scene_builder b;

@@ -13,6 +13,7 @@ int main(int count, char** arguments) {
         {"healthy", braid_test::healthy_scene},
         {"affinity", braid_test::affinity_scene},
         {"external", braid_test::external_scene},
+        {"suspended", braid_test::suspended_scene},
         {"straggler", braid_test::straggler_scene},
         {"fine", braid_test::fine_scene},
         {"joins", braid_test::joins_scene},
