@@ -15,7 +15,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 struct fd_wait::state final : core::outside_source {
-    state(runtime& r, completion_id i) : outside_source(kind::awaited), rt(r), id(i) {}
+    state(runtime& r, completion_id i, const request& wanted)
+        : outside_source(kind::awaited, wanted.name, wanted.where), rt(r), id(i) {}
     void arrived(runtime& of, whole_seat& w, const core::arrival& what) override {
         event = what.events;
         const completion_id settled = id;
@@ -36,7 +37,7 @@ bool fd_wait::begin(task_context& context) {
     const completion_id id = await_outside(
         context, {.name = request_.name, .deadline = request_.deadline, .where = request_.where});
     if (!id) return false;
-    state_ = ::new (static_cast<void*>(bytes_)) state(rt, id);
+    state_ = ::new (static_cast<void*>(bytes_)) state(rt, id, request_);
     core::sources(rt).attach(*state_);
     const char* const refused = core::sources(rt).watch(
         *state_, request_.descriptor, {.readable = !request_.writes, .writable = request_.writes});

@@ -62,7 +62,7 @@ protected:
         braid::event never(s);
         while (!enough()) s.do_work_while_waiting_for(never, braid::microseconds(200));
     }
-    /// As often as `times`, each with its end after it.
+    /// The wait of that name was reported `times` times, each with its end after it.
     void expect_ended_waits(const std::string& name, std::size_t times) {
         std::map<std::uint64_t, int> open;
         std::size_t ended = 0;

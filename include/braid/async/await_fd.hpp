@@ -36,7 +36,7 @@ private:
 
     request request_;
     state* state_ = nullptr;  // in bytes_, from begin() to end()
-    alignas(8) std::byte bytes_[128];
+    alignas(8) std::byte bytes_[144];
 };
 
 class fd_awaiter : public awaiter {
