@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_reasons = 3;
 constexpr std::uint64_t least_share = 20;  // what is less than that part of the wait is left out
 
-/// In time, with the longest first; by what was waited for.
+/// One thing that the wait was for.
 struct reason {
     std::uint64_t time = 0;
     std::string text;
@@ -63,12 +63,13 @@ std::vector<reason> reasons_of(const history& t, const frame_graph& graph,
         all.push_back(
             {time, text_of("%s for %s, which ran", in_ms(time).c_str(), t.name_of(type).c_str())});
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const reason& a, const reason& b) { return a.time > b.time; });
-    const auto counts = [&](const reason& one) {
+    std::sort(all.begin(), all.end(), [](const reason& a, const reason& b) {
+        return a.time != b.time ? a.time > b.time : a.text < b.text;
+    });
+    const auto too_short = [&](const reason& one) {
         return one.time * least_share < graph.frame.length();
     };
-    all.erase(std::find_if(all.begin(), all.end(), counts), all.end());
+    all.erase(std::find_if(all.begin(), all.end(), too_short), all.end());
     all.resize(std::min(all.size(), most_reasons));
     return all;
 }
