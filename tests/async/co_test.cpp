@@ -147,7 +147,7 @@ TEST_P(Coroutine, GetsTheFailureOfWhatItAwaitsAndMayGoOn) {
                   try {
                       co_await id;
                   } catch (const std::runtime_error& e) {
-                      co_return std::string(e.what()) == "disk" ? 1 : 2;
+                      co_return braid_test::says(e, "disk") ? 1 : 2;
                   }
                   co_return 3;
               }),

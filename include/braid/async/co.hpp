@@ -110,7 +110,9 @@ public:
         r.no_memory = !frame();
         if (r.no_memory) return r;
         r.error = std::exchange(frame().promise().error, nullptr);
-        if constexpr (!std::is_void_v<T>) r.value = std::exchange(frame().promise().value, {});
+        if constexpr (!std::is_void_v<T>) {
+            if (auto& value = frame().promise().value) r.value.emplace(std::move(*value));
+        }
         return r;
     }
 
@@ -256,9 +258,9 @@ public:
     using co_awaiter::co_awaiter;
     void await_resume() { co_loop::raise(result()); }
     await_result<void> result() {
-        auto r = co_awaiter::result();
-        if (!r.value) return {r};
-        return {*r.value};
+        const auto r = co_awaiter::result();
+        if (r.value) return {*r.value};
+        return {r};
     }
 };
 
