@@ -160,19 +160,20 @@ void suspensions_room::unlink(shard& in, detail_block& d) {
 }
 
 void suspensions_room::end_waits_of(life_seat& w, const scope_state& of) {
-    for (shard& in : suspended_) {
-        // What becomes ready does so without the lock: with a chooser another thread may go on
-        // there.
-        ended_wait some[32];
-        std::size_t count = 0;
-        do {
-            count = end_some_of(w, in, of, some);
-            for (std::size_t n = 0; n < count; ++n) {
-                slot& s = slot_at(some[n].index);
-                if (drop_waits(s.waits_for, some[n].shares)) make_ready(w, some[n].index, {});
-            }
-        } while (count == std::size(some));
-    }
+    for (shard& in : suspended_) end_waits_in(w, in, of);
+}
+
+void suspensions_room::end_waits_in(life_seat& w, shard& in, const scope_state& of) {
+    // What becomes ready does so without the lock: with a chooser another thread may go on there.
+    ended_wait some[32];
+    std::size_t count = 0;
+    do {
+        count = end_some_of(w, in, of, some);
+        for (const ended_wait& ended : std::span(some, count)) {
+            if (!drop_waits(slot_at(ended.index).waits_for, ended.shares)) continue;
+            make_ready(w, ended.index, {});
+        }
+    } while (count == std::size(some));
 }
 
 std::size_t suspensions_room::end_some_of(life_seat& w, shard& in, const scope_state& of,

@@ -49,6 +49,7 @@ private:
     struct ended_wait {
         std::uint32_t index, shares;  // which the caller drops
     };
+    void end_waits_in(life_seat& w, shard& in, const scope_state& of);
     std::size_t end_some_of(life_seat& w, shard& in, const scope_state& of,
                             std::span<ended_wait> some);
     void list_suspended(std::uint32_t index);
