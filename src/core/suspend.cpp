@@ -46,6 +46,8 @@ resumption end_suspension(task_context& context) {
 
 void point(runtime& rt) { rt.point(); }
 
+mutex& lock_of_waiting(runtime& rt, const void* list) { return rt.lock_of_waiting(list); }
+
 bool complete_awaited(runtime& rt, completion_id id) {
     const runtime::settling call(rt);
     rt.point();

@@ -102,8 +102,7 @@ struct frame_state final : code_holder {
 
     /// Coroutines that wait for a frame go on; 0: there will be none.
     void release_waiting(std::uint64_t frame);
-    mutex waiting_mutex;
-    waiting_tasks waiting{waiting_mutex};
+    waiting_tasks waiting{rt};
 };
 
 /// In the scheduler's memory. Null: there is none.

@@ -159,7 +159,7 @@ private:
         bool ended = false;
         {
             const detail::locked lock(lock_);
-            ended = w.cancelled || (this->*now)(w, released) || !among.list(w);
+            ended = (this->*now)(w, released) || !among.list(w);
         }
         if (released != nullptr) detail::complete_awaited(rt_, released->id);
         if (ended) detail::complete_awaited(rt_, w.id);
@@ -225,7 +225,7 @@ private:
     std::uint32_t first_ BRAID_GUARDED_BY(lock_) = 0, count_ BRAID_GUARDED_BY(lock_) = 0;
     std::uint64_t dropped_ BRAID_GUARDED_BY(lock_) = 0;
     bool closed_ BRAID_GUARDED_BY(lock_);
-    detail::waiting_tasks poppers_{lock_}, pushers_{lock_};
+    detail::waiting_tasks poppers_{rt_}, pushers_{rt_};
 };
 
 template <class T>

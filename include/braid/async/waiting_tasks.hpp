@@ -3,8 +3,10 @@
 // task waits by lies in its coroutine's frame, so that waiting takes no memory of the list.
 
 #include "braid/base/mutex.hpp"
+#include "braid/base/policy.hpp"
 #include "braid/core/suspend.hpp"
 
+#include <cstddef>
 #include <source_location>
 
 BRAID_NAMESPACE_BEGIN
@@ -12,9 +14,11 @@ namespace detail {
 
 class waiting_tasks;
 
-/// Guarded by the lock of `in`, but for `id`, which is written before anybody else has it.
+/// Until its `id` is complete. Guarded by the list's lock, but for what is written before anybody
+/// else has it: `in`, `lock` and `id`.
 struct waiting_task {
-    waiting_tasks* in = nullptr;
+    waiting_tasks* in = nullptr;  // there as long as this is listed
+    mutex* lock = nullptr;        // of `in`; outlives it
     waiting_task* next = nullptr;
     waiting_task* before = nullptr;
     completion_id id;
@@ -22,38 +26,44 @@ struct waiting_task {
     bool cancelled = false;  // before it was listed
 };
 
-/// The caller that takes a task out of the list completes its `id`, without the lock. All but arm()
-/// wants the owner's lock (which clang's rules cannot name here).
+/// The caller that takes a task out of the list completes its `id`. May end while those that were
+/// taken are about to be cancelled, but not while any is listed.
 class waiting_tasks {
 public:
-    explicit waiting_tasks(mutex& lock) : lock_(lock) {}
+    explicit waiting_tasks(runtime& rt) : lock_(lock_of_waiting(rt, this)) {}
     waiting_tasks(const waiting_tasks&) = delete;
     waiting_tasks& operator=(const waiting_tasks&) = delete;
 
-    /// First, within a suspension and without the lock. False: no memory.
+    /// First, within a suspension. False: no memory.
     bool arm(waiting_task& w, task_context& context, const char* name,
              const std::source_location& where) {
         w.in = this;
+        w.lock = &lock_;
         w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where});
         return static_cast<bool>(w.id);
     }
     /// False: it was cancelled meanwhile; the caller completes it.
     bool list(waiting_task& w) {
+        const locked lock(lock_);
         if (w.cancelled) return false;
         w.listed = true;
         w.before = last_;
         (last_ != nullptr ? last_->next : first_) = &w;
         last_ = &w;
-        ++count_;
+        count_.store(size() + 1, relaxed);
         return true;
     }
     /// The one that has waited longest. Null: there is none.
     waiting_task* take() {
+        if (size() == 0) return nullptr;
+        const locked lock(lock_);
         waiting_task* const w = first_;
         if (w != nullptr) unlist(*w);
         return w;
     }
-    std::size_t size() const { return count_; }
+    // relaxed: a channel lists and takes under a lock of its own, and a coroutine that comes to a
+    // loop meanwhile waits for the next frame. Who leaves is missed by nobody.
+    std::size_t size() const { return count_.load(relaxed); }
 
 private:
     void unlist(waiting_task& w) {
@@ -61,14 +71,13 @@ private:
         (w.next != nullptr ? w.next->before : last_) = w.before;
         w.next = w.before = nullptr;
         w.listed = false;
-        --count_;
+        count_.store(size() - 1, relaxed);
     }
     static bool leave(void* waiting, completion_id) {
         auto& w = *static_cast<waiting_task*>(waiting);
-        waiting_tasks& in = *w.in;
-        const locked lock(in.lock_);
+        const locked lock(*w.lock);
         const bool left = w.listed;
-        if (left) in.unlist(w);
+        if (left) w.in->unlist(w);
         w.cancelled = !left;
         return left;
     }
@@ -76,7 +85,7 @@ private:
     mutex& lock_;
     waiting_task* first_ = nullptr;
     waiting_task* last_ = nullptr;
-    std::size_t count_ = 0;
+    atomic<std::size_t> count_{0};
 };
 
 }  // namespace detail

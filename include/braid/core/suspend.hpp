@@ -4,6 +4,7 @@
 // resumption, and stays where it is until it returns without having suspended.
 
 #include "braid/base/export.hpp"
+#include "braid/base/mutex.hpp"
 #include "braid/base/policy.hpp"
 #include "braid/core/completion.hpp"
 #include "braid/core/task.hpp"
@@ -45,6 +46,8 @@ BRAID_API bool go_on_at(task_context& context, thread_ref on);
 BRAID_API std::int64_t clock_of(task_context& context);
 /// At the entrance of a call: with a chooser another thread may go on first.
 BRAID_API void point(runtime& rt);
+/// The lock of the list of suspended tasks at that address; lives as long as the runtime.
+BRAID_API mutex& lock_of_waiting(runtime& rt, const void* list);
 /// Away from a coroutine that ends a wait of another one.
 BRAID_API bool complete_awaited(runtime& rt, completion_id id);
 

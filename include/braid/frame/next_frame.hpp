@@ -19,7 +19,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 struct frame_waiter : waiting_task {
-    std::uint64_t frame = 0;  // the loop's lock
+    std::uint64_t frame = 0;  // by who completes it
 };
 /// Within a suspension. False: no memory.
 BRAID_API bool wait_for_frame(frame_state* loop, frame_waiter& w, task_context& context,

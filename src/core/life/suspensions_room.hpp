@@ -38,7 +38,15 @@ public:
     /// The scope was cancelled: what its tasks await, they await no longer.
     void end_waits_of(life_seat& w, const scope_state& of);
 
+    /// Who cancels a wait may come to its list's lock when the list is gone: so it lies here.
+    mutex& lock_of_waiting(const void* list) {
+        return waiting_[reinterpret_cast<std::uintptr_t>(list) / 64 % shards].lock;
+    }
+
 private:
+    struct alignas(64) own_line {
+        mutex lock;
+    };
     struct alignas(64) shard {
         mutex lock;
         std::uint32_t first BRAID_GUARDED_BY(lock) = no_index;
@@ -57,7 +65,8 @@ private:
     void unlink(shard& in, detail_block& d) BRAID_REQUIRES(in.lock);
     bool holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited);
 
-    shard suspended_[shards];  // tasks of scopes whose wait may end early
+    shard suspended_[shards];   // tasks of scopes whose wait may end early
+    own_line waiting_[shards];  // of lists outside the core, by address
 };
 
 }  // namespace detail
