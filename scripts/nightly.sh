@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Long campaigns: scripts/nightly.sh [SCALE]. Stress tests and models SCALE times as long (20),
 # the stress tests again under both sanitizers, clang-tidy, a second compiler, arm64, broken captures
-# and modules, planted causes.
+# and modules, planted causes, no policy at all.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,6 +22,11 @@ for preset in ci asan tsan; do
     # The limits of CTest are for the usual length.
     ctest --preset "$preset" -L '^(stress|model)$' --timeout $((scale * 120)) --no-tests=ignore
 done
+# The library does without each of its policies.
+mapfile -t without < <(sed -n 's/^braid_policy(\([a-z_]*\) .*/-DBRAID_POLICY_\U\1=OFF/p' cmake/braid_policies.cmake)
+cmake --preset ci -B out/build/without_policies "${without[@]}" >/dev/null
+cmake --build out/build/without_policies --target unit_tests >/dev/null
+ctest --test-dir out/build/without_policies -L '^unit$' -j "$(nproc)"
 # 1,000 reloads of a module that everybody holds, at each worker count; a run has 50, or 5.
 for preset in ci asan tsan; do
     workers=0,1,2,4,8,64 runs=$scale

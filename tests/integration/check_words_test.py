@@ -172,7 +172,7 @@ class table(unittest.TestCase):
 
     def test_each_name_that_passes_is_still_in_use(self):
         files = {path: file.read_text(encoding="utf-8")
-                 for top in ("include", "src", "tests", "docs")
+                 for top in ("include", "src", "tests", "samples", "docs")
                  for file in (ROOT / top).rglob("*") if file.suffix in check_words.SUFFIXES
                  for path in [str(file.relative_to(ROOT))]}
         for below, names in check_words.PENDING.items():

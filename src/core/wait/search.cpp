@@ -48,7 +48,7 @@ bool work_search::is_needed(std::uint64_t entry) const {
     return rt_.slot_at(index_of(entry)).environment.load(relaxed) == &target_.all_of->environment;
 }
 
-bool work_search::is_node(task_id id) const {
+bool work_search::wants_its_kind(task_id id) const {
     if (id == target_.task) return false;
     const slot& s = rt_.slot_at(index_of(id.value));
     return s.has(flag_own_kind) && rt_.is_below(s, target_.task);

@@ -26,8 +26,8 @@ public:
 
     /// By what find() found for this target lately.
     bool is_needed(std::uint64_t entry) const;
-    /// A node of the graph whose run is awaited.
-    bool is_node(task_id id) const;
+    /// It is below the awaited task and of its kind, as nodes are in the run of a graph.
+    bool wants_its_kind(task_id id) const;
 
 protected:
     wait_room& rt_;

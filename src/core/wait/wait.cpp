@@ -235,9 +235,10 @@ void wait_loop::run_on_top(task_id id) {
                    id);
     }
     floats_.use(w_, rt_.float_control());
-    // What a scope needs, all of its tasks are; what a run of a graph needs, its nodes.
+    // What a scope needs, all of its tasks are; what a task needs that has children of its own kind,
+    // as the run of a graph has nodes, all those.
     const auto more = [&](std::uint64_t entry) {
-        return target_.all_of != nullptr || target_.run_everything || is_node({entry});
+        return target_.all_of != nullptr || target_.run_everything || wants_its_kind({entry});
     };
     rt_.run(w_, id, more(id.value));
     rt_.run_chain(w_, [&](std::uint64_t entry) { return is_needed(entry); }, more);
