@@ -26,7 +26,7 @@ public:
 
     /// By what find() found for this target lately.
     bool is_needed(std::uint64_t entry) const;
-    /// It is below the awaited task and of its kind, as nodes are in the run of a graph.
+    /// True for a task of its own kind below the awaited one: a node, in the run of a graph.
     bool wants_its_kind(task_id id) const;
 
 protected:

@@ -235,8 +235,8 @@ void wait_loop::run_on_top(task_id id) {
                    id);
     }
     floats_.use(w_, rt_.float_control());
-    // What a scope needs, all of its tasks are; what a task needs that has children of its own kind,
-    // as the run of a graph has nodes, all those.
+    // What a scope needs, all of its tasks are; what a task needs that has children of its own
+    // kind, as the run of a graph has nodes, all those.
     const auto more = [&](std::uint64_t entry) {
         return target_.all_of != nullptr || target_.run_everything || wants_its_kind({entry});
     };
