@@ -159,6 +159,8 @@ namespace detail {
 
 template <class T>
 co<T> co_promise<T>::get_return_object() noexcept {
+    static_assert(alignof(co_promise) <= 2 * sizeof(void*),
+                  "what a coroutine returns must not be over-aligned");
     return co<T>(std::coroutine_handle<co_promise>::from_promise(*this));
 }
 template <class T>
@@ -170,22 +172,26 @@ inline co<void> co_promise<void>::get_return_object() noexcept {
 }
 inline co<void> co_promise<void>::get_return_object_on_allocation_failure() noexcept { return {}; }
 
-/// What lies in the task.
+/// Of a task: the frame that goes on next, and those that await it.
+BRAID_API bool show_frames(const resumable_body& loop, code_search& to, held_code what);
+
+/// What lies in the task, where it is made.
 template <class T>
 struct co_body {
-    explicit co_body(co<T>&& c) : outermost(std::move(c)) {}
+    explicit co_body(co<T>&& c) : outermost(std::move(c)) {
+        outermost.internals().promise().loop = &loop;
+        loop.show_code = &show_frames;
+        loop.current = outermost.internals();
+    }
+    co_body(const co_body&) = delete;
+    co_body& operator=(const co_body&) = delete;
 
-    co<T> outermost;
     co_loop loop;
+    co<T> outermost;
     static_assert(sizeof(co_loop) + sizeof(co<T>) <= closure_bytes);
 
     /// True: it has returned.
     bool run(task_context& context) {
-        auto& promise = outermost.internals().promise();
-        if (promise.loop == nullptr) {
-            promise.loop = &loop;
-            loop.current = outermost.internals();
-        }
         loop.run(context);
         return !loop.current;
     }
@@ -223,7 +229,7 @@ future<T> co_spawn(scheduler& s, const task_options& options, co<T>&& c) {
     if (!c) return {};
     detail::runtime& rt = s.internals();
     const task_id id = detail::submit_as<detail::co_body<T>>(
-        rt, nullptr, options, detail::draft_kind::valued, &detail::run_co<T>, std::move(c));
+        rt, nullptr, options, detail::draft_kind::resumable, &detail::run_co<T>, std::move(c));
     return id ? future<T>(rt, id) : future<T>();
 }
 

@@ -38,7 +38,7 @@ struct await_result<void> : await_status {};
 namespace detail {
 
 /// Lies in the task.
-struct co_loop {
+struct co_loop : resumable_body {
     std::coroutine_handle<> current;  // goes on next; null: the outermost one has returned
     task_context* context = nullptr;  // while the body runs
     bool suspended = false;

@@ -34,9 +34,10 @@ struct draft {
 enum class draft_kind : std::uint8_t {
     posted,  // no id leaves: nobody can wait for it, depend on it or add children
     spawned,
-    built,   // kept open by a builder
-    valued,  // kept by an owning handle (future)
-    shared,  // its closure stays for its children, until it completes
+    built,      // kept open by a builder
+    valued,     // kept by an owning handle (future)
+    resumable,  // valued, and what lies in its storage is a resumable_body
+    shared,     // its closure stays for its children, until it completes
 };
 
 /// `w`: the calling thread's seat when the caller knows it, else null.

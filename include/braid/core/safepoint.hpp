@@ -32,7 +32,8 @@ public:
     const char* awake() const { return awake_; }
 
     /// Reports all that holds the code; returns how many that are. Asked are tasks that have not
-    /// run (callable and captures; one above 48 bytes only by its code), values in futures, graphs,
+    /// run (callable and captures; one above 48 bytes only by its code), coroutines by the code of
+    /// the frames that wait for each other, values in futures, graphs,
     /// job lists, queues, rate threads, frame stages, handlers, observers, every code_holder, and
     /// the stacks of the threads that rest, frame by frame. Costs a look at every task slot, and
     /// 5 to 50 µs for a thread that rests within a task. Reached only; from this thread.
@@ -44,8 +45,8 @@ public:
     BRAID_API void forget(const code_range& code);
 
     /// The callable of a task that was reported is destroyed at once, by this thread; after the end
-    /// of this the task completes as cancelled when it would have run. False: it has begun, or is
-    /// part of a graph or batch. Also within `found`.
+    /// of this the task completes as cancelled when it would have run. False: it has begun (a
+    /// coroutine that waits has), or is part of a graph or batch. Also within `found`.
     BRAID_API bool cancel(const held_code& what);
 
     /// Runs whatever is ready for that time, as a worker would; for one that waits for holders to

@@ -13,10 +13,18 @@
 #include <exception>
 
 BRAID_NAMESPACE_BEGIN
+class code_search;
 class event;
 class task_context;
+struct held_code;
 namespace detail {
 class runtime;
+
+/// Stands first in the storage of a draft_kind::resumable task, until that holds its value.
+struct resumable_body {
+    /// Reports the code that it runs when it goes on, if that is searched for: true.
+    bool (*show_code)(const resumable_body& self, code_search& to, held_code what) = nullptr;
+};
 
 struct suspension {
     bool first_is_enough = false;  // of the tasks that are awaited

@@ -2,10 +2,12 @@
 // that has registered with the scheduler.
 #include "braid/core/code_holders.hpp"
 
+#include "braid/core/suspend.hpp"
 #include "core/control/seat_lease.hpp"
 #include "core/run/ticket_kind.hpp"
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
@@ -53,6 +55,13 @@ code_holder::~code_holder() { rt_.holders().remove(*this); }
 namespace detail {
 namespace {
 
+/// Null: its body is none, or has given way to a value.
+const resumable_body* resumable_body_of(const task_room& tasks, const slot& s) {
+    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
+    if (d == nullptr || !d->resumable || d->has_value.load(relaxed)) return nullptr;
+    return std::launder(reinterpret_cast<const resumable_body*>(s.storage));
+}
+
 /// The callable is still in the slot, or a value that `invoke` destroys.
 bool has_callable(const task_room& tasks, const slot& s) {
     if (!s.has(flag_own_kind) && s.invoke == nullptr) return false;
@@ -74,6 +83,13 @@ void look_at_object(code_search& to, const char* name, const void* object) {
 }
 
 }  // namespace
+
+bool runtime::look_into_storage(code_search& to, const held_code& what, const slot& s) const {
+    if (const resumable_body* const body = resumable_body_of(*this, s)) {
+        return body->show_code(*body, to, what);
+    }
+    return to.look_into(what, s.storage, sizeof s.storage);
+}
 
 void runtime::search_task(code_search& to, std::uint32_t index) const {
     const slot& s = slot_at(index);
@@ -101,7 +117,7 @@ void runtime::search_task(code_search& to, std::uint32_t index) const {
             return to.report(what);
         }
     }
-    if (to.look_into(what, s.storage, sizeof s.storage)) return;
+    if (look_into_storage(to, what, s)) return;
     what.address = reinterpret_cast<std::uintptr_t>(s.environment.load(relaxed));
     to.look_at(what);
 }
@@ -112,10 +128,11 @@ void runtime::search_running(code_search& to, const whole_seat& w) const {
         const slot& s = slot_at(t->slot);
         // Those of others are reported as if they had not begun, or by their module.
         if (s.has(flag_own_kind) || has_callable(*this, s)) continue;
-        to.look_into({.use = code_use::task,
-                      .name = s.name != nullptr ? s.name : "",
-                      .task = id_of(t->slot)},
-                     s.storage, sizeof s.storage);
+        look_into_storage(to,
+                          {.use = code_use::task,
+                           .name = s.name != nullptr ? s.name : "",
+                           .task = id_of(t->slot)},
+                          s);
     }
 }
 
@@ -134,6 +151,7 @@ bool runtime::cancel_at_rest(task_id id) {
     slot& s = slot_at(id);
     constexpr std::uint16_t others = flag_own_kind | flag_shared;
     if (s.has(others) || s.runner.load(relaxed) != UINT16_MAX || is_running(id)) return false;
+    if (was_suspended(s)) return false;  // its frame lies in lists of what it awaits
     // relaxed: who ends it goes on after resume(), by a lock.
     s.flags.fetch_or(flag_cancel, relaxed);
     if (const closure_fn end = std::exchange(s.invoke, nullptr)) end(s.storage, nullptr);

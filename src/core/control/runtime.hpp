@@ -64,6 +64,7 @@ private:
     seats_seat* reuse_main_seat(const char* name);
     bool take_frozen(whole_seat* self, std::int64_t deadline);
     void search_task(code_search& to, std::uint32_t index) const;
+    bool look_into_storage(code_search& to, const held_code& what, const slot& s) const;
     void search_running(code_search& to, const whole_seat& w) const;
     bool is_running(task_id id) const;
     void search_handlers(code_search& to) const;

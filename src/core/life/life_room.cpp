@@ -81,6 +81,7 @@ std::uint16_t flag_of(draft_kind kind) {
         case draft_kind::posted:
             return flag_posted;
         case draft_kind::valued:
+        case draft_kind::resumable:
             return flag_detailed;
         case draft_kind::built:
             return 0;

@@ -31,7 +31,8 @@ bool life_room::may_be_named(const seats_seat& w) {
 bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_kind kind) {
     detail_block* d = make_detail(w, s);
     if (d == nullptr) return false;
-    d->holders.store(kind == draft_kind::valued ? 2 : 1, relaxed);
+    d->resumable = kind == draft_kind::resumable;
+    d->holders.store(kind == draft_kind::valued || d->resumable ? 2 : 1, relaxed);
     d->seat.store(o.on.seat, relaxed);
     d->visit = o.on.visit;
     d->direct.store(o.on || o.workers != 0, relaxed);

@@ -158,6 +158,7 @@ struct detail_block {
     std::uint32_t result_ordinal = 0;
 
     // ---- of a task that gives its thread back; see life/suspensions_room.hpp
+    bool resumable = false;          // its storage begins with a resumable_body, or holds its value
     bool was_suspended = false;      // so its body is called also where it is cancelled
     bool first_is_enough = false;    // of what it awaits
     bool may_end_early = false;      // by a cancellation
