@@ -172,7 +172,7 @@ inline co<void> co_promise<void>::get_return_object() noexcept {
 }
 inline co<void> co_promise<void>::get_return_object_on_allocation_failure() noexcept { return {}; }
 
-/// Of a task: the frame that goes on next, and those that await it.
+/// Shows the frame of a task that goes on next, and those that await it.
 BRAID_API bool show_frames(const resumable_body& loop, code_search& to, held_code what);
 
 /// What lies in the task, where it is made.
