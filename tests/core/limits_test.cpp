@@ -81,6 +81,14 @@ TEST_F(Limits, EachNumberOfASchedulerMayBeAnything) {
         o.workers = scheduler_options::automatic;  // cores minus main_threads
         expect_works(o);
     }
+    EXPECT_EQ(notes_.count(&recorder::log, "::main_threads"), 8U);
+    for (const int n : {scheduler_options::most_main_threads - 1,
+                        scheduler_options::most_main_threads}) {
+        scheduler_options o = options();
+        o.main_threads = n;
+        expect_works(o);
+    }
+    EXPECT_EQ(notes_.count(&recorder::log, "::main_threads"), 8U) << "these are in the range";
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, SIZE_MAX - 1, SIZE_MAX}) {
         scheduler_options o = options();
         o.stack_reserve_bytes = bytes;
@@ -108,7 +116,7 @@ TEST_F(Limits, ThreadsStartWithAnyStackNiceAndCore) {
         s.wait(s.spawn([&] { ran = true; }));
         EXPECT_TRUE(ran);
     }
-    for (const int n : {INT_MIN, -20, -1, 0, 19, 20, 1023, 1024, INT_MAX}) {
+    for (const int n : {INT_MIN, -20, -1, 0, 19, 20, 1022, 1023, 1024, INT_MAX}) {
         scheduler_options o = options();
         o.worker_threads.nice = n;
         o.worker_threads.pin = true;
@@ -118,7 +126,7 @@ TEST_F(Limits, ThreadsStartWithAnyStackNiceAndCore) {
     // The largest: the system has no room for them, the log says so, and the work is done.
     EXPECT_EQ(notes_.count(&recorder::log, "refused to start"), 3U);
     EXPECT_EQ(notes_.count(&recorder::log, "stack_bytes"), 2U);
-    EXPECT_EQ(notes_.count(&recorder::log, "::nice"), 5U);
+    EXPECT_EQ(notes_.count(&recorder::log, "::nice"), 6U);
     EXPECT_EQ(notes_.count(&recorder::log, "first_cpu"), 4U);
 }
 
