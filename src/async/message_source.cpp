@@ -23,7 +23,8 @@ struct message_tasks::state final : source_state<int> {
         if (f.drop != nullptr) f.drop(f.self);
     }
     void show_code(code_search& to) const override {
-        to.look_at(code_use::callback, name(), serves.serve);
+        to.look_at_callable(code_use::callback, name(), reinterpret_cast<const void*>(serves.serve),
+                            serves.captures, serves.captured_bytes);
     }
     bool has_left() const { return serves.left != nullptr && serves.left(serves.self); }
     /// True: there is a task, or will be.

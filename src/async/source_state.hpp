@@ -37,7 +37,7 @@ public:
     source_body<What>& body() { return body_; }
     const source_body<What>& body() const { return body_; }
     void show_code(code_search& to) const override {
-        to.look_at(code_use::callback, name(), body_.code());
+        to.look_at_callable(code_use::callback, name(), body_.code(), body_.object(), body_.size());
     }
 
     /// acquire: who knows the id sees what the source thread did before.

@@ -39,7 +39,9 @@ struct rate_thread::state final : code_holder {
 
     bool runs_code() const override { return ticks.load(seq_cst) && !thread.rests_in_wait(); }
     void show_code(code_search& to) const override {
-        to.look_at(code_use::thread, options.name, owner.body_.call);
+        const body& b = owner.body_;
+        to.look_at_callable(code_use::thread, options.name, reinterpret_cast<const void*>(b.call),
+                            b.object, b.size);
     }
     /// False: it is to stop.
     bool begin_tick() {

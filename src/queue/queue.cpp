@@ -249,11 +249,8 @@ bool queue::state::runs_code() const {
 
 void queue::item::show_code(code_search& to, const char* name) const {
     if (manage_ == nullptr) return;
-    held_code what{.use = code_use::queued,
-                   .name = name,
-                   .address = reinterpret_cast<std::uintptr_t>(manage_)};
-    if (to.where().has(what.address)) return to.report(what);
-    to.look_into(what, bytes_, inline_bytes);
+    to.look_at_callable(code_use::queued, name, reinterpret_cast<const void*>(manage_), bytes_,
+                        inline_bytes);
 }
 
 void queue::state::show_code(code_search& to) const {

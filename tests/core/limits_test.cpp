@@ -82,8 +82,8 @@ TEST_F(Limits, EachNumberOfASchedulerMayBeAnything) {
         expect_works(o);
     }
     EXPECT_EQ(notes_.count(&recorder::log, "::main_threads"), 8U);
-    for (const int n : {scheduler_options::most_main_threads - 1,
-                        scheduler_options::most_main_threads}) {
+    for (const int n :
+         {scheduler_options::most_main_threads - 1, scheduler_options::most_main_threads}) {
         scheduler_options o = options();
         o.main_threads = n;
         expect_works(o);

@@ -45,6 +45,8 @@ public:
         bool (*left)(const void* self) = nullptr;                 // there are messages
         void (*drop)(void* self) = nullptr;  // gives all memory back: the scheduler ends
         void* self = nullptr;
+        const void* captures = nullptr;  // of the program's callable
+        std::size_t captured_bytes = 0;
     };
 
     /// Brings the numbers into their ranges.
@@ -128,7 +130,12 @@ public:
         if (cells_.data() == nullptr || batch_.data() == nullptr || !keep(std::forward<F>(f))) {
             return;
         }
-        tasks_.open({.serve = &serve, .left = &left, .drop = &drop, .self = this});
+        tasks_.open({.serve = &serve,
+                     .left = &left,
+                     .drop = &drop,
+                     .self = this,
+                     .captures = body_.object(),
+                     .captured_bytes = body_.size()});
     }
     /// Takes no more; returns when all that was pushed was served, and helps with it. After a
     /// shutdown began what is left is dropped. Not from a task of its own: that is reported, and

@@ -57,6 +57,7 @@ public:
         if (g.bytes == nullptr) return false;
         ::new (g.bytes) callable(std::forward<F>(f));
         object_ = std::exchange(g.bytes, nullptr);
+        size_ = sizeof(callable);
         call_ = &call_as<callable>;
         destroy_ = [](runtime& of, void* object) {
             std::launder(static_cast<callable*>(object))->~callable();
@@ -67,6 +68,7 @@ public:
     /// Takes the other one's, having none.
     void take(source_body& from) {
         object_ = std::exchange(from.object_, nullptr);
+        size_ = from.size_;
         call_ = from.call_;
         destroy_ = from.destroy_;
     }
@@ -74,8 +76,10 @@ public:
     void reset(runtime& rt) {
         if (void* const object = std::exchange(object_, nullptr)) destroy_(rt, object);
     }
-    /// Where its code lies.
+    // For a code_search.
     const void* code() const { return reinterpret_cast<const void*>(call_); }
+    const void* object() const { return object_; }
+    std::size_t size() const { return size_; }
 
 private:
     template <class F>
@@ -93,6 +97,7 @@ private:
     }
 
     void* object_ = nullptr;
+    std::size_t size_ = 0;
     void (*call_)(void* object, task_context& task, What what) = nullptr;
     void (*destroy_)(runtime& of, void* object) = nullptr;
 };

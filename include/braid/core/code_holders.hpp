@@ -74,6 +74,9 @@ public:
     }
     /// Each pointer-sized word at `bytes`, which is aligned for one. True: one of them is.
     BRAID_API bool look_into(const held_code& what, const void* bytes, std::size_t size);
+    /// A callable, once: its code, or else what it has captured.
+    BRAID_API void look_at_callable(code_use use, const char* name, const void* code,
+                                    const void* object, std::size_t size);
     void report(const held_code& what) { found_(user_, what); }
 
 private:

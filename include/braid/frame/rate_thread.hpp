@@ -78,7 +78,8 @@ public:
                  [](detail::runtime& rt, void* object) {
                      std::launder(static_cast<callable*>(object))->~callable();
                      detail::release_closure(rt, object, sizeof(callable), alignof(callable));
-                 }};
+                 },
+                 sizeof(callable)};
         start(options);
     }
     /// stop().
@@ -98,6 +99,7 @@ private:
         void* object = nullptr;
         void (*call)(void* object, const rate_tick& tick) = nullptr;
         void (*destroy)(detail::runtime& rt, void* object) = nullptr;
+        std::size_t size = 0;
     };
     template <class T, std::size_t Capacity>
     friend class sampler;

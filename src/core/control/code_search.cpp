@@ -48,6 +48,15 @@ bool code_search::look_into(const held_code& what, const void* bytes, std::size_
     return false;
 }
 
+void code_search::look_at_callable(code_use use, const char* name, const void* code,
+                                   const void* object, std::size_t size) {
+    const held_code what{.use = use,
+                         .name = name != nullptr ? name : "",
+                         .address = reinterpret_cast<std::uintptr_t>(code)};
+    if (where_.has(what.address)) return report(what);
+    if (object != nullptr) look_into(what, object, size);
+}
+
 code_holder::code_holder(scheduler& s) : code_holder(s.internals()) {}
 code_holder::code_holder(detail::runtime& rt) : rt_(rt) { rt_.holders().add(*this); }
 code_holder::~code_holder() { rt_.holders().remove(*this); }

@@ -1,8 +1,10 @@
-// H1: a coroutine holds the code of its frames, also while it waits.
+// R3: what this module holds of a piece of code that is to be replaced: coroutines the code of
+// their frames, sources their callables with what these have captured.
 #include <braid/core/safepoint.hpp>
 
 #include "co_fixture.hpp"
 
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -118,6 +120,46 @@ TEST_P(CoroutineCode, OfOneThatHasNotBegunMayBeTakenAway) {
     EXPECT_THROW(f.get(), braid::broken_promise);
     EXPECT_TRUE(numbers.try_push(5)) << "nobody pops";
     EXPECT_EQ(numbers.size(), 1U);
+}
+
+// ---- sources
+
+void marker() {}
+
+/// Nothing but where marker() begins.
+braid::code_range code_of_marker() {
+    const auto at = reinterpret_cast<std::uintptr_t>(&marker);
+    return {.begin = at, .end = at + 1};
+}
+
+class SourceCode : public CoroutineCode {};
+INSTANTIATE_TEST_SUITE_P(Workers, SourceCode, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+TEST_P(SourceCode, CapturedByATimerIsFoundAsLongAsTheTimerLives) {
+    braid::scheduler s(options());
+    const std::array<void (*)(), 20> captured{&marker};
+    {
+        const braid::timer far(s, {.name = "far", .in = braid::seconds(1000)},
+                               [captured] { captured[0](); });
+        const auto found = holders(s, code_of_marker());
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_EQ(found[0].use, code_use::callback);
+        EXPECT_STREQ(found[0].name, "far");
+    }
+    EXPECT_TRUE(holders(s, code_of_marker()).empty());
+}
+
+TEST_P(SourceCode, CapturedByAMessageSourceIsFoundAsLongAsTheSourceLives) {
+    braid::scheduler s(options());
+    {
+        const braid::message_source<int> news(s, {.name = "news"},
+                                              [call = &marker](int&) { call(); });
+        const auto found = holders(s, code_of_marker());
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_STREQ(found[0].name, "news");
+    }
+    EXPECT_TRUE(holders(s, code_of_marker()).empty());
 }
 
 }  // namespace
