@@ -1,11 +1,21 @@
 #!/usr/bin/env python3
 """Checks the reading tours of docs/architecture.md against the source.
 
-A tour is a fenced block ```tour NAME. Each line is a function and the file in which it is defined,
-in the order in which one reads them; further words are for people. Refused are: a file that does not
-exist, a function that is not defined there, and one that the bodies of the functions before it do not
-mention, so that a reader would not know how to come there. A line "// …" says where the story goes on
-with another thread.
+A tour is a fenced block ```tour NAME. Each line is a function and the file in which it is defined, in
+the order in which they run; further words are for people. The checker reads as a person does: it
+holds the functions that are open, from the first one to the one just read. Refused are
+
+- a file that does not exist, and a function that is not defined there;
+- a function that none of the open ones calls: comments, strings and the mere name do not count;
+- a function that stands behind one which the same caller calls later, so that two lines that change
+  places are seen, unless both have one name or one call stands among the other's arguments.
+
+`by NAME` after the file: it is called through a pointer, a parameter or a lambda of that name, and a
+step before it says which function that is. A line "// …" goes on elsewhere, with another thread:
+nobody calls the next function. Where it ends in "in NAME()", and NAME is a step before it, the story
+goes on within that one, which may call again what it has called.
+
+How many files a tour opens, and how often it turns from one to another, has a ceiling in CEILINGS.
 """
 
 import argparse
@@ -15,6 +25,13 @@ from pathlib import Path
 
 PAGE = "docs/architecture.md"
 BLOCK = re.compile(r"^```tour ([^\n]+)\n(.*?)^```", re.M | re.S)
+# Tour -> files, and how often a reader turns to one. Lower them where a tour gets shorter; who raises
+# one says in the page what it is for.
+CEILINGS = {"task": (18, 46), "join": (10, 23), "wait": (13, 24), "event": (18, 24)}
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`', re.S)
+WITHIN = re.compile(r"\bin ([\w:.]+)\(\)$")
+# Between a name and the parenthesis of its call.
+ARGUMENTS = r"\s*(?:<[^;{}()]*>)?\s*"
 
 
 def tours_of(text):
@@ -27,62 +44,140 @@ def tours_of(text):
     return found
 
 
+def code_of(file):
+    return NOT_CODE.sub(" ", file.read_text(encoding="utf-8"))
+
+
+def end_of(text, start, pair):
+    """Behind what closes the first bracket of that pair at or after `start`."""
+    depth = 0
+    for at in range(text.index(pair[0], start), len(text)):
+        depth += (text[at] == pair[0]) - (text[at] == pair[1])
+        if depth == 0:
+            return at + 1
+    return len(text)
+
+
 def body_at(text, start):
-    """What stands between the braces of the definition that begins at `start`; None: none follows."""
-    brace = re.compile(r"[{;]").search(text, start)
+    """What follows the parameters of the definition whose name begins at `start`; None: none."""
+    begin = end_of(text, start, "()")
+    brace = re.compile(r"[{;]").search(text, begin)
     if brace is None or brace.group() == ";":
         return None
-    depth = 0
-    for at in range(brace.start(), len(text)):
-        depth += {"{": 1, "}": -1}.get(text[at], 0)
-        if depth == 0:
-            return text[start : at + 1]
-    return text[start:]
+    return text[begin : end_of(text, brace.start(), "{}")]
 
 
 def body_of(function, text):
-    """The definition's text; None when the file has none."""
-    scope, _, name = function.rpartition("::")
+    """The definition without its name and parameters; None when the file has none."""
+    scope, _, name = function.replace(".", "::").rpartition("::")
     own = scope.rpartition("::")[2]
     within = re.search(rf"\b(?:class|struct)\b[^;{{]*\b{re.escape(own)}\b", text) if scope else None
     # A member outside its class, with the class before it; in its class; or a free function.
-    places = [(0, rf"\b{re.escape(scope)}::{re.escape(name)}\(")] if scope else []
+    places = [(0, rf"\b{re.escape(scope)}::(?P<name>{re.escape(name)})\(")] if scope else []
     if not scope or within:
-        place = rf"^[ \t]*(?![ \t]|return\b|//).*[\w>&*\]] [*&]?{re.escape(name)}\("
-        places.append((within.start() if within else 0, place))
+        begin = within.start() if within else 0
+        named = rf"(?P<name>{re.escape(name)})\("
+        places.append((begin, rf"^[ \t]*(?![ \t]|return\b).*[\w>&*\])] [*&]?{named}"))
+        # A constructor, and a method of TypeScript.
+        before = r"(?:explicit )?" if own == name else r"(?:private |async |static )*"
+        if own == name or "." in function:
+            places.append((begin, rf"^[ \t]*{before}{named}"))
     for start, place in places:
         for found in re.compile(place, re.M).finditer(text, start):
-            body = body_at(text, found.start())
+            body = body_at(text, found.start("name"))
             if body is not None:
                 return body
     return None
 
 
+class opened:
+    """A function that the reader is in, and how far it has been read."""
+
+    def __init__(self, function, body):
+        self.function, self.body, self.at = function, body, 0
+
+    def call(self, name, at):
+        """Where the first call of `name` begins that ends at `at` or later. None: there is none."""
+        for found in re.finditer(rf"(?<![\w~]){re.escape(name)}{ARGUMENTS}\(", self.body):
+            if end_of(self.body, found.end() - 1, "()") >= at:
+                return found.start()
+        return None
+
+    def construction(self, name, at):
+        for found in re.finditer(rf"\b{re.escape(name)}\b(?:\s+\w+)?\s*\(", self.body):
+            if end_of(self.body, found.end() - 1, "()") >= at:
+                return found.start()
+        return None
+
+
+class reader:
+    def __init__(self, root, tour):
+        self.root, self.tour = root, tour
+        self.stack = []
+        self.steps = []  # (function, the stack with it on top)
+        self.free = True  # nobody calls the next one
+
+    def go_on_elsewhere(self, line):
+        within = WITHIN.search(line)
+        for function, stack in reversed(self.steps if within else []):
+            if function == within.group(1) or function.endswith(f"::{within.group(1)}"):
+                self.stack = [opened(f.function, f.body) for f in stack]
+                self.free = False
+                return
+        self.stack, self.free = [], True
+
+    def problem_of(self, line):
+        """Reads a step. What is wrong with it, or nothing."""
+        function, file, *more = line.split()
+        by = more[1].rstrip(",;") if more[:1] == ["by"] and len(more) > 1 else None
+        if not (self.root / file).is_file():
+            return f"{file} does not exist."
+        body = body_of(function, code_of(self.root / file))
+        if body is None:
+            return f"{function} is not defined in {file}."
+        short = re.split(r"::|\.", function)[-1]
+        if by and not any(re.search(rf"\b{short}\b", top[-1].body) for _, top in self.steps):
+            return f"no step before {function} in '{self.tour}' says that {by} is {short}."
+        if not self.free:
+            wrong = self.enter(function, by or short)
+            if wrong:
+                return wrong
+        self.stack.append(opened(function, body))
+        self.steps.append((function, list(self.stack)))
+        self.free = False
+        return None
+
+    def enter(self, function, name):
+        """Leaves what has been read to its end before `function` is called."""
+        parts = re.split(r"::|\.", function)
+        constructor = len(parts) > 1 and parts[-1] == parts[-2]
+        late = None
+        for depth in reversed(range(len(self.stack))):
+            caller = self.stack[depth]
+            find = caller.construction if constructor else caller.call
+            found = find(name, caller.at)
+            if found is not None:
+                caller.at = found
+                del self.stack[depth + 1 :]
+                return None
+            if late is None and find(name, 0) is not None:
+                late = caller.function
+        if late is not None:
+            return f"{late} calls {name} before what stands above it in '{self.tour}'."
+        return f"no function that is open before {function} in '{self.tour}' calls {name}."
+
+
 def problems_of(root, name, lines):
-    read = ""  # the bodies of the steps so far
-    start = True
+    at = reader(root, name)
     for number, line in lines:
         if line.startswith("//"):
-            start = True  # the story goes on elsewhere: nobody calls the next function by name
-            continue
-        words = line.split()
-        where = f"{PAGE}:{number}"
-        if len(words) < 2:
-            yield f"{where}: '{line}' is no step; write a function and its file."
-            continue
-        function, file = words[0], root / words[1]
-        if not file.is_file():
-            yield f"{where}: {words[1]} does not exist."
-            continue
-        body = body_of(function, file.read_text(encoding="utf-8"))
-        if body is None:
-            yield f"{where}: {function} is not defined in {words[1]}."
-            continue
-        short = function.rpartition("::")[2]
-        if not start and not re.search(rf"\b{re.escape(short)}\b", read):
-            yield f"{where}: no step before {function} in '{name}' mentions {short}."
-        read += body
-        start = False
+            at.go_on_elsewhere(line)
+        elif len(line.split()) < 2:
+            yield f"{PAGE}:{number}: '{line}' is no step; write a function and its file."
+        else:
+            problem = at.problem_of(line)
+            if problem:
+                yield f"{PAGE}:{number}: {problem}"
 
 
 def files_of(lines):
@@ -95,6 +190,14 @@ def files_of(lines):
     return files
 
 
+def growth_of(name, lines):
+    files = files_of(lines)
+    most = CEILINGS.get(name, (len(set(files)), len(files)))
+    for is_now, may_be, what in zip((len(set(files)), len(files)), most, ("files", "changes of file")):
+        if is_now > may_be:
+            yield f"{PAGE}: '{name}' has {is_now} {what}, at most {may_be}: see CEILINGS."
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
@@ -105,6 +208,7 @@ def main():
         print(f"{PAGE} has no block ```tour, so there is nothing to check.", file=sys.stderr)
         return 2
     problems = [p for name, lines in tours.items() for p in problems_of(root, name, lines)]
+    problems += [p for name, lines in tours.items() for p in growth_of(name, lines)]
     for problem in problems:
         print(problem)
     if problems:
@@ -113,7 +217,9 @@ def main():
     for name, lines in tours.items():
         files = files_of(lines)
         steps = sum(not line.startswith("//") for _, line in lines)
-        print(f"{name}: {steps} functions, {len(set(files))} files, turned to {len(files)} times.")
+        elsewhere = len(lines) - steps
+        print(f"{name}: {steps} functions, {len(set(files))} files, turned to {len(files)} times, "
+              f"goes on elsewhere {elsewhere} times.")
     return 0
 
 

@@ -104,7 +104,7 @@ task_at_once::task_at_once(runtime& rt, seat& w, const draft& opened, const char
       body_{index_, w.top, {}, task_context(rt, w, id_)} {
     slot& s = rt.slot_at(index_);
     s.invoke = nullptr;
-    const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
+    const unsigned facts = s.ready_is_reported() ? 0 : start_ready_now;
     s.waits_for.store(0, relaxed);
     s.runner.store(w.index, relaxed);
     floats_.use(w, rt.float_control());

@@ -98,12 +98,11 @@ public:
     bool set_failed() const {
         return (slot_->flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
     }
-    /// In this round it completes without having run, and counts as cancelled. The bit's other
-    /// meaning, that the closure serves children, no task of this kind has.
-    bool left_out() const { return slot_->has(flag_shared); }
+    /// In this round it completes without having run, and counts as cancelled.
+    bool left_out() const { return slot_->has(flag_left_out); }
     /// relaxed: seen by the thread that drops the last of its counts, which the caller's end
     /// precedes.
-    void leave_out() const { slot_->flags.fetch_or(flag_shared, relaxed); }
+    void leave_out() const { slot_->flags.fetch_or(flag_left_out, relaxed); }
 
     /// A thread begins with it.
     void begin_on(const seat& w) const { slot_->runner.store(w.index, relaxed); }
@@ -253,13 +252,13 @@ inline bool run_next(runtime& rt, seat& w, std::uint32_t index) {
 /// The newest task that this thread has made ready, if it is of a kind of its own and a child of
 /// `parent`. Null: it is not, and `parent` may be complete.
 inline own_task take_newest_below(seat& w, task_id parent) {
-    ready_queue& own = w.ready[normal_level];
-    const std::uint64_t id = own.newest();
+    const std::uint64_t id = ready_room::own_newest(w).value;
     if (id == 0) return {};
     const runtime& rt = w.rt;
     const slot& s = rt.slot_at(index_of(id));
     // No ticket of a batch lies below what has children of such a kind.
-    if (!s.has(flag_own_kind) || !rt.is_below(s, parent) || !own.take_newest()) return {};
+    if (!s.has(flag_own_kind) || !rt.is_below(s, parent) || !ready_room::take_own_newest(w))
+        return {};
     return {rt, index_of(id)};
 }
 
@@ -326,7 +325,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     scope_state* const in = scope_of(s.environment.load(relaxed));
     if (in == nullptr) return;
     using ended = end_of_task;
-    ended how = s.has(flag_shared) ? ended::cancelled : ended::executed;
+    ended how = s.has(flag_left_out) ? ended::cancelled : ended::executed;
     if (failed) how = s.runner.load(relaxed) != UINT16_MAX ? ended::failed : ended::cancelled;
     rt.count_end(w, *in, how);
 }

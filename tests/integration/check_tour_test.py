@@ -1,8 +1,13 @@
 """Plants one mistake at a time in a small tour and reads what check_tour.py says about it."""
 
+import sys
 import unittest
 
-from planted_tree import planted_tree
+from planted_tree import ROOT, planted_tree
+
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import check_tour as checker  # noqa: E402
 
 PAGE = """# Architecture
 ```tour task
@@ -39,7 +44,15 @@ class check_tour(planted_tree):
     def test_a_tour_that_is_so_passes_and_is_counted(self):
         result = self.run_script()
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn("task: 4 functions, 4 files, turned to 4 times.", result.stdout)
+        self.assertIn("task: 4 functions, 4 files, turned to 4 times, goes on elsewhere 1 times.",
+                      result.stdout)
+
+    def expect_clean(self):
+        result = self.run_script()
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def steps(self, *lines):
+        self.write("docs/architecture.md", "```tour task\n" + "\n".join(lines) + "\n```\n")
 
     def test_a_file_that_is_gone_is_named(self):
         (self.root / "src/loop.cpp").unlink()
@@ -53,13 +66,90 @@ class check_tour(planted_tree):
         self.write("src/loop.cpp", "static void other() {\n    main_loop();\n    return main_loop();\n}\n")
         self.expect_problem("main_loop is not defined in src/loop.cpp.")
 
-    def test_a_step_that_nothing_before_it_mentions_is_named(self):
-        self.write("src/open.cpp", "int open(room&) {\n    return 0;\n}\n")
-        self.expect_problem("docs/architecture.md:4: no step before room::take in 'task' mentions take.")
+    def test_a_step_that_nothing_before_it_calls_is_named(self):
+        for body in (
+            "return 0;",
+            "return 0;  // r.take() comes later",
+            "/* r.take() */ return 0;",
+            'return say("take()");',
+            "return r.take;",
+            "return r.take_all() + r.retake();",
+        ):
+            with self.subTest(body=body):
+                self.write("src/open.cpp", "int open(room& r) {\n    " + body + "\n}\n")
+                self.expect_problem("docs/architecture.md:4: no function that is open before "
+                                    "room::take in 'task' calls take.")
 
-    def test_a_step_that_only_another_function_of_the_file_mentions_is_named(self):
-        self.write("src/open.cpp", "int open(room&) {\\n    return 0;\\n}\\nint other(room& r) {\\n    return r.take();\\n}\\n")
-        self.expect_problem("no step before room::take in 'task' mentions take.")
+    def test_a_step_that_only_another_function_of_the_file_calls_is_named(self):
+        self.write("src/open.cpp", "int open(room&) {\n    return 0;\n}\n"
+                                   "int other(room& r) {\n    return r.take();\n}\n")
+        self.expect_problem("no function that is open before room::take in 'task' calls take.")
+
+    def test_a_step_that_only_a_function_calls_that_was_left_before_is_named(self):
+        self.write("src/a.cpp", "void a() { b(); c(); }\nvoid b() { d(); }\n"
+                                "void c() {}\nvoid d() {}\n")
+        self.steps("a src/a.cpp", "b src/a.cpp", "d src/a.cpp", "c src/a.cpp")
+        self.expect_clean()
+        self.steps("a src/a.cpp", "b src/a.cpp", "c src/a.cpp", "d src/a.cpp")
+        self.expect_problem("no function that is open before d in 'task' calls d.")
+
+    def test_two_steps_that_have_changed_places_are_named(self):
+        self.write("src/a.cpp", "void a() { b(); c(); }\nvoid b() {}\nvoid c() {}\n")
+        self.steps("a src/a.cpp", "b src/a.cpp", "c src/a.cpp")
+        self.expect_clean()
+        self.steps("a src/a.cpp", "c src/a.cpp", "b src/a.cpp")
+        self.expect_problem("docs/architecture.md:4: a calls b before what stands above it in 'task'.")
+
+    def test_arguments_are_called_before_the_call_and_lambdas_in_it(self):
+        self.write("src/a.cpp", "void a() { b(c()); }\nvoid b() {}\nint c() { return 1; }\n")
+        for second, third in (("b", "c"), ("c", "b")):
+            self.steps("a src/a.cpp", f"{second} src/a.cpp", f"{third} src/a.cpp")
+            self.expect_clean()
+
+    def test_a_call_by_another_name_is_found_where_a_step_says_which_function_it_is(self):
+        self.write("src/a.cpp", "void a() { b(&c); }\nvoid b(void (*f)()) { f(); }\nvoid c() {}\n")
+        self.steps("a src/a.cpp", "b src/a.cpp", "c src/a.cpp by f, a remark")
+        self.expect_clean()
+        self.steps("a src/a.cpp", "b src/a.cpp", "c src/a.cpp by g")
+        self.expect_problem("no function that is open before c in 'task' calls g.")
+        self.write("src/a.cpp", "void a() { b(&d); }\nvoid b(void (*f)()) { f(); }\nvoid c() {}\n")
+        self.steps("a src/a.cpp", "b src/a.cpp", "c src/a.cpp by f")
+        self.expect_problem("no step before c in 'task' says that f is c.")
+
+    def test_the_story_goes_on_within_a_step_that_a_line_names(self):
+        self.write("src/a.cpp", "void a() { b(); c(); }\nvoid b() {}\nvoid c() {}\nvoid d() {}\n")
+        self.steps("a src/a.cpp", "c src/a.cpp", "// once more, in a()", "b src/a.cpp", "c src/a.cpp")
+        self.expect_clean()
+        self.steps("a src/a.cpp", "c src/a.cpp", "// once more, in a()", "d src/a.cpp")
+        self.expect_problem("no function that is open before d in 'task' calls d.")
+
+    def test_a_constructor_and_a_method_of_typescript_are_functions(self):
+        self.write("src/a.hpp", "class room {\n    explicit room(int n) : n_(grow(n)) {}\n    int n_;\n};\n")
+        self.write("src/a.cpp", "void a() { room own(1); }\nint grow(int n) { return n; }\n")
+        self.steps("a src/a.cpp", "room::room src/a.hpp", "grow src/a.cpp")
+        self.expect_clean()
+        self.write("src/a.ts", "export class Page {\n    show(): void {\n        this.draw();\n    }\n"
+                               "    private draw(): void {}\n}\n")
+        self.steps("Page.show src/a.ts", "Page.draw src/a.ts")
+        self.expect_clean()
+
+    def test_a_tour_that_has_grown_is_named(self):
+        files, turns = checker.CEILINGS["task"]
+        calls = "".join(f" f{n}();" for n in range(turns))
+        self.write("src/a.cpp", "void a() {" + calls + " }\n")
+        for n in range(turns):
+            self.write(f"src/f{n % files}.cpp", "".join(f"void f{m}() {{}}\n" for m in range(turns)))
+        steps = [f"f{n} src/f{n % (files - 1)}.cpp" for n in range(turns - 1)]
+        self.steps("a src/a.cpp", *steps)
+        self.expect_clean()
+        self.steps("a src/a.cpp", *steps, f"f{turns - 1} src/f{(turns - 1) % (files - 1)}.cpp")
+        self.expect_problem(f"'task' has {turns + 1} changes of file, at most {turns}: see CEILINGS.")
+        self.steps("a src/a.cpp", *(f"f{n} src/f{n}.cpp" for n in range(files)))
+        self.expect_problem(f"'task' has {files + 1} files, at most {files}: see CEILINGS.")
+
+    def test_each_tour_of_the_page_has_a_ceiling(self):
+        page = (ROOT / checker.PAGE).read_text(encoding="utf-8")
+        self.assertEqual(sorted(checker.tours_of(page)), sorted(checker.CEILINGS))
 
     def test_a_line_without_a_file_is_named(self):
         self.write("docs/architecture.md", PAGE.replace("src/loop.cpp", ""))

@@ -170,9 +170,18 @@ class table(unittest.TestCase):
         for path in (path for group in check_words.GROUPS for path in group):
             self.assertTrue((ROOT / path).exists(), path)
 
+    def test_no_page_of_design_and_no_tests_of_the_core_are_left_out(self):
+        listed = {path for group in check_words.GROUPS for path in group}
+        for page in (ROOT / "docs/design").glob("*.md"):
+            self.assertIn(str(page.relative_to(ROOT)), listed)
+        for folder in (ROOT / "tests").iterdir():
+            if (ROOT / "src" / folder.name).is_dir() and folder.name not in ("base", "profile"):
+                self.assertIn(f"tests/{folder.name}", listed)
+        self.assertLessEqual({"tests/stress", "tests/model"}, listed)
+
     def test_each_name_that_passes_is_still_in_use(self):
         files = {path: file.read_text(encoding="utf-8")
-                 for top in ("include", "src", "tests", "samples", "docs")
+                 for top in ("include", "src", "tests", "docs", "samples")
                  for file in (ROOT / top).rglob("*") if file.suffix in check_words.SUFFIXES
                  for path in [str(file.relative_to(ROOT))]}
         for below, names in check_words.PENDING.items():

@@ -47,7 +47,7 @@ struct suspended {
         for (edge& e : edges) require(e.given == 1, "each edge is given back");
     }
 
-    /// As begin_suspension(), await_task() and suspend() do.
+    /// Does what begin_suspension(), await_task() and suspend() do.
     void suspend(bool may_end_early) {
         body = 1;
         came.store(came_arming, std::memory_order::relaxed);
@@ -80,7 +80,7 @@ struct suspended {
         const std::uint32_t e = first_edge(close_and_take(from[i].successors, gen));
         if (e != no_edge) notify(e);
     }
-    /// As notify_awaiting() does.
+    /// Does what notify_awaiting() does.
     void notify(std::uint32_t i) {
         require(edges[i].to == 1, "the edge is seen whole");
         if (!notify_edge(edges[i].await)) return give(i);
@@ -92,7 +92,7 @@ struct suspended {
         }
         if (drop_waits(waits_for, shares)) resume();
     }
-    /// As end_waits_of() does.
+    /// Does what end_waits_of() does.
     void cancel() {
         cancelled.store(1, std::memory_order::relaxed);
         shard.lock();

@@ -107,7 +107,7 @@ struct a_request_is_answered : rl::test_suite<a_request_is_answered<Thieves>, Th
             now = asleep.rest(seat, searcher::idle, searcher::idle, look,
                               [&] { parker[seat].park(); });
         }
-        // As leave_search(): who sleeps on relies on a request that this thread makes for it.
+        // Like leave_search(): who sleeps on relies on a request that this thread makes for it.
         if (now != searcher::none && asleep.end_search(now) && look()) wake_one();
         got.fetch_add(1, std::memory_order::release);
     }

@@ -11,7 +11,7 @@ using feed_under_test = braid::detail::basic_job_feed<policy>;
 using braid::detail::sync_point;
 
 /// Jobs 0 1 | signal | 2 | synchronize | signal, synchronize | 3 4, and a sync point behind which
-/// nothing comes. Job 2 may be over first: the second sync point waits for 0 and 1 as well.
+/// nothing comes. Job 2 may end first: the second sync point waits for 0 and 1 as well.
 struct submission {
     static constexpr std::uint32_t jobs = 5, points = 3;
     static constexpr sync_point syncs[points] = {{2, 3}, {3, 3}, {4, 5}};
@@ -24,14 +24,14 @@ struct submission {
 
     void run(std::uint32_t job) {
         for (std::uint32_t i = 0; i < awaited_by(job); ++i) {
-            require(ran[i] == 1, "what is awaited is over, and visible");
+            require(ran[i] == 1, "what is awaited has ended, and is visible");
         }
         require(ran[job] == 0, "each job runs once");
         ran[job] = 1;
     }
 };
 
-/// As the threads of job_runner.cpp; a thread that is called goes to whoever is free.
+/// Does what the threads of job_runner.cpp do; a call goes to any thread that is free.
 template <unsigned Threads>
 struct taken : rl::test_suite<taken<Threads>, Threads> {
     submission all;
@@ -43,7 +43,7 @@ struct taken : rl::test_suite<taken<Threads>, Threads> {
     }
     void after() {
         for (auto& n : all.ran) require(n == 1, "each job has run");
-        require(over.load(std::memory_order::relaxed) == 1, "the end was told, once");
+        require(over.load(std::memory_order::relaxed) == 1, "the end was reported, once");
         require(called.load(std::memory_order::relaxed) == 0, "who was called came");
         // What is counted as idle now are those that left and were not called.
         std::uint32_t idle = 0;
@@ -51,7 +51,7 @@ struct taken : rl::test_suite<taken<Threads>, Threads> {
         require(idle == left.load(std::memory_order::relaxed), "no thread is lost or doubled");
     }
 
-    void tell(std::uint32_t segment, std::uint32_t count) {
+    void report(std::uint32_t segment, std::uint32_t count) {
         const auto made = all.feed.finish(segment, count);
         if (made.over) over.fetch_add(1, std::memory_order::relaxed);
         if (!made.opened) return;
@@ -65,12 +65,12 @@ struct taken : rl::test_suite<taken<Threads>, Threads> {
             std::uint32_t job = 0;
             while (all.feed.take(job)) {
                 const std::uint32_t its = all.feed.segment_of(job, segment);
-                if (its != segment && count != 0) tell(segment, std::exchange(count, 0));
+                if (its != segment && count != 0) report(segment, std::exchange(count, 0));
                 segment = its;
                 all.run(job);
                 ++count;
             }
-            if (count != 0) tell(segment, std::exchange(count, 0));
+            if (count != 0) report(segment, std::exchange(count, 0));
             if (all.feed.can_take()) continue;
             if (all.feed.all_open()) return;
             left.fetch_add(1, std::memory_order::relaxed);
@@ -116,7 +116,7 @@ struct opens_or_leaves : rl::test_suite<opens_or_leaves, 2> {
     }
 };
 
-/// Whoever counts too far at a shut sync point takes no job away, and gives none twice.
+/// A thread that counts too far at a shut sync point takes no job away, and gives none twice.
 struct too_far : rl::test_suite<too_far, 3> {
     static constexpr sync_point syncs[1] = {{1, 2}};
     feed_under_test feed;

@@ -12,7 +12,7 @@ using ready_tokens = braid::detail::basic_ready_tokens<policy>;
 using returned_tokens = braid::detail::basic_returned_tokens<policy>;
 using serial_gate = braid::detail::basic_serial_gate<policy>;
 
-/// As pipeline_run, with threads that come when they are called.
+/// Works like pipeline_run, with threads that come when they are called.
 template <unsigned Items, unsigned Tokens, unsigned Cells, unsigned Threads>
 struct small_pipeline : rl::test_suite<small_pipeline<Items, Tokens, Cells, Threads>, Threads> {
     static constexpr std::uint32_t source = Tokens;
@@ -44,7 +44,7 @@ struct small_pipeline : rl::test_suite<small_pipeline<Items, Tokens, Cells, Thre
             work(source);
             active.fetch_sub(1, std::memory_order::relaxed);
         }
-        // Whoever is free comes, until nobody runs and nobody was called.
+        // A thread that is free comes, until nobody runs and nobody was called.
         while (active.load(std::memory_order::relaxed) != 0) {
             int calls = called.load(std::memory_order::relaxed);
             // acquire: as between the spawn of a task and its run.

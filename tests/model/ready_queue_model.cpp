@@ -1,4 +1,4 @@
-// Every pushed task is taken exactly once, by whoever, and its claimer sees it whole (I1, I2).
+// Every pushed task is taken exactly once, by any thread, and its claimer sees it whole (I1, I2).
 #include "core/ready/ready_queue.hpp"
 
 #include "relacy_policy.hpp"
@@ -136,7 +136,7 @@ struct thief_with_a_queue : rl::test_suite<thief_with_a_queue<Cells, Tasks>, 3>,
     }
 };
 
-/// Q3: whoever announces itself and then sees no work is seen by the next push.
+/// Q3: a thread that announces itself and then sees no work is seen by the next push.
 template <class Suite, std::size_t Cells, unsigned Tasks>
 struct beside_a_sleeper : rl::test_suite<Suite, 2>, tasks_in_ring<Cells, Tasks> {
     atomic<std::uint32_t> asleep;

@@ -1,4 +1,4 @@
-// Ready nodes by rank: whoever has a ticket gets a node, each node goes to one, with what was
+// Ready nodes by rank: a thread that has a ticket gets a node, each node goes to one, with what was
 // written before it became ready. Tickets here order nothing: the bits do.
 #include "graph/ready_ranks.hpp"
 
@@ -10,7 +10,7 @@ using namespace braid_model;
 using ranks = braid::detail::basic_ready_ranks<policy>;
 
 /// `Givers` threads add `Each` nodes; the others take as many tickets as they see, until all are
-/// taken. One takes exact nodes first, as whoever waits for a single one does.
+/// taken. One takes exact nodes first, as a thread that waits for a single one does.
 template <unsigned Givers, unsigned Each, unsigned Takers>
 struct given_and_taken : rl::test_suite<given_and_taken<Givers, Each, Takers>, Givers + Takers> {
     static constexpr unsigned nodes = Givers * Each;
@@ -34,7 +34,7 @@ struct given_and_taken : rl::test_suite<given_and_taken<Givers, Each, Takers>, G
         for (unsigned n = 0; n < nodes; ++n) require(taken[n] == 1, "each node is taken once");
     }
     void run(std::uint32_t node) {
-        require(written[node] == node + 1, "what came before the node is there");
+        require(written[node] == node + 1, "what came before the node is visible");
         taken[node] = taken[node] + 1;
     }
     void thread(unsigned index) {

@@ -108,7 +108,7 @@ public:
                                        order_of(failure), where(at));
     }
 
-    /// As the kernel's futex: the newest value is compared, and nothing comes between the
+    /// Like the kernel's futex: the newest value is compared, and nothing comes between the
     /// comparison and falling asleep. Wakes for nothing now and then, as the kernel may.
     bool sleep_while(T expected, bool timed, const place& at) const {
         rl::atomic<T>& word = const_cast<rl::atomic<T>&>(value_);

@@ -83,7 +83,7 @@ struct one_worker_per_task
 };
 
 /// A worker that runs one task and is then busy for good; waiters that need none of the tasks and
-/// wait until all have run. Whoever of them is told of a task that nobody is there to run calls a
+/// wait until all have run. The one that learns of a task which nobody else can run calls a
 /// reserve, here: runs it in its name. That two waiters trust each other, or a worker that is gone,
 /// is a deadlock.
 template <unsigned Tasks, unsigned Waiters>

@@ -123,7 +123,7 @@ struct children : rl::test_suite<children, 3> {
     }
 };
 
-/// One thread waits, one asks, one links: whoever hears "over" sees what the task wrote.
+/// One thread waits, one asks, one links: who hears "over" sees what the task wrote.
 struct waiters : rl::test_suite<waiters, 4> {
     words task;
     atomic<std::uint32_t> waits_for, next;
@@ -219,7 +219,7 @@ struct reused_elsewhere : rl::test_suite<reused_elsewhere, 3> {
                 break;
             case 2:
                 if (state_in(task.successors, 7) == task_state::done) {
-                    require(wrote == 1, "over, whoever's store says so, shows what was written");
+                    require(wrote == 1, "over, by any store that says so, shows what was written");
                 }
                 break;
         }

@@ -1,6 +1,6 @@
 #pragma once
 // Further operations of the attack: loops, queues, resources, events that tasks wait for, and
-// threads that run everything until they are told to stop. And who watches and who decides.
+// threads that run everything until they are stopped. And who watches and who decides.
 
 #include "attack_program.hpp"
 #include "seeded_chooser.hpp"
@@ -25,7 +25,7 @@ inline int fib(braid::fork_context c, int n) {
     return a + b;
 }
 
-/// Whoever calls runs its share, so a loop needs no thread and no memory to get done.
+/// The caller runs its share, so a loop needs no thread and no memory to get done.
 inline void loops(const arena& a, draw d) {
     const auto count = static_cast<std::size_t>(d.between(1, d.chance(30) ? 5'000 : 100));
     const auto grain = static_cast<std::size_t>(d.below(9));
@@ -144,18 +144,18 @@ inline void own_event(const arena& a, draw d, place where) {
     braid::event go(a.s, d.one_of({braid::reset::automatic, braid::reset::manual}));
     std::atomic<bool> set{false};
     tally t;
-    const auto tell = [&set, &go, inner = d.own()] {
+    const auto set_it = [&set, &go, inner = d.own()] {
         work(inner, 60);
         set = true;
         go.set();
     };
-    const bool by_task = a.takes_turns() || (!a.may_refuse() && d.chance(60));
+    const bool by_task = a.passes_gate() || (!a.may_refuse() && d.chance(60));
     std::thread setter;
     braid::task_id id;
     if (by_task) {
-        id = a.s.spawn(counted(t, tell));
+        id = a.s.spawn(counted(t, set_it));
     } else {
-        setter = std::thread(tell);
+        setter = std::thread(set_it);
     }
     {
         const pinch short_of_memory(a, d);
@@ -168,31 +168,31 @@ inline void own_event(const arena& a, draw d, place where) {
             while (!a.s.do_work_while_waiting_for(go, pause)) {
             }
         }
-        a.expect(set, "a wait for an event was over before the event was set");
+        a.expect(set, "a wait for an event ended before the event was set");
     }
     if (setter.joinable()) setter.join();
     if (by_task) a.settle(d, id);
     a.expect(t.adds_up(), "a task that sets an event ran more or less than once");
 }
 
-/// At the bottom of its stack a thread runs whatever there is until somebody tells it to stop.
+/// At the bottom of its stack a thread runs whatever there is until somebody stops it.
 inline void until_stopped(const arena& a, draw d) {
     braid::event stop(a.s, braid::reset::manual);
-    std::atomic<bool> told{false};
+    std::atomic<bool> stopped{false};
     tally t;
     braid::scope all(a.s);
     const int count = d.below(20);
     for (int i = 0; i < count; ++i) {
         all.post(counted(t, [inner = d.own()] { work(inner, 20); }));
     }
-    std::thread teller([&, inner = d.own()] {
+    std::thread stopper([&, inner = d.own()] {
         work(inner, 200);
-        told = true;
+        stopped = true;
         stop.set();
     });
     a.s.work_until(stop);
-    a.expect(told, "work_until() was over before it was told to stop");
-    teller.join();
+    a.expect(stopped, "work_until() ended before it was stopped");
+    stopper.join();
     try {
         all.wait();
     } catch (const braid::task_cancelled&) {

@@ -192,8 +192,8 @@ struct arena {
     void expect(bool good, const char* what) const { found.expect(good, what); }
     bool may_cancel() const { return how.lacks == shortage::shutdown; }
     /// One thread runs at a time, and a thread of the program that waits for another one by itself
-    /// would hold its turn: programs of one thread and its tasks.
-    bool takes_turns() const { return how.lacks == shortage::chosen; }
+    /// would hold the gate: programs of one thread and its tasks.
+    bool passes_gate() const { return how.lacks == shortage::chosen; }
     bool may_refuse() const { return how.lacks == shortage::memory || may_cancel(); }
 
     /// Waits in one of the ways there are. True: the task ran, as far as the wait says.
@@ -213,9 +213,9 @@ struct arena {
             expect(may_cancel(), "a wait said 'cancelled' and nobody had cancelled");
             good = false;
         }
-        expect(!id || s.done(id), "a wait was over before its task");
+        expect(!id || s.done(id), "a wait ended before its task");
         expect(id || may_refuse(), "a spawn was refused without need");
-        // A wait that came after a cancellation says only that the task is over.
+        // A wait that came after a cancellation says only that the task is complete.
         return good && !may_cancel();
     }
 };

@@ -1,5 +1,5 @@
 // Random programs of everything that waits, under every shortage that a program can meet. Claim:
-// every account is exact, no wait is over before what it waits for, and every program ends.
+// every account is exact, no wait ends before what it waits for, and every program ends.
 //
 // A wait in a task is for what this task has made, for an event that a foreign thread sets, or for
 // an earlier link of a chain whose first link waits for nothing: such a program may be run with no
@@ -91,7 +91,7 @@ void tree(const arena& a, draw d, int depth) {
     a.expect(t.adds_up(), "a tree's bodies ran more or less than once");
 }
 
-/// Link i waits for link i - 1. Whoever runs a link before its turn must bury none that it needs.
+/// Link i waits for link i - 1. A thread that runs a link too early must bury none that it needs.
 void chain(const arena& a, draw d) {
     const auto length = static_cast<std::size_t>(d.between(2, 150));
     std::vector<std::atomic<bool>> ended(length);
@@ -105,7 +105,7 @@ void chain(const arena& a, draw d) {
                 try {
                     a.s.wait(links[i - 1]);
                     a.expect(!links[i - 1] || ended[i - 1] || a.may_cancel(),
-                             "a link's wait was over before the link before it");
+                             "a link's wait ended before the link before it");
                 } catch (const braid::task_cancelled&) {
                 }
             }
@@ -248,7 +248,7 @@ void crowd(const arena& a, draw d) {
         threads.emplace_back([&] {
             ++inside;
             a.s.do_work_while_waiting_for(go);
-            a.expect(set, "a wait for an event was over before the event was set");
+            a.expect(set, "a wait for an event ended before the event was set");
         });
     }
     if (d.chance(50)) braid_test::until([&] { return inside == count; });
@@ -332,7 +332,7 @@ void graph_runs(const arena& a, draw d) {
 
 struct job_data {
     std::atomic<int> ran{0}, over{0};
-    const job_data* first = nullptr;  // jobs [first, last) must be over
+    const job_data* first = nullptr;  // jobs [first, last) must have ended
     const job_data* last = nullptr;
     const arena* a = nullptr;
 };
@@ -375,7 +375,7 @@ void job_lists(const arena& a, draw d) {
         const int threads = d.one_of({0, 1, 2, braid::job_submission::automatic});
         try {
             submitted = static_cast<bool>(list->submit({.parallelism = threads}));
-            if (d.chance(30) && submitted && !a.takes_turns()) {
+            if (d.chance(30) && submitted && !a.passes_gate()) {
                 while (!list->try_wait()) {
                 }
             } else if (submitted) {
@@ -426,7 +426,7 @@ void frames(const arena& a, draw d) {
         cancelled = true;
     }
     if (cancelled || a.may_cancel()) return;
-    for (const auto& n : over) a.expect(n == begun, "finish() was over before its frames");
+    for (const auto& n : over) a.expect(n == begun, "finish() ended before its frames");
 }
 
 void pipelines(const arena& a, draw d) {
@@ -449,7 +449,7 @@ void pipelines(const arena& a, draw d) {
 
 // ---- programs ----------------------------------------------------------------------------------
 
-/// Of one thread and its tasks: also where a chooser decides who goes on.
+/// What one thread and its tasks do, also where a chooser decides who goes on.
 void operation_alone(const arena& a, draw d, place where, int depth) {
     switch (d.below(11)) {
         case 0:
@@ -478,7 +478,7 @@ void operation_alone(const arena& a, draw d, place where, int depth) {
 }
 
 void operation(const arena& a, draw d, place where, int depth) {
-    if (a.takes_turns() || d.chance(60)) return operation_alone(a, d, where, depth);
+    if (a.passes_gate() || d.chance(60)) return operation_alone(a, d, where, depth);
     switch (d.below(where == place::task ? 4 : 7)) {
         case 0:
             return wait_for_gate(a, d);
@@ -534,10 +534,10 @@ braid::scheduler_options options_of(const mode& m, draw& d) {
 
 void run_program(const arena& a, draw& d) {
     std::atomic<bool> stop{false};
-    // The thread of the background class is there before memory is short.
+    // The thread of the background class is started before memory is short.
     a.s.wait(a.s.spawn({.runs_as = braid::task_class::background}, [] {}));
     std::thread disturber([&, own = d.own()] {
-        if (!a.takes_turns()) disturb(a, own, stop);
+        if (!a.passes_gate()) disturb(a, own, stop);
     });
     tally roots;
     braid::scope all(a.s);
@@ -545,7 +545,7 @@ void run_program(const arena& a, draw& d) {
         all.post(counted(roots, [&a, own = d.own()] { operation(a, own, place::task, 2); }));
     }
     std::vector<std::thread> foreign;
-    for (int i = a.takes_turns() ? 0 : d.below(4); i-- != 0;) {
+    for (int i = a.passes_gate() ? 0 : d.below(4); i-- != 0;) {
         foreign.emplace_back([&a, own = d.own()]() mutable {
             operation(a, own.own(), place::foreign, 1);
             operation(a, own.own(), place::foreign, 1);

@@ -10,7 +10,7 @@ using braid::fork_context;
 
 BRAID_SCHEDULER_TEST(ForkStress);
 
-/// A program made of a number: the same number does the same, whoever runs it.
+/// A program made of a number: the same number does the same, whichever thread runs it.
 class program {
 public:
     explicit program(braid::scheduler& s) : s_(s) {}

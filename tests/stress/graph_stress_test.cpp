@@ -1,5 +1,5 @@
 // Random graphs, several at once, whose nodes fail, have children, join and wait; each is destroyed
-// as soon as its last run is over.
+// as soon as its last run has ended.
 #include <braid/fork_join.hpp>
 #include <braid/graph/graph.hpp>
 

@@ -20,7 +20,7 @@ struct failure {};
 struct random_list {
     struct node {
         random_list* of;
-        std::uint32_t after;  // jobs below it are over when this one starts
+        std::uint32_t after;  // jobs below it have ended when this one starts
         unsigned kind;
         unsigned frame = 0;  // of the run before; plain: read by those that come after
     };

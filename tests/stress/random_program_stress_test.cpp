@@ -40,7 +40,7 @@ struct program {
                 body(child, depth + 1, c.id());
                 if (fails) throw std::runtime_error("planned");
             };
-            // Whoever waits while it holds a resource may wait for one that needs it.
+            // A task that waits while it holds a resource may wait for one that needs it.
             if (chance(10)) {
                 made.push_back(
                     s.spawn({.name = "exclusive", .uses = {&exclusive, &counted}}, [this] {

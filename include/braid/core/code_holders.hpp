@@ -106,7 +106,7 @@ public:
     virtual void forget_code(const code_range&) {}
 
 private:
-    friend class detail::holder_list;
+    friend class detail::holder_list;  // links them under its lock, which derived classes must not
     detail::runtime& rt_;
     code_holder *next_ = nullptr, *before_ = nullptr;
 };

@@ -223,7 +223,7 @@ public:
     BRAID_API bool cancelled() const;
 
 private:
-    friend struct detail::fork_access;
+    friend struct detail::fork_access;  // the inline code of braid/fork_join; programs see no slots
     explicit fork_context(detail::fork_slot* top) : top_(top) {}
     BRAID_API static fork_context find_current();
     detail::fork_slot* top_;

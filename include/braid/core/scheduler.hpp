@@ -183,7 +183,6 @@ public:
     detail::runtime& internals() { return *rt_; }
 
 private:
-    friend class main_thread;
     BRAID_API static bool begin_blocking(detail::runtime& rt);
     BRAID_API static void end_blocking(detail::runtime& rt, bool gave);
 

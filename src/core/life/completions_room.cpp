@@ -154,13 +154,13 @@ bool completions_room::settle_completion(life_seat& w, completion_id id,
 bool completions_room::try_settle_completion(life_seat& w, completion_id id, int code) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slot_at(index);
-    if (!w.ready[normal_level].has_room()) return false;
+    if (!has_room(w)) return false;
     if (!claim_completion(s.open, generation_of(id.value))) return false;
     report_settled(w, id.task());
     completion_at(s).code = code;
     if (!drop_completion(s.open)) return true;
     s.waits_for.store(0, relaxed);
-    try_push_ready(w, id.task());  // there is room: only the owner of the ring puts into it
+    try_push_ready(w, id.task());  // there is room
     return true;
 }
 

@@ -111,7 +111,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     slot* const made = new_task(w, {o.name, flags, level_of(o), environment});
     if (made == nullptr) return {};
     slot& s = *made;
-    const std::uint32_t index = s.next.load(relaxed);
+    const std::uint32_t index = s.own_index();
     s.module = o.module;
     s.invoke = nullptr;  // there is no callable before publish(); see runtime::search_task()
     s.waits_for.store(1, relaxed);  // the builder's, until publish()
@@ -140,7 +140,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
                         .ready_now = ready_reported});
     }
     const bool linked = depend_on_all(w, index, o);
-    if (ready_reported) s.waits_for.store(0, relaxed);
+    if (ready_reported) s.set_ready_reported();
     if (!linked) {
         // It must not start early: refused. What there is of it ends as an empty task.
         abandon(w, {s.storage, nullptr}, flag_empty);
@@ -157,8 +157,8 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
     const task_id id{join_word(s.generation(), index)};
     s.invoke = body;
     if (body == nullptr) s.flags.fetch_or(flag_empty, relaxed);
-    if (s.waits_for.load(relaxed) == 0) {
-        queue_ready(w, index);  // open() has reported it
+    if (s.ready_is_reported()) {
+        queue_ready(w, index);
     } else if (s.predecessors.load(relaxed) == no_edge) {
         s.waits_for.store(0, relaxed);
         make_ready(w, index, {});
@@ -178,8 +178,7 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     const bool built = index_of(s.open.load(relaxed)) > 1;
     // Somebody holds a handle.
     const bool owned = s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
-    // 0 from the start: open() or open_plain() has reported it.
-    if (s.waits_for.load(relaxed) == 0) {
+    if (s.ready_is_reported()) {
         queue_ready(w, index);
     } else if (drop_wait(s.waits_for)) {
         make_ready(w, index, {});
@@ -226,7 +225,7 @@ bool life_room::try_post(life_seat& w, void (*function)(void*), void* data) noex
     if (!accepts_from(w)) return false;
     slot* const s = new_task(w, {nullptr, flag_posted, normal_level, nullptr}, false);
     if (s == nullptr) return false;
-    const std::uint32_t index = s->next.load(relaxed);
+    const std::uint32_t index = s->own_index();
     ::new (static_cast<void*>(s->storage)) call{function, data};
     s->invoke = &run_closure<call>;
     seat_counters::add(w.counters.created);
@@ -245,7 +244,7 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const bool empty = s.has(flag_empty);
     const bool cancelled = s.has(flag_cancel) || !empty;
-    if (!empty && s.invoke != nullptr) s.invoke(s.storage, nullptr);
+    if (!empty && s.invoke != nullptr) s.destroy_stored();
     s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
     if (s.has(flag_detailed)) release_resources(w, index);
     if (cancelled) {
@@ -268,9 +267,7 @@ void life_room::own_work_done(life_seat& w, std::uint32_t index) {
 // Completing one task may complete others without end (parents, joins, cancelled successors): they
 // go through this one list, so that a chain of any length needs no stack (I9).
 void life_room::complete(life_seat& w, std::uint32_t index, bool completion_reported) {
-    // Linked through a word that nobody needs any more: a graph's node may still lie in a list as
-    // the ticket of another one (graph/ready_ranks.hpp).
-    slot_at(index).births.store(w.to_complete, relaxed);
+    slot_at(index).set_next_to_complete(w.to_complete);
     w.to_complete = index;
     if (w.completing) return;
     complete_pending(w, completion_reported);
@@ -280,7 +277,7 @@ void life_room::complete_pending(life_seat& w, bool first_is_reported) {
     w.completing = true;
     while (w.to_complete != no_index) {
         const std::uint32_t at = w.to_complete;
-        w.to_complete = slot_at(at).births.load(relaxed);
+        w.to_complete = slot_at(at).next_to_complete();
         slot_at(at).births.store(0, relaxed);
         complete_one(w, at, std::exchange(first_is_reported, false));
     }
@@ -294,7 +291,7 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
     }
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
-    if (s.has(flag_shared)) s.invoke(s.storage, nullptr);  // before completion is visible (I4)
+    if (s.has(flag_shared)) s.destroy_stored();  // before completion is visible (I4)
     outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
     if (!completion_reported && observed()) report(w, event_kind::completed, id, {}, s.name);
 
@@ -362,7 +359,7 @@ void life_room::recycle(life_seat& w, std::uint32_t index) {
     // acq_rel: the last holder sees what the others did with the slot.
     if (s.has(flag_detailed)) {
         if (detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
-        if (detail_of(s)->has_value.load(relaxed)) s.invoke(s.storage, nullptr);
+        if (detail_of(s)->has_value.load(relaxed)) s.destroy_stored();
     }
     if (s.has(flag_failed)) drop(take_outcome(s));
     free_detail(w, s);

@@ -90,7 +90,6 @@ public:
 protected:
     void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
 
-private:
     struct first_words {
         const char* name;
         std::uint16_t flags;
@@ -98,6 +97,8 @@ private:
         const task_environment* environment;
     };
     slot* new_task(life_seat& w, const first_words& with, bool may_block = true) noexcept;
+
+private:
     bool add_to_parent(slot& s, task_id parent);
     const task_environment* environment_for(const life_seat& w, const task_options& o) const;
     bool depend(life_seat& w, std::uint32_t index, const task_options& o, task_id predecessor,
@@ -129,7 +130,7 @@ private:
     s.module = 0;
     s.flags.store(with.flags, relaxed);
     s.level.store(with.level, relaxed);
-    s.next.store(index, relaxed);  // see index_of()
+    s.set_own_index(index);
     s.environment.store(with.environment, relaxed);
     open_words(s.open, s.successors, s.generation() + 1, 1);
     return &s;

@@ -58,7 +58,7 @@ protected:
     virtual ~outside_source() = default;
 
 private:
-    friend class outside_room;
+    friend class outside_room;  // links and arms them under its lock; derived classes must not
 
     const kind kind_;
     const char* const name_;

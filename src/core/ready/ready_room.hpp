@@ -49,6 +49,8 @@ public:
         if (asleep().should_wake()) wake_one(true, !w.outside_gate);
         return true;
     }
+    /// The next try_push_ready() of this thread does it, for nobody else puts into its ring.
+    static bool has_room(ready_seat& w) { return w.ready[normal_level].has_room(); }
     /// The loop that the thread comes back to at that depth goes on with this task. False: it
     /// cannot.
     bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) const {
@@ -81,6 +83,10 @@ public:
     task_id take_if(ready_seat& w, id_test wanted, std::size_t look_at, bool newest);
     /// The newest of this thread's own, if it is this one.
     bool take_own_newest(ready_seat& w, task_id id);
+    /// The newest of the normal level, for a loop that goes on with it if it is of the right kind.
+    static task_id own_newest(ready_seat& w) { return {w.ready[normal_level].newest()}; }
+    /// After that; false: a thief was quicker.
+    static bool take_own_newest(ready_seat& w) { return w.ready[normal_level].take_newest(); }
     /// A chooser picks among those that the thread may run and that are `wanted`.
     task_id choose_ready(ready_seat& w, id_test wanted);
 

@@ -6,7 +6,6 @@
 #include "braid/core/spawn_batch.hpp"
 #include "core/run/body_frame.hpp"
 #include "core/run/ticket_kind.hpp"
-#include "core/task/words.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -80,20 +79,18 @@ void run_room::run_alone(run_seat& w, std::uint32_t batch, const batch_bodies& a
 
 /// A slot below `parent`, of which the caller holds a share.
 std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint32_t batch) {
-    const std::uint32_t index = take_slot(w);
-    if (index == no_index) return no_index;
+    constexpr std::uint16_t inherited = flag_never_waits | flag_quiet | flag_category;
     const slot& p = slot_at(batch);
-    slot& s = slot_at(index);
-    s.name = p.name;
+    const auto flags =
+        static_cast<std::uint16_t>(flag_own_kind | (p.flags.load(relaxed) & inherited));
+    slot* const made =
+        new_task(w, {p.name, flags, p.level.load(relaxed), p.environment.load(relaxed)});
+    if (made == nullptr) return no_index;
+    slot& s = *made;
+    const std::uint32_t index = s.own_index();
     s.kind = &ticket_kind;
     s.module = p.module;
-    s.flags.store(
-        flag_own_kind | (p.flags.load(relaxed) & (flag_never_waits | flag_quiet | flag_category)),
-        relaxed);
-    s.level.store(p.level.load(relaxed), relaxed);
-    s.environment.store(p.environment.load(relaxed), relaxed);
     link_parent(s, parent);
-    open_words(s.open, s.successors, s.generation() + 1, 1);
     // relaxed: the caller's share keeps the count above 0 meanwhile.
     slot_at(parent).open.fetch_add(1, relaxed);
     return index;
@@ -129,7 +126,7 @@ void run_room::run_ticket(run_seat& w, std::uint32_t index) {
         enqueue(w, index);
         return;
     }
-    s.environment.store(nullptr, relaxed);  // its bodies are counted, it is not
+    s.leave_uncounted();  // its bodies are counted
     own_work_done(w, index);
 }
 

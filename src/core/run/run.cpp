@@ -46,14 +46,14 @@ namespace {
 [[gnu::always_inline]] inline std::uint64_t next_plain(const run_room& rt, run_seat& w,
                                                        const task_environment* environment) {
     if (rt.wanted_elsewhere(w, normal_level) || rt.phase(relaxed) != life::running) return 0;
-    const std::uint64_t id = w.ready[normal_level].newest();
+    const std::uint64_t id = ready_room::own_newest(w).value;
     if (id == 0) return 0;
     const slot& s = rt.slot_at(index_of(id));
     const bool fits = is_plain(s.flags.load(relaxed)) &&
                       s.environment.load(relaxed) == environment &&
                       (environment == nullptr || environment->within == nullptr ||
                        !environment->within->cancelled());
-    return fits && w.ready[normal_level].take_newest() ? id : 0;
+    return fits && ready_room::take_own_newest(w) ? id : 0;
 }
 
 }  // namespace
@@ -329,7 +329,7 @@ void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_
     s.runner.store(w.index, relaxed);
     helper_floats floats;
     floats.use(w, float_control_);
-    const unsigned facts = s.waits_for.load(relaxed) == 0 ? 0 : start_ready_now;
+    const unsigned facts = s.ready_is_reported() ? 0 : start_ready_now;
     s.waits_for.store(0, relaxed);
     struct around {
         run_room& rt;

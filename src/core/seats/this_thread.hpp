@@ -1,6 +1,8 @@
 #pragma once
 // What a thread has of the core: the seats that it took, the innermost task that it runs, and that
-// task's joins (joins_of_thread, which is declared where each join reads it).
+// task's joins (joins_of_thread, which is declared where each join reads it). The stack without
+// room in serial_context() (fork_doors.cpp) is no part of it: it belongs to no scheduler, holds
+// nothing between two joins, and is made at the first join of a thread that nobody can help.
 
 #include "braid/core/fork_stack.hpp"
 #include "core/task/task_room.hpp"

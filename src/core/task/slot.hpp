@@ -41,12 +41,14 @@ enum slot_flag : std::uint16_t {
     flag_never_waits = 1 << 3,
     flag_quiet = 1 << 4,  // no long-task warning
     flag_background = 1 << 5,
-    flag_cancel = 1 << 6,    // a predecessor failed, or the builder gave up: do not run
-    flag_failed = 1 << 7,    // outcome is set
-    flag_finally = 1 << 8,   // has after_any edges only: runs in a discarding shutdown too
-    flag_category = 1 << 9,  // level is a category, looked up in the table
-    flag_shared = 1 << 10,   // the closure stays for the children, until completion
-    flag_own_kind = 1 << 11  // see task_kind
+    flag_cancel = 1 << 6,     // a predecessor failed, or the builder gave up: do not run
+    flag_failed = 1 << 7,     // outcome is set
+    flag_finally = 1 << 8,    // has after_any edges only: runs in a discarding shutdown too
+    flag_category = 1 << 9,   // level is a category, looked up in the table
+    flag_shared = 1 << 10,    // the closure stays for the children, until completion
+    flag_own_kind = 1 << 11,  // see task_kind
+    // A task with a kind, which serves no children: it completes without having run.
+    flag_left_out = flag_shared
 };
 
 /// What a task with flag_own_kind has in place of `invoke`: a ticket of a batch, a node of a graph.
@@ -94,6 +96,25 @@ struct alignas(64) slot {
     }
     std::uint32_t generation() const { return generation_of(open.load(relaxed)); }
     bool has(std::uint16_t flag) const { return (flags.load(relaxed) & flag) != 0; }
+
+    // ---- words that mean something else in one phase, by the name that they have there
+
+    /// Between open and publish the task is in no list: its link holds its own index.
+    std::uint32_t own_index() const { return next.load(relaxed); }
+    void set_own_index(std::uint32_t index) { next.store(index, relaxed); }
+    /// Between open and publish, where the builder's count is 1: with 0 observers have heard that
+    /// the task is ready.
+    bool ready_is_reported() const { return waits_for.load(relaxed) == 0; }
+    void set_ready_reported() { waits_for.store(0, relaxed); }
+    /// After the last child: the link of what its thread completes. A graph's node may lie in a
+    /// list by `next` meanwhile, as the ticket of another one (graph/ready_ranks.hpp).
+    std::uint32_t next_to_complete() const { return births.load(relaxed); }
+    void set_next_to_complete(std::uint32_t index) { births.store(index, relaxed); }
+    /// Before own work is done: the scope does not count the end of this task.
+    void leave_uncounted() { environment.store(nullptr, relaxed); }
+    /// The callable, if its run has left it or there was none; or the value that a future reads.
+    void destroy_stored() { invoke(storage, nullptr); }
+
     void clean() {
         waits_for.store(0, relaxed);
         predecessors.store(no_edge, relaxed);
@@ -105,9 +126,9 @@ struct alignas(64) slot {
         runner.store(UINT16_MAX, relaxed);
     }
 };
-/// Between open and publish a draft stands for its slot, whose link holds its own index.
+/// Between open and publish a draft stands for its slot.
 inline slot& slot_of(const draft& d) { return *static_cast<slot*>(d.storage); }
-inline std::uint32_t index_of(const draft& d) { return slot_of(d).next.load(relaxed); }
+inline std::uint32_t index_of(const draft& d) { return slot_of(d).own_index(); }
 
 static_assert(sizeof(slot) == 128, "a task is two cache lines");
 static_assert(offsetof(slot, open) == 64, "the runner's line and the others' line are apart");
