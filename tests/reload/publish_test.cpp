@@ -41,7 +41,8 @@ TEST_F(ReloadPublish, AFileThatIsPutThereByHandIsTakenBesideAnOldStamp) {
 
 TEST_F(ReloadPublish, WhatCouldNotBeReloadedIsNotPublished) {
     ASSERT_TRUE(reload::publish(built("game_1").string(), live().string()));
-    for (const char* bad : {"game_no_id", "game_not_bound", "game_no_debug", "empty"}) {
+    for (const char* bad :
+         {"game_no_id", "game_not_bound", "game_no_debug", "game_no_types", "empty"}) {
         const braid::status went = reload::publish(built(bad).string(), live().string());
         EXPECT_FALSE(went) << bad;
         EXPECT_EQ(went.text.back(), '.') << went.text;
@@ -160,6 +161,9 @@ TEST_F(ReloadPublish, CheckNamesFlagsAndExports) {
     const reload::check_result bad = reload::check_file(built("game_no_debug").string());
     ASSERT_EQ(bad.missing.size(), 1u);
     EXPECT_TRUE(bad.missing[0].starts_with("-g is missing.")) << bad.missing[0];
+    const reload::check_result little = reload::check_file(built("game_no_types").string());
+    ASSERT_EQ(little.missing.size(), 1u);
+    EXPECT_EQ(little.missing[0], "It describes no types: build it with -g, not -g1.");
     EXPECT_FALSE(reload::check_file("/dev/null").readable);
 }
 

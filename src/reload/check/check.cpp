@@ -1,6 +1,7 @@
 // Cheap checks come before those that trust more of the file.
 #include "reload/check/check.hpp"
 
+#include "reload/dwarf/graph.hpp"
 #include "reload/image/flags.hpp"
 #include "reload/stamp/stamp.hpp"
 
@@ -35,6 +36,8 @@ status compare_types(std::span<const std::byte> bytes, const host_side& host,
     debug_info own;
     if (status went = own.open(bytes); !went) return went;
     std::vector<std::uint64_t> functions;
+    // Functions are described by -g1, too, and then there would be nothing to compare.
+    if (const std::string why = why_types_lack(own); !why.empty()) return {1, why};
     for (const exported& one : module.exports) functions.push_back(one.address);
     if (status went = own.types_of(functions, module.types); !went) return went;
     if (host.types == nullptr) return {};
