@@ -14,7 +14,8 @@ namespace {
 class ReloadTrial : public reload_test {
 protected:
     ReloadTrial() {
-        step.emplace(add(), "step", [](reload::arena&) { return stub_value; });
+        logic = &add();
+        step.emplace(*logic, "step", [](reload::arena&) { return stub_value; });
         state.emplace(*modules);
         try_steps(braid::seconds(20));
         put("tried_good");
@@ -53,10 +54,38 @@ protected:
         EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
     }
 
+    /// What `reloaded` of the code that runs has to have heard about this boundary.
+    std::string report_of(const reload::outcome& went, const std::string& old_build) const {
+        return "game from " + old_build + " to " + logic->build_id() + ": " +
+               std::to_string(went.migrated().objects) + " objects, " +
+               std::to_string(went.migrated().bytes) + " bytes, took time";
+    }
+
+    reload::module* logic = nullptr;
     std::optional<reload::function<int(reload::arena&)>> step;
     std::optional<reload::arena> state;
     int steps = 0;
 };
+
+TEST_F(ReloadTrial, TheReportNamesBothBuildsAndWhatWentOver) {
+    const reload::function<const char*()> said(*logic, "said_of_reload", [] { return ""; });
+    EXPECT_STREQ(said(), "") << "the first load replaces nothing";
+    modules->try_with(nullptr);
+    (void)(*step)(*state);
+    std::string old_build = logic->build_id();
+    put("tried_wide");
+    const reload::outcome wide = look();
+    EXPECT_GT(wide.migrated().objects, 0u) << wide.text();
+    EXPECT_GT(wide.migrated().bytes, 0u);
+    EXPECT_NE(old_build, logic->build_id());
+    EXPECT_EQ(said(), report_of(wide, old_build));
+    old_build = logic->build_id();
+    put("tried_wide_too");
+    const reload::outcome same = look();
+    EXPECT_EQ(same.loaded(), 1u) << same.text();
+    EXPECT_EQ(same.migrated().objects, 0u);
+    EXPECT_EQ(said(), report_of(same, old_build));
+}
 
 TEST_F(ReloadTrial, GoodCodeGoesOverAndTheFramesOfTheTrialDidNotHappenHere) {
     const reload::outcome went = try_build("tried_rule");
