@@ -70,6 +70,8 @@ TEST_F(Reload, FiftyReloadsInARow) {
         ASSERT_EQ(counted(), 2);
     }
     EXPECT_EQ(m.loads(), 50u);
+    EXPECT_EQ(m.bytes(), 25 * (fs::file_size(built("game_1")) + fs::file_size(built("game_2"))))
+        << "all of it stays in the process";
 }
 
 TEST_F(Reload, TwoModulesAreReloadedAlone) {
