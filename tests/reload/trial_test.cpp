@@ -87,6 +87,27 @@ TEST_F(ReloadTrial, TheReportNamesBothBuildsAndWhatWentOver) {
     EXPECT_EQ(said(), report_of(same, old_build));
 }
 
+TEST_F(ReloadTrial, ItsReportIsTheOneOfTheReload) {
+    const reload::function<const char*()> said(*logic, "said_of_reload", [] { return ""; });
+    const fs::path in_trial = place / "in_trial";
+    modules->try_with([&](reload::trial&) { std::ofstream(in_trial) << said(); },
+                      {.frames = 1, .within = braid::seconds(20)});
+    (void)(*step)(*state);
+    const std::string old_build = logic->build_id();
+    put("tried_wide");
+    modules->check_now();
+    reload::outcome went = modules->at_frame_boundary();
+    while (!went) {
+        std::this_thread::yield();
+        went = modules->at_frame_boundary();
+    }
+    EXPECT_GT(went.migrated().objects, 0u) << went.text();
+    std::string there;
+    std::getline(std::ifstream(in_trial), there);
+    EXPECT_EQ(there, report_of(went, old_build));
+    EXPECT_EQ(there, said());
+}
+
 TEST_F(ReloadTrial, GoodCodeGoesOverAndTheFramesOfTheTrialDidNotHappenHere) {
     const reload::outcome went = try_build("tried_rule");
     EXPECT_EQ(went.loaded(), 1u) << went.text();
