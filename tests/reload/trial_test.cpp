@@ -4,8 +4,10 @@
 
 #include <braid/reload/arena.hpp>
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <csignal>
 
 namespace braid_test {
@@ -212,6 +214,29 @@ TEST_F(ReloadTrial, TheChildEndsWithTheModulesObject) {
     state.reset();
     modules.reset();
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+TEST_F(ReloadTrial, TheChildEndsWithItsHost) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // the host has threads
+    // A child whose parent has ended becomes this process's, which can see how it ends.
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    const auto host_that_is_killed = [this] {
+        modules->try_with(
+            [](reload::trial&) {
+                kill(getppid(), SIGKILL);
+                for (;;) pause();
+            },
+            {.within = braid::seconds(20)});
+        put("tried_rule");
+        modules->check_now();
+        while (!modules->at_frame_boundary()) std::this_thread::yield();
+    };
+    EXPECT_EXIT(host_that_is_killed(), testing::KilledBySignal(SIGKILL), "");
+    int state_of_child = 0;
+    ASSERT_GT(waitpid(-1, &state_of_child, 0), 0) << "there was no child";
+    EXPECT_TRUE(WIFSIGNALED(state_of_child)) << "it went on until SIGALRM";
+    EXPECT_EQ(WTERMSIG(state_of_child), SIGKILL);
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
 TEST_F(ReloadTrial, WithoutAProcessForItTheCodeIsRefusedAndTakenLater) {
