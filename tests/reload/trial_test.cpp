@@ -4,11 +4,16 @@
 
 #include <braid/reload/arena.hpp>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 
 namespace braid_test {
 namespace {
@@ -238,6 +243,40 @@ TEST_F(ReloadTrial, TheChildEndsWithItsHost) {
     EXPECT_EQ(WTERMSIG(state_of_child), SIGKILL);
     ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/// From here on the system makes no process for this thread. False: it has no filter for calls.
+bool refuse_processes() {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(ReloadTrial, AForkThatFailsRefusesTheCodeWithItsReason) {
+    put("tried_rule");
+    modules->check_now();
+    bool can_refuse = false;
+    std::optional<reload::outcome> went;
+    // The rule ends with its thread.
+    std::thread loop([&] {
+        can_refuse = refuse_processes();
+        if (can_refuse) went = run();
+    });
+    loop.join();
+    if (!can_refuse) GTEST_SKIP() << "no filter for calls of the system here";
+    EXPECT_EQ(went->refused(), 1u);
+    expect_sentence(*went, "there was no process for its trial: Resource temporarily unavailable");
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(try_build("tried_rule").loaded(), 1u);
+}
+#endif
 
 TEST_F(ReloadTrial, WithoutAProcessForItTheCodeIsRefusedAndTakenLater) {
     if (braid_test::sanitized) GTEST_SKIP() << "UBSan looks at objects through a pipe of its own";
