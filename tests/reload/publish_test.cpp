@@ -118,6 +118,36 @@ TEST_F(ReloadPublish, AHostThatWatchesSeesLinksFoldersAndLocksThatChange) {
     }
 }
 
+TEST_F(ReloadPublish, AHostThatWatchesTakesALockThatNobodyOwnsAwayWhenItHasBeenStill) {
+    const auto still = std::chrono::milliseconds(300);
+    reload::modules_options watching = options();
+    watching.watch = true;
+    watching.clock = nullptr;
+    watching.lock_still = braid::nanoseconds(std::chrono::nanoseconds(still).count());
+    modules.emplace(*scheduler, watching);
+    const simulate_function simulate(add(), "simulate", simulate_stub);
+    put("game_1");
+    while (simulate(game, input) != 1) {
+        (void)modules->at_frame_boundary();
+        std::this_thread::yield();
+    }
+    const fs::path lock = live().string() + ".lock";
+    write(lock, {});
+    const auto begin = std::chrono::steady_clock::now();
+    put("game_2");
+    reload::outcome went = modules->at_frame_boundary();
+    while (!went) {
+        EXPECT_EQ(simulate(game, input), 1);
+        std::this_thread::yield();
+        went = modules->at_frame_boundary();
+    }
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, still);
+    EXPECT_EQ(went.loaded(), 1u);
+    expect_sentence(went, "which nobody owns, was removed");
+    EXPECT_FALSE(fs::exists(lock));
+    EXPECT_EQ(simulate(game, input), 2);
+}
+
 TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
     counting_memory memory;
     refusing_memory refusing(memory.hooks());
