@@ -160,6 +160,8 @@ struct modules_state {
 
     // ---- modules.cpp ----------------------------------------------------------------------
     void swap(outcome& went);
+    /// A function may have been added since a file was checked. How many modules are refused.
+    unsigned refuse_unmatched(std::string& text);
     /// `for_good`: until it is built anew.
     void drop_unfit(bool for_good);
     void watch();

@@ -74,6 +74,18 @@ TEST_F(Reload, FiftyReloadsInARow) {
         << "all of it stays in the process";
 }
 
+TEST_F(Reload, StaticsThatBeginAnewAreListedAndConstantOnesAreNot) {
+    add();
+    put("game_1");
+    EXPECT_EQ(look().table(), "") << "the first load replaces nothing";
+    put("game_2");
+    const reload::outcome went = look();
+    expect_sentence(went, ", and 1 static begins anew");
+    EXPECT_EQ(went.table(), "static world::(anonymous namespace)::counted()::calls begins anew\n");
+    put_bytes({});
+    EXPECT_EQ(look().table(), "") << "a refusal replaces nothing";
+}
+
 TEST_F(Reload, TwoModulesAreReloadedAlone) {
     reload::module& logic = add();
     reload::module& sound = add("sound");
