@@ -20,7 +20,7 @@ struct code_change {
     unsigned loaded = 0, refused = 0;  // modules
     bool first = false;                // stubs have run until now
     std::string text;                  // a sentence
-    std::string table;                 // of a refused migration: a line for each field
+    std::string table;                 // a line for each field of a refused migration, or static
     std::uint64_t objects = 0;         // of the state that were built anew
     double migration_ms = 0;           // what that took
     double boundary_ms = 0;            // and the whole boundary

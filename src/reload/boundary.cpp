@@ -134,11 +134,19 @@ void modules_state::retire(const replacement& all, barrier& rest) noexcept {
     }
 }
 
-void call_reloaded(const live_code& code, const report& went) {
+void call_reloaded(const replacement::one& replaced, const outcome& went, std::int64_t begun_ns) {
+    const live_code& code = *replaced.of->current;
+    if (code.file.build_id == replaced.old_build) return;  // it stayed
+    const report done{.module = replaced.of->options.name.c_str(),
+                      .old_build = replaced.old_build.c_str(),
+                      .new_build = code.file.build_id.c_str(),
+                      .objects = went.migrated().objects,
+                      .bytes = went.migrated().bytes,
+                      .boundary_ns = platform::monotonic_ns() - begun_ns};
     static const std::string type = type_in(spelled<void(const report&)>());
     for (const loaded_function& one : code.code.functions) {
         if (one.name != "reloaded" || one.type.text != type) continue;
-        reinterpret_cast<void (*)(const report&)>(one.function)(went);
+        reinterpret_cast<void (*)(const report&)>(one.function)(done);
     }
 }
 
@@ -170,16 +178,8 @@ outcome modules_state::at_frame_boundary() noexcept {
     }
     rest.go_on();
     for (const replacement::one& one : all.modules) {
-        const live_code& code = *one.of->current;
-        if (code.file.build_id == one.old_build) continue;  // it stayed
-        const report done{.module = one.of->options.name.c_str(),
-                          .old_build = one.old_build.c_str(),
-                          .new_build = code.file.build_id.c_str(),
-                          .objects = went.migrated_.objects,
-                          .bytes = went.migrated_.bytes,
-                          .boundary_ns = platform::monotonic_ns() - begun};
         try {
-            call_reloaded(code, done);
+            call_reloaded(one, went, begun);
         } catch (...) {
             ++went.refused_;
             went.fixed_ = "Module code was replaced, and a reloaded() threw.";

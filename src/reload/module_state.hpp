@@ -20,11 +20,7 @@
 #include <thread>
 
 BRAID_NAMESPACE_BEGIN
-namespace reload {
-
-struct report;
-
-namespace detail {
+namespace reload::detail {
 
 /// The modules of which code is to be replaced, and that code.
 struct replacement {
@@ -130,7 +126,8 @@ struct modules_state {
     bool verdict_waits();
     std::vector<tried_code> find_untried() const;
     [[noreturn]] void be_child(running_trial& of);
-    void try_code(trial_run& run, const running_trial& of);
+    void try_code(trial_run& run, const replacement& all, const outcome& went,
+                  std::int64_t begun_ns);
     /// Under `checking`: what a trial that has ended means. True: code was loaded.
     bool judge();
     void take_untried(std::span<const tried_code> of);
@@ -163,6 +160,8 @@ struct modules_state {
 
     // ---- modules.cpp ----------------------------------------------------------------------
     void swap(outcome& went);
+    /// A function may have been added since a file was checked. How many modules are refused.
+    unsigned refuse_unmatched(std::string& text);
     /// `for_good`: until it is built anew.
     void drop_unfit(bool for_good);
     void watch();
@@ -209,9 +208,9 @@ struct modules_state {
     std::thread watcher;
 };
 
-/// Calls the module's `reloaded`, if it exports one. May throw what that throws.
-void call_reloaded(const live_code& code, const report& went);
+/// Calls the `reloaded` of the code that has replaced this, if it exports one. May throw what that
+/// throws. `begun_ns`: when the boundary was.
+void call_reloaded(const replacement::one& replaced, const outcome& went, std::int64_t begun_ns);
 
-}  // namespace detail
-}  // namespace reload
+}  // namespace reload::detail
 BRAID_NAMESPACE_END

@@ -1,6 +1,7 @@
 // The modules object: what the program calls, the thread that watches, and the swap.
 #include "braid/reload/modules.hpp"
 
+#include "reload/image/type_records.hpp"
 #include "reload/module_state.hpp"
 
 #include <algorithm>
@@ -40,7 +41,12 @@ std::string loaded_text(const module_state& m) {
     std::string text = "module '" + m.options.name + "' ";
     text += m.current == nullptr ? "was loaded: build " : "was reloaded: build ";
     text += short_id(m.ready->file.build_id);
-    if (m.current != nullptr) text += " replaces " + short_id(m.current->file.build_id);
+    if (m.current != nullptr) {
+        text += " replaces " + short_id(m.current->file.build_id);
+        const std::size_t count = m.current->file.statics.size();
+        if (count == 1) text += ", and 1 static begins anew";
+        if (count > 1) text += ", and " + std::to_string(count) + " statics begin anew";
+    }
     return text + m.ready->remark;
 }
 
@@ -239,6 +245,23 @@ void modules_state::drop_unfit(bool for_good) {
     }
 }
 
+unsigned modules_state::refuse_unmatched(std::string& text) {
+    unsigned refused = 0;
+    for (const auto& one : list) {
+        module_state& m = *one->state_;
+        if (m.ready == nullptr) continue;
+        const status fits = match(m.wanted(), m.ready->file.exports);
+        if (fits) continue;
+        append(text, "module '" + m.options.name + "' was refused: '" + m.options.path + "' " +
+                         fits.text);
+        m.refused.push_back(m.ready->hash);
+        m.ready = nullptr;
+        ++refused;
+        drop_unfit(true);
+    }
+    return refused;
+}
+
 /// Whatever may fail for want of memory comes before the first call goes over.
 void modules_state::swap(outcome& went) {
     std::string text;
@@ -247,26 +270,16 @@ void modules_state::swap(outcome& went) {
         append(text, note);
         ++refused;
     }
-    for (const auto& one : list) {
-        module_state& m = *one->state_;
-        if (m.ready == nullptr) continue;
-        // A function may have been added since the file was checked.
-        if (const status fits = match(m.wanted(), m.ready->file.exports); !fits) {
-            append(text, "module '" + m.options.name + "' was refused: '" + m.options.path + "' " +
-                             fits.text);
-            m.refused.push_back(m.ready->hash);
-            m.ready = nullptr;
-            ++refused;
-            drop_unfit(true);
-        }
-    }
+    refused += refuse_unmatched(text);
     state_change state(*this);
     refused += state.prepare(text);
+    std::string table = state.take_table();
     std::vector<call_target> targets;
     for (const auto& one : list) {
         const module_state& m = *one->state_;
         if (!state.takes(m)) continue;
         append(text, loaded_text(m));
+        if (m.current != nullptr) table += statics_text(m.current->file.statics);
         m.find_targets(m.ready->code, targets);
         ++loaded;
     }
@@ -292,7 +305,7 @@ void modules_state::swap(outcome& went) {
         (is_back ? back : spent.emplace_back()) = std::move(before);
         back_asked.clear();
     }
-    went.table_ = state.take_table();
+    went.table_ = std::move(table);
     // release: pairs with the acquire of a call.
     for (const call_target& one : targets) {
         one.of->target.store(one.function, std::memory_order_release);

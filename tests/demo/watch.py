@@ -61,11 +61,16 @@ def takes_and_refuses(folder):
         os.rename(folder / "part", live)
         arena.wait_for("Module 'game' was refused, and the code before goes on")
         arena.wait_for("frame ")
+        # What crashes does so in the child that tries it.
+        publish(EDITED / "game_crash.so", folder)
+        line = arena.wait_for("Module 'game' was refused, and the code before goes on: its trial ended")
+        check("SIGSEGV, in arena::update_characters at crowd.cpp:" in line, f"not by its place: {line}")
+        arena.wait_for("frame ")
         publish(EDITED / "game_more_rows.so", folder)
         arena.wait_for("Module 'game' was reloaded: build")
         arena.wait_for("frame ")
         refusals = [line for line in arena.seen if "refused" in line]
-        check(len(refusals) == 1, f"said more than once: {refusals}")
+        check(len(refusals) == 2, f"said more than once: {refusals}")
     finally:
         arena.stop()
 

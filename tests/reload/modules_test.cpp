@@ -70,6 +70,20 @@ TEST_F(Reload, FiftyReloadsInARow) {
         ASSERT_EQ(counted(), 2);
     }
     EXPECT_EQ(m.loads(), 50u);
+    EXPECT_EQ(m.bytes(), 25 * (fs::file_size(built("game_1")) + fs::file_size(built("game_2"))))
+        << "all of it stays in the process";
+}
+
+TEST_F(Reload, StaticsThatBeginAnewAreListedAndConstantOnesAreNot) {
+    add();
+    put("game_1");
+    EXPECT_EQ(look().table(), "") << "the first load replaces nothing";
+    put("game_2");
+    const reload::outcome went = look();
+    expect_sentence(went, ", and 1 static begins anew");
+    EXPECT_EQ(went.table(), "static world::(anonymous namespace)::counted()::calls begins anew\n");
+    put_bytes({});
+    EXPECT_EQ(look().table(), "") << "a refusal replaces nothing";
 }
 
 TEST_F(Reload, TwoModulesAreReloadedAlone) {

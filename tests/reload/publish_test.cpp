@@ -41,7 +41,8 @@ TEST_F(ReloadPublish, AFileThatIsPutThereByHandIsTakenBesideAnOldStamp) {
 
 TEST_F(ReloadPublish, WhatCouldNotBeReloadedIsNotPublished) {
     ASSERT_TRUE(reload::publish(built("game_1").string(), live().string()));
-    for (const char* bad : {"game_no_id", "game_not_bound", "game_no_debug", "empty"}) {
+    for (const char* bad :
+         {"game_no_id", "game_not_bound", "game_no_debug", "game_no_types", "empty"}) {
         const braid::status went = reload::publish(built(bad).string(), live().string());
         EXPECT_FALSE(went) << bad;
         EXPECT_EQ(went.text.back(), '.') << went.text;
@@ -117,6 +118,36 @@ TEST_F(ReloadPublish, AHostThatWatchesSeesLinksFoldersAndLocksThatChange) {
     }
 }
 
+TEST_F(ReloadPublish, AHostThatWatchesTakesALockThatNobodyOwnsAwayWhenItHasBeenStill) {
+    const auto still = std::chrono::milliseconds(300);
+    reload::modules_options watching = options();
+    watching.watch = true;
+    watching.clock = nullptr;
+    watching.lock_still = braid::nanoseconds(std::chrono::nanoseconds(still).count());
+    modules.emplace(*scheduler, watching);
+    const simulate_function simulate(add(), "simulate", simulate_stub);
+    put("game_1");
+    while (simulate(game, input) != 1) {
+        (void)modules->at_frame_boundary();
+        std::this_thread::yield();
+    }
+    const fs::path lock = live().string() + ".lock";
+    write(lock, {});
+    const auto begin = std::chrono::steady_clock::now();
+    put("game_2");
+    reload::outcome went = modules->at_frame_boundary();
+    while (!went) {
+        EXPECT_EQ(simulate(game, input), 1);
+        std::this_thread::yield();
+        went = modules->at_frame_boundary();
+    }
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, still);
+    EXPECT_EQ(went.loaded(), 1u);
+    expect_sentence(went, "which nobody owns, was removed");
+    EXPECT_FALSE(fs::exists(lock));
+    EXPECT_EQ(simulate(game, input), 2);
+}
+
 TEST_F(ReloadPublish, ASchedulerWithoutMemoryIsAskedAgain) {
     counting_memory memory;
     refusing_memory refusing(memory.hooks());
@@ -160,6 +191,9 @@ TEST_F(ReloadPublish, CheckNamesFlagsAndExports) {
     const reload::check_result bad = reload::check_file(built("game_no_debug").string());
     ASSERT_EQ(bad.missing.size(), 1u);
     EXPECT_TRUE(bad.missing[0].starts_with("-g is missing.")) << bad.missing[0];
+    const reload::check_result little = reload::check_file(built("game_no_types").string());
+    ASSERT_EQ(little.missing.size(), 1u);
+    EXPECT_EQ(little.missing[0], "It describes no types: build it with -g, not -g1.");
     EXPECT_FALSE(reload::check_file("/dev/null").readable);
 }
 

@@ -4,9 +4,16 @@
 
 #include <braid/reload/arena.hpp>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 
 namespace braid_test {
 namespace {
@@ -14,7 +21,8 @@ namespace {
 class ReloadTrial : public reload_test {
 protected:
     ReloadTrial() {
-        step.emplace(add(), "step", [](reload::arena&) { return stub_value; });
+        logic = &add();
+        step.emplace(*logic, "step", [](reload::arena&) { return stub_value; });
         state.emplace(*modules);
         try_steps(braid::seconds(20));
         put("tried_good");
@@ -53,10 +61,59 @@ protected:
         EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
     }
 
+    /// What `reloaded` of the code that runs has to have heard about this boundary.
+    std::string report_of(const reload::outcome& went, const std::string& old_build) const {
+        return "game from " + old_build + " to " + logic->build_id() + ": " +
+               std::to_string(went.migrated().objects) + " objects, " +
+               std::to_string(went.migrated().bytes) + " bytes, took time";
+    }
+
+    reload::module* logic = nullptr;
     std::optional<reload::function<int(reload::arena&)>> step;
     std::optional<reload::arena> state;
     int steps = 0;
 };
+
+TEST_F(ReloadTrial, TheReportNamesBothBuildsAndWhatWentOver) {
+    const reload::function<const char*()> said(*logic, "said_of_reload", [] { return ""; });
+    EXPECT_STREQ(said(), "") << "the first load replaces nothing";
+    modules->try_with(nullptr);
+    (void)(*step)(*state);
+    std::string old_build = logic->build_id();
+    put("tried_wide");
+    const reload::outcome wide = look();
+    EXPECT_GT(wide.migrated().objects, 0u) << wide.text();
+    EXPECT_GT(wide.migrated().bytes, 0u);
+    EXPECT_NE(old_build, logic->build_id());
+    EXPECT_EQ(said(), report_of(wide, old_build));
+    old_build = logic->build_id();
+    put("tried_wide_too");
+    const reload::outcome same = look();
+    EXPECT_EQ(same.loaded(), 1u) << same.text();
+    EXPECT_EQ(same.migrated().objects, 0u);
+    EXPECT_EQ(said(), report_of(same, old_build));
+}
+
+TEST_F(ReloadTrial, ItsReportIsTheOneOfTheReload) {
+    const reload::function<const char*()> said(*logic, "said_of_reload", [] { return ""; });
+    const fs::path in_trial = place / "in_trial";
+    modules->try_with([&](reload::trial&) { std::ofstream(in_trial) << said(); },
+                      {.frames = 1, .within = braid::seconds(20)});
+    (void)(*step)(*state);
+    const std::string old_build = logic->build_id();
+    put("tried_wide");
+    modules->check_now();
+    reload::outcome went = modules->at_frame_boundary();
+    while (!went) {
+        std::this_thread::yield();
+        went = modules->at_frame_boundary();
+    }
+    EXPECT_GT(went.migrated().objects, 0u) << went.text();
+    std::string there;
+    std::getline(std::ifstream(in_trial), there);
+    EXPECT_EQ(there, report_of(went, old_build));
+    EXPECT_EQ(there, said());
+}
 
 TEST_F(ReloadTrial, GoodCodeGoesOverAndTheFramesOfTheTrialDidNotHappenHere) {
     const reload::outcome went = try_build("tried_rule");
@@ -163,6 +220,63 @@ TEST_F(ReloadTrial, TheChildEndsWithTheModulesObject) {
     modules.reset();
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
+
+TEST_F(ReloadTrial, TheChildEndsWithItsHost) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // the host has threads
+    // A child whose parent has ended becomes this process's, which can see how it ends.
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    const auto host_that_is_killed = [this] {
+        modules->try_with(
+            [](reload::trial&) {
+                kill(getppid(), SIGKILL);
+                for (;;) pause();
+            },
+            {.within = braid::seconds(20)});
+        put("tried_rule");
+        modules->check_now();
+        while (!modules->at_frame_boundary()) std::this_thread::yield();
+    };
+    EXPECT_EXIT(host_that_is_killed(), testing::KilledBySignal(SIGKILL), "");
+    int state_of_child = 0;
+    ASSERT_GT(waitpid(-1, &state_of_child, 0), 0) << "there was no child";
+    EXPECT_TRUE(WIFSIGNALED(state_of_child)) << "it went on until SIGALRM";
+    EXPECT_EQ(WTERMSIG(state_of_child), SIGKILL);
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/// From here on the system makes no process for this thread. False: it has no filter for calls.
+bool refuse_processes() {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(ReloadTrial, AForkThatFailsRefusesTheCodeWithItsReason) {
+    put("tried_rule");
+    modules->check_now();
+    bool can_refuse = false;
+    std::optional<reload::outcome> went;
+    // The rule ends with its thread.
+    std::thread loop([&] {
+        can_refuse = refuse_processes();
+        if (can_refuse) went = run();
+    });
+    loop.join();
+    if (!can_refuse) GTEST_SKIP() << "no filter for calls of the system here";
+    EXPECT_EQ(went->refused(), 1u);
+    expect_sentence(*went, "there was no process for its trial: Resource temporarily unavailable");
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(try_build("tried_rule").loaded(), 1u);
+}
+#endif
 
 TEST_F(ReloadTrial, WithoutAProcessForItTheCodeIsRefusedAndTakenLater) {
     if (braid_test::sanitized) GTEST_SKIP() << "UBSan looks at objects through a pipe of its own";

@@ -18,7 +18,7 @@ status publish(const std::string& staged, const std::string& live);
 /// What keeps a file from being reloaded.
 struct check_result {
     status readable;                   // false: it is no shared object of this machine
-    std::vector<std::string> missing;  // a sentence for each flag it was built without
+    std::vector<std::string> missing;  // sentences: what it was built without
     std::vector<std::string> exports;  // name and signature of each
 };
 /// What `braid reload check` shows.

@@ -1,5 +1,5 @@
 #pragma once
-// What a module hears after it has taken over.
+// What a module hears after it has taken over, in the child of a trial, too.
 //
 //   void reloaded(const braid::reload::report& went) { … }
 //   BRAID_RELOAD_EXPORT(reloaded, void(const braid::reload::report&))

@@ -1,7 +1,9 @@
 // Cheap checks come before those that trust more of the file.
 #include "reload/check/check.hpp"
 
+#include "reload/dwarf/graph.hpp"
 #include "reload/image/flags.hpp"
+#include "reload/image/type_records.hpp"
 #include "reload/stamp/stamp.hpp"
 
 #include <cctype>
@@ -34,6 +36,8 @@ status compare_types(std::span<const std::byte> bytes, const host_side& host,
                      checked_module& module) {
     debug_info own;
     if (status went = own.open(bytes); !went) return went;
+    // Functions are described by -g1, too, and then there would be nothing to compare.
+    if (const std::string why = why_types_lack(own); !why.empty()) return {1, why};
     std::vector<std::uint64_t> functions;
     for (const exported& one : module.exports) functions.push_back(one.address);
     if (status went = own.types_of(functions, module.types); !went) return went;
@@ -69,6 +73,7 @@ status check_module(std::span<const std::byte> bytes, const std::optional<std::s
     if (status went = check_stamp(bytes, module, stamp); !went) return went;
     if (status went = check_flags(module, host.compare_types); !went) return went;
     out.build_id = module.build_id();
+    out.statics = variables_of(module);
     if (status went = read_exports(module, out.exports); !went) return went;
     if (status went = match(host.functions, out.exports); !went) return went;
     return host.compare_types ? compare_types(bytes, host, out) : status{};

@@ -19,7 +19,8 @@ struct wanted_function {
 struct checked_module {
     std::string build_id;
     std::vector<exported> exports;
-    type_table types;  // empty: not compared
+    std::vector<std::string> statics;  // those that are not constant
+    type_table types;                  // empty: not compared
 };
 
 /// The host's side of what is compared.

@@ -121,5 +121,11 @@ std::vector<std::string> variables_of(const image& from) {
     return names;
 }
 
+std::string statics_text(const std::vector<std::string>& variables) {
+    std::string text;
+    for (const std::string& one : variables) text += "static " + one + " begins anew\n";
+    return text;
+}
+
 }  // namespace reload::detail
 BRAID_NAMESPACE_END

@@ -18,6 +18,8 @@ std::string record_name(std::string_view spelled, const std::string& mangled);
 /// Variables of static storage that are not constant, by their names in the program; those of
 /// compilers and of this library are left out. None for a file without a table of symbols.
 std::vector<std::string> variables_of(const image& from);
+/// A line for each.
+std::string statics_text(const std::vector<std::string>& variables);
 
 }  // namespace reload::detail
 BRAID_NAMESPACE_END

@@ -103,9 +103,7 @@ plan_result plan_files(const std::string& before, const std::string& after,
         detail::make_plan(old_types, new_types, names, is.notes, true);
     result.refused = !plan.refused.empty();
     result.text = detail::table_of(plan);
-    for (const std::string& one : detail::variables_of(was.parsed)) {
-        result.text += "static " + one + " begins anew\n";
-    }
+    result.text += detail::statics_text(detail::variables_of(was.parsed));
     result.text += summary(plan);
     return result;
 }

@@ -1,6 +1,7 @@
 // A stamp and a module change together only for those who respect the lock, as hosts do.
 #include "braid/reload/publish.hpp"
 
+#include "reload/dwarf/graph.hpp"
 #include "reload/image/exports.hpp"
 #include "reload/image/flags.hpp"
 #include "reload/platform/platform.hpp"
@@ -33,6 +34,12 @@ std::string sentence_of(const detail::missing_flag& one) {
     return std::string(one.flag) + " is missing. " + one.because;
 }
 
+/// Half a sentence; "" also where no debug information is: that is a flag which is missing.
+std::string why_types_lack(const read_module& module) {
+    detail::debug_info types;
+    return types.open(module.bytes) ? detail::why_types_lack(types) : "";
+}
+
 status put(const std::string& to, std::span<const std::byte> bytes, platform::file_kind kind) {
     const std::string from = to + ".new";
     status went = platform::write_file(from, bytes, kind);
@@ -48,6 +55,9 @@ status publish(const std::string& staged, const std::string& live) {
     if (status went = read(staged, module); !went) return went;
     for (const detail::missing_flag& one : detail::missing_flags(module.parsed)) {
         if (one.refuses) return {1, quoted(staged) + ": " + sentence_of(one)};
+    }
+    if (const std::string why = why_types_lack(module); !why.empty()) {
+        return {1, quoted(staged) + " " + why + "."};
     }
     const std::string stamp = detail::text_of(detail::stamp_of(module.bytes, module.parsed));
     platform::held_lock lock;
@@ -67,6 +77,9 @@ check_result check_file(const std::string& path) {
     if (!result.readable) return result;
     for (const detail::missing_flag& one : detail::missing_flags(module.parsed)) {
         result.missing.push_back(sentence_of(one));
+    }
+    if (const std::string why = why_types_lack(module); !why.empty()) {
+        result.missing.push_back("It " + why + ".");
     }
     for (const detail::exported& one : module.exports) {
         result.exports.push_back(one.name + ": " + one.type.text);

@@ -1,6 +1,5 @@
 // A trial, from code that was copied to one that may be loaded: the boundary begins it, a child
 // does all that the program would do, and a check judges how that ended.
-#include "braid/reload/report.hpp"
 #include "reload/module_state.hpp"
 
 #include <algorithm>
@@ -202,13 +201,16 @@ void modules_state::be_child(running_trial& of) {
         take_untried(of.of);
         run.enter(trial_step::state);
         plan_state();
+        const std::int64_t begun_ns = platform::monotonic_ns();
+        const replacement all =
+            find_replacement([](const module_state& m) { return m.ready != nullptr; });
         outcome went;
         {
             const std::lock_guard guard(mutex);
             swap(went);
         }
         // What is refused here by its tables or its state the program refuses, too.
-        if (went.loaded_ != 0) try_code(run, of);
+        if (went.loaded_ != 0) try_code(run, all, went, begun_ns);
         run.pass();
     } catch (...) {
         trial_message last;
@@ -218,19 +220,12 @@ void modules_state::be_child(running_trial& of) {
     }
 }
 
-void modules_state::try_code(trial_run& run, const running_trial& of) {
+void modules_state::try_code(trial_run& run, const replacement& all, const outcome& went,
+                             std::int64_t begun_ns) {
     run.enter(trial_step::reloaded);
-    for (const tried_code& one : of.of) {
-        if (one.of->current->code.path != one.file) continue;
-        const std::string& build = one.of->current->file.build_id;
-        const report done{.module = one.of->options.name.c_str(),
-                          .old_build = build.c_str(),
-                          .new_build = build.c_str(),
-                          .objects = 0,
-                          .bytes = 0,
-                          .boundary_ns = 0};
+    for (const replacement::one& one : all.modules) {
         try {
-            call_reloaded(*one.of->current, done);
+            call_reloaded(one, went, begun_ns);
         } catch (...) {
             run.fail(trial_end::threw, "reloaded()");
         }

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -29,13 +30,14 @@
 #define TRIED_LEAVES 15
 #define TRIED_SIGNAL 16
 #define TRIED_THROWS_LATE 17
+#define TRIED_WIDE_TOO 18
 
 namespace tried {
 
 namespace reload = braid::reload;
 
 struct pack {
-#if TRIED == TRIED_WIDE
+#if TRIED == TRIED_WIDE || TRIED == TRIED_WIDE_TOO
     long food = 7;
     long steps = 0;
     std::unique_ptr<int> own;
@@ -107,6 +109,8 @@ using action = void(pack&);
     asm volatile("");
 #elif TRIED == TRIED_THROWS_LATE
     if (p.steps >= 8) throw std::runtime_error("too late");
+#elif TRIED == TRIED_WIDE_TOO
+    p.food = 8;
 #endif
 }
 
@@ -123,7 +127,7 @@ int step(reload::arena& state) {
     p.trail[0] += 5;
     p.name += "a name that is not short";
     p.said = p.name + p.name;
-#if TRIED == TRIED_WIDE
+#if TRIED == TRIED_WIDE || TRIED == TRIED_WIDE_TOO
     return static_cast<int>(++p.steps + 100 * p.food);
 #else
     return ++p.steps;
@@ -139,14 +143,23 @@ long sum(reload::arena& state) {
     return all;
 }
 
-void reloaded(const reload::report&) {
+char last_report[256];
+
+void reloaded([[maybe_unused]] const reload::report& went) {
 #if TRIED == TRIED_RELOADED
     std::abort();
 #endif
+    std::snprintf(
+        last_report, sizeof last_report, "%s from %s to %s: %llu objects, %llu bytes%s",
+        went.module, went.old_build, went.new_build, static_cast<unsigned long long>(went.objects),
+        static_cast<unsigned long long>(went.bytes), went.boundary_ns > 0 ? ", took time" : "");
 }
+
+const char* said_of_reload() { return last_report; }
 
 BRAID_RELOAD_EXPORT(step, int(reload::arena&))
 BRAID_RELOAD_EXPORT(sum, long(reload::arena&))
+BRAID_RELOAD_EXPORT(said_of_reload, const char*())
 BRAID_RELOAD_EXPORT(reloaded, void(const reload::report&))
 BRAID_RELOAD_TYPE(pack)
 

@@ -7,6 +7,7 @@ A pair that goes wrong is made smaller as long as it still does, and written to 
 BRAID_KEEP_PAIRS names (for example `kept` beside this file, whose pairs run each time)."""
 import concurrent.futures
 import copy
+import hashlib
 import json
 import os
 import pathlib
@@ -370,7 +371,8 @@ def keep(case):
     if folder:
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
         text = json.dumps(case, indent=1)
-        name = f"{abs(hash(text)) % 10**8}.json"
+        # Not hash(), which is another one in each run.
+        name = hashlib.sha256(text.encode()).hexdigest()[:8] + ".json"
         (pathlib.Path(folder) / name).write_text(text + "\n")
 
 
