@@ -29,7 +29,8 @@ void help_poll(runtime& rt, task_id id, nanoseconds enough) {
     const bool outside =
         own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
     if (outside && !in_task && rt.active_workers(relaxed) != 0) return;  // they do it
-    whole_seat* const w = own != nullptr ? own : static_cast<whole_seat*>(rt.try_lease_guest());
+    whole_seat* const w =
+        own != nullptr ? own : static_cast<whole_seat*>(rt.try_lease_guest(lease::wait));
     if (w == nullptr) return;
     w->leave_list_at = deadline_after(active_policy::now(), enough);
     rt.help_once(*w, id);

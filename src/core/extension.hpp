@@ -73,6 +73,11 @@ inline std::uint32_t listening(const runtime& rt) { return rt.listening(); }
 
 /// A seat for one call that does not wait: the thread's own, or a guest's.
 using detail::seat_lease;
+/// One for a call that runs bodies, which may wait; there may be none.
+using detail::body_lease;
+
+/// The thread is in a body of fork_join() for which there was none.
+inline bool runs_without_seat() { return this_thread_state.unseated_bodies != 0; }
 
 /// Null: the calling thread has none.
 inline seat* own_seat(const runtime& rt) { return rt.bound(); }
@@ -239,10 +244,6 @@ private:
 /// can never come about.
 inline bool wait(runtime& rt, task_id id, help policy, failure& received) {
     return rt.wait_here({.task = id}, forever, policy, received.receive());
-}
-/// This one is for the thread that has the seat.
-inline bool wait(runtime& rt, seat& w, task_id id, help policy, failure& received) {
-    return rt.wait(w, {.task = id}, forever, policy, received.receive());
 }
 /// How a task failed that is held (draft_kind::valued) and is complete; empty: it did not.
 inline failure failure_of(runtime& rt, task_id id) {

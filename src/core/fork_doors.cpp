@@ -15,6 +15,17 @@ fork_context serial_context() {
     return fork_access::at(stack.base);
 }
 
+namespace {
+
+struct unseated_body {
+    unseated_body() { ++this_thread_state.unseated_bodies; }
+    ~unseated_body() { --this_thread_state.unseated_bodies; }
+    unseated_body(const unseated_body&) = delete;
+    unseated_body& operator=(const unseated_body&) = delete;
+};
+
+}  // namespace
+
 void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fork_context context),
                      void* data) {
     runtime& rt = s.internals();
@@ -22,8 +33,10 @@ void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fo
     if (running != nullptr && &running->context.internals().rt == &rt) {
         return body(data, rt.joins_of_body(*running->context.internals().seat));
     }
-    const seat_lease seat(rt, nullptr);
-    rt.run_here(*seat, name, body, data);
+    const body_lease seat(rt);
+    if (seat) return rt.run_here(*seat, name, body, data);
+    const unseated_body here;
+    body(data, serial_context());
 }
 
 // ---- the doors ---------------------------------------------------------------------------------

@@ -257,10 +257,9 @@ fork_context::fork_context(task_context& task)
 
 fork_context fork_context::find_current() {
     running_task* task = detail::current_task();
-    if (BRAID_EXPECT(assertion_handler{}, task != nullptr,
-                     "a join outside tasks needs a scheduler: call it within fork_join()")) {
-        return {task->context};
-    }
+    if (task != nullptr) return {task->context};
+    BRAID_EXPECT(assertion_handler{}, detail::this_thread_state.unseated_bodies != 0,
+                 "a join outside tasks needs a scheduler: call it within fork_join()");
     return detail::serial_context();
 }
 unsigned fork_context::seat() const {

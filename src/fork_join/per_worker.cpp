@@ -60,10 +60,9 @@ scratch_store::~scratch_store() {
 
 void* scratch_store::take(void (*make)(void* where)) {
     const core::seat* w = core::own_seat(rt_);
-    if (!BRAID_EXPECT(core::misuse(rt_), w != nullptr,
-                      "borrow scratch in a task of its scheduler, or within fork_join()")) {
-        return nullptr;
-    }
+    BRAID_EXPECT(core::misuse(rt_), w != nullptr || core::runs_without_seat(),
+                 "borrow scratch in a task of its scheduler, or within fork_join()");
+    if (w == nullptr) return nullptr;
     seat*& mine = seats_[core::number_of(*w)];
     if (mine == nullptr) {
         void* bytes = core::memory(rt_).allocate(sizeof(seat), alignof(seat), memory_tag::worker);

@@ -317,6 +317,7 @@ void graph::run_and_wait(const run_options& o) {
     } held{rt_, id};
     if (o.rerun_after.value > 0 && state_->idempotent.size() != 0 && !core::under_chooser(rt_)) {
         while (!scheduler_.wait_for(id, o.rerun_after)) {
+            // Makes tasks, and waits for none: the spare seat will do.
             state_->rerun_stragglers(*core::seat_lease(rt_, nullptr), id, o.rerun_after.value);
         }
     } else {

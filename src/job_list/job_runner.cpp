@@ -262,12 +262,13 @@ void job_list_state::join_in(void* storage, task_context* context) {
 
 /// Runs the submission like a task that was taken from a queue at once, by this thread.
 task_id job_list_state::run_inline(const predecessors& after) {
-    const core::seat_lease seat(rt, nullptr);
     for (std::size_t i = 0; i < after.count; ++i) {
         core::failure received(rt);
-        if (!core::wait(rt, *seat, after.ids[i], help::needed, received)) return {};
+        if (!core::wait(rt, after.ids[i], help::needed, received)) return {};
         received.forget();  // its list has it
     }
+    const core::body_lease seat(rt);
+    if (!seat) return {};
     const task_options as_task{
         .name = options.name, .priority = options.priority, .may_be_long = true, .where = {}};
     const draft opened = open_task(rt, &*seat, as_task, draft_kind::valued);

@@ -3,7 +3,9 @@
 #include "refusing_memory.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
+#include "seeded_chooser.hpp"
 
+#include <braid/core/observer.hpp>
 #include <braid/fork_join.hpp>
 #include <braid/graph/graph.hpp>
 #include <braid/job_list/job_list_manager.hpp>
@@ -18,50 +20,90 @@ using braid_test::refusing_memory;
 
 BRAID_SCHEDULER_TEST(Refused);
 
-/// Runs `operation(scheduler, memory)` with the memory gone from each request on in turn, until a
+/// Which requests of one round are refused, and until when.
+class shortage {
+public:
+    shortage(refusing_memory& memory, int granted, bool ends_before)
+        : memory_(memory), granted_(granted), ends_before_(ends_before) {}
+
+    void begin() { memory_.refuse_after(granted_); }
+    void begin_at_once() { memory_.refuse_after(0); }
+    /// To be called before the last wait of the operation: in one half of the sweep memory has come
+    /// back by then, in the other half it comes back after the wait.
+    void before_last_wait() {
+        if (ends_before_) end();
+    }
+    void end() { memory_.give_back(); }
+    /// Also how far the round is.
+    int granted() const { return granted_; }
+    bool felt() const { return memory_.refused() > 0; }
+
+private:
+    refusing_memory& memory_;
+    const int granted_;
+    const bool ends_before_;
+};
+
+/// Runs `operation(scheduler, shortage)` with the memory gone from each request on in turn, until a
 /// round needs no more than there is.
 template <class Operation>
 void sweep(braid::scheduler_options o, Operation&& operation) {
     constexpr int most = 40;
     o.workers = std::min(o.workers, 2);
-    for (int k = 0; k < most; ++k) {
-        refusing_memory memory(o.memory);
-        braid::scheduler_options with = o;
-        with.memory = memory.hooks();
-        braid::scheduler s(with);
-        SCOPED_TRACE("refused from request " + std::to_string(k));
-        operation(s, memory, k);
-        memory.give_back();
-        s.shut_down();
-        const braid::scheduler_statistics sum = s.statistics();
-        ASSERT_EQ(sum.created, sum.ended());
-        if (memory.refused() == 0 && k > 4) break;
+    for (const bool ends_before : {false, true}) {
+        int refused = 0;
+        for (int k = 0; k < most; ++k) {
+            refusing_memory memory(o.memory);
+            braid::scheduler_options with = o;
+            with.memory = memory.hooks();
+            braid::scheduler s(with);
+            SCOPED_TRACE("refused from request " + std::to_string(k) +
+                         (ends_before ? ", until the last wait" : ""));
+            operation(s, shortage(memory, k, ends_before));
+            memory.give_back();
+            s.shut_down();
+            const braid::scheduler_statistics sum = s.statistics();
+            ASSERT_EQ(sum.created, sum.ended());
+            refused += memory.refused();
+            if (memory.refused() == 0 && k > 4) break;
+        }
+        EXPECT_GT(refused, 0) << "the operation asked for no memory: it was not tested";
     }
+}
+
+/// Options with which each first call of a foreign thread asks for a seat.
+braid::scheduler_options without_guests(braid::scheduler_options o) {
+    o.guests = 0;
+    return o;
+}
+
+/// A foreign thread makes a task: it asks for a seat, and takes the spare one where it gets none.
+void call_from_outside(braid::scheduler& s) {
+    std::thread([&] { static_cast<void>(s.spawn([] {})); }).join();
 }
 
 TEST_P(Refused, MemoryMakesNoWaitForATaskReturnEarly) {
-    for (const bool before : {false, true}) {
-        sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
-            auto gate = s.begin({}, braid::empty);
-            std::atomic<bool> ran{false};
-            const auto id = s.spawn({.after = {gate.id()}}, [&] { ran = true; });
-            ASSERT_TRUE(id);
-            memory.refuse_after(k);
-            std::thread opener([&] { gate.finish(); });
-            if (before) memory.give_back();
-            s.wait(id);
-            EXPECT_TRUE(ran);
-            EXPECT_TRUE(s.done(id));
-            opener.join();
-        });
-    }
+    sweep(without_guests(options()), [&](braid::scheduler& s, shortage memory) {
+        auto gate = s.begin({}, braid::empty);
+        std::atomic<bool> ran{false};
+        const auto id = s.spawn({.after = {gate.id()}}, [&] { ran = true; });
+        ASSERT_TRUE(id);
+        memory.begin();
+        call_from_outside(s);
+        std::thread opener([&] { gate.finish(); });
+        memory.before_last_wait();
+        s.wait(id);
+        EXPECT_TRUE(ran);
+        EXPECT_TRUE(s.done(id));
+        opener.join();
+    });
 }
 
 TEST_P(Refused, MemoryMakesNoWaitInATaskReturnEarly) {
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(options(), [&](braid::scheduler& s, shortage memory) {
         std::atomic<int> early{0};
         const auto outer = s.spawn([&](braid::task_context& task) {
-            memory.refuse_after(k);
+            memory.begin();
             // Deeper and deeper, so that each wait needs what it needs anew.
             std::function<void(braid::task_context&, int)> nest = [&](braid::task_context& t,
                                                                       int left) {
@@ -71,11 +113,11 @@ TEST_P(Refused, MemoryMakesNoWaitInATaskReturnEarly) {
                     nest(inner, left - 1);
                     ran = true;
                 });
+                if (!id || left == 1) memory.before_last_wait();
                 t.wait(id);
                 if (id && !ran) ++early;
             };
-            nest(task, 40);
-            memory.give_back();
+            nest(task, 300);  // more tasks than there are slots from the start
         });
         s.wait(outer);
         EXPECT_EQ(early, 0);
@@ -83,11 +125,12 @@ TEST_P(Refused, MemoryMakesNoWaitInATaskReturnEarly) {
 }
 
 TEST_P(Refused, MemoryMakesNoWaitForAScopeReturnEarly) {
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(options(), [&](braid::scheduler& s, shortage memory) {
         braid::scope all(s);
         std::atomic<int> ran{0};
-        memory.refuse_after(k);
+        memory.begin();
         for (int i = 0; i < 600; ++i) all.post([&] { ++ran; });
+        memory.before_last_wait();
         all.wait();
         const braid::scope_account account = all.account();
         EXPECT_EQ(account.created, account.executed);
@@ -96,10 +139,12 @@ TEST_P(Refused, MemoryMakesNoWaitForAScopeReturnEarly) {
 }
 
 TEST_P(Refused, MemoryMakesNoWaitForAnEventReturnEarly) {
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(without_guests(options()), [&](braid::scheduler& s, shortage memory) {
         braid::event happened(s);
         std::atomic<bool> set{false};
-        memory.refuse_after(k);
+        memory.begin();
+        call_from_outside(s);
+        memory.before_last_wait();
         std::thread setter([&] {
             set = true;
             happened.set();
@@ -117,19 +162,21 @@ TEST_P(Refused, MemoryMakesNoWaitForAnEventReturnEarly) {
 }
 
 TEST_P(Refused, MemoryMakesNoFutureBreakItsPromise) {
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(without_guests(options()), [&](braid::scheduler& s, shortage memory) {
         auto gate = s.begin({}, braid::empty);
         auto value = s.async({.after = {gate.id()}}, [] { return 42; });
         ASSERT_TRUE(value.valid());
-        memory.refuse_after(k);
+        memory.begin();
+        call_from_outside(s);
         std::thread opener([&] { gate.finish(); });
+        memory.before_last_wait();
         EXPECT_EQ(value.get(), 42);
         opener.join();
     });
 }
 
 TEST_P(Refused, MemoryMakesNoRunOfAGraphReturnEarly) {
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(without_guests(options()), [&](braid::scheduler& s, shortage memory) {
         braid::graph g(s);
         std::atomic<int> ran{0};
         const auto a = g.add([&] { ++ran; });
@@ -137,21 +184,23 @@ TEST_P(Refused, MemoryMakesNoRunOfAGraphReturnEarly) {
         g.precede(a, b);
         g.run_and_wait();
         ran = 0;
-        memory.refuse_after(k);
+        memory.begin();
         const auto id = g.run();
-        memory.refuse_after(k);
+        memory.begin();
+        call_from_outside(s);
+        memory.before_last_wait();
         s.wait(id);
         EXPECT_TRUE(!id || ran == 2);
         ran = 0;
         g.run_and_wait();
-        EXPECT_TRUE(ran == 2 || memory.refused() > 0);
+        EXPECT_TRUE(ran == 2 || memory.felt());
         EXPECT_NE(ran, 1);
     });
 }
 
 TEST_P(Refused, MemoryMakesNoWaitForAJobListReturnEarly) {
     notes_.expects_misuse = true;  // of a wait for a list that could not be submitted
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(without_guests(options()), [&](braid::scheduler& s, shortage memory) {
         braid::job_list_manager lists(s);
         std::atomic<int> ran{0};
         const auto add_one = [](void* data) { ++*static_cast<std::atomic<int>*>(data); };
@@ -159,24 +208,27 @@ TEST_P(Refused, MemoryMakesNoWaitForAJobListReturnEarly) {
         braid::job_list* list = lists.allocate({.name = "ten", .max_jobs = 16});
         ASSERT_NE(list, nullptr);
         for (int i = 0; i < 10; ++i) list->add(+add_one, &ran);
-        memory.refuse_after(k);
+        memory.begin();
         const auto submitted = static_cast<bool>(list->submit());
+        call_from_outside(s);
+        memory.before_last_wait();
         list->wait();
         if (submitted) {
             EXPECT_EQ(ran, 10);
         }
-        memory.give_back();
+        memory.end();
         lists.free(list);
         EXPECT_TRUE(!submitted || ran == 10);
     });
 }
 
 TEST_P(Refused, MemoryMakesNoPipelineReturnEarly) {
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(options(), [&](braid::scheduler& s, shortage memory) {
         std::atomic<int> sum{0};
-        memory.refuse_after(k);
+        memory.begin();
         int next = 0;
         braid::pipeline(s, {.tokens = 4}, braid::serial([&]() -> std::optional<int> {
+                            if (next == 99) memory.before_last_wait();
                             return next < 100 ? std::optional(++next) : std::nullopt;
                         }),
                         braid::parallel([](int i) { return i; }),
@@ -186,11 +238,20 @@ TEST_P(Refused, MemoryMakesNoPipelineReturnEarly) {
 }
 
 TEST_P(Refused, MemoryLosesNoBodyOfABatch) {
-    constexpr std::size_t count = 2'000;
-    enum class way { plain, background, on, workers };
-    for (const way w : {way::plain, way::background, way::on, way::workers}) {
+    enum class way { plain, background, on, workers, observer, chooser };
+    struct hearing final : braid::observer {
+        void on_event(const braid::task_event&) override {}
+    } hears;
+    braid_test::seeded_chooser chooses(1);
+    for (const way w :
+         {way::plain, way::background, way::on, way::workers, way::observer, way::chooser}) {
         if (w == way::workers && GetParam() == 0) continue;
-        sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+        SCOPED_TRACE(static_cast<int>(w));
+        braid::scheduler_options with = options();
+        if (w == way::observer) with.observer = &hears;
+        if (w == way::chooser) with.chooser = &chooses;
+        const std::size_t count = w == way::chooser ? 400 : 2'000;  // each is a decision
+        sweep(with, [&](braid::scheduler& s, shortage memory) {
             std::atomic<std::size_t> ran{0};
             braid::scope all(s);
             braid::task_options o{.name = "batch", .within = &all};
@@ -199,8 +260,17 @@ TEST_P(Refused, MemoryLosesNoBodyOfABatch) {
             if (w == way::workers) o.workers = 1;
             // By a task of its own first, so that the thread of the class exists.
             s.wait(s.spawn(o, [] {}));
-            memory.refuse_after(k);
+            // A batch may ask for few slots only, so others have them. Some are given back, or some
+            // requests granted.
+            std::vector<braid::task_builder> others;
+            memory.begin_at_once();
+            do {
+                others.push_back(s.begin({}, braid::empty));
+            } while (others.back().id());
+            if (memory.granted() % 2 == 0) memory.begin();
+            for (int i = memory.granted() % 2 * memory.granted(); i >= 0; --i) others.pop_back();
             const auto id = s.spawn_batch(o, count, [&](std::size_t) { ++ran; });
+            memory.before_last_wait();
             if (id) {
                 s.wait(id);
                 EXPECT_EQ(ran, count);
@@ -212,7 +282,7 @@ TEST_P(Refused, MemoryLosesNoBodyOfABatch) {
 
 TEST_P(Refused, MemoryMakesNoFailureASuccess) {
     // Without memory for its record a failure was forgotten: no wait threw, and successors ran.
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(options(), [&](braid::scheduler& s, shortage memory) {
         braid::scope all(s);
         std::atomic<bool> successor_ran{false};
         auto gate = s.begin({}, braid::empty);
@@ -221,12 +291,12 @@ TEST_P(Refused, MemoryMakesNoFailureASuccess) {
         auto later = s.async({.after = {failing}, .within = &all}, [&] { successor_ran = true; });
         auto value = s.async({.after = {gate.id()}}, [] { throw std::runtime_error("value"); });
         ASSERT_TRUE(failing && later.valid() && value.valid());
-        memory.refuse_after(k);
+        memory.begin();
         std::thread opener([&] { gate.finish(); });
         EXPECT_ANY_THROW(later.get());
         EXPECT_ANY_THROW(value.get());
         opener.join();
-        memory.give_back();
+        memory.before_last_wait();
         try {
             all.wait();
         } catch (const std::exception&) {
@@ -238,7 +308,7 @@ TEST_P(Refused, MemoryMakesNoFailureASuccess) {
 
 TEST_P(Refused, MemoryLosesNoDependencyWithoutAWord) {
     // add_dependency() said "yes" and made no edge: the join completed before its predecessors.
-    sweep(options(), [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(options(), [&](braid::scheduler& s, shortage memory) {
         constexpr int count = 600;
         auto gate = s.begin({}, braid::empty);
         std::vector<braid::task_id> ids;
@@ -247,30 +317,29 @@ TEST_P(Refused, MemoryLosesNoDependencyWithoutAWord) {
             ids.push_back(s.spawn({.after = {gate.id()}}, [&] { ++ran; }));
         }
         auto join = s.begin({}, braid::empty);
-        memory.refuse_after(k);
+        memory.begin();
         int linked = 0;
         for (const braid::task_id id : ids) linked += join.add_dependency(id);
-        memory.give_back();
+        memory.before_last_wait();
         const braid::task_id all = join.finish();
         EXPECT_EQ(s.done(all), linked == 0);
         gate.finish();
         s.wait(all);
         EXPECT_GE(ran, linked);
         for (const braid::task_id id : ids) s.wait(id);  // those without an edge use `ran`, too
-        EXPECT_TRUE(linked == count || memory.refused() > 0);
+        EXPECT_TRUE(linked == count || memory.felt());
     });
 }
 
 TEST_P(Refused, MemoryForSeatsBlocksNoForeignCall) {
-    braid::scheduler_options o = options();
-    o.guests = 0;  // the first foreign call wants a seat
-    sweep(o, [&](braid::scheduler& s, refusing_memory& memory, int k) {
+    sweep(without_guests(options()), [&](braid::scheduler& s, shortage memory) {
         for (const bool helped : {true, false}) {
-            memory.refuse_after(k);
+            memory.begin();
             std::atomic<bool> ran{false};
             std::atomic<bool> over{false};
             std::thread foreign([&] {
                 const auto id = s.spawn([&] { ran = true; });
+                memory.before_last_wait();
                 s.wait(id);
                 EXPECT_EQ(ran, static_cast<bool>(id));
                 over = true;
@@ -279,7 +348,7 @@ TEST_P(Refused, MemoryForSeatsBlocksNoForeignCall) {
             // is memory for a seat.
             braid::event never(s);
             while (helped && !over) s.do_work_while_waiting_for(never, braid::milliseconds(1));
-            memory.give_back();
+            memory.end();
             foreign.join();
         }
     });

@@ -196,7 +196,8 @@ inline fork_stack* thread_joins() { return joins_of_thread; }
 /// For joins that nobody can help: each runs its parts one after the other.
 fork_context serial_context();
 /// Calls `body` in a task of this name that the calling thread runs at once, unless it runs one of
-/// this scheduler's already. What `body` throws comes out.
+/// this scheduler's already. Where it finds no seat there is no task, and its joins are serial
+/// ones. What `body` throws comes out.
 BRAID_API void enter_fork_join(scheduler& s, const char* name,
                                void (*body)(void* data, fork_context context), void* data);
 
@@ -217,7 +218,7 @@ public:
 
     /// The seat of the running thread, below scheduler::seat_count(): an index for per-thread
     /// scratch. Stays the same; but between the parts of a join, and in a wait, other parts of the
-    /// same work may run on this thread.
+    /// same work may run on this thread. 0 where a thread outside found none.
     BRAID_API unsigned seat() const;
     /// The scope of the task was cancelled, or a discarding shutdown began: return soon.
     BRAID_API bool cancelled() const;

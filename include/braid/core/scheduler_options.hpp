@@ -82,7 +82,11 @@ struct scheduler_options {
     int background_threads = 1;
     /// Foreign threads that may be inside a call at the same moment, those not counted that only
     /// wait there: 0..most_seats; 0 counts as 1. Further calls that do not wait share one more
-    /// seat, one at a time; a further wait runs nothing until a seat is free.
+    /// seat, one at a time; a further wait runs nothing until a seat is free. What runs bodies on
+    /// the calling thread (fork_join(), a loop, a pipeline, a job list run inline, shut_down()) is
+    /// not held up, as they may wait for what another thread makes: it gets a seat of its own. Only
+    /// where all seats are taken, or there is no memory, a loop runs serially and such a list is
+    /// refused.
     int guests = 16;
 
     parking idle = parking::balanced;

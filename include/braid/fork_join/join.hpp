@@ -346,8 +346,9 @@ auto join(F&& f, Parts&&... parts) {
 }
 
 /// On any thread: the calling thread enters the scheduler, under a task of that name, for as long
-/// as `body` runs. Inside a task of the same scheduler it is just a call. Returns what `body`
-/// returns, and throws what it throws.
+/// as `body` runs. Inside a task of the same scheduler it is just a call. Where no seat can be had
+/// (see scheduler_options::guests) it runs without a task, and joins in it run their parts one
+/// after the other. Returns what `body` returns, and throws what it throws.
 template <fork_callable F>
 auto fork_join(scheduler& s, const char* name, F&& body) {
     using value = detail::part_value<F>;

@@ -25,7 +25,7 @@ public:
     scratch_store& operator=(const scratch_store&) = delete;
 
     /// An object of the calling thread that is not lent; `make` constructs one where there is none.
-    /// Null: no memory, or (reported) the thread is in no task of the scheduler.
+    /// Null: no memory, no seat, or (reported) the thread is in no task of the scheduler.
     BRAID_API void* take(void (*make)(void* where));
     /// On the thread that has taken it.
     BRAID_API static void give_back(void* object) noexcept;
@@ -84,8 +84,8 @@ public:
 
     /// In a task of the scheduler, or within fork_join(). A body that waits, or runs a loop of its
     /// own, may have others on top of it on the same thread: each gets a T that nobody else has.
-    /// No lock and no atomic operation, about 15 ns. Without memory: std::bad_alloc. What T's
-    /// constructor throws comes out.
+    /// No lock and no atomic operation, about 15 ns. Without memory, and on a thread outside for
+    /// which fork_join() found no seat: std::bad_alloc. What T's constructor throws comes out.
     loan borrow() { return loan(*this); }
 
     /// f(T&) for each that was ever made, by seat, on one seat in the order of their making.

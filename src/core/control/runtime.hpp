@@ -71,6 +71,7 @@ private:
     void search_stacks(code_search& to);
     bool everything_ended() const;
     bool at_rest() const;  // … and no thread is still busy with the consequences
+    void run_until_at_rest(whole_seat& w);
     void end_from_another_thread();
     void join_and_free(whole_seat* self);
 

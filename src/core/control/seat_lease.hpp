@@ -4,11 +4,13 @@
 #include "core/control/runtime.hpp"
 #include "core/seats/gate_pass.hpp"
 
+#include <optional>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 /// The calling thread's seat for one call that does not wait: its own, or a guest's, leased for the
-/// duration. Waits go through wait_room::wait_here().
+/// duration. Waits go through wait_room::wait_here(), what runs bodies takes a body_lease.
 class seat_lease {
 public:
     seat_lease(runtime& rt, whole_seat* known)
@@ -33,6 +35,32 @@ private:
     whole_seat* seat_;
     bool leased_;
     gate_pass pass_;
+};
+
+/// The calling thread's seat for a call that runs bodies of the program, which may wait for
+/// anything: never the spare one, for which others wait. Empty: all seats are taken, or there is no
+/// memory.
+class body_lease {
+public:
+    explicit body_lease(runtime& rt) : rt_(rt), seat_(rt.bound()), leased_(seat_ == nullptr) {
+        if (leased_) seat_ = static_cast<whole_seat*>(rt.try_lease_guest(lease::bodies));
+        if (seat_ != nullptr) pass_.emplace(rt, *seat_);
+    }
+    ~body_lease() {
+        if (!leased_ || seat_ == nullptr) return;
+        rt_.flush_scope_ends(*seat_);
+        rt_.return_guest(*seat_);
+    }
+    body_lease(const body_lease&) = delete;
+    body_lease& operator=(const body_lease&) = delete;
+    explicit operator bool() const { return seat_ != nullptr; }
+    whole_seat& operator*() const { return *seat_; }
+
+private:
+    runtime& rt_;
+    whole_seat* seat_;
+    bool leased_;
+    std::optional<gate_pass> pass_;
 };
 
 /// A registered thread is inside a call as long as this lives, tasks may run on it meanwhile, and

@@ -67,35 +67,45 @@ void runtime::shut_down(shutdown how) {
     }
     while (frozen().on()) resume();
 
-    const seat_lease seat(*this, nullptr);
-    if (phase() == life::discarding) ask_all(*seat);
+    if (phase() == life::discarding) ask_all(*seat_lease(*this, nullptr));
+    while (!at_rest()) {
+        const body_lease seat(*this);
+        if (seat) {
+            run_until_at_rest(*seat);
+        } else {
+            parker().park(active_policy::now() + 200'000);
+        }
+    }
+}
+
+void runtime::run_until_at_rest(whole_seat& w) {
     patience outside(*this);
     const std::uint64_t key = phase_key();
     helper_floats floats;
     // Most often the others are about to find out that there is nothing left.
     const std::int64_t spin_until = active_policy::now() + (serial() ? 0 : 50'000);
     while (!at_rest()) {
-        if (const task_id id = next_task(*seat)) {
-            floats.use(*seat, float_control());
-            leave_search(*seat);
-            seat->stamp = active_policy::coarse_now();
-            run(*seat, id);
+        if (const task_id id = next_task(w)) {
+            floats.use(w, float_control());
+            leave_search(w);
+            w.stamp = active_policy::coarse_now();
+            run(w, id);
             continue;
         }
-        flush_scope_ends(*seat);
-        outside.look(*seat);
+        flush_scope_ends(w);
+        outside.look(w);
         if (active_policy::now() < spin_until) {
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
             continue;
         }
         wait_record record;
-        if (!lot().enter(record, key, seat->index, [&] { return !at_rest(); })) continue;
+        if (!lot().enter(record, key, w.index, [&] { return !at_rest(); })) continue;
         // Threads that go to sleep notify; a task that ends on a thread outside does not, hence
         // the time-out.
         if (serial()) {
-            serial()->block(seat->index, {.looks = true, .waits = true});
+            serial()->block(w.index, {.looks = true, .waits = true});
         } else {
-            seat->park.park(active_policy::now() + 200'000);
+            w.park.park(active_policy::now() + 200'000);
         }
         lot().leave(record);
     }

@@ -23,8 +23,8 @@ seats_seat* threads_room::take_guest(lease how) {
         if (!w->leased && found == nullptr) found = w;
         if (w->leased && !w->waits && !w->for_good) ++inside;
     }
-    const bool allowed =
-        how == lease::good || inside < static_cast<unsigned>(std::max(1, options().guests));
+    const bool allowed = how == lease::good || how == lease::bodies ||
+                         inside < static_cast<unsigned>(std::max(1, options().guests));
     if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
     if (!allowed || found == nullptr) {
         found = how == lease::call && !spare_guest_->leased ? spare_guest_ : nullptr;
@@ -36,13 +36,16 @@ seats_seat* threads_room::take_guest(lease how) {
     return found;
 }
 
+bool threads_room::is_shut_out() {
+    return without_seat().shut_out.load(relaxed) && !frozen().is_by_this_thread();
+}
+
 seats_seat* threads_room::lease_guest() {
     seats_seat* w = nullptr;
     {
         const locked lock(without_seat().lock);
         // The thread that has the spare seat does not wait, so the seat comes back.
-        while ((without_seat().shut_out.load(relaxed) && !frozen().is_by_this_thread()) ||
-               (w = take_guest(lease::call)) == nullptr) {
+        while (is_shut_out() || (w = take_guest(lease::call)) == nullptr) {
             without_seat().returned.wait(without_seat().lock);
         }
     }
@@ -50,11 +53,14 @@ seats_seat* threads_room::lease_guest() {
     return w;
 }
 
-seats_seat* threads_room::try_lease_guest() {
+seats_seat* threads_room::try_lease_guest(lease how) {
     seats_seat* w = nullptr;
     {
         const locked lock(without_seat().lock);
-        w = take_guest(lease::wait);
+        while (how == lease::bodies && is_shut_out()) {
+            without_seat().returned.wait(without_seat().lock);
+        }
+        w = take_guest(how);
     }
     if (w == nullptr) return nullptr;
     sit_down_as_guest(*w);

@@ -40,6 +40,8 @@ struct thread_state {
     // whether they rest, while they wait. Null: the thread is none of those.
     atomic<const atomic<bool>*>* module_wait = nullptr;
     running_task* innermost = nullptr;
+    // Bodies of fork_join() on its stack for which no seat could be had.
+    unsigned unseated_bodies = 0;
 };
 extern constinit BRAID_THREAD_LOCAL thread_state this_thread_state;
 

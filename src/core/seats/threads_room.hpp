@@ -24,9 +24,10 @@ struct seat_plan {
 /// them at work already (or in waits of their own), or none can be had.
 enum class stand_in : std::uint8_t { started, enough, refused };
 
-/// What a guest's seat is wanted for. `good`: with a chooser, for a thread of a module as long as
-/// that lives; it passes the gate like a worker.
-enum class lease : std::uint8_t { call, wait, good };
+/// What a guest's seat is wanted for. `call`: it does not wait. `bodies`: the program's code runs
+/// there, and may wait for anything, also for a thread that `guests` would keep out. `good`: with a
+/// chooser, for a thread of a module as long as that lives; it passes the gate like a worker.
+enum class lease : std::uint8_t { call, wait, bodies, good };
 
 class threads_room : public seats_room {
 public:
@@ -68,8 +69,8 @@ public:
     void set_guests(seats_seat* spare, seats_seat* post);
     /// For a call that does not wait.
     seats_seat* lease_guest();
-    /// For a wait. Null: all are taken, and none can be had.
-    seats_seat* try_lease_guest();
+    /// For all that may wait. Null: all are taken, and none can be had.
+    seats_seat* try_lease_guest(lease how);
     /// Under the lock of without_seat(); sit_down_as_guest() follows. Null: none is free.
     seats_seat* take_guest(lease how) BRAID_REQUIRES(without_seat().lock);
     void sit_down_as_guest(seats_seat& w);
@@ -84,6 +85,7 @@ public:
     bool anybody_inside(bool waits_too);
 
 private:
+    bool is_shut_out() BRAID_REQUIRES(without_seat().lock);
     void bind_near(seats_seat& w) const;
     [[gnu::noinline]] seats_seat* find_far() const;
     bool start(seats_seat& w);

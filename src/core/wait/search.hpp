@@ -39,10 +39,14 @@ private:
     task_id claim_needed(std::size_t look_at);
 };
 
-/// The frame on this thread's stack that must return before the task can complete: the task's own
-/// body, or that of a task below it. Null: there is none. `steps`: how many frames were looked at.
-const running_task* frame_of(const wait_room& rt, const wait_seat& w, task_id id,
-                             unsigned* steps = nullptr);
+/// At the start of a wait in a task. `own` lies in the wait's frame; who calls puts the seat's
+/// cover back at its end.
+stack_cover cover_stack(const wait_room& rt, const wait_seat& w, stack_part& own);
+/// A task on this thread's stack must end before the awaited one, or the scope, can. O(1), so some
+/// that lie very deep may be missed. `steps`: how many tasks were looked at.
+bool needs_stack(const wait_room& rt, const wait_seat& w, task_id id, unsigned* steps = nullptr);
+bool needs_stack(const wait_room& rt, const wait_seat& w, const scope_state& all,
+                 unsigned* steps = nullptr);
 /// True, and reported: the wait can never end, because what it is for needs this very thread.
 bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target);
 

@@ -69,7 +69,7 @@ bool wait_room::wait_here(const wait_target& target, nanoseconds timeout, help p
 /// Apart from wait_here(), whose frame would lie below each task that a wait runs.
 [[gnu::noinline]] bool wait_room::wait_as_guest(const wait_target& target, nanoseconds timeout,
                                                 help policy, outcome** received) {
-    guest_lease guest{*this, static_cast<wait_seat*>(try_lease_guest())};
+    guest_lease guest{*this, static_cast<wait_seat*>(try_lease_guest(lease::wait))};
     if (guest.seat != nullptr) return wait(*guest.seat, target, timeout, policy, received);
 
     const std::int64_t deadline = deadline_after(active_policy::now(), timeout);
