@@ -39,11 +39,9 @@ private:
     task_id claim_needed(std::size_t look_at);
 };
 
-/// At the start of a wait in a task. `own` lies in the wait's frame; who calls puts the seat's
-/// cover back at its end.
-stack_cover cover_stack(const wait_room& rt, const wait_seat& w, stack_part& own);
-/// A task on this thread's stack must end before the awaited one, or the scope, can. O(1), so some
-/// that lie very deep may be missed. `steps`: how many tasks were looked at.
+/// A task on this thread's stack must end before the awaited one, or the scope, can. What it costs
+/// does not grow with the stack, so a task that lies very deep below others may be missed. `steps`:
+/// how many were looked at.
 bool needs_stack(const wait_room& rt, const wait_seat& w, task_id id, unsigned* steps = nullptr);
 bool needs_stack(const wait_room& rt, const wait_seat& w, const scope_state& all,
                  unsigned* steps = nullptr);

@@ -4,79 +4,32 @@
 #include "core/wait/search.hpp"
 
 #include <algorithm>
+#include <climits>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
-
 namespace {
-
-/// The innermost task that a body of this frame keeps open, other than the frame's own. A branch of
-/// a join that was stolen keeps the task open that it is part of.
-std::uint32_t keeps_open(const wait_room& rt, const wait_seat& w, const running_task& t) {
-    const slot& s = rt.slot_at(t.slot);
-    const bool own = s.runner.load(relaxed) == w.index || s.has(flag_posted);
-    return own ? s.parent.load(relaxed) : t.slot;
-}
 
 const scope_state* scope_at(const wait_room& rt, const running_task& t) {
     return scope_of(rt.slot_at(t.slot).environment.load(relaxed));
 }
 
-/// What needs `b` to end needs `a` to end, too, but for a wait for `b` itself.
-bool stands_for(const wait_room& rt, const wait_seat& w, const running_task& a,
-                const running_task& b) {
-    const scope_state* const in = scope_at(rt, b);
-    if (in != nullptr && in != scope_at(rt, a)) return false;
-    const std::uint32_t of_b = keeps_open(rt, w, b);
-    if (of_b == no_index) return true;
-    const std::uint32_t of_a = keeps_open(rt, w, a);
-    return of_a != no_index && rt.descends(of_a, rt.id_of(of_b));
-}
-
-/// A task on the stack for which `is_needed(task)`, among those that stand for all of it.
+/// The topmost task on the stack for which `is_needed(task)`, among so many. Null: there is none.
 template <class Test>
-bool any_on_stack(const wait_seat& w, unsigned* steps, Test&& is_needed) {
-    constexpr unsigned most = 64;
-    unsigned count = 0;
-    const auto look = [&](const running_task* from, const running_task* to) {
-        for (const running_task* t = from; t != to && count != most; t = t->below) {
-            ++count;
-            if (is_needed(*t)) return true;
-        }
-        return false;
-    };
-    bool found = look(w.top, w.cover.top);
-    for (const stack_part* p = w.cover.parts; p != nullptr && !found && count != most;) {
-        found = look(p->from, p->to);
-        p = p->below;
-    }
-    if (steps != nullptr) *steps += count;
-    return found;
-}
-
-/// The topmost of them, for the message.
-template <class Test>
-const running_task* topmost(const wait_seat& w, Test&& is_needed) {
+const running_task* topmost(const wait_seat& w, Test&& is_needed, unsigned most = UINT_MAX) {
     const running_task* t = w.top;
-    while (t != nullptr && !is_needed(*t)) t = t->below;
-    return t;
+    for (; t != nullptr && most != 0 && !is_needed(*t); --most) t = t->below;
+    return most != 0 ? t : nullptr;
+}
+
+/// A task has its ancestors looked at with it, so most often the first one answers for all below.
+template <class Test>
+bool any_near(const wait_seat& w, Test&& is_needed) {
+    constexpr unsigned near = 64;
+    return topmost(w, is_needed, near) != nullptr;
 }
 
 }  // namespace
-
-stack_cover cover_stack(const wait_room& rt, const wait_seat& w, stack_part& own) {
-    const stack_cover& outer = w.cover;
-    if (w.top == nullptr || w.top == outer.top) return outer;
-    const running_task& top = *w.top;
-    const stack_part* const last = outer.parts;
-    own = {&top, outer.top, last};
-    if (top.below != outer.top) return {&top, &own};
-    if (keeps_open(rt, w, top) == no_index && scope_at(rt, top) == nullptr) return {&top, last};
-    if (last == nullptr || last->from->below != last->to) return {&top, &own};
-    if (stands_for(rt, w, *last->from, top)) return {&top, last};
-    if (stands_for(rt, w, top, *last->from)) own.below = last->below;
-    return {&top, &own};
-}
 
 /// A task itself is on this stack only if this seat has begun it: where it has, the stack is
 /// walked.
@@ -88,20 +41,18 @@ bool needs_stack(const wait_room& rt, const wait_seat& w, task_id id, unsigned* 
     const bool has_children = index_of(s.open.load(relaxed)) > 1;
     if (runner == UINT16_MAX && !is_join && !has_children) return false;
     if (!rt.is_open(id)) return false;
-    if (runner == w.index) {
-        return topmost(w, [&](const running_task& t) {
-                   if (steps != nullptr) ++*steps;
-                   return t.slot == index || rt.descends(t.slot, id);
-               }) != nullptr;
-    }
-    return any_on_stack(w, steps, [&](const running_task& t) {
-        const std::uint32_t open = keeps_open(rt, w, t);
-        return open != no_index && rt.descends(open, id);
-    });
+    const auto is_below = [&](const running_task& t) {
+        if (steps != nullptr) ++*steps;
+        return rt.descends(t.slot, id);
+    };
+    return runner == w.index ? topmost(w, is_below) != nullptr : any_near(w, is_below);
 }
 
 bool needs_stack(const wait_room& rt, const wait_seat& w, const scope_state& all, unsigned* steps) {
-    return any_on_stack(w, steps, [&](const running_task& t) { return scope_at(rt, t) == &all; });
+    return any_near(w, [&](const running_task& t) {
+        if (steps != nullptr) ++*steps;
+        return scope_at(rt, t) == &all;
+    });
 }
 
 namespace {

@@ -104,8 +104,6 @@ private:
     unsigned outer_loop_ = 0;
     const atomic<bool>* outer_wait_ = nullptr;
     const atomic<bool>* outer_module_wait_ = nullptr;
-    stack_cover outer_cover_;
-    stack_part stack_;
     std::int64_t began_ = 0, elsewhere_ = 0;
     std::int64_t watch_until_ = 0;
     std::uint64_t ended_ = 0;  // tasks, when it was last found that no thread can stand in
@@ -144,8 +142,6 @@ void wait_loop::begin() {
     had_released_ = w_.permit_released;
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
-    outer_cover_ = w_.cover;
-    if (w_.top != outer_cover_.top) w_.cover = cover_stack(rt_, w_, stack_);
     completes_ = rt_.complete_meanwhile(w_);
     rt_.share_run_next(w_);
 }
@@ -154,7 +150,6 @@ void wait_loop::end() {
     w_.elsewhere = elsewhere_ + (rt_.task_clock() - began_);
     w_.loop_depth = outer_loop_;
     w_.wait_over = outer_wait_;
-    w_.cover = outer_cover_;
     w_.completing = completes_;
     if (w_.permit_released && !had_released_) rt_.take_permit_back(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
