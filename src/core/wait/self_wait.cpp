@@ -63,15 +63,17 @@ const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_i
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
     unsigned count = 1;
+    const auto is_full_with = [&](task_id from) {
+        if (count == limit) return true;
+        if (std::find(list, list + count, from) == list + count) list[count++] = from;
+        return false;
+    };
     for (unsigned i = 0; i < count; ++i) {
-        if (needs_stack(rt, w, list[i])) {
-            return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, list[i]); });
+        const task_id one = list[i];
+        if (needs_stack(rt, w, one)) {
+            return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, one); });
         }
-        rt.any_predecessor(list[i], [&](task_id from) {
-            if (count == limit) return true;
-            if (std::find(list, list + count, from) == list + count) list[count++] = from;
-            return false;
-        });
+        rt.any_predecessor(one, is_full_with);
     }
     return nullptr;
 }
