@@ -68,14 +68,12 @@ const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_i
         if (std::find(list, list + count, from) == list + count) list[count++] = from;
         return false;
     };
-    for (unsigned i = 0; i < count; ++i) {
-        const task_id one = list[i];
-        if (needs_stack(rt, w, one)) {
-            return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, one); });
-        }
-        rt.any_predecessor(one, is_full_with);
+    unsigned at = 0;
+    for (; at < count && !needs_stack(rt, w, list[at]); ++at) {
+        rt.any_predecessor(list[at], is_full_with);
     }
-    return nullptr;
+    if (at == count) return nullptr;
+    return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, list[at]); });
 }
 
 }  // namespace
