@@ -99,19 +99,18 @@ std::string_view describe(const game& game, std::uint32_t number, std::span<char
 
 }  // namespace
 
-const game_api* arena_game_api() {
-    static const game_api api{.stages = frame_table(),
-                              .create = create,
-                              .scratch_size = scratch_size,
-                              .use_scratch = use_scratch,
-                              .begin_frame = begin_frame,
-                              .hash = hash,
-                              .picture = picture,
-                              .describe = describe};
-    return &api;
+game_api arena_game_api() {
+    return {.stages = frame_table(),
+            .create = create,
+            .scratch_size = scratch_size,
+            .use_scratch = use_scratch,
+            .begin_frame = begin_frame,
+            .hash = hash,
+            .picture = picture,
+            .describe = describe};
 }
 
-BRAID_RELOAD_EXPORT(arena_game_api, const game_api*())
+BRAID_RELOAD_EXPORT(arena_game_api, game_api())
 BRAID_RELOAD_TYPE(game)
 BRAID_RELOAD_TYPE(character)
 

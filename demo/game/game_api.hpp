@@ -78,6 +78,6 @@ struct game_api {
     std::string_view (*describe)(const game&, std::uint32_t character, std::span<char> room);
 };
 
-const game_api* arena_game_api();
+game_api arena_game_api();
 
 }  // namespace arena

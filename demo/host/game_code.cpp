@@ -87,7 +87,7 @@ struct game_code::state {
     braid::scheduler tasks;
     reload::modules modules;
     reload::module &game, &sound;
-    reload::function<const game_api*()> game_table{game, "arena_game_api", stub_game_api};
+    reload::function<game_api()> game_table{game, "arena_game_api", stub_game_api};
     reload::function<const sound_api*()> sound_table{sound, "arena_sound_api", stub_sound_api};
 };
 
@@ -150,7 +150,7 @@ bool game_code::can_reload() { return false; }
 std::filesystem::path game_code::default_folder() { return {}; }
 
 struct game_code::state {
-    static const game_api* game_table() { return arena_game_api(); }
+    static game_api game_table() { return arena_game_api(); }
     static const sound_api* sound_table() { return arena_sound_api(); }
 };
 
@@ -172,7 +172,7 @@ game_code::~game_code() = default;
 
 /// No pointer into code that was replaced is left here or in what reads this.
 void game_code::copy_tables() {
-    game_ = *state_->game_table();
+    game_ = state_->game_table();
     sound_ = *state_->sound_table();
     if (std::ranges::equal(rows_, game_.stages, same_row)) {
         std::ranges::copy(game_.stages, rows_.begin());

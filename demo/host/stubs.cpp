@@ -43,7 +43,7 @@ constexpr sound_api sound_stub{
 
 }  // namespace
 
-const game_api* stub_game_api() { return &game_stub; }
+game_api stub_game_api() { return game_stub; }
 const sound_api* stub_sound_api() { return &sound_stub; }
 
 }  // namespace arena::host

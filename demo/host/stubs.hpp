@@ -6,7 +6,7 @@
 
 namespace arena::host {
 
-const game_api* stub_game_api();
+game_api stub_game_api();
 const sound_api* stub_sound_api();
 
 }  // namespace arena::host

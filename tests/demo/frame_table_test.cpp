@@ -61,7 +61,7 @@ private:
     };
     std::byte* block() { return reinterpret_cast<std::byte*>(memory_.data()); }
 
-    const game_api& api_ = *arena_game_api();
+    const game_api api_ = arena_game_api();
     small_model model_;
     renderer picture_{{.width = 320, .height = 200}};
     mixer sound_;
@@ -74,14 +74,14 @@ private:
 };
 
 std::vector<std::size_t> table_order() {
-    std::vector<std::size_t> order(arena_game_api()->stages.size());
+    std::vector<std::size_t> order(arena_game_api().stages.size());
     std::iota(order.begin(), order.end(), 0u);
     return order;
 }
 
 // A random order in which every stage comes after its predecessors.
 std::vector<std::size_t> random_order(std::mt19937& random) {
-    const auto stages = arena_game_api()->stages;
+    const auto stages = arena_game_api().stages;
     std::vector<std::size_t> order;
     std::vector<bool> done(stages.size(), false);
     while (order.size() < stages.size()) {
