@@ -39,14 +39,13 @@ protected:
 };
 
 /// One that has no value.
-template <class Own>
 class plain_awaiter : public awaiter {
 public:
     void await_resume() { co_loop::raise(result()); }
     await_result<void> result() { return {take()}; }
 };
 
-class task_awaiter : public plain_awaiter<task_awaiter> {
+class task_awaiter : public plain_awaiter {
 public:
     explicit task_awaiter(task_id id) : id_(id) {}
     template <class Promise>
@@ -60,7 +59,7 @@ private:
     task_id id_;
 };
 
-class all_awaiter : public plain_awaiter<all_awaiter> {
+class all_awaiter : public plain_awaiter {
 public:
     explicit all_awaiter(task_ids ids) : ids_(ids) {}
     bool await_ready() const noexcept { return ids_.size == 0; }
@@ -143,7 +142,7 @@ private:
     future<T> awaited_;
 };
 
-class sleep_awaiter : public plain_awaiter<sleep_awaiter> {
+class sleep_awaiter : public plain_awaiter {
 public:
     sleep_awaiter(nanoseconds time, bool is_moment, const char* name, std::source_location where)
         : time_(time), is_moment_(is_moment), name_(name), where_(where) {}
@@ -165,7 +164,7 @@ private:
     std::source_location where_;
 };
 
-class yield_awaiter : public plain_awaiter<yield_awaiter> {
+class yield_awaiter : public plain_awaiter {
 public:
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> by) {
@@ -174,7 +173,7 @@ public:
 };
 
 template <class Place>
-class move_awaiter : public plain_awaiter<move_awaiter<Place>> {
+class move_awaiter : public plain_awaiter {
 public:
     explicit move_awaiter(Place to) : to_(to) {}
     template <class Promise>
@@ -262,7 +261,7 @@ inline auto resume_on(thread_ref thread) { return detail::move_awaiter<thread_re
 template <class Awaiter>
     requires detail::has_result<Awaiter>
 auto as_result(Awaiter&& x) {
-    return detail::result_awaiter<std::remove_cvref_t<Awaiter>>(std::move(x));
+    return detail::result_awaiter<std::remove_cvref_t<Awaiter>>(std::forward<Awaiter>(x));
 }
 template <class Awaitable>
     requires requires(Awaitable&& x) { operator co_await(std::forward<Awaitable>(x)); }
