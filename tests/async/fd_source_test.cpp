@@ -100,6 +100,12 @@ TEST_P(FdSource, WhatCannotBeWaitedForIsOneSentence) {
 
 TEST_P(FdSource, WhereNoDescriptorIsLeftThatIsOneSentence) {
     const pipe_ends ends;
+    {
+        // The check of virtual tables by UndefinedBehaviorSanitizer opens a pipe at the first
+        // object of a type, and takes it for broken where that cannot be had.
+        braid::scheduler other(options());
+        const fd_source first(other, {.descriptor = ends.both[0]}, [] {});
+    }
     braid::scheduler s(options());
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
