@@ -1,33 +1,20 @@
 // R3: what this module holds of a piece of code that is to be replaced: coroutines the code of
 // their frames, sources their callables with what these have captured.
-#include <braid/core/safepoint.hpp>
-
 #include "co_fixture.hpp"
+#include "code_piece.hpp"
 
 #include <array>
 #include <cstring>
-#include <vector>
 
 namespace {
 
 using braid::channel;
 using braid::co;
 using braid::code_use;
-using braid::held_code;
+using braid_test::holders;
+using braid_test::marker;
 
-class CoroutineCode : public braid_test::coroutine_test {
-protected:
-    static std::vector<held_code> holders(braid::scheduler& s, const braid::code_range& of) {
-        std::vector<held_code> found;
-        const braid::code_search::found_fn add = [](void* user, const held_code& what) {
-            static_cast<std::vector<held_code>*>(user)->push_back(what);
-        };
-        braid::safepoint rest(s, braid::seconds(20));
-        EXPECT_TRUE(rest.reached());
-        rest.holders(of, add, &found);
-        return found;
-    }
-};
+class CoroutineCode : public braid_test::coroutine_test {};
 INSTANTIATE_TEST_SUITE_P(Workers, CoroutineCode, testing::ValuesIn(braid_test::worker_counts()),
                          [](const auto& count) { return std::to_string(count.param); });
 
@@ -54,9 +41,7 @@ TEST_P(CoroutineCode, IsFoundBeforeItBegins) {
     const braid::code_range code = code_of(body);
     auto f = braid::co_spawn(s, {.name = "pops", .after = {gate.id()}}, std::move(body));
     const auto found = holders(s, code);
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].use, code_use::task);
-    EXPECT_STREQ(found[0].name, "pops");
+    BRAID_EXPECT_ONE(found, code_use::task, "pops");
     EXPECT_EQ(found[0].task, f.id());
     gate.finish();
     EXPECT_TRUE(numbers.try_push(7));
@@ -95,7 +80,7 @@ TEST_P(CoroutineCode, OfOneThatWaitsIsNotTakenAway) {
     ASSERT_EQ(found.size(), 1U);
     {
         braid::safepoint rest(s, braid::seconds(20));
-        EXPECT_FALSE(rest.cancel(found[0]));
+        EXPECT_FALSE(rest.cancel(found[0].as_reported));
     }
     EXPECT_TRUE(numbers.try_push(5));
     EXPECT_EQ(f.get(), 5);
@@ -113,7 +98,7 @@ TEST_P(CoroutineCode, OfOneThatHasNotBegunMayBeTakenAway) {
     ASSERT_EQ(found.size(), 1U);
     {
         braid::safepoint rest(s, braid::seconds(20));
-        EXPECT_TRUE(rest.cancel(found[0]));
+        EXPECT_TRUE(rest.cancel(found[0].as_reported));
     }
     EXPECT_TRUE(holders(s, code).empty());
     gate.finish();
@@ -123,14 +108,6 @@ TEST_P(CoroutineCode, OfOneThatHasNotBegunMayBeTakenAway) {
 }
 
 // ---- sources
-
-void marker() {}
-
-/// Nothing but where marker() begins.
-braid::code_range code_of_marker() {
-    const auto at = reinterpret_cast<std::uintptr_t>(&marker);
-    return {.begin = at, .end = at + 1};
-}
 
 class SourceCode : public CoroutineCode {};
 INSTANTIATE_TEST_SUITE_P(Workers, SourceCode, testing::ValuesIn(braid_test::worker_counts()),
@@ -142,12 +119,9 @@ TEST_P(SourceCode, CapturedByATimerIsFoundAsLongAsTheTimerLives) {
     {
         const braid::timer far(s, {.name = "far", .in = braid::seconds(1000)},
                                [captured] { captured[0](); });
-        const auto found = holders(s, code_of_marker());
-        ASSERT_EQ(found.size(), 1U);
-        EXPECT_EQ(found[0].use, code_use::callback);
-        EXPECT_STREQ(found[0].name, "far");
+        BRAID_EXPECT_ONE(holders(s), code_use::callback, "far");
     }
-    EXPECT_TRUE(holders(s, code_of_marker()).empty());
+    EXPECT_TRUE(holders(s).empty());
 }
 
 TEST_P(SourceCode, CapturedByAMessageSourceIsFoundAsLongAsTheSourceLives) {
@@ -155,11 +129,9 @@ TEST_P(SourceCode, CapturedByAMessageSourceIsFoundAsLongAsTheSourceLives) {
     {
         const braid::message_source<int> news(s, {.name = "news"},
                                               [call = &marker](int&) { call(); });
-        const auto found = holders(s, code_of_marker());
-        ASSERT_EQ(found.size(), 1U);
-        EXPECT_STREQ(found[0].name, "news");
+        BRAID_EXPECT_ONE(holders(s), code_use::callback, "news");
     }
-    EXPECT_TRUE(holders(s, code_of_marker()).empty());
+    EXPECT_TRUE(holders(s).empty());
 }
 
 }  // namespace

@@ -63,6 +63,16 @@ TEST_P(ModulesAtRest, FindsWorkInAQueueInTheRingAndBehindIt) {
     EXPECT_TRUE(holders(s).empty());
 }
 
+TEST_P(ModulesAtRest, FindsWhatTheBodyOfARateThreadHasCaptured) {
+    braid::scheduler s(options());
+    {
+        const braid::rate_thread rate(s, {.name = "rate", .period = braid::milliseconds(1)},
+                                      [f = &marker](const braid::rate_tick&) { f(); });
+        BRAID_EXPECT_ONE(holders(s), code_use::thread, "rate");
+    }
+    EXPECT_TRUE(holders(s).empty());
+}
+
 TEST_P(ModulesAtRest, FindsBodiesOfStages) {
     braid::scheduler s(options());
     braid::frame_loop loop(s);

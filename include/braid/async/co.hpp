@@ -126,6 +126,7 @@ private:
 /// A coroutine, which starts when it is awaited or spawned, once. Movable; it owns the frame. Empty
 /// where there was no memory for that: then co_spawn() gives an empty future, and awaiting it
 /// throws std::bad_alloc. One that a task has called must not outlive that task's scheduler.
+/// A T is aligned to 16 bytes at most.
 template <class T>
 class [[nodiscard]] co {
 public:
