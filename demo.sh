@@ -20,7 +20,7 @@ build_on_save() {
 }
 
 source scripts/build.sh
-scripts/setup.sh build demo
+scripts/setup.sh build demo vulkan
 build_preset demo
 for argument in "$@"; do
     # The demo takes the place of this shell, and its process number.

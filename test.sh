@@ -42,7 +42,7 @@ source scripts/build.sh
 if [[ $quick == 1 ]]; then
     select+=(-L '^(unit|sample|source)$')
 else
-    scripts/setup.sh build test demo bench viewer
+    scripts/setup.sh build test demo bench viewer vulkan
 fi
 build_preset ci
 ctest --preset ci -j "$(nproc)" "${select[@]}"

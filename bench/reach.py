@@ -62,12 +62,17 @@ def over_one_wake(row):
     return each
 
 
+def rate(row, system, braid="braid"):
+    """How much is done a second beside `system`, of rows that say how long each takes."""
+    return combine(lambda a, b: b / a, value(row, braid), value(row, system))
+
+
 def more_than(row, system):
     """By how much a row whose rival may be nothing is above that."""
     return combine(lambda a, b: a - b, value(row), value(row, system))
 
 
-AT_LEAST = {"demo.speedup"}
+AT_LEAST = {"demo.speedup", "stream.random", "stream.random.threads"}
 CLANG_TARGETS = {"fib.ctx.ns": 2.5}  # where another than g++'s
 
 # id: (threads, unit, at most, value)
@@ -105,6 +110,17 @@ GOALS = {
     "neighbour.fib": (2, "/quiet", 2.5, value("neighbour.fib")),
     "oversub.fib": (4, "/t2", 1.3, combine(lambda four, two: four / two, value("fib.t4"),
                                            value("fib.t2"))),
+    "wait.child.t1": (1, "/tbb", 0.5, over("wait.child.t1", "tbb")),
+    "wait.child.t2": (2, "/tbb", 0.5, over("wait.child.t2", "tbb")),
+    "wait.nested": (1, "/child", 1.2, combine(lambda deep, flat: deep / flat, value("wait.nested"),
+                                              value("wait.child.t1"))),
+    "wait.chain": (1, "ns", 1000.0, value("wait.chain")),
+    "wait.two.50": (2, "/body", 1.05, value("wait.two.50")),
+    "wait.two.200": (2, "/body", 1.03, value("wait.two.200")),
+    "wait.two.1000": (2, "/body", 1.01, value("wait.two.1000")),
+    "wait.gap.10": (2, "us", 1.2, value("wait.gap.10")),
+    "wait.gap.100": (2, "us", 3.0, value("wait.gap.100")),
+    "wait.gap.1000": (2, "us", 40.0, value("wait.gap.1000")),
     "async.complete": (1, "/child", 1.0, over("async.complete", "child")),
     "async.call": (1, "/bare", 1.3, over("async.call", "bare loop")),
     "async.spawn": (1, "/wait", 1.5, over("async.spawn", "spawn, wait")),
@@ -115,6 +131,28 @@ GOALS = {
     "async.idle": (1, "ms/s more", 0.05, more_than("async.idle", "without")),
     "async.idle.wakes": (1, "1/s more", 0, more_than("async.idle.wakes", "without")),
     "timers.storm": (2, "/asio", 0.5, over("timers.storm", "asio")),
+    "scaling.loop": (16, "/ideal", 1.15, value("scaling.loop")),
+    "scaling.nested": (16, "/ideal", 1.15, value("scaling.nested")),
+    "scaling.join": (16, "/ideal", 1.15, value("scaling.join")),
+    "scaling.batch": (16, "/ideal", 1.15, value("scaling.batch")),
+    "scaling.graph": (16, "/ideal", 1.15, value("scaling.graph")),
+    "stream.random": (1, "raw/", 0.9, rate("stream.random", "raw")),
+    "stream.random.threads": (2, "raw/", 0.6, rate("stream.random", "raw", "braid threads")),
+    "stream.cpu": (1, "/raw", 1.25, over("stream.cpu", "raw")),
+    "stream.single": (1, "/pread", 1.3, over("stream.single", "pread")),
+    "stream.urgent": (1, "/alone", 3.0, over("stream.urgent", "alone")),
+    "stream.frame": (2, "/without", 1.05, over("stream.frame", "without")),
+    "stream.frame.p99": (2, "/thread", 1.0, over("stream.frame.p99", "thread")),
+    "stream.idle": (1, "ms/s more", 0.05, more_than("stream.idle", "without")),
+    "device.submit.fake": (1, "/child", 3.0, over("device.submit.fake", "child")),
+    "device.submit.allocations": (1, "calls", 0, value("device.submit.allocations")),
+    "device.batch": (2, "/alone", 0.25, over("device.batch", "alone")),
+    "device.chain": (2, "/cores", 0.6, over("device.chain", "through cores")),
+    "device.chain.wakes": (1, "wakes", 1, value("device.chain.wakes")),
+    "device.roundtrip": (2, "/raw", 1.2, over("device.roundtrip.p50", "raw")),
+    "device.roundtrip.p99": (2, "/raw", 1.5, over("device.roundtrip.p99", "raw")),
+    "device.cpu": (2, "/tasks", 1.05, over("device.cpu", "tasks")),
+    "device.local_store": (2, "/cpu", 1.3, over("device.local_store", "cpu")),
     "demo.speedup": (2, "serial/", 1.85, combine(lambda serial, braid: serial / braid,
                                                  value("demo.frame", "serial"),
                                                  value("demo.frame"))),

@@ -25,4 +25,5 @@ install(FILES
     ${PROJECT_BINARY_DIR}/braidConfig.cmake
     ${PROJECT_BINARY_DIR}/braidConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/cmake/FindHwloc.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/FindUring.cmake
     DESTINATION ${braid_package_dir})

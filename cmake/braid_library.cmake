@@ -9,6 +9,7 @@ endforeach()
 # What reads captures is for programs beside the one that was recorded: tools/braid has it. Live views
 # and Tracy are libraries of their own.
 list(FILTER braid_sources EXCLUDE REGEX "/src/profile/(analysis|export|perfetto|chrome|stream|tracy)/")
+list(FILTER braid_sources EXCLUDE REGEX "/src/device/vulkan/")
 braid_leave_policies_out(braid_sources)
 # Code for another operating system stays out of the build.
 if(WIN32)
@@ -28,6 +29,9 @@ function(braid_configure target)
     if(BRAID_HAS_HWLOC)
         target_link_libraries(${target} PRIVATE Hwloc::Hwloc)
     endif()
+    if(BRAID_HAS_URING)
+        target_link_libraries(${target} PRIVATE Uring::Uring)
+    endif()
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
@@ -43,7 +47,8 @@ target_link_libraries(braid_objects PRIVATE $<BUILD_INTERFACE:braid_warnings>)
 target_compile_definitions(braid_objects PRIVATE
     BRAID_BUILDING
     ${braid_policy_definitions}
-    $<$<BOOL:${BRAID_HAS_HWLOC}>:BRAID_HAS_HWLOC=1>)
+    $<$<BOOL:${BRAID_HAS_HWLOC}>:BRAID_HAS_HWLOC=1>
+    $<$<BOOL:${BRAID_HAS_URING}>:BRAID_HAS_URING=1>)
 target_compile_options(braid_objects PRIVATE
     $<$<BOOL:${BRAID_NO_EXCEPTIONS}>:-fno-exceptions>
     $<$<BOOL:${BRAID_NO_RTTI}>:-fno-rtti>)
@@ -75,9 +80,9 @@ set_target_properties(braid_internal PROPERTIES LINKER_LANGUAGE CXX)
 target_include_directories(braid_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(braid_internal INTERFACE BRAID_STATIC ${braid_policy_definitions})
 
-# A library beside braid for programs that want more: braid_NAME, alias braid::NAME. It needs of the
-# library only headers, so that it can be linked with the shared one and with the archive of the
-# tests.
+# A library beside braid for programs that want more: braid_NAME, alias braid::NAME. Who links it gets
+# braid, too, in the order that archives need; but not where there are tests, which link it with an
+# archive of their own.
 function(braid_add_library_beside name)
     add_library(braid_${name} STATIC ${ARGN})
     add_library(braid::${name} ALIAS braid_${name})
@@ -86,7 +91,11 @@ function(braid_add_library_beside name)
         PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
         PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(braid_${name}
-        PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:braid_warnings>)
+        PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:braid_warnings>
+        INTERFACE $<INSTALL_INTERFACE:braid::braid>)
+    if(NOT BRAID_BUILD_TESTS)
+        target_link_libraries(braid_${name} INTERFACE $<BUILD_INTERFACE:braid::braid>)
+    endif()
     set_target_properties(braid_${name} PROPERTIES
         EXPORT_NAME ${name} CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
 endfunction()

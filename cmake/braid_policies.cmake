@@ -33,4 +33,5 @@ braid_policy(unclaimed "A task that its owner does not come to is stolen althoug
 braid_policy(keep_apart "A thread wakes on another core than the one that wakes it")
 braid_policy(expect_work "Workers are awake when the work comes that scheduler::expect_work() announces")
 braid_policy(watch "A wait watches for a while what runs elsewhere before it sleeps")
+braid_policy(short_gaps "A thread looks longer for work while the last gaps were short")
 braid_policy(seldom_clock "Of tasks that take no time only every eighth is timed")

@@ -12,8 +12,7 @@ macro(braid_build_googletest)
 endmacro()
 
 # braid_add_unit_tests(folder LABELS ...): every tests/<folder>/*_test.cpp goes into one executable
-# <folder>_tests, except those below a CMakeLists.txt of their own. Each test is found when CTest runs,
-# so that building needs no running program.
+# <folder>_tests, except those below a CMakeLists.txt of their own.
 function(braid_add_unit_tests folder)
     cmake_parse_arguments(arg "" "" "LABELS" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.cpp)
@@ -30,20 +29,22 @@ function(braid_add_unit_tests folder)
     target_link_libraries(${folder}_tests PRIVATE
         braid_internal braid_warnings GTest::gtest GTest::gtest_main)
     target_include_directories(${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+    # The library is optimized as always; for tests that would take twice as long. Where it lies in
+    # headers, and where rare moments count, tests are optimized, too.
+    if(NOT folder MATCHES "^(fork_join|stress)$")
+        target_compile_options(${folder}_tests PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
     if(CMAKE_CROSSCOMPILING_EMULATOR)
         braid_run_emulated(${folder} "${arg_LABELS}")
         return()
     endif()
     # Stress tests take as long as they are told to; the limit comes from the preset or ctest.
-    set(limit TIMEOUT 120)
+    set(limit TIMEOUT 600)
     if(folder STREQUAL "stress")
         set(limit)
     endif()
-    gtest_discover_tests(${folder}_tests
-        DISCOVERY_MODE PRE_TEST
-        DISCOVERY_TIMEOUT 60
-        # Each test starts threads of its own, so it counts for two processors.
-        PROPERTIES ${limit} PROCESSORS 2 LABELS "${arg_LABELS}")
+    # Each test starts threads of its own, so it counts for two processors.
+    braid_add_suites(${folder}_tests ${limit} PROCESSORS 2 LABELS ${arg_LABELS})
 endfunction()
 
 # Tests in core that qemu-user cannot run, and why:

@@ -16,10 +16,9 @@ esac
 mapfile -t files < <(find include src tests samples demo tools bench -type f 2>/dev/null \
     \( -name '*.hpp' -o -name '*.cpp' -o -name '*.inl' \) | sort)
 clang-format-19 --dump-config >/dev/null
-wrong=()
-for file in "${files[@]}"; do
-    clang-format-19 "${mode[@]}" "$file" 2>/dev/null || wrong+=("$file")
-done
+# To start it takes longer than to read a file.
+mapfile -t wrong < <(printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 50 \
+    clang-format-19 "${mode[@]}" 2>&1 | sed -n 's/^\([^: ]*\):.*error: .*/\1/p' | sort -u)
 if [[ ${#wrong[@]} -gt 0 ]]; then
     printf '%s\n' "${wrong[@]}"
     echo "${#wrong[@]} of ${#files[@]} files need scripts/check_format.sh --fix ($(clang-format-19 --version))."

@@ -5,8 +5,8 @@ Every block ```cpp of README.md, CONTRIBUTING.md and docs/**/*.md must be one of
 program (it has `int main`), which is compiled, linked and run; or marked ```cpp snippet, which is
 compiled inside a function that begins with `braid::scheduler scheduler;`.
 
-Programs that include <braid/reload/...> are linked with what --reload names, and without that only
-compiled.
+Programs that include <braid/PART/...> of a library beside braid are linked with what `--beside
+PART=FLAG` names, and without that only compiled.
 """
 
 import argparse
@@ -32,6 +32,7 @@ void snippet() {{
 {text}
 }}
 """
+BESIDE = ("reload", "pages")
 TIME_LIMIT_S = 30
 
 
@@ -64,7 +65,7 @@ def run(command, **options):
     )
 
 
-def check_block(block, compiler, link, folder, reload):
+def check_block(block, compiler, link, folder, beside):
     """What is wrong with the block, or None."""
     page, line, mark, text = block
     where = f"{page}:{line}"
@@ -75,9 +76,11 @@ def check_block(block, compiler, link, folder, reload):
             " compiles."
         )
     unit, is_program = source
-    if "<braid/reload/" in unit:
-        link = [*reload, *link]
-        is_program = is_program and bool(reload)
+    for part in BESIDE:
+        if f"<braid/{part}/" in unit:
+            flags = [flag.partition("=")[2] for flag in beside if flag.startswith(f"{part}=")]
+            link = [*flags, *link]
+            is_program = is_program and bool(flags)
     stem = folder / re.sub(r"\W+", "_", f"{page}_{line}")
     stem.with_suffix(".cpp").write_text(unit, encoding="utf-8")
     command = [*compiler, "-o", str(stem), str(stem.with_suffix(".cpp"))]
@@ -108,7 +111,7 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flag", action="append", default=[], help="for compiling and linking")
     parser.add_argument("--link", action="append", default=[], help="library or linker flag")
-    parser.add_argument("--reload", action="append", default=[], help="links braid::reload")
+    parser.add_argument("--beside", action="append", default=[], help="PART=FLAG for its linker")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     compiler = [arguments.compiler, "-std=c++20", "-Wall", "-Wextra", f"-I{root}/include"]
@@ -118,7 +121,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(
             lambda block: check_block(
-                block, compiler, arguments.link, Path(folder), arguments.reload
+                block, compiler, arguments.link, Path(folder), arguments.beside
             ),
             found,
         )

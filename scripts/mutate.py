@@ -36,6 +36,8 @@ ALSO = {
     "src/core/extension.cpp": ("graph", "job_list"),
     "src/core/extension.hpp": ("graph", "job_list"),
     "src/core/fork_doors.cpp": ("fork_join", "graph"),
+    "src/core/life/suspension_lists.cpp": ("async",),
+    "src/core/life/suspension_lists.hpp": ("async",),
     "src/core/life/suspensions_room.cpp": ("async",),
     "src/core/outside/outside_room.cpp": ("async",),
     "src/core/outside/source_thread.cpp": ("async",),

@@ -46,19 +46,29 @@ void suite::run(const std::regex& filter, unsigned rounds) {
     std::erase_if(rows_, [&](const row& r) { return !std::regex_search(r.name, filter); });
     for (row& r : rows_) {
         std::fprintf(stderr, "  %-24s", r.name.c_str());
-        std::vector<measure> measures;
-        for (rival& who : r.rivals) {
-            measures.push_back(who.make());
-            one_turn(r, who, measures.back());
+        try {
+            run(r, rounds);
+            std::fputc('\n', stderr);
+        } catch (const not_here& e) {
+            r.rivals.clear();
+            std::fprintf(stderr, "not measured: %s.\n", e.what());
         }
-        for (unsigned round = 0; round < rounds; ++round) {
-            for (std::size_t i = 0; i < measures.size(); ++i) {
-                rival& who = r.rivals[i];
-                who.samples.push_back(one_turn(r, who, measures[i]));
-            }
-            std::fputc('.', stderr);
+    }
+    std::erase_if(rows_, [](const row& r) { return r.rivals.empty(); });
+}
+
+void suite::run(row& r, unsigned rounds) {
+    std::vector<measure> measures;
+    for (rival& who : r.rivals) {
+        measures.push_back(who.make());
+        one_turn(r, who, measures.back());
+    }
+    for (unsigned round = 0; round < rounds; ++round) {
+        for (std::size_t i = 0; i < measures.size(); ++i) {
+            rival& who = r.rivals[i];
+            who.samples.push_back(one_turn(r, who, measures[i]));
         }
-        std::fputc('\n', stderr);
+        std::fputc('.', stderr);
     }
 }
 

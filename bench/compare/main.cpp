@@ -1,10 +1,11 @@
-// compare [--filter REGEX] [--system REGEX] [--quick] [--list] [--out FILE]: runs the comparisons
-// and writes all samples as JSON. bench/run.py calls it and prints the table.
+// compare [--filter REGEX] [--system REGEX] [--threads 1,2,…] [--quick] [--list] [--out FILE]: runs
+// the comparisons and writes all samples as JSON. bench/run.py calls it and prints the table.
 #include "algorithms/algorithms.hpp"
 #include "async/async.hpp"
 #include "async/coroutines.hpp"
 #include "async/timers.hpp"
 #include "cilksort/cilksort.hpp"
+#include "device/device.hpp"
 #include "driver.hpp"
 #include "fanout/fanout.hpp"
 #include "fib/fib.hpp"
@@ -16,17 +17,23 @@
 #include "mandelbrot/mandelbrot.hpp"
 #include "matmul/matmul.hpp"
 #include "nqueens/nqueens.hpp"
+#include "scaling/scaling.hpp"
 #include "seeds/seeds.hpp"
 #include "skynet/skynet.hpp"
+#include "stream/stream.hpp"
 #include "tasks/tasks.hpp"
+#include "threads.hpp"
 #include "upkeep/upkeep.hpp"
+#include "wait/wait.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -37,6 +44,26 @@ struct arguments {
     bool quick = false;
     bool list = false;
 };
+
+/// "1,2,8"
+std::vector<unsigned> numbers_of_threads(const std::string& text) {
+    static constexpr unsigned most = 256;
+    std::vector<unsigned> counts;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    do {
+        unsigned n = 0;
+        const auto [rest, error] = std::from_chars(at, end, n);
+        if (error != std::errc{} || n == 0 || n > most || (rest != end && *rest != ',')) {
+            throw std::invalid_argument("--threads takes numbers from 1 to " +
+                                        std::to_string(most) + " with commas between, not '" +
+                                        text + "'.");
+        }
+        counts.push_back(n);
+        at = rest + 1;
+    } while (at <= end);
+    return counts;
+}
 
 /// Throws std::invalid_argument with one sentence.
 arguments parse(int count, char** values) {
@@ -51,6 +78,8 @@ arguments parse(int count, char** values) {
             a.filter = values[++i];
         } else if (flag == "--system" && i + 1 < count) {
             a.system = values[++i];
+        } else if (flag == "--threads" && i + 1 < count) {
+            bench::thread_counts = numbers_of_threads(values[++i]);
         } else if (flag == "--out" && i + 1 < count) {
             a.out = values[++i];
         } else {
@@ -86,10 +115,13 @@ int run(int count, char** values) {
     bench::makespan::add(s);
     bench::fanout::add(s);
     bench::upkeep::add(s);
+    bench::wait::add(s);
     bench::async::add(s);
     bench::async::add_coroutines(s);
     bench::async::add_memory(s);
     bench::async::add_timers(s);
+    bench::stream::add(s);
+    bench::device::add(s);
     bench::fib::add(s);
     bench::skynet::add(s);
     bench::nqueens::add(s);
@@ -98,6 +130,7 @@ int run(int count, char** values) {
     bench::mandelbrot::add(s);
     bench::algorithms::add(s);
     bench::frame::add(s);
+    bench::scaling::add(s);
     bench::seeds::add(s);
     s.keep(std::regex(a.system));
     if (a.list) {

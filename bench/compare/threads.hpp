@@ -1,6 +1,6 @@
 #pragma once
-// Rows `<name>.t1` and `<name>.t2`: the same work by one thread and by two; in milliseconds unless
-// the row says otherwise.
+// Rows `<name>.t1` and `<name>.t2`: the same work by one thread and by two, or by as many as
+// --threads says; in milliseconds unless the row says otherwise.
 
 #include "driver.hpp"
 
@@ -11,10 +11,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace bench {
 
-inline constexpr unsigned thread_counts[] = {1, 2};
+/// Set before rows are made.
+inline std::vector<unsigned> thread_counts = {1, 2};
 
 inline std::string with_threads(const std::string& name, unsigned threads) {
     return name + ".t" + std::to_string(threads);

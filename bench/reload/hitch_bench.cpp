@@ -128,9 +128,13 @@ void reload_hitch(benchmark::State& state, int build) {
 }
 
 /// Both files are read and parsed anew; the counter is what they have together.
-void reload_plan(benchmark::State& state) {
-    const fs::path before = fs::path(HITCH_MODULES) / "hitch_1.so";
-    const fs::path after = fs::path(HITCH_MODULES) / "hitch_3.so";
+void reload_plan(benchmark::State& state, const char* old_file, const char* new_file) {
+    const fs::path before = fs::path(HITCH_MODULES) / old_file;
+    const fs::path after = fs::path(HITCH_MODULES) / new_file;
+    if (!fs::exists(before) || !fs::exists(after)) {
+        state.SkipWithError("the modules are not built: build the target 'bench'");
+        return;
+    }
     for (auto _ : state) {
         const reload::plan_result found = reload::plan_files(before, after);
         if (!found.readable || found.refused) {
@@ -141,7 +145,10 @@ void reload_plan(benchmark::State& state) {
     state.counters["files_mb"] =
         static_cast<double>(fs::file_size(before) + fs::file_size(after)) / 1e6;
 }
-BENCHMARK(reload_plan)->Unit(benchmark::kMillisecond);
+void reload_plan_small(benchmark::State& state) { reload_plan(state, "hitch_1.so", "hitch_3.so"); }
+void reload_plan_large(benchmark::State& state) { reload_plan(state, "large_1.so", "large_2.so"); }
+BENCHMARK(reload_plan_small)->Name("reload_plan")->Unit(benchmark::kMillisecond);
+BENCHMARK(reload_plan_large)->Unit(benchmark::kMillisecond);
 
 void reload_hitch_code(benchmark::State& state) { reload_hitch(state, 2); }
 void reload_hitch_layout(benchmark::State& state) { reload_hitch(state, 3); }

@@ -53,6 +53,38 @@ step_event sound_of(const character& who, std::uint32_t owner, float old_time, f
     return {owner, sound_kind::footstep, who.state == mood::run ? 0.9f : 0.55f};
 }
 
+/// Those who are near walk as all do in their part of the floor, for a while.
+std::uint32_t wanted_gait(const game& game, const character& who, glm::vec2 at) {
+    constexpr float reach = 12.0f, side = 8.0f;  // metres
+    constexpr std::uint64_t lasts = 20;          // frames
+    const glm::vec3 eye = game.eyes[game.frame % frames_kept].eye;
+    if (glm::length(at - glm::vec2{eye.x, eye.z}) > reach) return no_gait;
+    const auto row = [](float metres) {
+        return static_cast<std::uint32_t>(std::floor(metres / side) + 128);
+    };
+    const std::uint32_t place = row(at.x) * 256 + row(at.y);
+    std::uint32_t random =
+        place * 31 + static_cast<std::uint32_t>((game.frame + place * 7) / lasts);
+    return asset_pages::gait(who.model, who.clip, next_random(random) % asset_pages::variants);
+}
+
+void change_gait(const game& game, character& who, glm::vec2 at) {
+    if (!game.setup.assets) return;
+    const std::uint64_t then = game.frame + asset_pages::delay;
+    if (game.frame >= who.gait_from) {
+        who.gait = who.next_gait;
+        const std::uint32_t wanted = wanted_gait(game, who, at);
+        if (wanted != who.next_gait) {
+            who.next_gait = wanted;
+            who.gait_from = then;
+        }
+    }
+    // Again in each frame, also of those who are not seen: they may be in four frames.
+    const asset_pages& from = *game.setup.assets;
+    if (who.next_gait != no_gait) from.want(from.of, who.next_gait, then);
+    if (who.gait != no_gait && who.gait != who.next_gait) from.want(from.of, who.gait, then);
+}
+
 using vec4 = float __attribute__((vector_size(16)));
 
 vec4 load(const float* from) { return vec4{from[0], from[1], from[2], from[3]}; }
@@ -81,13 +113,15 @@ struct clip_sample {
     }
 };
 
-clip_sample sample(const model_view& model, std::uint32_t index, float time) {
+/// `poses`: those of the clip in another gait; null: the model's.
+clip_sample sample(const model_view& model, std::uint32_t index, float time,
+                   const joint_pose* poses = nullptr) {
     const model_clip& clip = model.clips()[index];
     const std::size_t joints = model.header().joint_count;
     const float at = wrap(time, length_of(clip)) * pose_rate;
     const auto frame = std::min(static_cast<std::uint32_t>(at), clip.frame_count - 1);
     const std::uint32_t next = frame + 1 < clip.frame_count ? frame + 1 : 0;
-    const joint_pose* poses = model.poses().data() + clip.first_pose;
+    if (poses == nullptr) poses = model.poses().data() + clip.first_pose;
     return {poses + frame * joints, poses + next * joints, at - static_cast<float>(frame)};
 }
 
@@ -132,7 +166,7 @@ void blend_pose(game& game, const visible_body& body) {
     const moment shown = game.shown();
     const character& who = shown.characters[body.owner];
     const model_view& model = game.models[who.model];
-    const clip_sample now = sample(model, who.clip, who.time);
+    const clip_sample now = sample(model, who.clip, who.time, body.poses.get());
     const clip_sample old = sample(model, who.old_clip, who.old_time);
     const bone_matrix root = placement(who, shown.motion[body.owner].position);
     const auto parents = model.parents();
@@ -197,39 +231,13 @@ void animate(game& game, std::uint32_t part) {
         if (speed > 0.3f) turn_towards(who, velocity);
         game.steps[i] = sound_of(who, i, old_time, length);
         who.time = wrap(who.time, length);
+        change_gait(game, who, game.now()[i].position);
     }
 }
 
 void blend_poses(game& game, std::uint32_t part) {
     const block range = block_of(part, game.visible_count, pose_block);
     for (std::uint32_t i = range.first; i < range.last; ++i) blend_pose(game, game.visible[i]);
-}
-
-void skin(game& game, std::uint32_t part) {
-    const body_range range = game.skin_parts[part];
-    const moment shown = game.shown();
-    for (std::uint32_t i = range.first; i < range.last; ++i) {
-        const visible_body& body = game.visible[i];
-        const model_view& model = game.models[shown.characters[body.owner].model];
-        const model_lod& lod = model.header().lods[body.lod];
-        const bone_matrix* palette = game.palette() + body.first_matrix;
-        const model_vertex* source = model.vertices().data() + lod.first_vertex;
-        skinned_vertex* out = game.vertices().data() + body.first_vertex;
-        for (std::uint32_t v = 0; v < lod.vertex_count; ++v) {
-            const model_vertex& vertex = source[v];
-            vec4 columns[4] = {};
-            for (int k = 0; k < 4 && vertex.weights[k] != 0; ++k) {
-                const float weight = static_cast<float>(vertex.weights[k]) * (1.0f / 255.0f);
-                const bone_matrix& bone = palette[vertex.bones[k]];
-                for (int c = 0; c < 4; ++c) columns[c] += load(bone.columns[c]) * weight;
-            }
-            const vec4 p = columns[0] * vertex.position[0] + columns[1] * vertex.position[1] +
-                           columns[2] * vertex.position[2] + columns[3];
-            const vec4 n = columns[0] * vertex.normal[0] + columns[1] * vertex.normal[1] +
-                           columns[2] * vertex.normal[2];
-            out[v] = {{p[0], p[1], p[2]}, {n[0], n[1], n[2]}};
-        }
-    }
 }
 
 }  // namespace arena

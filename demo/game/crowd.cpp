@@ -100,6 +100,7 @@ void populate(game& game) {
         make_up_mind(who);
         who.patience *= next_unit(who.random);
         who.state = mood::rest;
+        who.gait = who.next_gait = no_gait;
         who.clip = who.old_clip = choose_clip(game.models[who.model], mood::rest, 0);
         who.fade = 1;
         who.pace = 1;

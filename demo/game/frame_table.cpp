@@ -26,6 +26,7 @@ enum row : std::uint8_t {
     lod,
     ui,
     commands,
+    assets,
     poses,
     skinning,
     light_bins,
@@ -37,6 +38,7 @@ enum row : std::uint8_t {
     triggers,
     mixing,
     mix_end,
+    streaming,
     row_count
 };
 
@@ -91,10 +93,11 @@ constexpr std::array<stage, row_count> table{{
     {draw, "level of detail", after<culling>, blocks<sight_block>, choose_lod},
     {draw, "ui text", after<lod>, one, write_ui},
     {draw, "command buffer", after<ui, lights>, one, write_commands},
-    {draw, "poses", after<commands>, pose_parts, blend_poses},
-    {draw, "skinning", after<poses>, skin_parts, skin},
+    {draw, "assets", after<commands>, one, take_assets, nullptr, true},
+    {draw, "poses", after<assets>, pose_parts, blend_poses},
+    {draw, "skinning", after<poses>, skin_parts, skin, &skin_kernel},
     {draw, "light binning", after<commands>, render_parts<render_stage::lights>,
-     render<render_stage::lights>},
+     render<render_stage::lights>, &light_kernel},
     {draw, "floor lightmap", after<skinning>, render_parts<render_stage::floor>,
      render<render_stage::floor>},
     {draw, "geometry bins", after<skinning>, render_parts<render_stage::geometry>,
@@ -108,6 +111,7 @@ constexpr std::array<stage, row_count> table{{
     {simulate, "sound triggers", after<animation>, one, trigger_sounds},
     {simulate, "sound mixing", after<triggers>, mix_parts, mix},
     {simulate, "sound end", after<mixing>, one, end_mix},
+    {simulate, "streaming", after<input>, one, begin_assets},
 }};
 
 constexpr bool follows_only_earlier_rows() {

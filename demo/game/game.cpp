@@ -35,7 +35,7 @@ void make_arrays(game& own, game_state& state) {
 
 game* create(const game_setup& setup, game_state& state) {
     game& own = state.root<game>("game");
-    own.setup = {setup.characters, setup.seed, setup.picture, setup.sound};
+    own.setup = {setup.characters, setup.seed, setup.picture, setup.sound, setup.assets};
     own.model_count =
         static_cast<std::uint32_t>(std::min<std::size_t>(setup.models.size(), max_models));
     for (std::uint32_t i = 0; i < own.model_count; ++i)
@@ -46,10 +46,18 @@ game* create(const game_setup& setup, game_state& state) {
 }
 
 std::size_t scratch_size(const game_setup& setup) {
-    return palette_bytes(setup.characters) + vertex_room(setup.characters) * sizeof(skinned_vertex);
+    std::size_t copies = 0;
+    for (const auto block : setup.models) copies += level_copy_bytes_of(model_view(block.data()));
+    return palette_bytes(setup.characters) + skin_item_bytes(setup.characters) + copies +
+           vertex_room(setup.characters) * sizeof(skinned_vertex);
 }
 
-void use_scratch(game& game, std::span<std::byte> scratch) { game.scratch = scratch; }
+void use_scratch(game& game, std::span<std::byte> scratch) {
+    game.scratch = scratch;
+    game.level_copy_bytes = 0;
+    for (std::uint32_t m = 0; m < game.model_count; ++m)
+        game.level_copy_bytes += level_copy_bytes_of(game.models[m]);
+}
 
 void begin_frame(game& game, const game_input& input) {
     game.inputs[++game.begun % frames_kept] = input;
@@ -61,7 +69,8 @@ std::uint64_t hash_characters(std::span<const character> all, std::uint64_t star
     for (const character& who : all) {
         hash.add(who.random, who.model, who.tint, who.size, who.radius, who.goal.x, who.goal.y,
                  who.patience, who.wish, who.state, who.heading, who.clip, who.old_clip, who.time,
-                 who.old_time, who.fade, who.pace, who.pressure);
+                 who.old_time, who.fade, who.pace, who.pressure, who.gait, who.next_gait,
+                 who.gait_from);
     }
     return hash.value();
 }

@@ -16,7 +16,6 @@
 namespace arena {
 
 inline constexpr std::uint32_t light_count = 64;
-inline constexpr std::uint32_t max_models = 8;
 inline constexpr std::uint32_t max_steps_heard = 96;  // sound triggers of one frame
 // Of what a frame leaves for its drawing: those in flight, and the one that is begun meanwhile.
 inline constexpr std::uint32_t frames_kept = max_frames_in_flight + 1;
@@ -40,6 +39,9 @@ struct character {
     float fade;                    // 1: only `clip` counts, 0: only `old_clip`
     float pace;                    // seconds of `clip` per second
     float pressure;                // of neighbours, as collide saw it
+    // animate: the page of clips in which it walks until frame gait_from, and from then on.
+    std::uint32_t gait, next_gait;
+    std::uint64_t gait_from;
 };
 
 struct body_motion {
@@ -60,17 +62,57 @@ struct sight {
     std::uint32_t lod;      // lod
 };
 
+/// An object of the platform's. Its type is left out of the state, which is compared and migrated
+/// type by type: what is the platform's has pointers to functions, and parts that only it knows.
+template <class Object>
+class opaque {
+public:
+    opaque() = default;
+    opaque(Object* object) : at_(object) {}
+    Object* get() const { return static_cast<Object*>(at_); }
+    Object* operator->() const { return get(); }
+    Object& operator*() const { return *operator->(); }
+    explicit operator bool() const { return at_ != nullptr; }
+
+private:
+    std::conditional_t<std::is_const_v<Object>, const void*, void*> at_ = nullptr;
+};
+
+/// Levels of detail of each model.
+class level_set {
+public:
+    void add(std::size_t model, std::uint32_t level) { bits_ |= bit(model, level); }
+    bool has(std::size_t model, std::uint32_t level) const {
+        return (bits_ & bit(model, level)) != 0;
+    }
+
+private:
+    static std::uint64_t bit(std::size_t model, std::uint32_t level) {
+        return std::uint64_t{1} << (model * lod_count + level);
+    }
+    std::uint64_t bits_ = 0;
+};
+
 /// A visible character on its way to the renderer.
 struct visible_body {
     std::uint32_t owner;
     std::uint32_t lod;
-    std::uint32_t first_vertex;  // in game::vertices
-    std::uint32_t first_matrix;  // in game::palette
+    std::uint32_t first_vertex;      // in game::vertices
+    std::uint32_t first_matrix;      // in game::palette
+    opaque<const joint_pose> poses;  // assets: of its clip; null: the model's
 };
 
 /// A range of visible bodies whose skinning is one part.
 struct body_range {
     std::uint32_t first, last;
+};
+
+/// One group of the skinning kernel: vertices of a body. Numbers count from the begin of what the
+/// kernel reads and writes.
+struct skin_item {
+    std::uint32_t model;  // which of the vertex arrays
+    std::uint32_t first_source, first_matrix, first_vertex, count;
+    std::uint32_t unused[3];
 };
 
 /// Affine transform as four columns, the fourth component of each unused.
@@ -98,23 +140,24 @@ struct moment {
     const view_frustum& eye;
 };
 
+// The scratch memory: the palette, the items of skinning as data, the vertices.
 inline std::size_t palette_bytes(std::size_t characters) {
     return characters * max_palette * sizeof(bone_matrix);
 }
+static_assert(max_palette * sizeof(bone_matrix) % array_alignment == 0);
 
-/// An object of the platform's. Its type is left out of the state, which is compared and migrated
-/// type by type: what is the platform's has pointers to functions, and parts that only it knows.
-template <class Object>
-class opaque {
-public:
-    opaque() = default;
-    opaque(Object* object) : at_(object) {}
-    Object* operator->() const { return static_cast<Object*>(at_); }
-    Object& operator*() const { return *operator->(); }
+/// Bodies may be cut into pieces of least_skin_piece vertices or more.
+inline constexpr std::size_t least_skin_piece = 256;
+inline std::size_t skin_item_bytes(std::size_t characters) {
+    const std::size_t bytes = (2 * characters + 4096) * sizeof(skin_item);
+    return (bytes + array_alignment - 1) / array_alignment * array_alignment;
+}
 
-private:
-    std::conditional_t<std::is_const_v<Object>, const void*, void*> at_ = nullptr;
-};
+/// One array in which processors find all levels of a model that are shown, where some are pages.
+inline std::size_t level_copy_bytes_of(const model_view& model) {
+    const std::size_t bytes = model.vertices().size_bytes();
+    return (bytes + array_alignment - 1) / array_alignment * array_alignment;
+}
 
 /// What stays of a game_setup; the models are below.
 struct own_setup {
@@ -122,6 +165,7 @@ struct own_setup {
     std::uint64_t seed = 0;
     opaque<renderer> picture;
     opaque<const sound_output> sound;
+    opaque<const asset_pages> assets;
 };
 
 struct game {
@@ -150,6 +194,9 @@ struct game {
     std::span<sight> sights;                      // cull, lod
     std::span<visible_body> visible;              // commands
     std::uint32_t visible_count = 0;
+    level_set levels_shown;                                                            // commands
+    std::array<level_set, asset_pages::delay + 1> levels_wanted;                       // commands
+    std::array<std::array<opaque<const model_vertex>, lod_count>, max_models> levels;  // assets
     std::span<body_range> skin_parts;
     std::uint32_t skin_part_count = 0;
     std::span<draw_command> draws;
@@ -167,12 +214,21 @@ struct game {
 
     // The platform's, and no part of the state: bytes, so that what lies there may change.
     std::span<std::byte> scratch;
+    std::size_t level_copy_bytes = 0;  // with the scratch memory
 
     bone_matrix* palette() const {  // pose
         return reinterpret_cast<bone_matrix*>(scratch.data());
     }
+    skin_item* skin_items() const {  // skin, as data
+        return reinterpret_cast<skin_item*>(scratch.data() + palette_bytes(setup.characters));
+    }
+    std::span<std::byte> level_copies() const {  // skin, as data
+        return scratch.subspan(palette_bytes(setup.characters) + skin_item_bytes(setup.characters),
+                               level_copy_bytes);
+    }
     std::span<skinned_vertex> vertices() const {  // skin
-        const std::span<std::byte> rest = scratch.subspan(palette_bytes(setup.characters));
+        const std::span<std::byte> rest = scratch.subspan(
+            palette_bytes(setup.characters) + skin_item_bytes(setup.characters) + level_copy_bytes);
         return {reinterpret_cast<skinned_vertex*>(rest.data()),
                 rest.size() / sizeof(skinned_vertex)};
     }
@@ -218,6 +274,7 @@ inline float next_unit(std::uint32_t& state) {
 inline constexpr std::uint32_t update_block = 250, steer_block = 50, animate_block = 100,
                                sight_block = 250, pose_block = 12;
 void take_input(game&, std::uint32_t part);
+void begin_assets(game&, std::uint32_t part);
 void update_characters(game&, std::uint32_t part);
 void build_grid(game&, std::uint32_t part);
 void steer(game&, std::uint32_t part);
@@ -230,8 +287,11 @@ void cull(game&, std::uint32_t part);
 void choose_lod(game&, std::uint32_t part);
 void write_ui(game&, std::uint32_t part);
 void write_commands(game&, std::uint32_t part);
+void take_assets(game&, std::uint32_t part);
 void blend_poses(game&, std::uint32_t part);
 void skin(game&, std::uint32_t part);
+extern const kernel skin_kernel;   // does what skin() does
+extern const kernel light_kernel;  // does what the renderer's lights stage does
 void trigger_sounds(game&, std::uint32_t part);
 
 /// One of the clips of `model` that suit `state` best.

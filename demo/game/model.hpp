@@ -15,7 +15,8 @@ inline constexpr std::uint32_t max_palette = 128;
 inline constexpr std::uint32_t max_clips = 16;
 inline constexpr std::uint32_t lod_count = 4;
 inline constexpr std::uint32_t max_coarse_vertices = 256;  // of the last level of detail
-inline constexpr float pose_rate = 30.0f;                  // poses per second in every clip
+inline constexpr std::uint32_t no_gait = UINT32_MAX;
+inline constexpr float pose_rate = 30.0f;  // poses per second in every clip
 
 /// A vertex in the bind pose, metres, feet on the floor, facing +z. `bones` index the palette;
 /// the weights add up to 255.

@@ -1,6 +1,6 @@
 // From game state to what the renderer is told: camera, visibility, level of detail, lights, text
 // and the command buffer.
-#include "game.hpp"
+#include "assets.hpp"
 #include "render/renderer.hpp"
 #include "sound/sound_api.hpp"
 
@@ -73,12 +73,15 @@ void list_bodies(game& game) {
     std::uint32_t vertices = 0, matrices = 0, part_start = 0, part_vertices = 0;
     game.visible_count = game.skin_part_count = 0;
     const moment shown = game.shown();
+    levels_of_frame levels(game, shown.frame);
     for (std::uint32_t i = 0; i < game.setup.characters; ++i) {
         if (!game.sights[i].visible) continue;
-        const model_header& model = game.models[shown.characters[i].model].header();
-        const std::uint32_t lod =
-            affordable_lod(game, model, game.sights[i].lod, vertices, game.setup.characters - i);
-        game.visible[game.visible_count++] = {i, lod, vertices, matrices};
+        const std::size_t kind = shown.characters[i].model;
+        const model_header& model = game.models[kind].header();
+        const std::uint32_t lod = levels.show(
+            kind,
+            affordable_lod(game, model, game.sights[i].lod, vertices, game.setup.characters - i));
+        game.visible[game.visible_count++] = {i, lod, vertices, matrices, nullptr};
         vertices += model.lods[lod].vertex_count;
         matrices += model.palette_count;
         part_vertices += model.lods[lod].vertex_count;
@@ -89,6 +92,7 @@ void list_bodies(game& game) {
     }
     if (part_start < game.visible_count)
         game.skin_parts[game.skin_part_count++] = {part_start, game.visible_count};
+    levels.want();
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ contender::contender(const std::string& backend, unsigned workers, const options
     if (backend == "braid") {
         auto own = std::make_unique<braid_frames>(workers, wish.frames_in);
         frames_ = own.get();
+        if (frames_->assets() != nullptr) world_.use_assets(frames_->assets()->pages());
         backend_ = std::move(own);
     } else {
         backend_ = make_backend(backend, workers);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 namespace arena::host {
 namespace {
@@ -36,10 +38,53 @@ void describe(const frame_options& how) {
     if (how.shadow_jobs) fmt::print("Skinning and the light on the floor are one job list.\n");
 }
 
-void run_block(contender& one, std::uint32_t first, std::uint32_t last, bool keep) {
-    for (std::uint32_t frame = first; frame < last; ++frame)
+void print_device(const stage_device& device) {
+    const device_counts all = device.counts();
+    const braid::device::processor_report& r = all.of;
+    constexpr double mib = 1 << 20;
+    fmt::print(
+        "\nDevice {}: {} submissions of {} pieces, {:.1f} MiB in, {:.1f} MiB out, {:.1f} MiB of it "
+        "copied, {} in flight at most;\n{} completed there, {} on the cores, {} failed; {} run "
+        "again, {} submitted again, {} refused for memory, {} losses{}; {} waking edges; from "
+        "submit to end {:.2f} ms (p50), {:.2f} ms (p99)\n",
+        device.name(), r.submitted, all.pieces, static_cast<double>(all.bytes_in) / mib,
+        static_cast<double>(all.bytes_out) / mib, static_cast<double>(all.bytes_copied) / mib,
+        r.most_in_flight, r.completed, r.moved_to_cores, r.failed, r.rerun, all.again, r.refused,
+        r.losses, r.dead ? ", dead" : "", r.waking_edges,
+        static_cast<double>(r.latency_p50.value) * 1e-6,
+        static_cast<double>(r.latency_p99.value) * 1e-6);
+}
+
+/// `fps`: as a display would; 0: one after the other.
+void run_block(contender& one, std::uint32_t first, std::uint32_t last, bool keep, unsigned fps) {
+    auto next = std::chrono::steady_clock::now();
+    for (std::uint32_t frame = first; frame < last; ++frame) {
+        if (fps != 0) {
+            std::this_thread::sleep_until(next);
+            next =
+                std::max(next, std::chrono::steady_clock::now() - std::chrono::seconds(1) / fps) +
+                std::chrono::nanoseconds(std::chrono::seconds(1)) / fps;
+        }
         one.run_frame(scripted_input(frame), keep);
+    }
     one.finish();
+}
+
+void print_stream(const streamed_assets& assets) {
+    const braid::page_cache_statistics pages = assets.statistics();
+    const braid::file_reader_statistics reads = assets.reads();
+    constexpr double mib = 1 << 20;
+    fmt::print(
+        "\nStreamed by {}: {:.1f} MiB in {} reads ({} requests), {:.1f} MiB beyond the budget; {} "
+        "of "
+        "{} pages in memory, {:.1f} MiB;\n{} evicted, {} read again, {} failed; {} stalls of "
+        "{:.1f} "
+        "ms together; from wanted to there {:.2f} ms (p50), {:.2f} ms (p99)\n",
+        reads.back_end, static_cast<double>(pages.bytes) / mib, reads.read, reads.requests,
+        static_cast<double>(reads.overdrawn) / mib, pages.resident, assets.pack_size(),
+        static_cast<double>(pages.resident_bytes) / mib, pages.evicted, pages.retried, pages.failed,
+        pages.late, static_cast<double>(pages.waited.value) * 1e-6,
+        static_cast<double>(pages.p50.value) * 1e-6, static_cast<double>(pages.p99.value) * 1e-6);
 }
 
 void show_progress(const contenders& all, std::uint32_t done, std::uint32_t frames) {
@@ -81,11 +126,18 @@ int run_headless(const options& wish, const model_blocks& models, game_code& cod
             for (const auto& one : all) one->follow_code();
         }
         if (edits) edits->at_frame(first, all);
-        for (const auto& one : all) run_block(*one, first, last, last == frames);
+        for (const auto& one : all)
+            run_block(*one, first, last, last == frames, one == all.back() ? wish.fps : 0);
         show_progress(all, last, frames);
     }
     print_stage_table(*all.front(), *all.back());
     print_backend_table(all);
+    if (braid_frames* own = all.back()->frames(); own != nullptr && own->device() != nullptr) {
+        print_device(*own->device());
+    }
+    if (braid_frames* own = all.back()->frames(); own != nullptr && own->assets() != nullptr) {
+        print_stream(*own->assets());
+    }
     write_reports(wish, models, all);
     fmt::print("\nWrote frame.png, sound.wav, timeline.svg and summary.json to {}\n",
                wish.out.string());

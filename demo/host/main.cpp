@@ -1,11 +1,13 @@
 // The platform executable: reads the command line, imports the models, then runs in a window or
 // off screen.
 #include "backends/braid_frames.hpp"
+#include "device/stage_device.hpp"
 #include "headless.hpp"
 #include "import/import_model.hpp"
 #include "import/import_process.hpp"
 #include "live.hpp"
 #include "self_edit.hpp"
+#include "stream/streamed_assets.hpp"
 #include "window.hpp"
 
 #include <fmt/core.h>
@@ -62,6 +64,20 @@ void describe(CLI::App& app, options& wish, bool& serial, std::string& prioritie
         ->capture_default_str();
     app.add_flag("--shadow-jobs", how.shadow_jobs,
                  "Skinning and the light on the floor as a job list (Braid)");
+    app.add_option("--device", how.device,
+                   fmt::format("What runs skinning and light binning (Braid): {}", device_kinds()))
+        ->type_name("KIND");
+    stream_options& stream = how.stream;
+    app.add_flag("--stream{automatic}", stream.back_end,
+                 "Clips come from a file while the game runs: =uring, =threads (Braid)")
+        ->check(CLI::IsMember({"automatic", "uring", "threads"}));
+    app.add_option("--stream-resident", stream.resident_mib, "MiB of them in memory")
+        ->check(CLI::Range(1u, 4096u))
+        ->capture_default_str();
+    app.add_option("--stream-fault", stream.faults,
+                   "What goes wrong with reads: seed=7,eio=0.01,short=0.1,delay=5 (ms)");
+    app.add_option("--fps", wish.fps, "Off screen, begin so many frames a second at most")
+        ->check(CLI::Range(1u, 1000u));
     app.add_option("--models", wish.models, "Folder laid out like Debian's assimp-testmodels")
         ->capture_default_str();
     app.add_flag("--watch", wish.watch, "Load the game's code anew whenever it was built");
@@ -108,6 +124,31 @@ void check_reloading(const options& wish, bool window) {
             "--watch and --self-edit have nothing to load.");
 }
 
+void check_device(const options& wish) {
+    if (wish.frames_in.device.empty()) return;
+    if (wish.backend != "braid")
+        throw std::runtime_error(
+            "only Braid has devices; leave --device out, or choose --backend "
+            "braid.");
+    if (wish.frames_in.shadow_jobs)
+        throw std::runtime_error(
+            "--shadow-jobs has the skinning in a job list on the cores; leave "
+            "it or --device out.");
+    parse_device(wish.frames_in.device);
+}
+
+void check_stream(options& wish) {
+    stream_options& stream = wish.frames_in.stream;
+    stream.wanted = !stream.back_end.empty();
+    if (!stream.wanted && !stream.faults.empty())
+        throw std::runtime_error("--stream-fault needs --stream.");
+    if (stream.wanted && wish.backend != "braid")
+        throw std::runtime_error(
+            "only Braid streams; leave --stream out, or choose --backend braid.");
+    parse_faults(stream.faults);
+    stream.pack = wish.out / "arena.pack";
+}
+
 int run(options wish) {
     if (!wish.import_model.empty())
         return import::run_import_child(wish.import_model, wish.import_fault, 1);
@@ -121,11 +162,18 @@ int run(options wish) {
             "only Braid is recorded; leave --capture and --live out, or "
             "choose --backend braid.");
     check_reloading(wish, window);
+    check_device(wish);
+    check_stream(wish);
     if (!wish.self_edit.empty()) self_edit::prepare(wish);
     game_code code(wish.modules, wish.watch);
     if (const code_change change = code.at_frame_boundary()) print_news(change);
     check_serial_stage(wish.frames_in.serial_stage, code.stages());
     const model_blocks models = load_models(wish);
+    const all_assets all(models);
+    made_assets assets(all);
+    wish.assets = &assets;
+    wish.frames_in.stream.all = &all;
+    if (wish.frames_in.stream.wanted) make_pack(wish.frames_in.stream.pack, all);
     std::optional<live_page> live;  // a window may begin several captures; all go to one page
     if (wish.live) wish.frames_in.live = live.emplace().sink();
     return window ? run_window(wish, models, code) : run_headless(wish, models, code);

@@ -64,6 +64,7 @@ void overlay::paint(renderer& picture, std::span<const stage> table, const recor
         frame.tasks().size(), table.size(), state.waiting.suspended, state.waiting.outside);
     add_lanes(picture, frame);
     add_graph(picture, ms);
+    add_pages(picture, state.pages);
     const auto top = static_cast<float>(picture.height()) - 150;
     texts_.push_back({margin + 8, top, 1, make_rgba(255, 226, 170), headline_});
     texts_.push_back({margin + 8, top + 16, 1, grey,
@@ -126,6 +127,30 @@ void overlay::add_graph(const renderer& picture, float frame_ms) {
     boxes_.push_back({left, bottom - target_ms * scale, width, 1, make_rgba(255, 255, 255, 160)});
     scale_ = fmt::format("frame {:.1f} ms, line at 16.7", frame_ms);
     texts_.push_back({left, bottom - graph_height - 20, 1, grey, scale_});
+}
+
+/// A dot for each page of the pack that is in memory, in the order of the pack.
+void overlay::add_pages(const renderer& picture, const pages_seen& pages) {
+    pages_line_.clear();
+    if (pages.count == 0) return;
+    constexpr std::uint32_t in_row = 120;
+    constexpr float step = 3;
+    const float height = step * static_cast<float>((pages.count + in_row - 1) / in_row);
+    const float left = static_cast<float>(picture.width()) - margin - step * in_row;
+    const float top =
+        static_cast<float>(picture.height()) - 2 * margin - graph_height - 26 - height - 8;
+    boxes_.push_back({left - 8, top - 22, step * in_row + 16, height + 30, back});
+    for (const std::uint32_t page : pages.resident) {
+        boxes_.push_back({left + step * static_cast<float>(page % in_row),
+                          top + step * static_cast<float>(page / in_row), step - 1, step - 1,
+                          make_rgba(120, 190, 240)});
+    }
+    constexpr double mib = 1 << 20;
+    pages_line_ =
+        fmt::format("{} of {} pages, {:.1f} MiB; {:.0f} MiB read, {} stalls", pages.resident.size(),
+                    pages.count, static_cast<double>(pages.bytes) / mib,
+                    static_cast<double>(pages.read_bytes) / mib, pages.stalls);
+    texts_.push_back({left, top - 16, 1, grey, pages_line_});
 }
 
 }  // namespace arena::host

@@ -54,9 +54,12 @@ std::uint32_t recorder::begin_stage(const stage& row, std::uint32_t index, const
 void recorder::run_part(const stage& row, std::uint32_t index, game& world, std::uint32_t part) {
     const nanoseconds begin = now();
     row.run(world, part);
+    keep(index, part, first_task_[index] + part, begin);
+}
+
+void recorder::keep(std::uint32_t index, std::uint32_t part, std::size_t at, nanoseconds begin) {
     const nanoseconds end = now();
-    if (const std::size_t at = first_task_[index] + part; at < max_tasks)
-        tasks_[at] = {index, part, lanes_->of_this_thread(), begin, end};
+    if (at < tasks_.size()) tasks_[at] = {index, part, lanes_->of_this_thread(), begin, end};
 }
 
 std::array<stage_record, max_stages> recorder::stages() const {

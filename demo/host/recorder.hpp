@@ -55,6 +55,14 @@ public:
     std::uint32_t begin_stage(const stage& row, std::uint32_t index, const game& world);
     void run_part(const stage& row, std::uint32_t index, game& world, std::uint32_t part);
 
+    /// What a core does for a stage that runs elsewhere: one part.
+    template <class Body>
+    void run_alone(std::uint32_t index, Body&& body) {
+        const nanoseconds begin = now();
+        body();
+        keep(index, 0, next_task_.fetch_add(1, std::memory_order_relaxed), begin);
+    }
+
     // Of the last frame, after end_frame.
     nanoseconds frame_begin() const { return frame_begin_; }
     nanoseconds frame_end() const { return frame_end_; }
@@ -64,6 +72,8 @@ public:
     std::uint32_t lanes() const { return lanes_->count(); }
 
 private:
+    void keep(std::uint32_t index, std::uint32_t part, std::size_t at, nanoseconds begin);
+
     lane_numbers* lanes_;
     std::atomic<std::uint32_t> next_task_{0};
     std::array<std::uint32_t, max_stages> first_task_{};

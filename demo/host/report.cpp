@@ -101,6 +101,53 @@ void write_summary(const std::filesystem::path& file, const options& wish,
         out["latency_ms"] = summarise(parallel.latency_ms()).p50;
         out["graph"] = {{"tasks", parallel.frames()->nodes()},
                         {"edges", parallel.frames()->edges()}};
+        if (const stage_device* const device = parallel.frames()->device()) {
+            const device_counts counts = device->counts();
+            const braid::device::processor_report& r = counts.of;
+            out["device"] = {{"kind", device->name()},
+                             {"submissions", r.submitted},
+                             {"pieces", counts.pieces},
+                             {"bytes_in", counts.bytes_in},
+                             {"bytes_out", counts.bytes_out},
+                             {"bytes_copied", counts.bytes_copied},
+                             {"most_in_flight", r.most_in_flight},
+                             {"completed", r.completed},
+                             {"on_cores", r.moved_to_cores},
+                             {"failed", r.failed},
+                             {"rerun", r.rerun},
+                             {"again", counts.again},
+                             {"refused", r.refused},
+                             {"losses", r.losses},
+                             {"dead", r.dead},
+                             {"waking_edges", r.waking_edges},
+                             {"latency_p50_us", r.latency_p50.value / 1000},
+                             {"latency_p99_us", r.latency_p99.value / 1000}};
+        }
+        if (const streamed_assets* const assets = parallel.frames()->assets()) {
+            const braid::page_cache_statistics pages = assets->statistics();
+            const braid::file_reader_statistics reads = assets->reads();
+            out["stream"] = {{"back_end", reads.back_end},
+                             {"bytes", pages.bytes},
+                             {"reads", reads.read},
+                             {"requests", reads.requests},
+                             {"cancelled", reads.cancelled},
+                             {"bytes_beyond_budget", reads.overdrawn},
+                             {"pages", assets->pack_size()},
+                             {"resident_bytes", pages.resident_bytes},
+                             {"hits", pages.hits},
+                             {"loaded", pages.loaded},
+                             {"evicted", pages.evicted},
+                             {"retried", pages.retried},
+                             {"failed", pages.failed},
+                             {"ahead_used", pages.ahead_used},
+                             {"wasted", pages.wasted},
+                             {"stalls", pages.late},
+                             {"stalled_ms", static_cast<double>(pages.waited.value) * 1e-6},
+                             {"read_p50_us", reads.p50.value / 1000},
+                             {"read_p99_us", reads.p99.value / 1000},
+                             {"page_p50_us", pages.p50.value / 1000},
+                             {"page_p99_us", pages.p99.value / 1000}};
+        }
         // After the last frame, when nothing should wait.
         const waiting_work waiting = parallel.frames()->waiting();
         out["waiting"] = {{"suspended", waiting.suspended}, {"outside", waiting.outside}};

@@ -113,14 +113,25 @@ private:
     }
 
     void build_backend() {
+        world_->use_assets(
+            wish_.assets->pages());  // those that are streamed end with their backend
+        frames_ = nullptr;
         backend_.reset();
         lanes_ = std::make_unique<lane_numbers>();
         recorder_ = std::make_unique<recorder>(*lanes_);
         if (!serial_ && wish_.backend == "braid") {
-            backend_ = std::make_unique<braid_frames>(wish_.workers, wish_.frames_in);
+            auto own = std::make_unique<braid_frames>(wish_.workers, wish_.frames_in);
+            frames_ = own.get();
+            backend_ = std::move(own);
+            stream();
         } else {
             backend_ = make_backend(serial_ ? "serial" : wish_.backend, wish_.workers);
         }
+    }
+
+    void stream() {
+        if (frames_ != nullptr && frames_->assets() != nullptr)
+            world_->use_assets(frames_->assets()->pages());
     }
 
     void follow_code() {
@@ -141,7 +152,22 @@ private:
         speaker_.play(world_->samples());
         overlay_.paint(world_->picture(), api.stages, *recorder_,
                        {serial_ ? "serial" : wish_.backend, serial_ ? 0 : wish_.workers,
-                        wish_.characters, backend_->waiting()});
+                        wish_.characters, backend_->waiting(), pages()});
+    }
+
+    pages_seen pages() const {
+        const streamed_assets* const assets = frames_ != nullptr ? frames_->assets() : nullptr;
+        if (assets == nullptr) return {};
+        const braid::page_cache_statistics all = assets->statistics();
+        pages_seen seen{.count = assets->pack_size(),
+                        .resident = {},
+                        .bytes = all.resident_bytes,
+                        .read_bytes = all.bytes,
+                        .stalls = all.late};
+        for (std::uint32_t page = 0; page < seen.count; ++page) {
+            if (assets->is_resident(page)) seen.resident.push_back(page);
+        }
+        return seen;
     }
 
     void show() {
@@ -212,7 +238,12 @@ private:
     // The crowd starts anew: its size is part of what the platform lends the game.
     void resize_crowd(std::uint32_t characters) {
         wish_.characters = std::clamp(characters, 1u, max_characters);
+        // A processor computes on what lies there, so that it ends first.
+        const bool anew = !wish_.frames_in.device.empty();
+        if (anew) backend_.reset();
         build_world();
+        stream();
+        if (anew) build_backend();
     }
 
     void orbit(float yaw, float pitch) {
@@ -237,6 +268,7 @@ private:
     std::unique_ptr<lane_numbers> lanes_;
     std::unique_ptr<recorder> recorder_;
     std::unique_ptr<backend> backend_;
+    braid_frames* frames_ = nullptr;  // null: not Braid
     overlay overlay_;
     game_input input_;
     bool serial_ = false, dragged_ = false, closed_ = false;

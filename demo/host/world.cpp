@@ -1,5 +1,7 @@
 #include "world.hpp"
 
+#include "stream/assets.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -9,12 +11,15 @@ namespace arena::host {
 world::world(const options& wish, const model_blocks& models, const game_code& code)
     : code_(code),
       models_(models),
+      keeps_scratch_(!wish.frames_in.device.empty()),
       picture_(renderer_options{.width = wish.width, .height = wish.height}),
+      assets_(wish.assets != nullptr ? wish.assets->pages() : no_assets()),
       setup_{.characters = wish.characters,
              .seed = wish.seed,
              .models = {},
              .picture = &picture_,
-             .sound = &sound_} {
+             .sound = &sound_,
+             .assets = &assets_} {
     make_sound();
     make_game();
 }
@@ -27,6 +32,7 @@ void world::follow_code() {
 }
 
 void world::try_frame() {
+    use_assets(no_assets());  // the threads that stream them are not in this process
     follow_code();
     api().begin_frame(*game_, {});
     for (const stage& row : api().stages) {
@@ -36,9 +42,10 @@ void world::try_frame() {
 }
 
 std::span<std::byte> world::make_block(block& memory, std::size_t bytes) {
-    bytes = std::max<std::size_t>((bytes + 63) / 64 * 64, 64);
+    bytes =
+        std::max(bytes + array_alignment - 1, array_alignment) / array_alignment * array_alignment;
     memory.reset();  // first, so that two never need room at once
-    memory.reset(static_cast<std::byte*>(std::aligned_alloc(64, bytes)));
+    memory.reset(static_cast<std::byte*>(std::aligned_alloc(array_alignment, bytes)));
     if (!memory) throw std::bad_alloc();
     std::memset(memory.get(), 0, bytes);
     return {memory.get(), bytes};
@@ -57,7 +64,11 @@ void world::make_game() {
 
 void world::give_scratch() {
     const std::size_t bytes = api().scratch_size(setup_);
-    if (bytes > scratch_.size()) scratch_ = make_block(scratch_memory_, bytes);
+    if (bytes > scratch_.size()) {
+        if (keeps_scratch_ && scratch_memory_)
+            scratch_before_.push_back(std::move(scratch_memory_));
+        scratch_ = make_block(scratch_memory_, bytes);
+    }
     api().use_scratch(*game_, scratch_);
 }
 

@@ -11,7 +11,7 @@
 
 namespace arena::host {
 
-using model_blocks = std::vector<std::vector<std::byte>>;
+using model_blocks = std::vector<aligned_array<std::byte>>;
 
 class world {
 public:
@@ -23,6 +23,9 @@ public:
     void follow_code();
     /// In a process that tries new code: one frame with it, on this thread, and gone with it.
     void try_frame();
+
+    /// From the next frame on.
+    void use_assets(const asset_pages& from) { assets_ = from; }
 
     const game_api& api() const { return code_.game(); }
     game& state() { return *game_; }
@@ -44,10 +47,13 @@ private:
 
     const game_code& code_;
     const model_blocks& models_;
+    const bool keeps_scratch_;
     renderer picture_;
+    asset_pages assets_;
     game_setup setup_;
     sound_output sound_;
     block scratch_memory_, sound_memory_;
+    std::vector<block> scratch_before_;  // a processor that was lost may write there
     std::span<std::byte> scratch_;
     std::unique_ptr<game_state> state_;
     game* game_ = nullptr;

@@ -20,7 +20,7 @@ NO_SEAT = 0xFFFF
 SETTLED_OUTSIDE = 1 << 31  # completion_open: in the word that counts open work elsewhere
 FLAGS = {
     1 << 0: "posted", 1 << 2: "empty", 1 << 5: "background", 1 << 6: "cancel", 1 << 7: "failed",
-    1 << 11: "pinned", 1 << 12: "resources", 1 << 13: "built",
+    1 << 8: "after any", 1 << 10: "shared", 1 << 11: "own kind",
 }
 LEVELS = ["low", "normal", "high"]
 NAMESPACE = "braid::v0::detail::"
@@ -99,6 +99,12 @@ class Runtime:
         if number(slot["open"]) >> 32 != generation:
             return f"#{index}.{generation} (over)"
         return f"'{text(slot['name'])}' #{index}.{generation}"
+
+    def parent_of(self, task):
+        parent = number(self.slots[task & NO_INDEX]["parent"])
+        if parent == NO_INDEX:
+            return 0
+        return number(self.slots[parent]["open"]) >> 32 << 32 | parent
 
     def open_tasks(self):
         for index in range(self.slots.size):
@@ -242,7 +248,12 @@ class Waits(gdb.Command):
     def show(runtime, record):
         key = int(record["key"])
         name, waiter = "a thread without a seat", 0
-        if int(record["seat"]) != NO_SEAT:
+        if bool(record["is_task"]):
+            name = record.type.unqualified().strip_typedefs().name
+            own = gdb.lookup_type(name.replace("basic_wait_record", "basic_task_wait_record"))
+            whole = record.cast(own)
+            name, waiter = "suspended", runtime.parent_of(int(whole["completion"]))
+        elif int(record["seat"]) != NO_SEAT:
             w = runtime.seat(int(record["seat"]))
             name = w["name"].string()
             top = number(w["shown"])

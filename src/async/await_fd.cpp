@@ -15,8 +15,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 struct fd_wait::state final : core::outside_source {
-    state(runtime& r, completion_id i, const request& wanted)
-        : outside_source(kind::awaited, wanted.name, wanted.where), rt(r), id(i) {}
+    state(runtime& r, const request& wanted)
+        : outside_source(kind::awaited, wanted.name, wanted.where), rt(r) {}
     void arrived(runtime& of, whole_seat& w, const core::arrival& what) override {
         event = what.events;
         const completion_id settled = id;
@@ -26,7 +26,7 @@ struct fd_wait::state final : core::outside_source {
     void abandon() override {}  // it ends before its task, so before the scheduler
 
     runtime& rt;
-    const completion_id id;
+    completion_id id;  // before it is watched
     platform::descriptor_events event{};
     atomic<bool> came{false};
 };
@@ -34,13 +34,23 @@ struct fd_wait::state final : core::outside_source {
 bool fd_wait::begin(task_context& context) {
     static_assert(sizeof(state) <= sizeof bytes_ && alignof(state) <= 8);
     runtime& rt = runtime_of(context);
-    const completion_id id = await_outside(
-        context, {.name = request_.name, .deadline = request_.deadline, .where = request_.where});
-    if (!id) return false;
-    state_ = ::new (static_cast<void*>(bytes_)) state(rt, id, request_);
-    core::sources(rt).attach(*state_);
+    state& s = *::new (static_cast<void*>(bytes_)) state(rt, request_);
+    // Before the completion, which could not fail with a sentence where there is no memory.
+    const bool attached = core::sources(rt).attach_to_watch(s);
+    if (attached) {
+        s.id = await_outside(
+            context,
+            {.name = request_.name, .deadline = request_.deadline, .where = request_.where});
+    }
+    if (!s.id) {
+        if (attached) core::sources(rt).detach_arrived(s);
+        s.~state();
+        return false;
+    }
+    state_ = &s;
+    const completion_id id = s.id;
     const char* const refused = core::sources(rt).watch(
-        *state_, request_.descriptor, {.readable = !request_.writes, .writable = request_.writes});
+        s, request_.descriptor, {.readable = !request_.writes, .writable = request_.writes});
     if (refused != nullptr) {
         core::settle(rt, core::seat_of(context), id, {.code = 1, .sentence = refused});
     }

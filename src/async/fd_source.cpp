@@ -2,6 +2,8 @@
 
 #include "async/source_state.hpp"
 
+#include <utility>
+
 BRAID_NAMESPACE_BEGIN
 
 namespace core = detail::core;
@@ -22,6 +24,7 @@ struct fd_source::state final : detail::source_state<const fd_event&> {
     void abandon() override { owner.end(); }
     void note(const char* refused);
     void watch_again();
+    void rest();
     static void run(void* storage, task_context* context);
     static void run_again(void* storage, task_context* context);
 
@@ -34,6 +37,7 @@ struct fd_source::state final : detail::source_state<const fd_event&> {
     const platform::descriptor_events wanted{.readable = options.readable,
                                              .writable = options.writable};
     atomic<std::uint32_t> marks{0};
+    bool rests = false;               // no task for the latest event; the source thread's
     atomic<std::uint64_t> events{0};  // relaxed: a count
     atomic<const char*> error{nullptr};
 };
@@ -58,10 +62,21 @@ void fd_source::state::note(const char* refused) {
               name(), refused);
 }
 
+/// No task could be made, mostly for want of memory. The event stays with the descriptor.
+void fd_source::state::rest() {
+    if (!std::exchange(rests, true)) {
+        core::log(rt_, log_level::error,
+                  "no task could be made for descriptor %d of '%s': it is tried again every 10 ms",
+                  options.descriptor, name());
+    }
+    core::sources(rt_).rest(*this);
+}
+
 void fd_source::state::watch_again() { note(core::sources(rt_).watch_again(*this, wanted)); }
 
 void fd_source::state::arrived(detail::runtime& rt, detail::whole_seat& w,
                                const core::arrival& what) {
+    if (what.rested) return watch_again();
     if (!core::accepts_tasks(rt)) return;
     marks.store(0, relaxed);  // nobody else has it now
     const fd_event event{.descriptor = options.descriptor,
@@ -71,10 +86,8 @@ void fd_source::state::arrived(detail::runtime& rt, detail::whole_seat& w,
     const task_id made = detail::submit_as<event_body>(
         rt, &w, detail::options_of(options.task, name(), options.where),
         detail::draft_kind::spawned, &run, event_body{this, event});
-    if (!made) {
-        watch_again();  // the event stays
-        return;
-    }
+    if (!made) return rest();
+    rests = false;
     set_newest(made);
     events.fetch_add(1, relaxed);
     // However it ends, and whether or not its scope is cancelled.

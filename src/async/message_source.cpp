@@ -4,8 +4,6 @@
 
 BRAID_NAMESPACE_BEGIN
 
-namespace core = detail::core;
-
 namespace detail {
 
 /// The source needs no thread, so it is never armed; the scheduler knows it for the report of a

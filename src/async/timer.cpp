@@ -28,7 +28,7 @@ struct timer::state final : detail::source_state<const timer_tick&> {
 
     timer& owner;
     const timer_options options;
-    // The source thread alone uses these.
+    // The source thread alone uses these while it is armed.
     std::uint64_t next_number = 0, missed_in_a_row = 0;
     std::int64_t late_since = 0;  // when the only tick was due that waits for the task before
     // relaxed: counts.
@@ -130,6 +130,7 @@ bool timer::restart(nanoseconds in) {
     if (state_ == nullptr) return false;
     core::point(rt_);
     core::sources(rt_).disarm(*state_);
+    state_->late_since = 0;  // the source thread calls nothing here until it is armed
     return state_->arm(in);
 }
 

@@ -10,9 +10,9 @@ namespace detail {
 namespace {
 
 const char* text(memory_tag tag) {
-    constexpr const char* names[] = {"runtime",  "worker",  "slot",       "edge",
-                                     "detail",   "closure", "queue",      "graph",
-                                     "job_list", "frame",   "completion", "coroutine"};
+    constexpr const char* names[] = {"runtime",    "worker",    "slot",   "edge",     "detail",
+                                     "closure",    "queue",     "graph",  "job_list", "frame",
+                                     "completion", "coroutine", "device", "file"};
     static_assert(std::size(names) == static_cast<std::size_t>(memory_tag::count));
     return names[static_cast<std::size_t>(tag)];
 }
@@ -48,14 +48,20 @@ bool accounted_memory::reserve(std::size_t bytes) {
 }
 
 void* accounted_memory::allocate(std::size_t bytes, std::size_t alignment, memory_tag tag) {
-    void* pointer = nullptr;
-    if (reserve(bytes)) {
-        pointer = hooks_.allocate != nullptr ? hooks_.allocate(hooks_.user, bytes, alignment, tag)
-                                             : take_new(bytes, alignment);
-        if (pointer == nullptr) total_.fetch_sub(bytes, relaxed);
+    void* const pointer = try_allocate(bytes, alignment, tag);
+    if (pointer == nullptr && handler_.function != nullptr) {
+        handler_.function(handler_.user, bytes, text(tag));
     }
+    return pointer;
+}
+
+void* accounted_memory::try_allocate(std::size_t bytes, std::size_t alignment, memory_tag tag) {
+    if (!reserve(bytes)) return nullptr;
+    void* const pointer = hooks_.allocate != nullptr
+                              ? hooks_.allocate(hooks_.user, bytes, alignment, tag)
+                              : take_new(bytes, alignment);
     if (pointer == nullptr) {
-        if (handler_.function != nullptr) handler_.function(handler_.user, bytes, text(tag));
+        total_.fetch_sub(bytes, relaxed);
         return nullptr;
     }
     allocations_.fetch_add(1, relaxed);

@@ -17,6 +17,9 @@ public:
 
     /// Null when the hook has no memory or the budget is spent, after telling the handler.
     void* allocate(std::size_t bytes, std::size_t alignment, memory_tag tag);
+    /// The same without telling the handler: for what is not needed yet.
+    void* try_allocate(std::size_t bytes, std::size_t alignment, memory_tag tag);
+    bool has_budget() const { return budget_ != 0; }
     /// For a part without which there is no scheduler: there is nothing to return without it, so
     /// once the handler has heard of it the program ends (std::terminate).
     template <class Part>

@@ -37,14 +37,14 @@ struct timer_entry {
     Payload payload{};
 };
 
-/// One thread at a time. 32 bytes and the payload for each timer that is armed at the same time,
+/// One thread at a time. 40 bytes and the payload for each timer that is armed at the same time,
 /// 17 KiB besides.
 template <class Payload, memory_tag Tag>
 class timer_wheel {
 public:
     using entry = timer_entry<Payload>;
 
-    explicit timer_wheel(accounted_memory& memory) : nodes_(memory) {}
+    explicit timer_wheel(accounted_memory& memory) : nodes_(memory), payloads_(memory) {}
 
     /// O(1); allocates when more timers are armed than ever before. Empty: no memory.
     timer_id arm(const entry& what) {
@@ -53,7 +53,7 @@ public:
         node& n = nodes_[index];
         n.deadline = what.deadline;
         n.latest = sum(what.deadline, std::max<std::int64_t>(what.slack, 0));
-        n.payload = what.payload;
+        payloads_[index] = what.payload;
         n.armed = true;
         ++size_;
         link(index);
@@ -94,7 +94,7 @@ public:
     std::size_t take_if(Wanted&& wanted, Taken&& taken) {
         const std::size_t before = size_;
         for (std::uint32_t i = 0; i < nodes_.size() && size_ != 0; ++i) {
-            if (!nodes_[i].armed || !wanted(nodes_[i].payload)) continue;
+            if (!nodes_[i].armed || !wanted(payloads_[i])) continue;
             entry one;
             take(i, one);
             taken(one);
@@ -127,9 +127,9 @@ private:
     static constexpr unsigned bits = 6, slots = 1U << bits, levels = 11;
     static constexpr unsigned most_looks = 256;
 
+    // Without the payload: timers that go down to other levels touch memory for their nodes alone.
     struct node {
         std::int64_t deadline, latest;
-        Payload payload;
         std::uint32_t generation;
         std::uint32_t next, before;  // in its bucket; `next` also among those that are free
         std::uint16_t bucket;
@@ -170,12 +170,14 @@ private:
         if (nodes_.size() == none) return none;
         node fresh{};
         fresh.generation = 1;
+        // One payload more than nodes does no harm.
+        if (payloads_.size() == nodes_.size() && !payloads_.push({})) return none;
         if (!nodes_.push(fresh)) return none;
         return static_cast<std::uint32_t>(nodes_.size() - 1);
     }
     void take(std::uint32_t index, entry& to) {
         const node& n = nodes_[index];
-        to = {n.deadline, n.latest - n.deadline, n.payload};
+        to = {n.deadline, n.latest - n.deadline, payloads_[index]};
         remove(index);
     }
     void remove(std::uint32_t index) {
@@ -294,6 +296,7 @@ private:
     std::uint64_t occupied_[levels] = {};
     bucket buckets_[levels * slots];
     accounted_array<node, Tag> nodes_;
+    accounted_array<Payload, Tag> payloads_;
     std::uint32_t free_ = none;
     std::size_t size_ = 0;
 };

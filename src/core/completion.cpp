@@ -40,10 +40,8 @@ completion_id defer(completion_options with) {
 
 bool scheduler::complete(completion_id id, const completion_result& result) {
     const detail::runtime::settling call(*rt_);
-    if (!BRAID_EXPECT(rt_->options().assertion, rt_->issued(id),
-                      "complete only ids that defer() of this scheduler has returned")) {
-        return false;
-    }
+    const char* const refused = rt_->why_not_settled_outside(id);
+    if (!BRAID_EXPECT(rt_->options().assertion, refused == nullptr, refused)) return false;
     rt_->point();
     const seat_lease seat(*rt_, nullptr);
     return rt_->settle_completion(*seat, id, result);
@@ -51,10 +49,8 @@ bool scheduler::complete(completion_id id, const completion_result& result) {
 
 bool scheduler::try_complete(completion_id id, int code) noexcept {
     const detail::runtime::settling call(*rt_);
-    if (!BRAID_EXPECT(rt_->options().assertion, rt_->issued(id),
-                      "complete only ids that defer() of this scheduler has returned")) {
-        return false;
-    }
+    const char* const refused = rt_->why_not_settled_outside(id);
+    if (!BRAID_EXPECT(rt_->options().assertion, refused == nullptr, refused)) return false;
     whole_seat* const own = rt_->bound();
     detail::seats_seat* const seat = own != nullptr ? own : rt_->enter_post_seat();
     if (seat == nullptr) return false;
@@ -66,7 +62,7 @@ bool scheduler::try_complete(completion_id id, int code) noexcept {
 
 bool scheduler::completed(completion_id id) const {
     rt_->point();
-    return rt_->issued(id) && !rt_->is_armed(id);
+    return rt_->is_settled(id);
 }
 
 std::size_t scheduler::open_completions(completion_info* rows, std::size_t capacity) const {

@@ -1,10 +1,9 @@
 #include "braid/core/event.hpp"
 
 #include "braid/core/suspend.hpp"
-#include "core/control/runtime.hpp"
+#include "core/control/settling.hpp"
 #include "core/task/event_word.hpp"
 
-#include <iterator>
 #include <new>
 
 BRAID_NAMESPACE_BEGIN
@@ -12,21 +11,15 @@ BRAID_NAMESPACE_BEGIN
 namespace {
 
 /// Threads under the bucket's lock; tasks after it, as a completion takes locks. The event may be
-/// gone by then.
+/// gone by then, and so may everything when the last task has gone on.
 void wake(detail::runtime& rt, std::uint64_t key, unsigned limit) {
-    std::uint64_t tasks[32];
-    unsigned count = 0;
-    do {
-        count = 0;
-        const auto takes = [&](const detail::wait_record& r) {
-            if (r.completion == 0) return true;
-            if (count == std::size(tasks)) return false;
-            tasks[count++] = r.completion;
-            return true;
-        };
-        limit -= rt.lot().wake(key, limit, takes, [&](unsigned seat) { rt.notify(seat); });
-        for (unsigned i = 0; i < count; ++i) detail::complete_awaited(rt, {tasks[i]});
-    } while (count == std::size(tasks));
+    const detail::wait_record* next =
+        rt.lot().wake_threads_and_take_tasks(key, limit, [&](unsigned seat) { rt.notify(seat); });
+    while (next != nullptr) {
+        const completion_id task{static_cast<const detail::task_wait_record*>(next)->completion};
+        next = next->next;  // the record lies in the task's frame
+        detail::complete_awaited(rt, task);
+    }
 }
 
 }  // namespace
@@ -35,6 +28,8 @@ event::event(scheduler& s, reset mode) : state_{s.internals(), mode} {}
 
 void event::set() {
     detail::runtime& rt = state_.rt;
+    // A waiter that this lets through may destroy the scheduler.
+    const detail::runtime::settling call(rt);
     rt.point();
     const unsigned how_many = state_.mode == reset::automatic ? 1 : UINT32_MAX;
     // First, or who takes it could be reported before.
@@ -56,8 +51,8 @@ bool event::is_set() const {
 namespace detail {
 namespace {
 
-wait_record& record_in(std::byte* bytes) {
-    return *std::launder(reinterpret_cast<wait_record*>(bytes));
+task_wait_record& record_in(std::byte* bytes) {
+    return *std::launder(reinterpret_cast<task_wait_record*>(bytes));
 }
 
 }  // namespace
@@ -72,8 +67,9 @@ bool event_wait::take() {
 
 bool event_wait::begin(task_context& context) {
     event_state& e = awaited_.internals();
-    static_assert(sizeof(wait_record) <= sizeof record_ && alignof(wait_record) <= 8);
-    wait_record& r = *::new (static_cast<void*>(record_)) wait_record;
+    static_assert(sizeof(task_wait_record) <= sizeof record_ && alignof(task_wait_record) <= 8);
+    task_wait_record& r = *::new (static_cast<void*>(record_)) task_wait_record;
+    r.is_task = true;
     asked_.store(stage::entering, relaxed);
     const completion_id id =
         await_outside(context, {.name = "event", .cancel = {&leave, this}, .where = {}});

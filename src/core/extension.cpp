@@ -22,6 +22,31 @@ void log(runtime& rt, log_level level, const char* format, ...) {
     to.function(to.user, level, text);
 }
 
+bool is_awaited(const runtime& rt, task_id id) {
+    constexpr unsigned generations = 8;
+    std::uint32_t index = index_of(id.value);
+    for (unsigned up = 0; up != generations; ++up) {
+        // relaxed, all of it: what is open keeps its parents open, and their slots as they are.
+        const slot& s = rt.slot_at(index);
+        if (up != 0 && index_of(s.open.load(relaxed)) != 1) return false;
+        const std::uint64_t head = s.successors.load(relaxed);
+        const bool is_waited_for = (static_cast<std::uint32_t>(head) & waited_bit) != 0;
+        // What comes after a node the graph knows.
+        const bool is_node = s.has(flag_own_kind) && s.kind != &completion_kind;
+        if (is_waited_for || first_edge(head) != no_edge || is_node) return true;
+        index = s.parent.load(relaxed);
+        if (index == no_index) return false;
+    }
+    return false;
+}
+
+const char* name_of(runtime& rt, task_id id) {
+    if (!add_share(rt, id)) return "";
+    const char* const name = rt.slot_at(index_of(id.value)).name;
+    end_share(rt, *seat_lease(rt, nullptr), id);
+    return name != nullptr ? name : "";
+}
+
 void help_poll(runtime& rt, task_id id, nanoseconds enough) {
     whole_seat* const own = rt.bound();
     // In a task nobody else may come for it: others that wait see this thread run.

@@ -11,12 +11,14 @@
 //   waiting         for a task, and how a task failed
 //   tasks           their ids, and the shares that hold them open
 //   bodies          one after the other in one frame of a thread's stack
-//   (tasks of a module's own kind: core/own_task.hpp, which this header brings)
+//   (tasks of a module's own kind: core/own_task.hpp; what counts for a thread as long as an
+//   object lives: core/thread_marks.hpp; this header brings both)
 //
 // Any thread may call what takes no seat; what takes one is for the thread that has it. A step is
 // inline and forwards, so that passing the door costs nothing.
 
 #include "core/own_task.hpp"
+#include "core/thread_marks.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail::core {
@@ -30,6 +32,7 @@ inline accounted_memory* memory_of_current_task() {
     return t != nullptr ? &t->context.internals().rt.memory() : nullptr;
 }
 inline const scheduler_options& options(const runtime& rt) { return rt.options(); }
+inline std::uint64_t number_of(const runtime& rt) { return rt.serial_number(); }  // no two have one
 /// Who hears of a caller's mistake; for BRAID_EXPECT.
 inline const assertion_handler& misuse(const runtime& rt) { return rt.options().assertion; }
 /// Brings numbers of the struct of options that is called `name` into their ranges.
@@ -210,6 +213,13 @@ inline void attach_source(runtime& rt, outside_source& s) {
 inline bool settle(runtime& rt, seat& w, completion_id id, const completion_result& how = {}) {
     return rt.settle_completion(w, id, how);
 }
+inline bool settle_as_cancelled(runtime& rt, seat& w, completion_id id) {
+    return rt.settle_as_cancelled(w, id);
+}
+
+/// Something waits for an open task, or comes after it or after what it is the last open part of; a
+/// scope's waiter does not count. Relaxed loads: what comes at that moment may be missed.
+bool is_awaited(const runtime& rt, task_id id);
 
 // ---- waiting -----------------------------------------------------------------------------------
 
@@ -240,10 +250,11 @@ private:
     outcome* what_;
 };
 
-/// Helps until the task is complete, for as long as it takes; any thread. False, and reported: that
-/// can never come about.
-inline bool wait(runtime& rt, task_id id, help policy, failure& received) {
-    return rt.wait_here({.task = id}, forever, policy, received.receive());
+/// Helps until the task is complete; any thread. False: the time is up, by sources(rt).clock(); or,
+/// and reported, that can never come about.
+inline bool wait(runtime& rt, task_id id, help policy, failure& received,
+                 nanoseconds timeout = forever) {
+    return rt.wait_here({.task = id}, timeout, policy, received.receive());
 }
 /// How a task failed that is held (draft_kind::valued) and is complete; empty: it did not.
 inline failure failure_of(runtime& rt, task_id id) {
@@ -306,6 +317,8 @@ inline void add_another_share(const runtime& rt, task_id id) {
     rt.slot_at(index_of(id.value)).open.fetch_add(1, relaxed);
 }
 inline void end_share(runtime& rt, seat& w, task_id id) { rt.own_work_done(w, index_of(id.value)); }
+/// For messages. "": it is complete, or has none.
+const char* name_of(runtime& rt, task_id id);
 
 // ---- bodies ------------------------------------------------------------------------------------
 

@@ -172,7 +172,7 @@ public:
 
 private:
     seat* const seat_;
-    creator as_;
+    creator as_{};
 };
 /// Before a round.
 inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) {

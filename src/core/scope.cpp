@@ -26,8 +26,7 @@ void scope::cancel() {
     state_.rt.point();
     state_.cancelled.store(true, release);  // pairs with cancelled()
     const detail::seat_lease seat(state_.rt, nullptr);
-    state_.rt.ask_all_of(*seat, state_);
-    state_.rt.end_waits_of(*seat, state_);
+    state_.rt.cancel_waits_of(*seat, state_);
 }
 
 void scope::wait(help policy) { wait_for(forever, policy); }

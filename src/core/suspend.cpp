@@ -46,12 +46,14 @@ resumption end_suspension(task_context& context) {
 
 void point(runtime& rt) { rt.point(); }
 
-mutex& lock_of_waiting(runtime& rt, const void* list) { return rt.lock_of_waiting(list); }
+mutex& take_waiting_mutex(runtime& rt) { return rt.take_waiting_mutex(); }
+void give_waiting_mutex(runtime& rt, mutex& m) { rt.give_waiting_mutex(m); }
 
 bool complete_awaited(runtime& rt, completion_id id) {
-    const runtime::settling call(rt);
+    whole_seat* const own = rt.bound();
+    const runtime::settling call(rt, own);
     rt.point();
-    const seat_lease seat(rt, nullptr);
+    const seat_lease seat(rt, own);
     return rt.settle_completion(*seat, id, {});
 }
 

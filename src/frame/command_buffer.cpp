@@ -22,11 +22,10 @@ void report_commands_full(runtime& rt, const char* name, std::size_t limit) {
               name, limit);
 }
 
-void report_commands_misused(runtime& rt, const char* name, const char* what) {
+void report_frame_misused(runtime& rt, const char* rule, const char* name, const char* what) {
     char text[200];
     std::snprintf(text, sizeof text, "'%s': %s", name, what);
-    report_misuse(core::misuse(rt), "commands are recorded, sorted, played", text, __FILE__,
-                  __LINE__);
+    report_misuse(core::misuse(rt), rule, text, __FILE__, __LINE__);
 }
 
 }  // namespace detail

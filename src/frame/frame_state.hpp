@@ -102,7 +102,8 @@ struct frame_state final : code_holder {
 
     /// Coroutines that wait for a frame go on; 0: there will be none.
     void release_waiting(std::uint64_t frame);
-    waiting_tasks waiting{rt};
+    waiting_lock waiting_guard{rt};
+    waiting_tasks waiting{waiting_guard.internals()};
 };
 
 /// In the scheduler's memory. Null: there is none.

@@ -71,8 +71,12 @@ public:
         return index < limit(seen);
     }
     bool can_take() const { return left(fetch_.load(relaxed)) != 0; }
-    /// No sync point is shut; what can be taken is all that is left.
-    bool all_open() const { return limit(fetch_.load(relaxed)) == jobs_; }
+    /// No sync point is shut, and nothing is left. One look for both: what is opened between two
+    /// looks would be left to nobody.
+    bool all_taken() const {
+        const std::uint64_t seen = fetch_.load(relaxed);
+        return limit(seen) == jobs_ && left(seen) == 0;
+    }
 
     std::uint32_t segment_of(std::uint32_t index, std::uint32_t from = 0) const {
         while (from != count_ && index >= points_[from].signal) ++from;
@@ -97,20 +101,20 @@ public:
     }
 
     /// A thread that could take nothing. True: it is counted as idle and leaves. False: there is
-    /// something to take by now, or nothing will come; it was not counted.
+    /// something to take by now; it was not counted.
     bool leave_shut() {
-        if (all_open()) return false;
         // seq_cst, here and in open(), call_idle(): F3.
         idle_.fetch_add(1, seq_cst);
-        const std::uint64_t seen = fetch_.load(seq_cst);
-        return left(seen) == 0 || !take_idle();
+        return left(fetch_.load(seq_cst)) == 0 || !take_idle();
     }
-    /// For a thread that has opened a sync point, or begins, and goes on itself: how many others
-    /// are to come, which are not idle any more. Not more than there are further jobs.
-    std::uint32_t call_idle() {
+    /// For a thread that has opened a sync point, or begins: how many others are to come, which are
+    /// not idle any more. Not more than there are jobs for them: a thread that is `free` takes one
+    /// itself; one that has a job in hand may take none of them for long, and that job may even
+    /// wait for them.
+    std::uint32_t call_idle(bool free) {
         const std::uint32_t jobs = left(fetch_.load(relaxed));
         std::uint32_t called = 0;
-        while (called + 1 < jobs && take_idle()) ++called;
+        while (called + free < jobs && take_idle()) ++called;
         return called;
     }
     /// One idle thread is not idle any more. False: there is none.

@@ -40,8 +40,8 @@ private:
     void failed(const core::running_body& body);
     bool unwanted() const;
     bool something_higher() const;
-    void flush();
-    void call_others();
+    void flush(bool free = true);
+    void call_others(bool free = true);
 
     /// The clock stands at the end of a stretch of time; what it was spent with.
     void spent_in_jobs(std::int64_t now) {
@@ -135,7 +135,7 @@ bool job_part::take_next() {
         stop_clock();
         flush();
         if (feed.can_take()) continue;
-        if (feed.all_open()) return false;
+        if (feed.all_taken()) return false;
         if (!feed.leave_shut()) continue;
         add(unit_.stalls);
         thread_.stalled_in = &list_;
@@ -148,7 +148,7 @@ bool job_part::next(const core::running_body&) {
     if (!take_next()) return false;
     const std::uint32_t segment = list_.feed.segment_of(index_, segment_);
     if (segment != segment_) {
-        flush();  // others may wait for the segment before, and this job may take long
+        flush(false);  // others may wait for the segment before, and this job may take long
         segment_ = segment;
     }
     if (!unwanted()) return true;
@@ -215,17 +215,17 @@ bool job_part::something_higher() const {
            (list_.options.priority == priority_level::low && list_.manager.normal_waits());
 }
 
-/// Counts the jobs that have ended in their segment.
-void job_part::flush() {
+/// Counts the jobs that have ended in their segment. Not `free`: the thread has its next job.
+void job_part::flush(bool free) {
     if (over_ == 0) return;
     const job_feed::progress made = list_.feed.finish(segment_, std::exchange(over_, 0));
-    if (made.opened) call_others();
+    if (made.opened) call_others(free);
     if (made.over) list_.record[list_.writing].sum.finished_at = active_policy::now();
 }
 
-void job_part::call_others() {
+void job_part::call_others(bool free) {
     if (stays_) return;
-    for (std::uint32_t n = list_.feed.call_idle(); n != 0; --n) {
+    for (std::uint32_t n = list_.feed.call_idle(free); n != 0; --n) {
         // Without it fewer threads take part, and this one does.
         if (!list_.send_runner(seat_)) list_.feed.uncall();
     }

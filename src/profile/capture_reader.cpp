@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <system_error>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -134,6 +135,7 @@ const char* reader::lane_about(payload& from) {
     const auto level = from.take<std::uint32_t>();
     constexpr auto most = static_cast<std::uint32_t>(switch_level::exact) + 1;
     if (level != 0 && level <= most) l.switches = static_cast<switch_level>(level - 1);
+    l.clock_error = from.take<std::uint32_t>();
     return nullptr;
 }
 
@@ -229,13 +231,14 @@ status read_capture(const std::string& path, capture& to,
     std::vector<std::byte> bytes;
     std::size_t size = 0;
     if (file != nullptr) {
-        for (std::size_t got = 1; got != 0; size += got) {
+        for (std::size_t room = 0, got = 0; got == room; size += got) {
             bytes.resize(std::max<std::size_t>(size * 2, std::size_t{1} << 20));
-            got = std::fread(bytes.data() + size, 1, bytes.size() - size, file.get());
+            room = bytes.size() - size;
+            got = std::fread(bytes.data() + size, 1, room, file.get());
         }
     }
     if (file == nullptr || std::ferror(file.get()) != 0) {
-        return {errno, "cannot read '" + path + "': " + std::strerror(errno)};
+        return {errno, "cannot read '" + path + "': " + std::generic_category().message(errno)};
     }
     status went = read_capture(std::span(bytes).first(size), to, progress);
     if (!went) went.text = "'" + path + "': " + went.text;

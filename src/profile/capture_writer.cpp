@@ -4,6 +4,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -81,9 +82,9 @@ void capture_writer::lane(std::uint32_t number, const profile::lane& about) {
     put(static_cast<std::uint32_t>(about.kind));
     put(about.seat);
     put(about.thread);
-    if (about.switches) {
-        put(static_cast<std::uint32_t>(*about.switches) + 1);
-        put(std::uint32_t{0});
+    if (about.switches || about.clock_error != 0) {
+        put(about.switches ? static_cast<std::uint32_t>(*about.switches) + 1 : 0);
+        put(about.clock_error);
     }
     end_chunk();
 }
@@ -156,7 +157,7 @@ status write_capture(const capture& from, const std::string& path) {
     well = well && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
     if (file != nullptr) well = std::fclose(file) == 0 && well;
     if (well) return {};
-    return {errno, "cannot write '" + path + "': " + std::strerror(errno)};
+    return {errno, "cannot write '" + path + "': " + std::generic_category().message(errno)};
 }
 
 }  // namespace profile

@@ -2,7 +2,7 @@
 #include "braid/profile/sinks.hpp"
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -19,7 +19,7 @@ status file_sink::open(const std::string& path) {
         std::setvbuf(file_, nullptr, _IONBF, 0);
         return {};
     }
-    return {errno, "cannot write '" + path + "': " + std::strerror(errno)};
+    return {errno, "cannot write '" + path + "': " + std::generic_category().message(errno)};
 }
 
 bool file_sink::take(std::span<const std::byte> chunks) {
@@ -34,7 +34,7 @@ status file_sink::close() {
     if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
     file_ = nullptr;
     if (error_ == 0) return {};
-    return {error_, "cannot write '" + path_ + "': " + std::strerror(error_)};
+    return {error_, "cannot write '" + path_ + "': " + std::generic_category().message(error_)};
 }
 
 }  // namespace profile

@@ -2,6 +2,7 @@
 // What a recorder keeps of one thread: its ring, and what is known from one event to the next.
 
 #include "base/platform/thread_switches.hpp"
+#include "profile/device_lanes.hpp"
 #include "profile/plan_table.hpp"
 #include "profile/record_ring.hpp"
 
@@ -59,6 +60,7 @@ struct recorded_thread {
     std::uint32_t number = 0;     // in this capture
     std::vector<record> waiting;  // switches that came after the records were taken
     std::vector<record> taken;
+    device_run_parts device_parts;
     std::uint64_t dropped_before = 0;
     std::uint64_t written_up_to = 0;  // ns
 

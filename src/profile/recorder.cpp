@@ -83,8 +83,8 @@ lane_kind kind_of_lane(seat_kind holder) {
 [[gnu::always_inline]] inline void begin_body(recorded_thread& t) {
     note_switch(t);
     ++t.bodies;
+    if (t.depth < 64) t.switched &= ~(std::uint64_t{1} << t.depth);
     ++t.depth;
-    if (t.depth <= 64) t.switched &= ~(std::uint64_t{1} << (t.depth - 1));
     t.flag.arm();
 }
 
@@ -455,6 +455,22 @@ void recorder::on_graph_run(const graph_run_events& all) {
     if (plan == 0) return all.tell_each(*this);
     t.stamp = platform::ticks();
     write(t, ring_graph_run, all.run.value, all.id_offset, plan, 0, pace::program);
+}
+
+void recorder::on_external(const external_run& done) {
+    recorded_thread* const there = state_->recording_thread();
+    if (there == nullptr) return;
+    recorded_thread& t = *there;
+    let_go(t);
+    const std::uint64_t now = platform::ticks();
+    push_external(done, t.own->types, [&](const record& part) {
+        record* const to = t.own->ring.begin_push();
+        if (to == nullptr) return false;
+        *to = part;
+        to->time = now;
+        t.own->ring.end_push();
+        return true;
+    });
 }
 
 // ---- what the program marks itself

@@ -66,10 +66,12 @@ private:
     void take(recorded_thread& t);
     void expand(record r, std::vector<record>& to) const;
     void write(recorded_thread& t, std::int64_t until);
+    void write_devices(std::uint32_t transfer);
     void hand_on();
 
     std::vector<std::shared_ptr<recorded_thread>> now_there_;
     std::vector<record> merged_;
+    device_lanes devices_;
 };
 
 }  // namespace profile

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -66,6 +67,7 @@ status recorder::state::begin(recorder& by, capture_sink& to, switch_level level
 
 void recorder::state::forget_captures_before() {
     plans.forget();
+    devices_.forget();
     const std::lock_guard lock(threads_mutex);
     platform::switch_log::entry e{};
     // acquire: pairs with the end of the thread.
@@ -119,6 +121,7 @@ void recorder::state::flush(bool last) {
         std::erase_if(threads, [](const auto& t) { return t->gone.load(acquire); });
     }
     for (const auto& t : now_there_) take(*t);
+    const std::uint32_t transfer = devices_.has_runs() ? types.intern("transfer", {}) : 0;
     const clock_pair now = read_both_clocks();
     clock.flush(now);
     writer.clock(now);
@@ -127,6 +130,7 @@ void recorder::state::flush(bool last) {
         writer.type(type.name, type.file, type.line);
     });
     for (const auto& t : now_there_) write(*t, until);
+    write_devices(transfer);
     now_there_.clear();
     if (last) writer.done(clock.ns_of(now.ticks));
     hand_on();
@@ -167,10 +171,16 @@ void recorder::state::expand(record r, std::vector<record>& to) const {
 /// First the records, then the switches: none of those that lie between the records is missing.
 void recorder::state::take(recorded_thread& t) {
     t.taken.clear();
+    device_run whole;
     t.own->ring.pop([&](std::span<const record> some) {
         for (const record& r : some) {
             // A thread that saw the end of the capture before this one late wrote what is older.
-            if (r.time >= clock.began().ticks) expand(r, t.taken);
+            if (r.time < clock.began().ticks) continue;
+            if (r.kind != ring_external) {
+                expand(r, t.taken);
+            } else if (t.device_parts.take(r, whole)) {
+                devices_.add(whole);
+            }
         }
     });
     platform::switch_log::entry e{};
@@ -222,6 +232,18 @@ void recorder::state::write(recorded_thread& t, std::int64_t until) {
     writer.records(t.number, merged_, dropped_now - t.dropped_before);
     records += merged_.size();
     dropped += dropped_now - std::exchange(t.dropped_before, dropped_now);
+}
+
+void recorder::state::write_devices(std::uint32_t transfer) {
+    if (!devices_.has_runs()) return;
+    for (device_row& row : devices_.lay(clock, types, transfer)) {
+        if (row.taken.empty() && row.dropped == 0) continue;
+        if (row.number == lane::no_seat) row.number = lanes++;
+        if (!std::exchange(row.is_told, true)) writer.lane(row.number, row.about);
+        writer.records(row.number, row.taken, row.dropped);
+        records += row.taken.size();
+        dropped += row.dropped;
+    }
 }
 
 void recorder::state::hand_on() {

@@ -18,6 +18,10 @@ class type_table {
 public:
     std::uint32_t intern(const char* name, const std::source_location& where);
 
+    record_type at(std::uint32_t number) const {
+        const std::lock_guard lock(mutex_);
+        return number < types_.size() ? types_[number] : record_type{};
+    }
     /// Calls f(type) for each from `first` on; returns how many there are.
     template <class F>
     std::uint32_t each_from(std::uint32_t first, F&& f) {
@@ -27,7 +31,7 @@ public:
     }
 
 private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::vector<record_type> types_ = {{}};
     std::map<std::tuple<std::string, std::string, std::uint32_t>, std::uint32_t> numbers_;
 };

@@ -71,7 +71,7 @@ struct queue::state final : code_holder {
           work(space, cell_count(o)),
           owner(q),
           threads(space_of_threads) {}
-    ~state() {
+    ~state() override {
         for (std::size_t i = 0; i < cell_count(options); ++i) cells[i].~cell();
         memory().release(cells, sizeof(ring::cell) * cell_count(options), alignof(ring::cell),
                          memory_tag::queue);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <string>
@@ -20,12 +21,18 @@ using braid::future;
 using braid::nanoseconds;
 using braid_test::seeded_chooser;
 
+/// BRAID_ASYNC_SEEDS, or what suits the build.
+std::uint64_t seed_count() {
+    const char* text = std::getenv("BRAID_ASYNC_SEEDS");
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : braid_test::scaled(1'000);
+}
+const std::uint64_t seeds = seed_count();
+
 class AsyncSeed : public testing::Test {
 protected:
-    braid_test::deadline deadline_{std::chrono::seconds(110)};
+    void SetUp() override { ASSERT_GT(seeds, 0U) << "BRAID_ASYNC_SEEDS is a number from 1"; }
+    braid_test::deadline deadline_{std::chrono::seconds(110 * (1 + seeds / 1'000))};
 };
-
-constexpr std::uint64_t seeds = braid_test::sanitized ? 100 : 1'000;
 
 struct run {
     std::vector<std::uint64_t> decisions;

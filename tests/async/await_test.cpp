@@ -1,5 +1,6 @@
 // A1: what a coroutine can await, and how each wait ends.
 #include "co_fixture.hpp"
+#include "core/control/runtime.hpp"
 #include "counted_news.hpp"
 #include "refusing_memory.hpp"
 #include "scale.hpp"
@@ -170,6 +171,65 @@ TEST_P(Await, ACancellationAndASetAtOnceLoseNothing) {
     expect_all_ended(s);
 }
 
+/// Says when its thread has settled that many completions.
+struct settles final : braid::observer {
+    void on_event(const braid::task_event& e) override {
+        if (e.kind != braid::event_kind::settled || ++settled != many) return;
+        last.open();
+        locked.pass();
+    }
+    static constexpr unsigned many = 64;
+    std::atomic<unsigned> settled{0};
+    braid_test::door last, locked;
+};
+
+TEST_P(Await, ASetTouchesNothingMoreWhenItHasReleasedItsLastWaiter) {
+    settles seen;
+    braid::scheduler_options o = options();
+    o.observer = &seen;
+    braid::scheduler s(o);
+    event open(s, braid::reset::manual);
+    const auto waits = [](event& e) -> co<> { co_await e; };
+    std::vector<future<void>> all;
+    for (unsigned i = 0; i < settles::many; ++i) all.push_back(braid::co_spawn(s, {}, waits(open)));
+    until(s, [&] { return s.statistics().suspensions == settles::many; });
+    std::atomic<bool> returned{false};
+    std::thread setter([&] {
+        open.set();
+        returned = true;
+    });
+    // Another thread has the lock of the event's waiters from the last one on.
+    seen.last.pass();
+    braid::detail::wait_record r;
+    const auto holds_lock = [&] {
+        seen.locked.open();
+        braid_test::until([&] { return returned.load(); });
+        return false;
+    };
+    EXPECT_FALSE(s.internals().lot().enter(r, braid::detail::address_key(&open),
+                                           braid::detail::no_seat, holds_lock));
+    setter.join();
+    for (future<void>& f : all) f.get();
+    expect_all_ended(s);
+}
+
+TEST_P(Await, TheSchedulerMayEndAsSoonAsTheLastWaiterOfAnEventHasReturned) {
+    // ThreadSanitizer sees what the set() touches after that.
+    for (std::size_t i = 0; i < braid_test::scaled(100); ++i) {
+        std::optional<braid::scheduler> s(options());
+        std::optional<event> open(std::in_place, *s, braid::reset::manual);
+        const auto waits = [](event& e) -> co<> { co_await e; };
+        std::vector<future<void>> all;
+        for (int n = 0; n < 32; ++n) all.push_back(braid::co_spawn(*s, {}, waits(*open)));
+        until(*s, [&] { return s->statistics().suspensions == 32; });
+        std::thread setter([&e = *open] { e.set(); });
+        for (future<void>& f : all) f.get();
+        open.reset();
+        s.reset();
+        setter.join();
+    }
+}
+
 // ---- the first of some -------------------------------------------------------------------------
 
 TEST_P(Await, TheFirstOfSomeIsNamedAndTheOthersGoOn) {
@@ -331,6 +391,43 @@ TEST_P(Await, ACancelledTaskMayAwaitInItsCleanUp) {
     EXPECT_TRUE(cleaned);
     gate.finish();
     level.wait();
+}
+
+TEST_P(Await, TheFirstFailureInAFailFastScopeEndsTheWaitsOfItsCoroutines) {
+    braid::scheduler s(options());
+    braid::scope level(s, braid::on_failure::cancel);
+    auto gate = s.begin({}, braid::empty);
+    const auto waits = [](task_id id) -> co<bool> {
+        co_return (co_await braid::as_result(id)).cancelled;
+    };
+    future<bool> suspended = braid::co_spawn(s, {.within = &level}, waits(gate.id()));
+    until_suspended(s, 1);
+    level.spawn({}, [] { throw std::runtime_error("broken"); });
+    EXPECT_TRUE(suspended.get());
+    EXPECT_THROW(level.wait(), std::runtime_error);
+    gate.finish();
+    expect_all_ended(s);
+}
+
+TEST_P(Await, ACompletionIsAwaitedByItsId) {
+    braid::scheduler s(options());
+    std::atomic<std::uint64_t> armed{0};
+    const auto asks = [](std::atomic<std::uint64_t>& out) -> co<bool> {
+        const braid::completion_id first = braid::this_task::defer();
+        out = first.value;
+        co_await first;
+        const braid::completion_id second = braid::this_task::defer();
+        out = second.value;
+        co_return static_cast<bool>(co_await braid::as_result(second));
+    };
+    future<bool> f = braid::co_spawn(s, {}, asks(armed));
+    until_suspended(s, 1);
+    EXPECT_TRUE(s.complete({armed}));
+    until_suspended(s, 2);
+    EXPECT_FALSE(f.ready());
+    EXPECT_TRUE(s.complete({armed}));
+    EXPECT_TRUE(f.get());
+    expect_all_ended(s);
 }
 
 TEST_P(Await, AnotherTaskInTheDetailsOfACoroutineThatEndedIsCancelledWithoutRunning) {

@@ -145,6 +145,27 @@ TEST_P(Channel, ThatEndsLetsItsWaitersGo) {
     EXPECT_FALSE(f.get());
 }
 
+TEST_P(Channel, IsTheOnlyOneThatEndsAWaitForIt) {
+    braid::scheduler s(options());
+    channel<int> numbers(s, {.capacity = 1});
+    const auto pops = [](channel<int>& from) -> co<int> { co_return co_await from.pop(); };
+    future<int> f = braid::co_spawn(s, {}, pops(numbers));
+    until_suspended(s, 1);
+    braid::completion_info row;
+    ASSERT_EQ(s.open_completions(&row, 1), 1U);
+    EXPECT_STREQ(row.name, "channel");
+    EXPECT_FALSE(s.complete(row.id));
+    EXPECT_FALSE(s.try_complete(row.id));
+    EXPECT_FALSE(s.completed(row.id));
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "a wait of a coroutine ends by what"),
+              2U);
+    EXPECT_TRUE(numbers.try_push(3));
+    EXPECT_EQ(f.get(), 3);
+    EXPECT_TRUE(s.completed(row.id));
+    EXPECT_FALSE(s.complete(row.id));
+    expect_all_ended(s);
+}
+
 TEST_P(Channel, ACancelledWaitTakesNothing) {
     braid::scheduler s(options());
     channel<int> numbers(s, {.capacity = 1});

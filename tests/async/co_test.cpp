@@ -42,6 +42,50 @@ TEST_P(Coroutine, ReturnsItsValueThroughAFuture) {
     expect_all_ended(s);
 }
 
+/// Counts those that are alive.
+class counted {
+public:
+    explicit counted(std::atomic<int>& alive) : alive_(alive) { ++alive_; }
+    counted(const counted& other) : alive_(other.alive_) { ++alive_; }
+    counted& operator=(const counted&) = delete;
+    ~counted() { --alive_; }
+
+private:
+    std::atomic<int>& alive_;
+};
+
+TEST_P(Coroutine, OfACallableHasItsCapturesUntilItHasReturnedAndNoLonger) {
+    braid::scheduler s(options());
+    std::atomic<int> alive{0};
+    for (int i = 0; i < 50; ++i) {
+        auto gate = s.begin({.name = "gate"}, braid::empty);
+        const task_id opens = gate.id();
+        auto text = braid::co_spawn(
+            s, {}, [own = counted(alive), alive = &alive, opens, i]() -> co<std::string> {
+                co_await opens;
+                EXPECT_EQ(*alive, 1);
+                static_cast<void>(own);
+                co_return "captured " + std::to_string(i) + " before it was suspended";
+            });
+        until_suspended(s, static_cast<unsigned>(i) + 1);
+        EXPECT_EQ(alive, 1);
+        gate.finish();
+        s.wait(text.id());
+        EXPECT_EQ(alive, 0);  // before it is complete
+        EXPECT_EQ(text.get(), "captured " + std::to_string(i) + " before it was suspended");
+    }
+    const auto named = []() -> co<int> { co_return 7; };
+    EXPECT_EQ(braid::co_spawn(s, {}, named).get(), 7);
+    auto fails = braid::co_spawn(s, {}, [own = counted(alive)]() -> co<> {
+        static_cast<void>(own);
+        throw std::runtime_error("as it was called");
+        co_return;
+    });
+    EXPECT_THROW(fails.get(), std::runtime_error);
+    EXPECT_EQ(alive, 0);
+    expect_all_ended(s);
+}
+
 TEST_P(Coroutine, DoesNotBeginBeforeItIsAwaitedOrSpawned) {
     bool began = false;
     const auto mark = [](bool& b) -> co<> {

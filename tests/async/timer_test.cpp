@@ -3,6 +3,7 @@
 
 #include "proc_threads.hpp"
 #include "refusing_memory.hpp"
+#include "scale.hpp"
 #include "scheduler_test.hpp"
 
 #include <algorithm>
@@ -54,6 +55,31 @@ TEST_P(Timer, TicksOnceAndNotBeforeItsTime) {
     EXPECT_EQ(sum.timers_armed, 1U);
     EXPECT_EQ(sum.timers_fired, 1U);
     EXPECT_EQ(sum.timers_cancelled, 0U);
+}
+
+TEST_P(Timer, ThatIsStartedAgainWhileATickIsLateIsDueAtItsNewTime) {
+    braid::scheduler s(options());
+    braid_test::door held;
+    std::vector<std::int64_t> due;
+    timer one(s, {.in = nanoseconds(0)}, [&](const timer_tick& tick) {
+        due.push_back(tick.due);
+        if (due.size() == 1) held.pass();
+    });
+    const auto fired = [&] { return s.statistics().timers_fired; };
+    std::thread other([&] {
+        // The first one runs, or waits for a thread; the second one comes due, and has to wait.
+        braid_test::until([&] { return fired() >= 1; });
+        one.restart({});
+        braid_test::until([&] { return fired() >= 3; });
+        const std::int64_t before = active_policy::now();
+        one.restart(milliseconds(5));
+        held.open();
+        braid_test::until([&] { return one.report().ticks == 2; });
+        s.wait(one.task());
+        EXPECT_GE(due.back(), before + 5'000'000);
+    });
+    work_until(s, [&] { return one.report().ticks == 2; });
+    other.join();
 }
 
 TEST_P(Timer, CallsWhatTakesATaskATickBothOrNothing) {
@@ -179,6 +205,19 @@ TEST_P(Timer, AThousandInOneWindowCostTwoWakesAtMost) {
     // One when the first was armed, one for all of them; more only where this machine is so slow
     // that the first was due before the last was armed.
     EXPECT_LE(sum.source_wakes, 2U);
+}
+
+TEST_P(Timer, ThoseThatFollowEachOtherCloselyWakeTheirThreadOnceIn50Microseconds) {
+    constexpr std::int64_t briefly = 50'000, long_enough = 20'000'000;
+    braid::scheduler s(options());
+    const std::int64_t before = active_policy::now();
+    timer often(s, {.every = braid::microseconds(5)}, [] {});
+    work_until(s, [&] { return active_policy::now() - before > long_enough; });
+    // One sleep that is exact, as no short one precedes it; one that is not counted yet, or ends
+    // now.
+    const auto most = static_cast<std::uint64_t>((active_policy::now() - before) / briefly + 2);
+    EXPECT_LE(s.statistics().source_wakes, most);
+    EXPECT_GT(often.report().ticks, 0U);
 }
 
 TEST_P(Timer, WithoutOneThereIsNoThreadForThem) {

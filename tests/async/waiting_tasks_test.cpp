@@ -5,9 +5,12 @@
 
 #include <sys/mman.h>
 #include <new>
+#include <optional>
 
 namespace {
 
+using braid::detail::locked;
+using braid::detail::waiting_lock;
 using braid::detail::waiting_task;
 using braid::detail::waiting_tasks;
 
@@ -20,13 +23,19 @@ class list_on_a_page {
 public:
     explicit list_on_a_page(braid::scheduler& s)
         : page_(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
-          list_(::new(page_) waiting_tasks(s.internals())) {}
+          guard_(s.internals()),
+          list_(::new(page_) waiting_tasks(guard_->internals())) {}
     ~list_on_a_page() { munmap(page_, size); }
     list_on_a_page(const list_on_a_page&) = delete;
     list_on_a_page& operator=(const list_on_a_page&) = delete;
 
     waiting_tasks& list() { return *list_; }
+    waiting_task* take() {
+        const locked lock(guard_->internals());
+        return list_->take();
+    }
     void end() {
+        guard_.reset();
         list_->~waiting_tasks();
         mprotect(page_, size, PROT_NONE);
     }
@@ -34,6 +43,7 @@ public:
 private:
     static constexpr std::size_t size = 4096;
     void* page_;
+    std::optional<waiting_lock> guard_;
     waiting_tasks* list_;
 };
 
@@ -45,6 +55,7 @@ public:
         braid::detail::co_loop& loop = enter(by);
         loop.suspend();
         ASSERT_TRUE(list_.arm(own_, *loop.context, "list", std::source_location::current()));
+        const locked lock(*own_.lock);
         ASSERT_TRUE(list_.list(own_));
     }
     void await_resume() { braid::detail::co_loop::raise(take()); }
@@ -55,7 +66,7 @@ private:
 };
 
 bool was_asked(const waiting_task& w) {
-    const braid::detail::locked lock(*w.lock);
+    const locked lock(*w.lock);
     return w.cancelled;
 }
 
@@ -69,7 +80,7 @@ TEST_P(WaitingTasks, ATaskThatWasTakenIsCancelledWithoutItsListWhichIsGone) {
     };
     braid::future<void> f = braid::co_spawn(s, {.within = &level}, waits(page.list(), own));
     until_suspended(s, 1);
-    ASSERT_EQ(page.list().take(), &own);
+    ASSERT_EQ(page.take(), &own);
     page.end();
     level.cancel();
     until(s, [&] { return was_asked(own); });

@@ -534,9 +534,36 @@ TEST_P(Completion, AnIdThatWasNeverIssuedIsReported) {
     }
     EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "complete only ids"), 10U);
     // A task's own id is none of a completion.
-    const task_id id = s.spawn([&](task_context& task) { s.complete({task.id().value}); });
+    const task_id id = s.spawn([&](task_context& task) {
+        const completion_id own{task.id().value};
+        EXPECT_FALSE(s.complete(own));
+        EXPECT_FALSE(s.try_complete(own));
+        EXPECT_FALSE(s.completed(own));
+    });
     s.wait(id);
     EXPECT_TRUE(s.done(id));
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "complete only ids"), 12U);
+    expect_all_settled(s);
+}
+
+TEST_P(Completion, AStaleIdIsNoMistakeWhateverUsesItsSlotNow) {
+    braid::scheduler s(options());
+    std::vector<completion_id> old;
+    s.wait(s.spawn([&](task_context& task) {
+        for (int i = 0; i < 100; ++i) {
+            old.push_back(task.defer());
+            EXPECT_TRUE(s.complete(old.back()));
+            EXPECT_TRUE(s.completed(old.back()));
+        }
+    }));
+    s.wait(s.spawn([&](task_context& task) {
+        for (int i = 0; i < 100; ++i) task.spawn_child([] {});
+        for (const completion_id c : old) {
+            EXPECT_FALSE(s.complete(c));
+            EXPECT_FALSE(s.try_complete(c));
+            EXPECT_TRUE(s.completed(c));
+        }
+    }));
     expect_all_settled(s);
 }
 
@@ -716,6 +743,16 @@ TEST_P(Completion, HoldsNoThread) {
     outside.join();
     EXPECT_EQ(s.statistics().reserves_started, 0U);
     expect_all_settled(s);
+}
+
+TEST_P(Completion, ATaskThatIsPolledWithoutTimeIsCompletedByAnotherThatIsReady) {
+    braid::scheduler s(options());
+    std::atomic<std::uint64_t> open{0};
+    const task_id polled = s.spawn([&](task_context& task) { open = task.defer().value; });
+    while (open == 0) EXPECT_FALSE(s.wait_for(polled, braid::nanoseconds{0}));
+    s.spawn([&] { EXPECT_TRUE(s.complete({open})); });
+    while (!s.wait_for(polled, braid::nanoseconds{0})) {
+    }
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <braid/core/observer.hpp>
+
 #include <array>
+#include <atomic>
 #include <memory>
 
 namespace {
@@ -68,6 +71,47 @@ TEST_P(Future, RethrowsWhatAChildThrewAlsoWhenThereIsAValue) {
     });
     EXPECT_THROW(parent.get(), std::out_of_range);
     s.shut_down();
+    EXPECT_EQ(notes_.lost.size(), 0U);
+}
+
+/// Who makes `at` ready goes on when `free` is set.
+struct pause_when_ready final : braid::observer {
+    void on_event(const braid::task_event& e) override {
+        if (e.kind != braid::event_kind::ready || e.task != at) return;
+        came = true;
+        braid_test::until([this] { return free.load(); });
+    }
+    braid::task_id at;
+    std::atomic<bool> came{false}, free{false};
+};
+
+TEST_P(Future, HasTheFailureThoughASuccessorTakesItAtOnceAndDropsTheHandle) {
+    // The parent failed, too, where the successor was quicker than the end of the task.
+    if (GetParam() == 0) GTEST_SKIP() << "nobody else takes it";
+    pause_when_ready pause;
+    braid::scheduler_options o = options();
+    o.observer = &pause;
+    braid::scheduler s(o);
+    auto gate = s.begin({}, braid::empty), parent = s.begin({}, braid::empty);
+    auto fails = s.async({.after = {gate.id()}, .parent = parent.id()},
+                         []() -> int { throw std::out_of_range("planned"); });
+    const braid::task_id failed = fails.id();
+    // The newest is ready first. One of them may stay with the thread that made it ready.
+    pause.at = s.spawn({.after_any = {failed}}, [] {});
+    const auto taken = s.spawn({.after_any = {failed}}, [one = std::move(fails), &pause]() mutable {
+        EXPECT_THROW(one.get(), std::out_of_range);
+        pause.free = true;
+    });
+    s.spawn({.after_any = {failed}}, [] {});
+    std::atomic<bool> well{false};
+    const auto last = s.spawn({.after = {parent.id()}}, [&well] { well = true; });
+    gate.finish();
+    s.wait(taken);  // which may have been quicker than the thread that pauses
+    parent.finish();
+    s.wait(last);
+    EXPECT_TRUE(well) << "the parent has failed";
+    s.shut_down();
+    EXPECT_TRUE(pause.came);
     EXPECT_EQ(notes_.lost.size(), 0U);
 }
 

@@ -305,6 +305,30 @@ TEST_P(Wait, TenThousandNestedWaitsDeepFinishWithReserves) {
     EXPECT_EQ(ran, depth + 1);
 }
 
+TEST_P(Wait, LooksAtFewTasksOfTheOverflowList) {
+    // Each waits for the one before, and the newest begins: on top of each other run those of the
+    // ring. The rest lies in the list, where the awaited one is the last of thousands.
+    braid::scheduler_options o = options();
+    o.ring = 256;
+    braid::scheduler s(o);
+    constexpr std::size_t tasks = 4'000;
+    static thread_local int depth;
+    std::atomic<int> deepest{0};
+    std::vector<braid::task_id> ids(tasks);
+    for (std::size_t i = 0; i < tasks; ++i) {
+        ids[i] = s.spawn({}, [&, i](braid::task_context& task) {
+            ++depth;
+            int seen = deepest;
+            while (seen < depth && !deepest.compare_exchange_weak(seen, depth)) {
+            }
+            if (i != 0) task.wait(ids[i - 1]);
+            --depth;
+        });
+    }
+    s.wait(ids.back());
+    EXPECT_LT(deepest, 2'000);
+}
+
 TEST_P(Wait, SmallStacksLeaveWorkToReservesBeforeTheyOverflow) {
     braid::scheduler_options o = options();
     o.worker_threads.stack_bytes = 1 << 20;

@@ -1,6 +1,8 @@
 """Runs the arena for the tests beside this file."""
+import atexit
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -9,15 +11,22 @@ ARENA = sys.argv[1]
 DEADLINE = 50  # seconds
 
 
-def run(*arguments, deadline=DEADLINE):
-    """The finished process of one run; output as text."""
-    return subprocess.run([ARENA, "--headless", *arguments], capture_output=True, text=True,
+def run(*arguments, deadline=DEADLINE, within=()):
+    """The finished process of one run; output as text. `within`: a program that runs it."""
+    return subprocess.run([*within, ARENA, "--headless", *arguments], capture_output=True, text=True,
                           timeout=deadline, check=False)
+
+
+def scratch_folder():
+    """One that is gone when the test ends."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="arena-test-"))
+    atexit.register(shutil.rmtree, folder)
+    return folder
 
 
 def small_run(*arguments):
     """Summary and folder of a short run of a small crowd that must succeed."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="arena-test-"))
+    folder = scratch_folder()
     done = run("--frames", "8", "--characters", "60", "--width", "640", "--height", "360",
                "--out", str(folder), *arguments)
     if done.returncode != 0:
@@ -29,6 +38,11 @@ def backends():
     """What this build offers, from the program's own help."""
     text = run("--help").stdout
     return [name for name in ("braid", "tbb", "openmp", "serial") if name in text]
+
+
+def has_vulkan():
+    """This build can use graphics processors; a test without one, such as lavapipe, fails."""
+    return "vulkan" in run("--help").stdout
 
 
 def check(condition, message):

@@ -30,7 +30,11 @@ stages = ["simulate", "draw", *summary["stage_ms"]]
 for i, stage in enumerate(stages):
     same("--serial-stage", stage, "--pipeline", str(i % 3), *(["--shadow-jobs"] if i % 2 else []))
 
-for wrong in (("--pipeline", "4"), ("--serial-stage", "sknning"), ("--priorities", "best")):
+summary, _ = small_run("--workers", "128")
+check(summary["workers"] == 128 and summary["hash_parallel"] == reference,
+      "128 workers are others, or make another frame")
+
+for wrong in (("--workers", "129"), ("--workers", "256"), ("--pipeline", "4"), ("--serial-stage", "sknning"), ("--priorities", "best")):
     done = run(*wrong)
     check(done.returncode == 2, f"{wrong}: exit {done.returncode}")
     check(done.stderr.startswith("arena: ") and done.stderr.count("\n") == 1,

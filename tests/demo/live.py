@@ -1,12 +1,10 @@
 """`arena --live` shows a page with the right token the whole capture, from where it joins to its end."""
-import pathlib
 import socket
 import struct
 import subprocess
 import sys
-import tempfile
 
-from arena_runs import ARENA, DEADLINE, check
+from arena_runs import ARENA, DEADLINE, check, scratch_folder
 
 
 def receive(page, size):
@@ -47,7 +45,7 @@ def join(url):
 
 
 def main():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="arena-test-"))
+    folder = scratch_folder()
     file = folder / "both.braid"
     with subprocess.Popen([ARENA, "--headless", "--frames", "30", "--characters", "60", "--width",
                            "640", "--height", "360", "--workers", "1", "--out", str(folder),

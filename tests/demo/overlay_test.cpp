@@ -60,3 +60,25 @@ TEST(Overlay, CountsSuspendedTasksAndWhatSomebodyOutsideEnds) {
     for (auto& one : all) one.get();
     EXPECT_NE(headline_of(frames.waiting()).find("0 suspended, 0 outside"), std::string::npos);
 }
+
+TEST(Overlay, ShowsWhichPagesAreInMemory) {
+    renderer picture({.width = 640, .height = 360, .draw_arena = false});
+    lane_numbers lanes;
+    recorder times(lanes);
+    times.begin_frame();
+    times.end_frame();
+    overlay over;
+    const auto painted = [&](const pages_seen& pages) {
+        picture.begin_frame({});
+        over.paint(picture, {}, times, {"braid", 1, 60, {}, pages});
+        const auto pixels = picture.pixels();
+        return std::vector(pixels.begin(), pixels.end());
+    };
+    const auto none = painted({});
+    EXPECT_EQ(over.pages_line(), "");
+    const auto few = painted({.count = 240, .resident = {0, 7}, .bytes = 3 << 19});
+    EXPECT_EQ(over.pages_line(), "2 of 240 pages, 1.5 MiB; 0 MiB read, 0 stalls");
+    const auto others = painted({.count = 240, .resident = {0, 130}, .bytes = 3 << 19});
+    EXPECT_NE(none, few);
+    EXPECT_NE(few, others);
+}

@@ -26,7 +26,7 @@ host::options small_crowd() {
     return wish;
 }
 
-std::vector<std::byte> model_block() {
+aligned_array<std::byte> model_block() {
     small_model model;
     return {model.bytes().begin(), model.bytes().end()};
 }

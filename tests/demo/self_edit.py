@@ -1,17 +1,13 @@
 """`arena --self-edit` edits a copy of the game, builds it and loads it at its frames: a layout changes and no value
 does, a constant changes and the crowd walks faster, a crash is refused. The user's build stays as it is."""
-import atexit
 import json
 import pathlib
-import shutil
 import sys
-import tempfile
 
-from arena_runs import check, run
+from arena_runs import check, run, scratch_folder
 
 LIVE = pathlib.Path(sys.argv[2])
-FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="arena-test-"))
-atexit.register(shutil.rmtree, FOLDER)
+FOLDER = scratch_folder()
 
 
 def edited(frames, *arguments):

@@ -6,10 +6,9 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 
-from arena_runs import ARENA, DEADLINE, check
+from arena_runs import ARENA, DEADLINE, check, scratch_folder
 from edited_build import build_edited
 
 RELOADING = sys.argv[2:]  # the tool and the folder with the modules; empty where nothing can be reloaded
@@ -89,7 +88,7 @@ def an_edit_is_seen(folder):
                    env=surroundings, timeout=DEADLINE, check=True, stdout=subprocess.DEVNULL)
 
 
-screens = pathlib.Path(tempfile.mkdtemp(prefix="arena-test-"))
+screens = scratch_folder()
 reading, writing = os.pipe()
 server = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-screen", "0", "800x600x24",
                            "-fbdir", str(screens)],
@@ -114,9 +113,7 @@ try:
         said = last_words(arena)
         check("for 160 characters on 2 workers" in said, f"keys {options}: {said}")
     if RELOADING:
-        with tempfile.TemporaryDirectory(prefix="arena-test-") as modules:
-            an_edit_is_seen(pathlib.Path(modules))
+        an_edit_is_seen(scratch_folder())
 finally:
     server.terminate()
     server.wait()
-    shutil.rmtree(screens)

@@ -82,6 +82,41 @@ TEST_P(Algorithms, WhatLiesBehindALongElementIsDoneByOthers) {
     EXPECT_EQ(over, n);
 }
 
+/// All threads but one stand in the first element that they have taken, wherever that lies.
+TEST_P(Algorithms, WhatLiesBehindSeveralLongElementsIsDoneByOneThread) {
+    if (GetParam() == 0) GTEST_SKIP() << "nobody else";
+    braid::scheduler_options o = options();
+    o.workers = std::min(GetParam(), 8);
+    braid::scheduler s(o);
+    const std::size_t n = 10'000;
+    std::atomic<std::size_t> over{0};
+    std::atomic<int> long_ones{o.workers};
+    std::vector<std::atomic<bool>> has_come(s.seat_count());
+    braid::parallel_for(s, n, [&](std::size_t, fork_context c) {
+        const bool is_long = !has_come[c.seat()].exchange(true) && long_ones-- > 0;
+        if (is_long) braid_test::until([&] { return over >= n - n / 8; });
+        ++over;
+    });
+    EXPECT_EQ(over, n);
+}
+
+/// Each piece ends when all have begun.
+TEST_P(Algorithms, AReductionOfAFewLongPiecesIsForAllThreads) {
+    braid::scheduler_options o = options();
+    o.workers = std::min(GetParam(), 8);
+    braid::scheduler s(o);
+    const auto n = static_cast<std::size_t>(o.workers) + 1;
+    std::atomic<std::size_t> begun{0};
+    const auto piece = [&](std::size_t i) {
+        ++begun;
+        braid_test::until([&] { return begun == n; });
+        return i;
+    };
+    const std::size_t sum =
+        braid::reduce_indices(s, n, std::size_t{0}, piece, std::plus<>(), {.grain = 1});
+    EXPECT_EQ(sum, n * (n - 1) / 2);
+}
+
 TEST_P(Algorithms, LoopsNestThreeDeep) {
     braid::scheduler s(options());
     std::atomic<int> calls{0};

@@ -115,7 +115,7 @@ TEST(FixedStep, TakesAYearAtMostAtOnce) {
 
 TEST(Jitter, KnowsTheQuantileOfAnyShare) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    braid::jitter_histogram late;
+    braid::time_histogram late;
     EXPECT_EQ(late.quantile(std::nan("")).value, 0);
     for (const std::int64_t ns : {INT64_MIN, std::int64_t{0}, std::int64_t{5}, INT64_MAX}) {
         late.add(nanoseconds{ns});
@@ -243,7 +243,7 @@ TEST_P(SpreadWork, JobsMayAddJobsThrowAndBeDropped) {
 }
 
 TEST(Jitter, QuantilesAreAnEighthTooLargeAtMost) {
-    braid::jitter_histogram late;
+    braid::time_histogram late;
     EXPECT_EQ(late.quantile(0.5), nanoseconds{0});
     std::vector<std::int64_t> all;
     std::uint64_t z = 1;

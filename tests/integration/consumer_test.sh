@@ -2,7 +2,7 @@
 # Other people's projects build against Braid: consumer_test.sh COMPILER
 # Installed as a shared and as a static library, each found by find_package after the install was
 # moved, and as a folder inside the project; the static one and the folder with Tracy, for which a
-# package stands in. Works in a temporary folder, without optimization: packages are the subject.
+# package stands in; pages, where zstd is; and a module that is reloaded. Works in a temporary folder, without optimization: packages are the subject.
 set -euo pipefail
 
 compiler=$1
@@ -40,7 +40,7 @@ for kind in shared static; do
     else
         shared=OFF given=("$with_tracy" -DBRAID_WITH_TRACY=ON -DBRAID_BUILD_TOOLS=OFF)
     fi
-    run cmake -S "$root" -B "$work/$kind" "${release[@]}" -DBUILD_SHARED_LIBS=$shared \
+    run cmake -S "$root" -B "$work/$kind" "${release[@]}" -DBUILD_SHARED_LIBS=$shared -DBRAID_WITH_PAGES=ON \
         -DCMAKE_CXX_COMPILER="$compiler" -DBRAID_BUILD_TESTS=OFF -DBRAID_BUILD_SAMPLES=OFF \
         -DBRAID_BUILD_DEMO=OFF -DBRAID_BUILD_BENCH=OFF "${given[@]}"
     run cmake --build "$work/$kind"
@@ -52,8 +52,46 @@ for kind in shared static; do
         echo "The installed package names a folder of the machine that built it."
         exit 1
     fi
-    consume "$kind" -DCMAKE_PREFIX_PATH="$work/prefix-$kind" "$no_tracy"
+    # There is no such library where zstd is missing.
+    pages=OFF
+    if [[ -n $(find "$work/prefix-$kind" -name libbraid_pages.a) ]]; then pages=ON; fi
+    consume "$kind" -DCONSUMER_PAGES=$pages -DCMAKE_PREFIX_PATH="$work/prefix-$kind" "$no_tracy"
 done
+
+# The second build of the module is made and published while the host runs.
+reloads() { # NAME
+    local folder=$work/consumer-$1
+    local deadline=$((SECONDS + 240))
+    consume "$1" -DCONSUMER_RELOAD=ON -DGAME_VALUE=1 "${@:2}"
+    "$folder/reload_host" >"$work/host.log" 2>&1 &
+    host=$!
+    trap 'kill "$host" 2>/dev/null || true; rm -rf "$work"' EXIT
+    until grep -q "build 1$" "$work/host.log"; do
+        if ! kill -0 "$host" 2>/dev/null || ((SECONDS > deadline)); then
+            cat "$work/host.log"
+            echo "The host has not loaded the installed package's module."
+            exit 1
+        fi
+        sleep 0.1
+    done
+    run cmake -DGAME_VALUE=2 "$folder"
+    run cmake --build "$folder" --target reload_game
+    if [[ ! -e $folder/live/libreload_game.so.stamp ]]; then
+        echo "The module was not published by the installed tool."
+        exit 1
+    fi
+    if ! wait "$host"; then
+        cat "$work/host.log"
+        echo "The host did not reload the module."
+        exit 1
+    fi
+    trap 'rm -rf "$work"' EXIT
+    echo "$1: $(tail -n 1 "$work/host.log")"
+}
+# There is no such library where libdw is missing.
+if [[ -n $(find "$work/prefix-shared" -name libbraid_reload.a) ]]; then
+    reloads reload -DCMAKE_PREFIX_PATH="$work/prefix-shared" "$no_tracy"
+fi
 consume static-tracy -DCMAKE_PREFIX_PATH="$work/prefix-static" "$with_tracy" -DCONSUMER_TRACY=ON
 consume folder -DBRAID_SOURCE="$root" "$with_tracy" -DCONSUMER_TRACY=ON
 if [[ -e $work/consumer-folder/braid/tests || -e $work/consumer-folder/braid/demo ]]; then

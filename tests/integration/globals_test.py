@@ -9,6 +9,7 @@ ALLOWED = {
     "next_serial": "numbers schedulers, and recorders",
     "next_thread_serial": "numbers threads",
     "numbers": "numbers plans of graphs",
+    "processors": "numbers external processors",
     "times": "numbers the calls of observer::listen()",
     "last_run": "numbers captures",
     "machine": "the machine's topology, written once",
@@ -22,6 +23,10 @@ ALLOWED = {
     "choosing": "guards these three",
     "pool_storage": "free frames of coroutines by size; threads end later than every scheduler",
     "pools": "these pools, when they are made",
+    "only": "the strict local store, of which a process has one: a fault does not say whose it is",
+    "watcher": "who is asked about a fault",
+    "installed": "whether the handler of faults is",
+    "before": "the handlers that were there before it",
     "active_": "the recorder that profile::scope and profile::count write to",
 }
 SECTIONS = (".data", ".bss")  # not .data.rel.ro, which nobody writes, and not what each thread has

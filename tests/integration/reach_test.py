@@ -50,7 +50,8 @@ class goals(unittest.TestCase):
     def test_every_goal_has_a_benchmark(self):
         everything = [row(name, **{system.replace(" ", "_"): [1.0] for system in (
             "serial", "raw", "machine", "braid", "braid plain", "braid announced", "child", "bare loop",
-            "spawn, wait", "asio", "futex wake", "without")}) for name in ROWS]
+            "spawn, wait", "asio", "futex wake", "without", "tasks", "cpu", "through cores", "alone",
+            "braid threads", "pread", "thread", "tbb")}) for name in ROWS]
         without = [e["id"] for e in reach(everything, GCC) if e["value"] is None]
         self.assertEqual(without, [])
 
@@ -79,6 +80,12 @@ class goals(unittest.TestCase):
     def test_a_cold_loop_is_compared_with_one_wake(self):
         rows = [row("machine.wake", machine=[2, 4]), row("fanout.64x2.cold", braid=[6])]
         self.assertEqual(self.entry("fanout.64x2.cold", *rows)["value"], 2.0)
+
+    def test_bytes_a_second_are_what_times_are_turned_into(self):
+        reads = row("stream.random", braid=[20, 10], braid_threads=[40, 10], raw=[10, 10])
+        self.assertEqual(self.entry("stream.random", reads)["samples"], [0.5, 1.0])
+        self.assertRegex(self.said("stream.random", reads), r"0\.75 >= 0\.9 +missed")
+        self.assertRegex(self.said("stream.random.threads", reads), r"0\.62 >= 0\.6 +reached")
 
     def test_the_speedup_of_the_demo_is_to_be_exceeded(self):
         slow, fast = (self.said("demo.speedup", row("demo.frame", serial=[20], braid=[ms]))

@@ -1,5 +1,6 @@
 """What the scripts at top level say to wrong arguments and to strange machines."""
 
+import json
 import os
 import subprocess
 import tempfile
@@ -56,6 +57,28 @@ class scripts(unittest.TestCase):
             self.assertEqual(check(name, least).returncode, 0)
         self.assertEqual(check("AnotherOne", "1.0").returncode, 0)
 
+    def test_a_machine_without_vulkan_fails_the_preset_of_the_tests_and_nobody_else(self):
+        def configure(**options):
+            script = ["-P", str(ROOT / "cmake" / "braid_vulkan.cmake")]
+            nothing = {"CMAKE_FIND_ROOT_PATH": "/nowhere", "CMAKE_FIND_ROOT_PATH_MODE_INCLUDE": "ONLY"}
+            given = [f"-D{k}={v}" for k, v in {**nothing, "BRAID_BUILD_TESTS": "ON", **options}.items()]
+            return subprocess.run(
+                ["cmake", *given, *script], capture_output=True, text=True, timeout=60, check=False
+            )
+
+        presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+        chosen = {p["name"]: p.get("cacheVariables", {}).get("BRAID_WITH_VULKAN") for p in presets}
+        self.assertEqual(chosen["ci"], "ON")
+        self.assertEqual({n for n, value in chosen.items() if value == "ON"}, {"ci"})
+        refused = configure(BRAID_WITH_VULKAN=chosen["ci"])
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("headers or volk were not found: run scripts/setup.sh vulkan",
+                      " ".join(refused.stderr.split()))
+        self.assertEqual(configure(BRAID_WITH_VULKAN="AUTO").returncode, 0)
+        # Scripts that build it install what it needs.
+        for script in ("test.sh", "scripts/nightly.sh"):
+            self.assertRegex((ROOT / script).read_text(), r"scripts/setup\.sh [a-z ]*\bvulkan\b", script)
+
     def test_help_lists_what_there_is(self):
         result = run("test.sh", "--help")
         self.assertEqual(result.returncode, 0)
@@ -70,7 +93,8 @@ class scripts(unittest.TestCase):
         for line in (ROOT / "scripts/packages.txt").read_text().splitlines():
             if not line.startswith("#"):
                 group, package, *why = line.split()
-                self.assertIn(group, ("build", "test", "demo", "bench", "clang", "lint", "arm64", "viewer"))
+                self.assertIn(group, ("build", "test", "demo", "bench", "clang", "lint", "arm64", "viewer",
+                                  "vulkan"))
                 self.assertRegex(package, r"^([a-z]+:)?[a-z0-9.+-]+$")
                 self.assertTrue(why, package)
 

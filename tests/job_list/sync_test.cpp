@@ -29,9 +29,9 @@ TEST_P(JobSync, LaterJobsDoNotWaitForJobsBetween) {
     if (GetParam() == 0) GTEST_SKIP() << "takes two threads";
     engine e(options());
     braid::job_list* l = e.lists.allocate();
-    door later_ran;
     std::atomic<int> before{0}, early{0};
     for (int round = 0; round < 20; ++round) {
+        door later_ran;
         // A thread that has run the last job before the signal and goes on with one between must
         // have counted it: this one takes until the later one has run.
         l->add(&add_one, &before);

@@ -14,25 +14,48 @@ constexpr std::uint32_t gen = 7;
 /// A completion in its slot, which is used again at once when the first one has ended.
 struct record {
     atomic<std::uint64_t> open;
-    plain<int> facts, result, asked, finished, reused;
+    plain<int> facts, result, asked, finished, reused, read;
     bool claimed = false;
 
     void arm() {
         facts = 1;
-        arm_completion(open, gen);
+        arm_completion(open, gen, completion_deferred);
+    }
+    /// By somebody who has written something before.
+    void settle_what_was_read() {
+        read = 1;
+        settle_at_once();
+    }
+    /// By somebody who asks whether it is settled, and goes on with what was read.
+    void ask_whether_settled() {
+        if (state_of_completion(open, gen) != completion_now::settled) return;
+        require(read == 1, "who finds it settled sees what came before");
+    }
+    /// By a child, whose share is counted.
+    void end_child() {
+        if (drop_completion(open)) finish();
     }
     /// By somebody who has the id.
     void settle(int with) {
         if (!claim(with)) return;
         if (drop_completion(open)) finish();
     }
+    /// At once, where nobody looks.
+    void settle_at_once() {
+        if (!claim_and_drop_completion(open, gen)) return settle(1);
+        claimed_with(1);
+        finish();
+    }
     bool claim(int with) {
         if (!claim_completion(open, gen)) return false;
+        claimed_with(with);
+        return true;
+    }
+    void claimed_with(int with) {
         require(!claimed, "one settles it");
         require(facts == 1, "the winner sees what was armed");
         claimed = true;
         result = with;
-        return true;
     }
     /// By somebody who cancels; `lets_go`: the hint's answer.
     void ask(bool lets_go) {
@@ -55,11 +78,12 @@ struct record {
         require(asked == 0 || asked == 1, "who finishes sees what the hint did");
         finished = 1;
         facts = 2;  // the slot is used again
-        arm_completion(open, gen + 1);
+        arm_completion(open, gen + 1, completion_awaited);
     }
     void after() {
         require(finished == 1, "it is finished");
-        require(open.load(std::memory_order::relaxed) == join_word(gen + 1, completion_open | 1),
+        require(open.load(std::memory_order::relaxed) ==
+                    join_word(gen + 1, completion_open | completion_awaited | 1),
                 "an id of the first generation does nothing to the second");
     }
 };
@@ -75,7 +99,7 @@ struct outside_first : rl::test_suite<outside_first, 3> {
         if (index == 1) {
             it.ask(true);
         } else {
-            it.settle(1);
+            it.settle_at_once();
         }
     }
 };
@@ -87,11 +111,9 @@ struct all_at_once : rl::test_suite<all_at_once, 3> {
     void before() { it.arm(); }
     void after() { it.after(); }
     void thread(unsigned index) {
-        if (index == 2) {
-            it.ask(true);
-        } else {
-            it.settle(1);
-        }
+        if (index == 0) it.settle_at_once();
+        if (index == 1) it.settle(1);
+        if (index == 2) it.ask(true);
         require(!claim_completion(it.open, gen), "settled for good");
         if (index == 0) it.ask(true);
     }
@@ -104,9 +126,38 @@ struct looked_at : rl::test_suite<looked_at, 3> {
     void before() { it.arm(); }
     void after() { it.after(); }
     void thread(unsigned index) {
-        if (index == 0) it.settle(1);
+        if (index == 0) it.settle_at_once();
         if (index == 1) it.ask(false);
         if (index == 2) it.look();
+    }
+};
+
+/// Somebody outside settles it, at once or while it is looked at, and somebody else polls.
+struct polled : rl::test_suite<polled, 3> {
+    record it;
+
+    void before() { it.arm(); }
+    void after() { it.after(); }
+    void thread(unsigned index) {
+        if (index == 0) it.settle_what_was_read();
+        if (index == 1) it.ask_whether_settled();
+        if (index == 2) it.look();
+    }
+};
+
+/// One that has a child is asked and goes on: whichever share goes last, it ends.
+struct with_child : rl::test_suite<with_child, 3> {
+    record it;
+
+    void before() {
+        it.arm();
+        add_open_work(it.open, gen);
+    }
+    void after() { it.after(); }
+    void thread(unsigned index) {
+        if (index == 0) it.settle(1);
+        if (index == 1) it.ask(false);
+        if (index == 2) it.end_child();
     }
 };
 
@@ -142,6 +193,9 @@ int main() {
     good = good && explore_randomly<all_at_once>("completion: all at once", 300'000);
     good = good && explore_bounded<looked_at>("completion: looked at", 3);
     good = good && explore_randomly<looked_at>("completion: looked at", 300'000);
+    good = good && explore_bounded<polled>("completion: polled", 3);
+    good = good && explore_randomly<polled>("completion: polled", 300'000);
+    good = good && explore_bounded<with_child>("completion: with a child", 3);
     good = good && explore_all<discarded>("completion: discarded");
     return good ? 0 : 1;
 }

@@ -51,11 +51,11 @@ struct taken : rl::test_suite<taken<Threads>, Threads> {
         require(idle == left.load(std::memory_order::relaxed), "no thread is lost or doubled");
     }
 
-    void report(std::uint32_t segment, std::uint32_t count) {
+    void report(std::uint32_t segment, std::uint32_t count, bool free) {
         const auto made = all.feed.finish(segment, count);
         if (made.over) over.fetch_add(1, std::memory_order::relaxed);
         if (!made.opened) return;
-        const std::uint32_t n = all.feed.call_idle();
+        const std::uint32_t n = all.feed.call_idle(free);
         left.fetch_sub(n, std::memory_order::relaxed);
         called.fetch_add(n, std::memory_order::relaxed);
     }
@@ -65,14 +65,14 @@ struct taken : rl::test_suite<taken<Threads>, Threads> {
             std::uint32_t job = 0;
             while (all.feed.take(job)) {
                 const std::uint32_t its = all.feed.segment_of(job, segment);
-                if (its != segment && count != 0) report(segment, std::exchange(count, 0));
+                if (its != segment && count != 0) report(segment, std::exchange(count, 0), false);
                 segment = its;
                 all.run(job);
                 ++count;
             }
-            if (count != 0) report(segment, std::exchange(count, 0));
+            if (count != 0) report(segment, std::exchange(count, 0), true);
             if (all.feed.can_take()) continue;
-            if (all.feed.all_open()) return;
+            if (all.feed.all_taken()) return;
             left.fetch_add(1, std::memory_order::relaxed);
             if (all.feed.leave_shut()) return;
             left.fetch_sub(1, std::memory_order::relaxed);
@@ -91,28 +91,41 @@ struct taken : rl::test_suite<taken<Threads>, Threads> {
     }
 };
 
-/// One thread opens the sync point before three jobs and takes none yet, the other finds it shut.
-struct opens_or_leaves : rl::test_suite<opens_or_leaves, 2> {
-    static constexpr sync_point syncs[1] = {{1, 1}};
+/// One thread opens the sync point and takes no further job yet, while the other looks for one. The
+/// first goes on with one of the two jobs behind it, or has a job between in hand, with one behind.
+template <bool Free>
+struct opens_or_leaves : rl::test_suite<opens_or_leaves<Free>, 2> {
+    static constexpr sync_point syncs[1] = {{1, Free ? 1 : 2}};
     feed_under_test feed;
     feed_under_test::counter pending[2];
-    plain<int> called, left;
+    plain<int> called, left, took;
 
     void before() {
-        feed.prepare(4, syncs, 1, pending, 0);
+        feed.prepare(3, syncs, 1, pending, 0);
         feed.begin();
         std::uint32_t job = 0;
         require(feed.take(job) && job == 0, "the first");
+        require(Free || (feed.take(job) && job == 1), "the one between");
     }
-    void after() { require(called == left, "a thread that leaves is called, and no other"); }
+    void after() {
+        require(called == left, "a thread that leaves is called, and no other");
+        require(took + left == 1, "nobody leaves a job that nobody is called for");
+    }
     void thread(unsigned index) {
         if (index == 0) {
             require(feed.finish(0, 1).opened, "nothing else holds it shut");
-            called = static_cast<int>(feed.call_idle());
+            called = static_cast<int>(feed.call_idle(Free));
             return;
         }
-        if (feed.can_take() || feed.all_open()) return;
-        left = feed.leave_shut() ? 1 : 0;
+        std::uint32_t job = 0;
+        while (!feed.take(job)) {
+            if (feed.can_take()) continue;
+            if (feed.all_taken()) return;
+            if (!feed.leave_shut()) continue;
+            left = 1;
+            return;
+        }
+        took = 1;
     }
 };
 
@@ -147,7 +160,8 @@ struct too_far : rl::test_suite<too_far, 3> {
 }  // namespace
 
 int main() {
-    bool good = explore_all<opens_or_leaves>("job_feed: opened or called");
+    bool good = explore_all<opens_or_leaves<true>>("job_feed: opened or called");
+    good = good && explore_all<opens_or_leaves<false>>("job_feed: opened with a job in hand");
     good = good && explore_all<too_far>("job_feed: counted too far");
     good = good && explore_bounded<taken<2>>("job_feed: two threads", 3);
     good = good && explore_randomly<taken<2>>("job_feed: two threads", 300'000);

@@ -140,6 +140,10 @@ public:
         set(value);
         return *this;
     }
+    plain& operator--() {
+        set(get() - 1);
+        return *this;
+    }
 
 private:
     rl::var<T> value_;

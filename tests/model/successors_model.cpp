@@ -56,6 +56,48 @@ struct two_edges : rl::test_suite<two_edges, 3> {
     }
 };
 
+/// A predecessor that runs meanwhile, and one that nobody knows before it is linked, and that ends
+/// at once then.
+struct unknown_one : rl::test_suite<unknown_one, 3> {
+    words from[2];
+    atomic<std::uint32_t> waits_for, next[2], armed;
+    plain<int> wrote[2], started, built;
+
+    void before() {
+        for (words& w : from) open_words(w.open, w.successors, 7, 1);
+        waits_for.store(1, std::memory_order::relaxed);  // the builder's
+        armed.store(0, std::memory_order::relaxed);
+    }
+    void after() { require(started == 1, "the successor has started"); }
+
+    void start() {
+        require(built == 1, "the successor is seen whole");
+        for (auto& w : wrote) require(w == 1, "what a predecessor wrote is visible");
+        require(started == 0, "the successor starts once");
+        started = 1;
+    }
+    void end(unsigned index) {
+        const std::uint64_t head = close_and_take(from[index].successors, 7);
+        if (first_edge(head) != no_edge && drop_wait(waits_for)) start();
+    }
+    void thread(unsigned index) {
+        if (index == 0) {
+            wrote[0] = 1;
+            end(0);
+        } else if (index == 1) {
+            wrote[1] = 1;
+            // The later one of the two ends it.
+            if (armed.exchange(1, std::memory_order::acq_rel) == 1) end(1);
+        } else {
+            push_edge(from[0].successors, 7, waits_for, 0, next[0]);
+            push_first_edge(from[1].successors, 7, waits_for, 1, next[1]);
+            built = 1;
+            if (armed.exchange(1, std::memory_order::acq_rel) == 1) end(1);
+            if (drop_wait(waits_for)) start();
+        }
+    }
+};
+
 /// One predecessor with two successors that are linked by two threads, and a waiter.
 struct two_builders : rl::test_suite<two_builders, 3> {
     words from;
@@ -256,6 +298,8 @@ struct stale_share : rl::test_suite<stale_share, 2> {
 int main() {
     bool good = explore_bounded<two_edges>("successors: two edges", 3);
     good = good && explore_randomly<two_edges>("successors: two edges", 300'000);
+    good = good && explore_bounded<unknown_one>("successors: unknown one", 3);
+    good = good && explore_randomly<unknown_one>("successors: unknown one", 300'000);
     good = good && explore_bounded<two_builders>("successors: two builders", 3);
     good = good && explore_randomly<two_builders>("successors: two builders", 300'000);
     good = good && explore_bounded<children>("successors: children", 3);

@@ -24,6 +24,8 @@ FEED = "src/job_list/job_feed.hpp"
 RING = "src/profile/record_ring.hpp"
 COMPLETION = "src/core/life/completion_word.hpp"
 AWAIT = "src/core/task/await_words.hpp"
+TICKET = "src/device/ticket_words.hpp"
+USE = "src/pages/use_words.hpp"
 LOT, EVENT = "src/core/seats/parking_lot.hpp", "src/core/task/event_word.hpp"
 
 # name: (file, text, replacement, model, survives)
@@ -277,7 +279,8 @@ WEAKENED = {
         WORDS, "generation_of(head) != generation || is_closed(head)) {", "is_closed(head)) {",
         "successors", None),
     "words.add_open_work no generation": (
-        WORDS, "generation_of(seen) != generation || index_of(seen) == 0", "index_of(seen) == 0",
+        WORDS, "generation_of(seen) != generation || (index_of(seen) & share_bits) == 0",
+        "(index_of(seen) & share_bits) == 0",
         "successors", None),
     "words.open release": (
         WORDS, "no_edge), release)", "no_edge), relaxed)", "successors", None),
@@ -285,13 +288,31 @@ WEAKENED = {
         WORDS, "list_closed), release);  // as in", "list_closed), relaxed);  // as in",
         "successors", None),
     "completion.arm release": (
-        COMPLETION, "completion_open | shares), seq_cst)", "completion_open | shares), relaxed)",
-        "completion", None),
+        COMPLETION, "completion_open | as | shares), seq_cst)",
+        "completion_open | as | shares), relaxed)", "completion", None),
     "completion.arm seq_cst": (
-        COMPLETION, "completion_open | shares), seq_cst)", "completion_open | shares), release)",
-        "completion", None),
+        COMPLETION, "completion_open | as | shares), seq_cst)",
+        "completion_open | as | shares), release)", "completion", None),
     "completion.claim acquire": (
-        COMPLETION, "completion_open}, acquire,", "completion_open}, relaxed,", "completion", None),
+        COMPLETION, "completion_open}, acq_rel,", "completion_open}, release,", "completion", None),
+    "completion.claim release": (
+        COMPLETION, "completion_open}, acq_rel,", "completion_open}, acquire,", "completion", None),
+    "completion.claim_and_drop acquire": (
+        COMPLETION, "completion_open | 1}, acq_rel,", "completion_open | 1}, release,",
+        "completion", None),
+    "completion.claim_and_drop release": (
+        COMPLETION, "completion_open | 1}, acq_rel,", "completion_open | 1}, acquire,",
+        "completion", None),
+    "completion.claim_and_drop looks": (
+        COMPLETION,
+        "if ((seen & ~std::uint64_t{what}) != join_word(generation, completion_open | 1)) return false;",
+        "static_cast<void>(what); static_cast<void>(generation);", "completion", None),
+    "completion.state acquire": (
+        COMPLETION, "const std::uint64_t word = open.load(acquire)",
+        "const std::uint64_t word = open.load(relaxed)", "completion", None),
+    "completion.drop looks at what was asked": (
+        COMPLETION, "fetch_sub(shares, acq_rel)) & completion_shares) == shares",
+        "fetch_sub(shares, acq_rel))) == shares", "completion", None),
     "completion.claim no generation": (
         COMPLETION,
         "generation_of(seen) != generation || (index_of(seen) & completion_open) == 0",
@@ -313,6 +334,61 @@ WEAKENED = {
         COMPLETION, "fetch_sub(shares, acq_rel)", "fetch_sub(shares, acquire)", "completion", None),
     "completion.drop acquire": (
         COMPLETION, "fetch_sub(shares, acq_rel)", "fetch_sub(shares, release)", "completion", None),
+    "ticket.let_go decides again": (
+        TICKET, "if (what.decides) r.how = how;", "r.how = how;", "retire", None),
+    "ticket.let_go settles what timed out": (
+        TICKET, "return decides && was_in_flight; }", "return was_in_flight; }", "retire", None),
+    "ticket.let_go settles what the core settles": (
+        TICKET, "return decides && was_in_flight; }", "return decides; }", "retire", None),
+    "ticket.let_go says nothing of the queue": (
+        TICKET, "r.at == stage::queued, r.how", "false, r.how", "retire", None),
+    "ticket.rerun of what has ended": (
+        TICKET, "return r.how == ending::open && !r.is_unwanted;", "return !r.is_unwanted;",
+        "retire", "what has ended in flight is unwanted, too"),
+    "ticket.rerun of what nobody wants": (
+        TICKET, "return r.how == ending::open && !r.is_unwanted;",
+        "return r.how == ending::open;", "retire", None),
+    "ticket.rerun without end": (
+        TICKET, "!is_wanted(r) || r.reruns_left == 0)", "!is_wanted(r))", "retire", None),
+    "ticket.a question before the id is forgotten": (
+        TICKET, "    r.asked_early = true;\n", "", "retire", None),
+    "ticket.a question for an earlier one": (
+        TICKET, "|| r.done) return r.done == id;", "|| r.done) return true;", "retire",
+        "who asks has a share of the task, whose record stays as long"),
+    "ticket.asked of what has ended": (
+        TICKET, "if (r.how != ending::open) return answer::ended;\n", "", "retire", None),
+    "ticket.what is late in flight goes at once": (
+        TICKET, "if (r.at != stage::in_flight) return answer::lets_go;",
+        "return answer::lets_go;", "retire", None),
+    "ticket.a late one stays undecided": (
+        TICKET, "r.how = ending::timed_out;\n", "", "retire", None),
+    "page.use says seq_cst": (
+        USE, "compare_exchange_weak(seen, frame, seq_cst, acquire)",
+        "compare_exchange_weak(seen, frame, acq_rel, acquire)", "page_use", None),
+    "page.use looks seq_cst": (
+        USE, "stage.load(seq_cst)", "stage.load(acquire)", "page_use", None),
+    "page.use looks acquire": (
+        USE, "stage.load(seq_cst)", "stage.load(relaxed)", "page_use", None),
+    "page.use of another acquire": (
+        USE, "used.load(acquire)", "used.load(relaxed)", "page_use",
+        "Relacy executes a thread's operations in their order; that the look at the stage comes "
+        "before this load is beyond it"),
+    "page.leave says seq_cst": (
+        USE, "page_stage::leaving, seq_cst)", "page_stage::leaving, release)", "page_use", None),
+    "page.leave looks seq_cst": (
+        USE, "has_ended(used.load(seq_cst))", "has_ended(used.load(acquire))", "page_use", None),
+    "page.leave looks before": (
+        USE, "stage.store(page_stage::leaving, seq_cst);  // pairs with use_page()\n"
+        "    if (has_ended(used.load(seq_cst))) return true;",
+        "const bool gone = has_ended(used.load(seq_cst));\n"
+        "    stage.store(page_stage::leaving, seq_cst);\n    if (gone) return true;",
+        "page_use", None),
+    "page.leave stays away": (
+        USE, "    stage.store(page_stage::resident, seq_cst);\n    return false;",
+        "    return false;", "page_use", None),
+    "page.enter release": (
+        USE, "page_stage::resident, seq_cst);\n}", "page_stage::resident, relaxed);\n}",
+        "page_use", None),
     "await.notify is always well": (
         AWAIT,
         "return state.compare_exchange_strong(seen, edge_notified, acq_rel, acquire);",

@@ -1,12 +1,15 @@
 """BRAID_CAPTURE=FILE records the first scheduler of a program that knows nothing of it."""
+import atexit
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 PROGRAM, BRAID = sys.argv[1], sys.argv[2]
 folder = pathlib.Path(tempfile.mkdtemp(prefix="braid-environment-"))
+atexit.register(shutil.rmtree, folder)
 
 
 def run(*command, **variables):

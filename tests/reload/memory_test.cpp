@@ -1,4 +1,5 @@
 // Memory that runs out anywhere: what runs goes on, and the next try succeeds.
+#include "reload/plan/two_threads.hpp"
 #include "reload_test.hpp"
 
 #include <braid/reload/arena.hpp>
@@ -48,6 +49,19 @@ TEST_F(ReloadMemory, ThatRunsOutInACheckLosesNoBuild) {
         ASSERT_EQ(simulate(game, input), k % 2 == 0 ? 1 : 2) << k;
     }
     EXPECT_GT(tries, 40);
+}
+
+TEST_F(ReloadMemory, WithoutAnyForAThreadTheCallerReadsAllFiles) {
+    const std::thread::id caller = std::this_thread::get_id();
+    int calls = 0;
+    const std::function<void(std::size_t)> call = [&](std::size_t) {
+        EXPECT_EQ(std::this_thread::get_id(), caller);
+        ++calls;
+    };
+    granted = 0;
+    reload::detail::on_two_threads(3, call);
+    EXPECT_EQ(granted, INT_MAX) << "the thread needs none";
+    EXPECT_EQ(calls, 3);
 }
 
 TEST_F(ReloadMemory, ThatRunsOutAtABoundaryIsSaidAndTriedAgain) {

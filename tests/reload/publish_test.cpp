@@ -41,8 +41,8 @@ TEST_F(ReloadPublish, AFileThatIsPutThereByHandIsTakenBesideAnOldStamp) {
 
 TEST_F(ReloadPublish, WhatCouldNotBeReloadedIsNotPublished) {
     ASSERT_TRUE(reload::publish(built("game_1").string(), live().string()));
-    for (const char* bad :
-         {"game_no_id", "game_not_bound", "game_no_debug", "game_no_types", "empty"}) {
+    for (const char* bad : {"game_no_id", "game_not_bound", "game_no_debug", "game_no_types",
+                            "game_little", "empty"}) {
         const braid::status went = reload::publish(built(bad).string(), live().string());
         EXPECT_FALSE(went) << bad;
         EXPECT_EQ(went.text.back(), '.') << went.text;
@@ -194,6 +194,10 @@ TEST_F(ReloadPublish, CheckNamesFlagsAndExports) {
     const reload::check_result little = reload::check_file(built("game_no_types").string());
     ASSERT_EQ(little.missing.size(), 1u);
     EXPECT_EQ(little.missing[0], "It describes no types: build it with -g, not -g1.");
+    const reload::check_result part = reload::check_file(built("game_little").string());
+    ASSERT_EQ(part.missing.size(), 1u);
+    EXPECT_EQ(part.missing[0],
+              "It describes no types of 'little.cpp': build that with -g, not -g1.");
     EXPECT_FALSE(reload::check_file("/dev/null").readable);
 }
 

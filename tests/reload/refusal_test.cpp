@@ -138,6 +138,8 @@ TEST_F(ReloadRefusal, EachFlagThatIsMissing) {
     expect_refused_once("was built without -g");
     put("game_no_types");
     expect_refused_once("describes no types: build it with -g, not -g1");
+    put("game_little");
+    expect_refused_once("describes no types of 'little.cpp': build that with -g, not -g1");
     put("empty");
     expect_refused_once("was built without #include <braid/reload/export.hpp>");
 #if !defined(__clang__)
@@ -152,9 +154,15 @@ TEST_F(ReloadRefusal, AModuleThatShowsFunctionsIsLoadedAllTheSame) {
     EXPECT_EQ(look().loaded(), 1u);
 }
 
+TEST_F(ReloadRefusal, ASourceWithoutTypesIsNotTakenForOneWithTooLittleDebugInformation) {
+    put("game_bare");
+    const reload::outcome went = look();
+    EXPECT_EQ(went.loaded(), 1u) << went.text();
+}
+
 TEST_F(ReloadRefusal, DebugInformationIsNotWantedWhereTypesAreNotCompared) {
     add("plain", false);
-    for (const char* const build : {"game_no_debug", "game_no_types"}) {
+    for (const char* const build : {"game_no_debug", "game_no_types", "game_little"}) {
         put(build, "plain");
         const reload::outcome went = look();
         EXPECT_EQ(went.loaded(), 1u) << went.text();

@@ -1,11 +1,10 @@
 // R6: new code is tried in a child before it runs here.
+#include "forbidden_calls.hpp"
 #include "reload_test.hpp"
 #include "scale.hpp"
 
 #include <braid/reload/arena.hpp>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,7 +12,6 @@
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 
 namespace braid_test {
 namespace {
@@ -245,20 +243,6 @@ TEST_F(ReloadTrial, TheChildEndsWithItsHost) {
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
-/// From here on the system makes no process for this thread. False: it has no filter for calls.
-bool refuse_processes() {
-    sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{std::size(filter), filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 TEST_F(ReloadTrial, AForkThatFailsRefusesTheCodeWithItsReason) {
     put("tried_rule");
     modules->check_now();
@@ -266,7 +250,7 @@ TEST_F(ReloadTrial, AForkThatFailsRefusesTheCodeWithItsReason) {
     std::optional<reload::outcome> went;
     // The rule ends with its thread.
     std::thread loop([&] {
-        can_refuse = refuse_processes();
+        can_refuse = braid_test::forbid_calls({SYS_clone, SYS_clone3}, EAGAIN);
         if (can_refuse) went = run();
     });
     loop.join();

@@ -33,7 +33,7 @@ inline void loops(const arena& a, draw d) {
     const std::size_t at = static_cast<std::size_t>(d.below(static_cast<int>(count)));
     const pinch short_of_memory(a, d);
     std::vector<std::atomic<std::uint8_t>> ran(count);
-    bool failed = false;
+    bool failed = false, cancelled = false;
     try {
         braid::parallel_for(a.s, count,
                             [&](std::size_t i) {
@@ -43,11 +43,14 @@ inline void loops(const arena& a, draw d) {
                             {.grain = grain, .name = "loop"});
     } catch (const planned&) {
         failed = true;
+    } catch (const braid::task_cancelled&) {
+        cancelled = true;
+        a.expect(a.may_cancel(), "a loop was cancelled and nobody had cancelled it");
     }
-    a.expect(failed == fails, "a loop's failure was lost, or came from nowhere");
+    a.expect(failed == fails || cancelled, "a loop's failure was lost, or came from nowhere");
     for (const auto& n : ran) {
         a.expect(n < 2, "a loop ran a body twice");
-        a.expect(failed || n == 1, "a loop lost a body");
+        a.expect(failed || cancelled || n == 1, "a loop lost a body");
     }
     const int n = d.between(0, 14);
     const int value =

@@ -29,11 +29,15 @@ inline constexpr bool emulated = false;
 /// A tenth under the sanitizers and emulators, which make everything about that much slower.
 constexpr std::size_t scaled(std::size_t n) { return sanitized || emulated ? (n + 9) / 10 : n; }
 
-/// scaled() times BRAID_STRESS_SCALE (a decimal number; the nightly run raises it).
-inline std::size_t stress_scaled(std::size_t n) {
+/// BRAID_STRESS_SCALE (a decimal number; the nightly run raises it), or 1.
+inline double stress_scale() {
     const char* text = std::getenv("BRAID_STRESS_SCALE");
-    const double factor = text != nullptr ? std::strtod(text, nullptr) : 1.0;
-    const auto size = static_cast<std::size_t>(static_cast<double>(scaled(n)) * factor);
+    return text != nullptr ? std::strtod(text, nullptr) : 1.0;
+}
+
+/// scaled() times stress_scale().
+inline std::size_t stress_scaled(std::size_t n) {
+    const auto size = static_cast<std::size_t>(static_cast<double>(scaled(n)) * stress_scale());
     return size == 0 ? 1 : size;
 }
 

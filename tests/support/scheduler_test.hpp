@@ -1,10 +1,13 @@
 #pragma once
 // What every scheduler test shares: worker counts, a deadline, and an account of what was left.
 
+#include "scale.hpp"
+
 #include <braid/braid.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -19,13 +22,15 @@
 
 namespace braid_test {
 
-/// Ends the process when a test hangs: the name of the test is the last line of the output.
+/// Ends the process when a test hangs: the name of the test is the last line of the output. What
+/// runs longer by stress_scale() may take so much longer.
 class deadline {
 public:
     explicit deadline(std::chrono::seconds limit = std::chrono::seconds(60))
         : watcher_([this, limit] {
               std::unique_lock lock(mutex_);
-              if (over_.wait_for(lock, limit, [this] { return done_; })) return;
+              const auto scaled_limit = limit * std::max(1.0, stress_scale());
+              if (over_.wait_for(lock, scaled_limit, [this] { return done_; })) return;
               const auto* test = testing::UnitTest::GetInstance()->current_test_info();
               std::fprintf(stderr, "deadline passed in %s.%s\n",
                            test != nullptr ? test->test_suite_name() : "",

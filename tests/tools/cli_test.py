@@ -1,12 +1,15 @@
 """The program braid on captures with something planted: its words, its JSON, its exit codes."""
+import atexit
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 BRAID, WRITE_SCENES = sys.argv[1:3]
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="braid-cli-"))
+atexit.register(shutil.rmtree, FOLDER)
 DEADLINE = 50  # seconds
 
 
@@ -112,6 +115,9 @@ def others():
     text = output("stats", scene("healthy"))
     for word in ("1 frames", "'skin' (skin.cpp:12)", "parked", "lane 3"):
         check(word in text, f"no '{word}' in {text}")
+    check("give or take" not in text, f"threads have one clock: {text}")
+    text = output("stats", scene("device"))
+    check("runs of a processor, times give or take 5012 ns\n" in text, f"no error of a clock: {text}")
 
 
 def suspended():

@@ -1,11 +1,14 @@
 """braid reload: what it publishes, what it refuses, how it ends."""
+import atexit
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 BRAID, MODULES = sys.argv[1], pathlib.Path(sys.argv[2])
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="braid-reload-"))
+atexit.register(shutil.rmtree, FOLDER)
 DEADLINE = 50  # seconds
 
 
@@ -39,7 +42,7 @@ expect(0, "can be reloaded", "check", MODULES / "game_1.so")
 expect(0, "exports simulate: int(world::game&, const world::input&)", "check",
        MODULES / "game_1.so")
 for module, flag in (("game_no_id", "--build-id"), ("game_no_debug", "-g"),
-                     ("game_no_types", "not -g1"),
+                     ("game_no_types", "not -g1"), ("game_little", "no types of 'little.cpp'"),
                      ("game_not_bound", "-Bsymbolic"), ("game_shows", "-fvisibility=hidden"),
                      ("empty", "export.hpp")):
     expect(1, flag, "check", MODULES / f"{module}.so")
@@ -53,6 +56,8 @@ check(files() == ["libgame.so", "libgame.so.stamp"], f"publishing left {files()}
 check(live.read_bytes() == (MODULES / "game_1.so").read_bytes(), "another file was published")
 expect(2, "--build-id", "publish", MODULES / "game_no_id.so", live)
 expect(2, "describes no types", "publish", MODULES / "game_no_types.so", live)
+expect(2, "no types of 'little.cpp'", "publish", MODULES / "game_little.so", live)
+expect(0, "can be reloaded", "check", MODULES / "game_bare.so")
 expect(2, "there is no file", "publish", FOLDER / "missing.so", live)
 expect(2, "cannot lock", "publish", MODULES / "game_1.so", FOLDER / "missing" / "libgame.so")
 check(live.read_bytes() == (MODULES / "game_1.so").read_bytes(), "a refused file was published")

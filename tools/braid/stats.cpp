@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace braid::tool {
@@ -14,6 +15,12 @@ const char* name_of(profile::switch_level level) {
     return names[static_cast<unsigned>(level)];
 }
 
+std::size_t count_of(const profile::lane& l, profile::record_kind kind) {
+    return static_cast<std::size_t>(
+        std::count_if(l.records.begin(), l.records.end(),
+                      [&](const profile::record& r) { return r.kind == kind; }));
+}
+
 void show(const std::string& path) {
     const profile::capture c = open_capture(path);
     std::size_t records = 0, frames = 0;
@@ -21,16 +28,17 @@ void show(const std::string& path) {
     for (const profile::lane& l : c.lanes) {
         records += l.records.size();
         dropped += l.dropped;
-        for (const profile::record& r : l.records) {
-            frames += r.kind == profile::record_kind::frame_end;
-        }
+        frames += count_of(l, profile::record_kind::frame_end);
     }
     fmt::print("{}: {:.3f} s, {} frames, {} lanes, {} records, {} dropped\n", path,
                static_cast<double>(c.duration) * 1e-9, frames, c.lanes.size(), records, dropped);
     for (const auto& [key, value] : c.info) fmt::print("  {}: {}\n", key, value);
     for (const profile::lane& l : c.lanes) {
         fmt::print("  {:20} {:>9} records, {} dropped", l.name, l.records.size(), l.dropped);
-        if (switches_of(c, l) != c.switches) {
+        if (l.kind == profile::lane_kind::device) {
+            fmt::print(", {} runs of a processor", count_of(l, profile::record_kind::started));
+            if (l.clock_error != 0) fmt::print(", times give or take {} ns", l.clock_error);
+        } else if (switches_of(c, l) != c.switches) {
             fmt::print(", switches: {}", name_of(switches_of(c, l)));
         }
         fmt::print("\n");

@@ -1,4 +1,5 @@
 #include "async/async.hpp"
+#include "time_of_parts.hpp"
 
 #include <braid/async.hpp>
 #include <braid/core/scheduler.hpp>
@@ -11,23 +12,7 @@
 namespace bench::async {
 namespace {
 
-constexpr int parts = 1'000;
-
-/// ns for each of the parts that a task is made of; all on this thread.
-template <class Part>
-double time_of_parts(braid::scheduler& b, Part&& part) {
-    constexpr int tasks = 200;
-    std::int64_t done = 0;
-    const double ns = time_ns([&] {
-        for (int i = 0; i < tasks; ++i) {
-            b.wait(b.spawn([&](braid::task_context& task) {
-                for (int n = 0; n < parts; ++n) part(task, done);
-            }));
-        }
-    });
-    if (done != std::int64_t{tasks} * parts) throw wrong_answer("not every part was done");
-    return ns / (tasks * parts);
-}
+constexpr int tasks = 200, parts = 1'000;
 
 void add_complete(suite& s) {
     const auto make = [] {
@@ -37,16 +22,18 @@ void add_complete(suite& s) {
         .add("braid",
              [=] {
                  return [b = make()] {
-                     return time_of_parts(*b, [&](braid::task_context& task, std::int64_t& done) {
-                         done += b->complete(task.defer());
-                     });
+                     return time_of_parts(*b, tasks, parts,
+                                          [&](braid::task_context& task, std::int64_t& done) {
+                                              done += b->complete(task.defer());
+                                          });
                  };
              })
         .add("child", [=] {
             return [b = make()] {
-                return time_of_parts(*b, [](braid::task_context& task, std::int64_t& done) {
-                    task.spawn_child([&done] { ++done; });
-                });
+                return time_of_parts(*b, tasks, parts,
+                                     [](braid::task_context& task, std::int64_t& done) {
+                                         task.spawn_child([&done] { ++done; });
+                                     });
             };
         });
 }

@@ -1,9 +1,9 @@
 #include "async/coroutines.hpp"
 
 #include "async/bare.hpp"
+#include "async/run_as_worker.hpp"
 
 #include <braid/async.hpp>
-#include <braid/core/event.hpp>
 #include <braid/core/scheduler.hpp>
 
 #include <memory>
@@ -13,18 +13,6 @@ namespace {
 
 std::shared_ptr<braid::scheduler> on_this_thread() {
     return std::make_shared<braid::scheduler>(braid::scheduler_options{.workers = 0});
-}
-
-/// What the coroutine returns. The calling thread works like a worker meanwhile: it runs what is
-/// ready, whoever may need it.
-template <class T>
-T run_as_worker(braid::scheduler& b, braid::co<T>&& c) {
-    braid::event done(b);
-    braid::future<T> value = braid::co_spawn(b, {}, std::move(c));
-    const braid::task_id after = b.spawn({.after_any = {value.id()}}, [&] { done.set(); });
-    b.work_until(done);
-    b.wait(after);
-    return value.get();
 }
 
 // ---- called

@@ -1,5 +1,7 @@
 #include "async/timers.hpp"
 
+#include "others.hpp"
+
 #include <braid/async/timer.hpp>
 #include <braid/core/event.hpp>
 #include <braid/core/scheduler.hpp>
@@ -8,7 +10,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include <sys/resource.h>
 #include <algorithm>
 #include <atomic>
 #include <ctime>
@@ -103,29 +104,10 @@ storm asio_storm() {
     return {used / timers, late_p99(late)};
 }
 
-/// Of all threads but this one, in a second: processor time in ms, and how often one was woken.
-struct rest {
-    double cpu_ms = 0, wakes = 0;
-};
-
 rest idle(bool with_timer) {
     braid::scheduler b({.workers = 1, .main_thread = nullptr});
     braid::timer far(b, {.in = with_timer ? braid::seconds(3'600) : braid::forever}, [] {});
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const auto read = [] {
-        rusage all{}, own{};
-        getrusage(RUSAGE_SELF, &all);
-        getrusage(RUSAGE_THREAD, &own);
-        timespec thread{};
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &thread);
-        const double mine =
-            static_cast<double>(thread.tv_sec) * 1e9 + static_cast<double>(thread.tv_nsec);
-        return rest{(cpu_ns() - mine) / 1e6, static_cast<double>(all.ru_nvcsw - own.ru_nvcsw)};
-    };
-    const rest before = read();
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    const rest after = read();
-    return {(after.cpu_ms - before.cpu_ms) * 2, (after.wakes - before.wakes) * 2};
+    return rest_of_others();
 }
 
 void add(row& r, const char* system, double (*take)()) {

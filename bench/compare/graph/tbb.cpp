@@ -1,8 +1,7 @@
 #include "graph/graph.hpp"
+#include "tbb_threads.hpp"
 
 #include <tbb/flow_graph.h>
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
 
 #include <deque>
 #include <memory>
@@ -11,14 +10,6 @@ namespace bench::graph {
 namespace {
 
 using node = tbb::flow::continue_node<tbb::flow::continue_msg>;
-
-struct state {
-    explicit state(unsigned threads)
-        : limit(tbb::global_control::max_allowed_parallelism, threads),
-          arena(static_cast<int>(threads)) {}
-    tbb::global_control limit;
-    tbb::task_arena arena;
-};
 
 struct flow {
     explicit flow(value** v) {
@@ -38,7 +29,7 @@ struct flow {
 
 struct kept {
     explicit kept(unsigned threads) : system(threads) {}
-    state system;
+    tbb_threads system;
     value* values = nullptr;
     flow graph{&values};
 };
@@ -48,7 +39,7 @@ struct kept {
 void add_tbb(suite& s) {
     for (unsigned threads = 1; threads <= 2; ++threads) {
         s.at(rebuild_row(threads)).add("tbb", [=] {
-            return [g = std::make_shared<state>(threads)] {
+            return [g = std::make_shared<tbb_threads>(threads)] {
                 return g->arena.execute([] { return repeat([](value* v) { flow(&v).run(); }); });
             };
         });

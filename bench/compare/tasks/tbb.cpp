@@ -1,22 +1,13 @@
 #include "tasks/tasks.hpp"
+#include "tbb_threads.hpp"
 
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
 #include <memory>
 
 namespace bench::tasks {
 namespace {
-
-struct state {
-    explicit state(unsigned threads)
-        : limit(tbb::global_control::max_allowed_parallelism, threads),
-          arena(static_cast<int>(threads)) {}
-    tbb::global_control limit;
-    tbb::task_arena arena;
-};
 
 void run(std::size_t n) {
     tbb::task_group group;
@@ -39,7 +30,7 @@ void batch(std::size_t n) {
 
 std::function<measure()> rounds(unsigned threads, const load& l, void (*round)(std::size_t)) {
     return [=] {
-        return [=, s = std::make_shared<state>(threads)] {
+        return [=, s = std::make_shared<tbb_threads>(threads)] {
             return s->arena.execute([&] { return timed(l, round); });
         };
     };

@@ -44,34 +44,41 @@ light_source place_light(const point_light& light, const view_setup& view) {
     return placed;
 }
 
-void bin_lights(const view_setup& view, const light_source* lights, std::uint32_t count,
-                std::int32_t tile_row, light_list* lists) {
-    const auto top = static_cast<float>(tile_row * tile_size);
+tile_sides sides_of(const view_setup& view, std::int32_t column, std::int32_t row) {
+    const auto left = static_cast<float>(column * tile_size);
+    const auto top = static_cast<float>(row * tile_size);
+    const float right = left + static_cast<float>(tile_size);
     const float bottom = top + static_cast<float>(tile_size);
-    for (std::int32_t column = 0; column < view.tiles_x; ++column) {
-        const auto left = static_cast<float>(column * tile_size);
-        const float right = left + static_cast<float>(tile_size);
-        const glm::vec3 corner[4] = {ray_through(view, left, top), ray_through(view, right, top),
-                                     ray_through(view, right, bottom),
-                                     ray_through(view, left, bottom)};
-        glm::vec3 sides[4];
-        for (int i = 0; i < 4; ++i) sides[i] = side(corner[i], corner[(i + 1) % 4]);
-        // Whatever way the axes run, the tile's middle is inside of its sides.
-        const glm::vec3 middle = corner[0] + corner[2];
-        light_list& list = lists[tile_row * view.tiles_x + column];
-        list.count = 0;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const light_source& light = lights[i];
-            const glm::vec3 from_eye(light.position[0] - view.eye[0],
-                                     light.position[1] - view.eye[1],
-                                     light.position[2] - view.eye[2]);
-            bool reaches = light.depth > -light.radius;
-            for (const glm::vec3& normal : sides) {
-                const float inward = glm::dot(normal, middle) < 0.0f ? -1.0f : 1.0f;
-                reaches = reaches && inward * glm::dot(normal, from_eye) > -light.radius;
-            }
-            if (reaches) list.index[list.count++] = static_cast<std::uint8_t>(i);
+    const glm::vec3 corner[4] = {ray_through(view, left, top), ray_through(view, right, top),
+                                 ray_through(view, right, bottom), ray_through(view, left, bottom)};
+    // Whatever way the axes run, the tile's middle is inside of its sides.
+    const glm::vec3 middle = corner[0] + corner[2];
+    tile_sides sides{};
+    for (int i = 0; i < 4; ++i) {
+        glm::vec3 normal = side(corner[i], corner[(i + 1) % 4]);
+        if (glm::dot(normal, middle) < 0.0f) normal = -normal;
+        for (int c = 0; c < 3; ++c) sides.normal[i][c] = normal[c];
+    }
+    return sides;
+}
+
+seen_light look_at(const light_source& light, const view_setup& view) {
+    seen_light seen{.from_eye = {}, .radius = light.radius, .depth = light.depth, .unused = {}};
+    for (int i = 0; i < 3; ++i) seen.from_eye[i] = light.position[i] - view.eye[i];
+    return seen;
+}
+
+void list_lights(const tile_sides& sides, std::span<const seen_light> lights, light_list& list) {
+    list.count = 0;
+    for (std::size_t i = 0; i < lights.size(); ++i) {
+        const seen_light& light = lights[i];
+        const float* const at = light.from_eye;
+        bool reaches = light.depth > -light.radius;
+        for (const auto& normal : sides.normal) {
+            const float inwards = normal[0] * at[0] + normal[1] * at[1] + normal[2] * at[2];
+            reaches = reaches && inwards > -light.radius;
         }
+        if (reaches) list.index[list.count++] = static_cast<std::uint8_t>(i);
     }
 }
 

@@ -13,6 +13,7 @@
 #include <glm/matrix.hpp>
 #include <glm/vec4.hpp>
 
+#include "aligned_array.hpp"
 #include "render/arena_layout.hpp"
 #include "render/arena_mesh.hpp"
 #include "render/geometry.hpp"
@@ -122,6 +123,7 @@ struct renderer::state {
         picture.resize(pixels);
         view = make_view({}, width, height);
         tile_lights.resize(static_cast<std::size_t>(view.tiles_x * view.tiles_y));
+        sides.resize(tile_lights.size());
         strip_hashes.resize(static_cast<std::size_t>((height + strip_rows - 1) / strip_rows));
         if (!options.draw_arena) return;
         pieces = make_arena();
@@ -134,12 +136,14 @@ struct renderer::state {
     void collect_items();
     void add_caster(const draw_command& draw);
     void split_items();
+    void run_lights(std::int32_t row);
     void run_floor(std::uint32_t part);
     void run_tile(std::uint32_t part);
     void run_resolve(std::uint32_t part);
     void run_hash(std::uint32_t part);
 
     std::span<const light_source> lights() const { return {placed_lights.data(), light_count}; }
+    std::span<const seen_light> seen() const { return {seen_lights.data(), light_count}; }
 
     std::int32_t width, height;
     bool smooth;
@@ -154,7 +158,9 @@ struct renderer::state {
 
     std::array<light_source, max_lights> placed_lights;
     std::uint32_t light_count = 0;
-    std::vector<light_list> tile_lights;
+    aligned_array<seen_light> seen_lights = aligned_array<seen_light>(max_lights);
+    aligned_array<light_list> tile_lights;
+    aligned_array<tile_sides> sides;  ///< of each tile, for lights_as_data()
 
     std::vector<shadow_caster> casters;
     std::vector<std::uint32_t> floor_parts;  ///< tiles of the floor that are in view
@@ -244,8 +250,10 @@ void renderer::begin_frame(const frame_input& input) {
     s.view = make_view(input.eye, s.width, s.height);
     s.light_count =
         static_cast<std::uint32_t>(std::min<std::size_t>(input.lights.size(), max_lights));
-    for (std::uint32_t i = 0; i < s.light_count; ++i)
+    for (std::uint32_t i = 0; i < s.light_count; ++i) {
         s.placed_lights[i] = place_light(input.lights[i], s.view);
+        s.seen_lights[i] = look_at(s.placed_lights[i], s.view);
+    }
     s.collect_items();
     s.split_items();
 
@@ -280,6 +288,29 @@ std::uint32_t renderer::parts(render_stage stage) const {
     return static_cast<std::uint32_t>(s.strip_hashes.size());
 }
 
+void renderer::state::run_lights(std::int32_t row) {
+    for (std::int32_t column = 0; column < view.tiles_x; ++column) {
+        const auto tile = static_cast<std::size_t>(row * view.tiles_x + column);
+        list_lights(sides_of(view, column, row), seen(), tile_lights[tile]);
+    }
+}
+
+light_work renderer::lights_as_data() {
+    state& s = *state_;
+    for (std::int32_t tile = 0; tile < s.view.tiles_x * s.view.tiles_y; ++tile) {
+        s.sides[static_cast<std::size_t>(tile)] =
+            sides_of(s.view, tile % s.view.tiles_x, tile / s.view.tiles_x);
+    }
+    return {s.sides, s.seen(), s.tile_lights};
+}
+
+std::array<std::span<std::byte>, 3> renderer::light_arrays() {
+    state& s = *state_;
+    return {std::as_writable_bytes(std::span(s.seen_lights)),
+            std::as_writable_bytes(std::span(s.sides)),
+            std::as_writable_bytes(std::span(s.tile_lights))};
+}
+
 void renderer::state::run_floor(std::uint32_t part) {
     if (part >= floor_parts.size()) return;
     const auto tile = static_cast<std::int32_t>(floor_parts[part]);
@@ -290,6 +321,13 @@ void renderer::state::run_floor(std::uint32_t part) {
 }
 
 void renderer::state::run_tile(std::uint32_t part) {
+    // What another processor has listed may be anything: the picture is wrong then, and no more.
+    light_list& listed = tile_lights[part];
+    listed.count = std::min(listed.count, light_count);
+    for (std::uint32_t i = 0; i < listed.count; ++i) {
+        listed.index[i] =
+            static_cast<std::uint8_t>(std::min(listed.index[i] + 0U, light_count - 1));
+    }
     kernels->draw_tile({&view, outputs.data(), static_cast<std::uint32_t>(item_ends.size()),
                         placed_lights.data(), light_count, &tile_lights[part], floor, part,
                         shaded.data()});
@@ -313,8 +351,7 @@ void renderer::run(render_stage stage, std::uint32_t part) {
     state& s = *state_;
     switch (stage) {
         case render_stage::lights:
-            bin_lights(s.view, s.placed_lights.data(), s.light_count,
-                       static_cast<std::int32_t>(part), s.tile_lights.data());
+            s.run_lights(static_cast<std::int32_t>(part));
             return;
         case render_stage::floor:
             s.run_floor(part);

@@ -14,6 +14,8 @@
 // resolve    smooth edges, paint the UI; a part is a strip of rows
 // hash       hash of a strip of the finished picture
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -41,6 +43,15 @@ struct renderer_options {
     bool portable_kernels = false;
 };
 
+struct tile_sides;  // light_bins.hpp
+struct seen_light;
+struct light_list;
+struct light_work {
+    std::span<const tile_sides> sides;  ///< of each tile
+    std::span<const seen_light> lights;
+    std::span<light_list> lists;  ///< for each tile
+};
+
 class renderer {
 public:
     /// Generates the arena and bakes its light (tens of milliseconds, allocates).
@@ -64,6 +75,13 @@ public:
     /// Parts of one stage, and of lights, floor and geometry among each other, share no writes.
     /// Needs at most 200 KiB of stack. In steady state nothing is allocated.
     void run(render_stage stage, std::uint32_t part);
+
+    /// The lights stage for somebody who runs it himself, in place of its parts: list_lights() of
+    /// each tile. Stays until the next frame begins.
+    light_work lights_as_data();
+    /// The memory of all that, whatever the frame has of it. Each begins at a multiple of
+    /// array_alignment, and stays as long as the renderer.
+    std::array<std::span<std::byte>, 3> light_arrays();
 
     /// The picture after `resolve`: height() rows of width(), top row first.
     std::span<const rgba8> pixels() const;

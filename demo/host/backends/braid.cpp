@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 
 namespace arena::host {
@@ -15,6 +16,11 @@ std::uint32_t row_called(std::span<const stage> table, std::string_view name) {
     const auto found = std::find_if(table.begin(), table.end(),
                                     [&](const stage& row) { return row.name == name; });
     return static_cast<std::uint32_t>(found - table.begin());
+}
+
+/// Why another back end reads than one might expect.
+void print_info(void*, braid::log_level level, const char* message) {
+    if (level == braid::log_level::info) std::fprintf(stderr, "%s.\n", message);
 }
 
 }  // namespace
@@ -33,12 +39,15 @@ braid_frames::braid_frames(unsigned workers, const frame_options& wish)
     : wish_(wish),
       scheduler_({.name = "arena",
                   .workers = static_cast<int>(workers),
+                  .log = {wish.stream.wanted ? &print_info : nullptr},
                   .observer = records() ? &capture_ : nullptr}),
       loop_(scheduler_,
             {.name = "frame",
              .depth = wish.pipeline,
              .while_waiting = wish.shadow_jobs ? braid::help::needed : braid::help::any}) {
     if (records()) begin_capture();
+    if (!wish.device.empty()) device_.emplace(scheduler_, parse_device(wish.device));
+    if (wish.stream.wanted) assets_.emplace(scheduler_, wish.stream, wish.pipeline + 1);
     if (!wish.shadow_jobs) return;
     jobs_.reserve(most_jobs);
     lists_.register_job(&run_job, "part of a stage");
@@ -151,7 +160,7 @@ void braid_frames::add_rows() {
 void braid_frames::add_row(std::uint32_t row) {
     const bool jobs = wish_.shadow_jobs && row == shadow_rows_[0];
     braid::frame_stage& of = stage_of(table_[row].of);
-    all_.push_back(of.add({.name = table_[row].name, .never_waits = !jobs},
+    all_.push_back(of.add({.name = table_[row].name, .never_waits = !jobs && !table_[row].may_wait},
                           [this, row, jobs](const braid::frame_context& frame) {
                               jobs ? run_shadow_jobs(frame) : run_row(frame, row);
                           }));
@@ -178,6 +187,10 @@ void braid_frames::run_row(const braid::frame_context& frame, std::uint32_t row)
     // The three stages of the job list run as one, in place of the first.
     if (wish_.shadow_jobs && (row == shadow_rows_[1] || row == shadow_rows_[2])) return;
     recorder& own = times(frame.frame);
+    if (runs_on_device(frame, row)) {
+        return own.run_alone(
+            row, [&] { device_->submit(frame.task, row, *table_[row].as_data, *world_); });
+    }
     const std::uint32_t parts = own.begin_stage(table_[row], row, *world_);
     const auto run = [this, row, &own](std::size_t part) {
         own.run_part(table_[row], row, *world_, static_cast<std::uint32_t>(part));
@@ -188,6 +201,11 @@ void braid_frames::run_row(const braid::frame_context& frame, std::uint32_t row)
                      parts, run)) {
         for (std::uint32_t part = 0; part < parts; ++part) run(part);
     }
+}
+
+bool braid_frames::runs_on_device(const braid::frame_context& frame, std::uint32_t row) const {
+    return device_ && table_[row].as_data != nullptr && !frame.serial &&
+           wish_.serial_stage != table_[row].name;
 }
 
 /// Skinning; beside it light binning, which needs nothing of that; after it the light on the floor

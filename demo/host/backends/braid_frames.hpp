@@ -3,7 +3,9 @@
 #pragma once
 
 #include "../backend.hpp"
+#include "../device/stage_device.hpp"
 #include "../options.hpp"
+#include "../stream/streamed_assets.hpp"
 #include "../world.hpp"
 
 #include <braid/braid.hpp>
@@ -49,6 +51,10 @@ public:
 
     std::size_t nodes() const { return simulating_->size() + drawing_->size(); }
     std::size_t edges() const { return edges_; }
+    /// Null: there is none.
+    const stage_device* device() const { return device_ ? &*device_ : nullptr; }
+    /// Null: they are not streamed.
+    const streamed_assets* assets() const { return assets_ ? &*assets_ : nullptr; }
     /// Ends the capture, if there is one. Throws when it could not be written.
     void end_capture();
     /// Which nodes go first, and why; empty for static priorities.
@@ -71,6 +77,7 @@ private:
     bool is_last(std::uint32_t row) const;
     void connect(phase of, braid::graph_node earlier, braid::graph_node later);
     void run_row(const braid::frame_context& frame, std::uint32_t row);
+    bool runs_on_device(const braid::frame_context& frame, std::uint32_t row) const;
     void run_shadow_jobs(const braid::frame_context& frame);
     static void run_job(void* data);
     void add_jobs(const braid::frame_context& frame, std::uint32_t row);
@@ -99,6 +106,8 @@ private:
     game* world_ = nullptr;
     std::span<recorder> times_;
     std::function<void(std::uint64_t)> after_simulating_, after_drawing_;
+    std::optional<streamed_assets> assets_;
+    std::optional<stage_device> device_;  // last: its kernels use all of this
 };
 
 }  // namespace arena::host

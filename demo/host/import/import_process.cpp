@@ -112,7 +112,8 @@ std::string reason_of(const std::vector<std::byte>& received) {
 }
 
 /// The block in what it sent; it has ended with that status.
-std::vector<std::byte> block_in(std::vector<std::byte> received, const child& from, int status) {
+aligned_array<std::byte> block_in(const std::vector<std::byte>& received, const child& from,
+                                  int status) {
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
         if (signal == SIGXCPU || signal == SIGKILL) throw from.trouble("it takes too long");
@@ -120,14 +121,13 @@ std::vector<std::byte> block_in(std::vector<std::byte> received, const child& fr
     }
     if (received.empty()) throw from.trouble("the importer said nothing");
     if (received[0] == sends_reason) throw from.trouble(reason_of(received));
-    received.erase(received.begin());
-    received.shrink_to_fit();
-    if (const char* fault = find_model_fault(received))
+    aligned_array<std::byte> block(received.begin() + 1, received.end());
+    if (const char* fault = find_model_fault(block))
         throw from.trouble(std::string("the importer sent a broken block, ") + fault);
-    return received;
+    return block;
 }
 
-braid::co<std::vector<std::byte>> import_one(child& own, clock::time_point limit) {
+braid::co<aligned_array<std::byte>> import_one(child& own, clock::time_point limit) {
     const auto left = [limit] { return braid::nanoseconds((limit - clock::now()).count()); };
     std::vector<std::byte> received;
     try {
@@ -139,7 +139,7 @@ braid::co<std::vector<std::byte>> import_one(child& own, clock::time_point limit
         const bool late = e.code() == braid::completion_error::deadline_passed;
         throw own.trouble(late ? "it takes too long" : e.what());
     }
-    co_return block_in(std::move(received), own, own.wait_status());
+    co_return block_in(received, own, own.wait_status());
 }
 
 void send(int descriptor, const std::byte* bytes, std::size_t count) {
@@ -172,8 +172,8 @@ void misbehave(const std::string& fault) {
 
 }  // namespace
 
-std::vector<std::vector<std::byte>> import_models(const std::vector<std::filesystem::path>& files,
-                                                  const import_options& options) {
+std::vector<aligned_array<std::byte>> import_models(const std::vector<std::filesystem::path>& files,
+                                                    const import_options& options) {
     for (const auto& file : files) {
         std::error_code ignored;
         if (!std::filesystem::is_regular_file(file, ignored))
@@ -189,10 +189,10 @@ std::vector<std::vector<std::byte>> import_models(const std::vector<std::filesys
     // The frames' scheduler comes later, and may be another library's. One worker, so that all are
     // read while this thread waits for the first.
     braid::scheduler scheduler({.name = "importer", .workers = 1});
-    std::vector<braid::future<std::vector<std::byte>>> all;
+    std::vector<braid::future<aligned_array<std::byte>>> all;
     for (child& own : children)
         all.push_back(braid::co_spawn(scheduler, {.name = "import"}, import_one(own, limit)));
-    std::vector<std::vector<std::byte>> blocks;
+    std::vector<aligned_array<std::byte>> blocks;
     std::exception_ptr first;
     for (auto& one : all) {
         try {

@@ -2,6 +2,8 @@
 // host down: what comes back through the pipe is checked before anyone reads it.
 #pragma once
 
+#include "../../game/aligned_array.hpp"
+
 #include <cstddef>
 #include <filesystem>
 #include <stdexcept>
@@ -26,8 +28,8 @@ struct import_options {
 
 /// The blocks of `files`, each imported by its own child, all at once. Throws import_error for the
 /// first that cannot be had.
-std::vector<std::vector<std::byte>> import_models(const std::vector<std::filesystem::path>& files,
-                                                  const import_options& options);
+std::vector<aligned_array<std::byte>> import_models(const std::vector<std::filesystem::path>& files,
+                                                    const import_options& options);
 
 /// The child's side: imports `file`, writes the block to `descriptor`; the exit status.
 int run_import_child(const std::filesystem::path& file, const std::string& fault, int descriptor);

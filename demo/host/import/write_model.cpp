@@ -1,3 +1,4 @@
+#include "../../game/aligned_array.hpp"
 #include "../../game/hash_bytes.hpp"
 #include "model_source.hpp"
 
@@ -14,8 +15,8 @@ namespace {
 class block_writer {
 public:
     template <class Item>
-    std::uint32_t append(const Item* items, std::size_t count) {
-        bytes_.resize((bytes_.size() + 15) / 16 * 16);
+    std::uint32_t append(const Item* items, std::size_t count, std::size_t alignment = 16) {
+        bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
         const std::size_t at = bytes_.size();
         bytes_.resize(at + count * sizeof(Item));
         if (count != 0) std::memcpy(bytes_.data() + at, items, count * sizeof(Item));
@@ -119,7 +120,7 @@ void write_meshes(const model_source& model, model_header& header, block_writer&
     }
     header.vertex_count = static_cast<std::uint32_t>(vertices.size());
     header.index_count = static_cast<std::uint32_t>(indices.size());
-    header.vertices_at = writer.append(vertices.data(), vertices.size());
+    header.vertices_at = writer.append(vertices.data(), vertices.size(), array_alignment);
     header.indices_at = writer.append(indices.data(), indices.size());
     header.colours_at = writer.append(colours.data(), colours.size());
 }

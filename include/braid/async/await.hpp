@@ -214,9 +214,11 @@ concept has_result = requires(T& awaiter) { awaiter.result(); };
 
 // ---- tasks -------------------------------------------------------------------------------------
 
-/// Until that task is complete; or a completion, by its id.task(). A thread that waits for the
-/// coroutine helps with it. Of a task that was complete before, an id says nothing but that.
+/// Until that task is complete. A thread that waits for the coroutine helps with it. Of a task that
+/// was complete before, an id says nothing but that.
 inline auto operator co_await(task_id id) { return detail::task_awaiter(id); }
+/// Until somebody has settled it and nothing is left of it: as `co_await id.task()`.
+inline auto operator co_await(completion_id id) { return detail::task_awaiter(id.task()); }
 /// Does it, and gives the value.
 template <class T>
 auto operator co_await(future<T>&& f) {

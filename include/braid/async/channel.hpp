@@ -114,21 +114,16 @@ public:
         detail::point(rt_);
         {
             const detail::locked lock(lock_);
-            closed_ = true;
+            closed_.store(true, relaxed);
         }
         while (detail::waiting_task* const w = one_that_waits()) {
             detail::complete_awaited(rt_, w->id);
         }
     }
 
-    bool closed() const {
-        const detail::locked lock(lock_);
-        return closed_;
-    }
-    std::size_t size() const {
-        const detail::locked lock(lock_);
-        return count_;
-    }
+    // relaxed: what they were, without the lock under which they are written.
+    bool closed() const { return closed_.load(relaxed); }
+    std::size_t size() const { return count_.load(relaxed); }
     /// By drops_oldest, so far.
     std::uint64_t dropped() const {
         const detail::locked lock(lock_);
@@ -164,9 +159,15 @@ private:
         if (released != nullptr) detail::complete_awaited(rt_, released->id);
         if (ended) detail::complete_awaited(rt_, w.id);
     }
+    /// Without the lock: it would wait, so it need not try before it waits.
+    bool pop_waits() const { return size() == 0 && !closed(); }
+    bool push_waits() const {
+        return options_.when_full == full_channel::waits && size() == options_.capacity &&
+               !closed();
+    }
     /// True: done, or closed.
     bool pop_now(waiter& w, detail::waiting_task*& released) BRAID_REQUIRES(lock_) {
-        if (count_ == 0) return closed_;
+        if (size() == 0) return closed();
         take_first(&w.value);
         w.done = true;
         if (auto* const p = static_cast<waiter*>(pushers_.take())) {
@@ -177,12 +178,12 @@ private:
         return true;
     }
     bool push_now(waiter& w, detail::waiting_task*& released) BRAID_REQUIRES(lock_) {
-        if (closed_) return true;
+        if (closed()) return true;
         if (auto* const p = static_cast<waiter*>(poppers_.take())) {
             p->value.emplace(std::move(*w.value));
             p->done = true;
             released = p;
-        } else if (count_ == options_.capacity) {
+        } else if (size() == options_.capacity) {
             if (options_.when_full == full_channel::waits) return false;
             std::optional<T> oldest;
             take_first(&oldest);
@@ -200,17 +201,21 @@ private:
         const std::uint32_t at = first_ + i;
         return cells_[at < options_.capacity ? at : at - options_.capacity];
     }
-    void put(T& v) BRAID_REQUIRES(lock_) { std::construct_at(&cell(count_++), std::move(v)); }
+    void put(T& v) BRAID_REQUIRES(lock_) {
+        const std::uint32_t count = count_.load(relaxed);
+        std::construct_at(&cell(count), std::move(v));
+        count_.store(count + 1, relaxed);
+    }
     void take_first(std::optional<T>* to) BRAID_REQUIRES(lock_) {
         T& oldest = cell(0);
         if (to != nullptr) to->emplace(std::move(oldest));
         std::destroy_at(&oldest);
-        --count_;
+        count_.store(count_.load(relaxed) - 1, relaxed);
         if (++first_ == options_.capacity) first_ = 0;
     }
     void clear() {
         const detail::locked lock(lock_);
-        while (count_ != 0) take_first(nullptr);
+        while (size() != 0) take_first(nullptr);
     }
     detail::waiting_task* one_that_waits() {
         const detail::locked lock(lock_);
@@ -221,11 +226,14 @@ private:
     detail::runtime& rt_;
     T* const cells_;
     const channel_options options_;
-    mutable detail::mutex lock_;
-    std::uint32_t first_ BRAID_GUARDED_BY(lock_) = 0, count_ BRAID_GUARDED_BY(lock_) = 0;
+    const detail::waiting_lock guard_{rt_};
+    detail::mutex& lock_ = guard_.internals();
+    std::uint32_t first_ BRAID_GUARDED_BY(lock_) = 0;
     std::uint64_t dropped_ BRAID_GUARDED_BY(lock_) = 0;
-    bool closed_ BRAID_GUARDED_BY(lock_);
-    detail::waiting_tasks poppers_{rt_}, pushers_{rt_};
+    // Written under the lock.
+    atomic<std::uint32_t> count_{0};
+    atomic<bool> closed_;
+    detail::waiting_tasks poppers_{lock_}, pushers_{lock_};
 };
 
 template <class T>
@@ -234,7 +242,7 @@ public:
     pop_awaiter(channel& of, std::source_location where) : of_(of), where_(where) {}
     bool await_ready() {
         detail::point(of_.rt_);
-        return of_.attempt(&channel::pop_now, own_);
+        return !of_.pop_waits() && of_.attempt(&channel::pop_now, own_);
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> by) {
@@ -273,7 +281,7 @@ public:
     }
     bool await_ready() {
         detail::point(of_.rt_);
-        return of_.attempt(&channel::push_now, own_);
+        return !of_.push_waits() && of_.attempt(&channel::push_now, own_);
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> by) {

@@ -236,6 +236,40 @@ future<T> co_spawn(scheduler& s, const task_options& options, co<T>&& c) {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_co = false;
+template <class T>
+inline constexpr bool is_co<co<T>> = true;
+
+/// The frame owns the callable, so that captures live as long as the coroutine that uses them.
+template <class F, class Co = std::invoke_result_t<F&>>
+Co owning(F f) {
+    co_return co_await f();
+}
+
+}  // namespace detail
+
+/// Calls `f()`, which makes the coroutine, in the task, and keeps `f` until that has returned: a
+/// lambda's captures may be used after a suspension. Costs a frame more.
+template <class F>
+    requires(!detail::is_co<std::remove_cvref_t<F>>)
+auto co_spawn(scheduler& s, const task_options& options, F&& f) {
+    using callable = std::decay_t<F>;
+    constexpr bool makes_one = [] {
+        if constexpr (std::is_invocable_v<callable&>) {
+            return detail::is_co<std::invoke_result_t<callable&>>;
+        }
+        return false;
+    }();
+    static_assert(makes_one,
+                  "co_spawn() takes a coroutine, or a callable without parameters that makes one");
+    if constexpr (makes_one) {
+        return co_spawn(s, options, detail::owning<callable>(std::forward<F>(f)));
+    }
+}
+
+namespace detail {
+
 class parked_at_event : public awaiter {
 public:
     explicit parked_at_event(event_wait& w) : wait_(w) {}

@@ -37,7 +37,8 @@ struct fd_event {
 /// does so again and again: stop() it.
 ///
 /// The thread is that of the timers, see timer. Where the descriptor is closed, a regular file, or
-/// one more than the system watches, and under a chooser, error() says so and nothing comes. A
+/// one more than the system watches, and under a chooser, error() says so and nothing comes.
+/// Without memory for a task the event waits, and is tried again in 10 ms. A
 /// source must be destroyed before its scheduler. Any thread may call; a task of its own all but
 /// the destructor. Cost: three calls into the system and two tasks an event.
 class fd_source {

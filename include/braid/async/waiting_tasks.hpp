@@ -3,7 +3,6 @@
 // task waits by lies in its coroutine's frame, so that waiting takes no memory of the list.
 
 #include "braid/base/mutex.hpp"
-#include "braid/base/policy.hpp"
 #include "braid/core/suspend.hpp"
 
 #include <cstddef>
@@ -13,6 +12,21 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 class waiting_tasks;
+
+/// Guards the lists of one owner. The mutex outlives them: who cancels a wait may come to it when
+/// the list is gone. It is another owner's then, which does no harm.
+class waiting_lock {
+public:
+    explicit waiting_lock(runtime& rt) : rt_(rt), mutex_(take_waiting_mutex(rt)) {}
+    ~waiting_lock() { give_waiting_mutex(rt_, mutex_); }
+    waiting_lock(const waiting_lock&) = delete;
+    waiting_lock& operator=(const waiting_lock&) = delete;
+    mutex& internals() const { return mutex_; }
+
+private:
+    runtime& rt_;
+    mutex& mutex_;
+};
 
 /// Until its `id` is complete. Guarded by the list's lock, but for what is written before anybody
 /// else has it: `in`, `lock` and `id`.
@@ -26,11 +40,12 @@ struct waiting_task {
     bool cancelled = false;  // before it was listed
 };
 
-/// The caller that takes a task out of the list completes its `id`. May end while those that were
-/// taken are about to be cancelled, but not while any is listed.
+/// The caller has the lock, but for arm(). The one that takes a task out of the list completes its
+/// `id`, without the lock. May end while those that were taken are about to be cancelled, but not
+/// while any is listed.
 class waiting_tasks {
 public:
-    explicit waiting_tasks(runtime& rt) : lock_(lock_of_waiting(rt, this)) {}
+    explicit waiting_tasks(mutex& lock) : lock_(lock) {}
     waiting_tasks(const waiting_tasks&) = delete;
     waiting_tasks& operator=(const waiting_tasks&) = delete;
 
@@ -44,26 +59,21 @@ public:
     }
     /// False: it was cancelled meanwhile; the caller completes it.
     bool list(waiting_task& w) {
-        const locked lock(lock_);
         if (w.cancelled) return false;
         w.listed = true;
         w.before = last_;
         (last_ != nullptr ? last_->next : first_) = &w;
         last_ = &w;
-        count_.store(size() + 1, relaxed);
+        ++count_;
         return true;
     }
     /// The one that has waited longest. Null: there is none.
     waiting_task* take() {
-        if (size() == 0) return nullptr;
-        const locked lock(lock_);
         waiting_task* const w = first_;
         if (w != nullptr) unlist(*w);
         return w;
     }
-    // relaxed: a channel lists and takes under a lock of its own, and a coroutine that comes to a
-    // loop meanwhile waits for the next frame. Who leaves is missed by nobody.
-    std::size_t size() const { return count_.load(relaxed); }
+    std::size_t size() const { return count_; }
 
 private:
     void unlist(waiting_task& w) {
@@ -71,7 +81,7 @@ private:
         (w.next != nullptr ? w.next->before : last_) = w.before;
         w.next = w.before = nullptr;
         w.listed = false;
-        count_.store(size() - 1, relaxed);
+        --count_;
     }
     static bool leave(void* waiting, completion_id) {
         auto& w = *static_cast<waiting_task*>(waiting);
@@ -85,7 +95,7 @@ private:
     mutex& lock_;
     waiting_task* first_ = nullptr;
     waiting_task* last_ = nullptr;
-    atomic<std::size_t> count_{0};
+    std::size_t count_ = 0;
 };
 
 }  // namespace detail

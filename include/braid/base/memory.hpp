@@ -22,6 +22,8 @@ enum class memory_tag : std::uint8_t {
     frame,
     completion,
     coroutine,  // frames above 1 KiB
+    device,     // of processors: buffers, and what was submitted
+    file,       // of readers: buffers, and what was asked for
     count
 };
 

@@ -112,6 +112,22 @@ struct task_event {
 inline constexpr unsigned start_ready_now = 1;    // `ready` came at that moment, too
 inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() reported the name, to listeners
 
+/// What a processor that is none of our threads has done for a task; see on_external().
+struct external_run {
+    std::uint32_t processor = 0;      // of the process: tells apart those of one name
+    const char* processor_name = "";  // good during the call
+    task_id work = {};                // the completion, as in `deferred`
+    task_id task = {};                // that it belongs to
+    const char* name = nullptr;       // of the completion
+    std::source_location where = {};  // as well
+    std::int64_t begin = 0, end = 0;  // ns of CLOCK_MONOTONIC
+    /// Both are wrong by so many ns at most, as they were read from another clock. 0: from ours.
+    std::int64_t clock_error = 0;
+    /// All that it reads had come, and what it wrote began to leave. 0: not known.
+    std::int64_t arrived = 0, left = 0;
+    bool lost = false;  // it did not end well; it may run again
+};
+
 class observer;
 
 /// A run of a graph begins: `spawned` for each node, an `edge` for each dependency, `ready` for
@@ -162,6 +178,10 @@ public:
         if (completes) on_event({event_kind::completed, {}, seat, UINT16_MAX, task, {}, name});
     }
     virtual void on_graph_run(const graph_run_events& all) { all.tell_each(*this); }
+
+    /// A processor has ended work; the `settled` of it follows, unless it had timed out, or runs
+    /// again. On whatever thread hears of it first; nothing of the processor is locked.
+    virtual void on_external(const external_run& done) { static_cast<void>(done); }
 
     /// False: nothing but `seated` is reported, and tasks cost what they cost without an observer.
     /// May change at any time; threads notice soon, not at once.

@@ -99,7 +99,9 @@ public:
     /// earlier only says "done". A cancelled task throws task_cancelled.
     BRAID_API void wait(task_id id, help policy = help::needed);
     /// False: the time is up; or the wait could never end, which was reported. Any `timeout`: see
-    /// nanoseconds; 0 looks once and runs at most one piece of needed work.
+    /// nanoseconds; 0 looks once and runs at most one piece of needed work. Without workers, and
+    /// where everybody else rests, it runs one of any work before it is out of time, as nobody else
+    /// would.
     BRAID_API bool wait_for(task_id id, nanoseconds timeout, help policy = help::needed);
     BRAID_API task_state state(task_id id) const;
     bool done(task_id id) const { return state(id) == task_state::done; }

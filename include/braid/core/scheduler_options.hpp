@@ -13,9 +13,10 @@ BRAID_NAMESPACE_BEGIN
 class observer;
 class chooser;
 
-/// How long a thread that finds nothing polls before it sleeps. With fewer workers than cores,
-/// and except for `power`, a wait watches what other threads still run for it for 50 µs before
-/// that.
+/// How long a thread that finds nothing polls before it sleeps. With fewer workers than cores, and
+/// except for `power`, it polls for longer while it has found work after short gaps: twice the
+/// mean of the last ones, 400 µs at most; and a wait watches what other threads still run for it
+/// for 50 µs before it sleeps.
 enum class parking : std::uint8_t {
     latency,   // 50 µs of looking
     balanced,  // 25 µs

@@ -1,7 +1,7 @@
 #pragma once
-// Loops over indices, elements and blocks. The calling thread takes from the front, a thread that
-// is free takes the upper half of what is left, and others halve that: there is no grain to tune,
-// and nothing that has not begun is out of reach, however long one element takes.
+// Loops over indices, elements and blocks. The calling thread takes from the front, threads that
+// are free take the upper half of what is left, and share that in the same way: there is no grain
+// to tune, and nothing that has not begun is out of reach, however long some elements take.
 //
 //   braid::parallel_for(scheduler, bodies.size(), [&](std::size_t i) { integrate(bodies[i]); });
 
@@ -79,28 +79,47 @@ private:
     shared_range* left_;
 };
 
-template <bool FromFront, class Body>
-void run_from(shared_range& left, Body& body, fork_context c) {
+template <class Front>
+void run_from_front(shared_range& left, Front& front, fork_context c) {
     range_closer on_exit(left);
-    for (index_range piece; FromFront ? left.take_front(piece) : left.take_half(piece);) {
-        body(c, piece);
+    for (index_range piece; left.take_front(piece);) {
+        front(c, piece);
         if (c.cancelled()) return on_exit.cancel();
     }
     on_exit.normal_end();
 }
 
+/// The upper half of what is left, again and again; and another thread may do the same meanwhile.
+template <class Back>
+void run_from_back(shared_range& left, Back& back, fork_context c) {
+    index_range half;
+    if (!left.take_half(half)) return;
+    const auto run_halves = [&left, &back, half](fork_context inner) {
+        range_closer on_exit(left);
+        index_range mine = half;
+        do {
+            back(inner, mine);
+            if (inner.cancelled()) return on_exit.cancel();
+        } while (left.take_half(mine));
+        on_exit.normal_end();
+    };
+    if (left.left() == 0) return run_halves(c);
+    fork_access::publish_next(c);
+    join(c, run_halves, [&left, &back](fork_context inner) { run_from_back(left, back, inner); });
+}
+
 /// `front(fork_context, index_range)` for pieces from the front, one after the other on this
-/// thread, until nothing is left; meanwhile another one calls `back` for the upper half of what is
-/// left, again and again.
+/// thread, until nothing is left; meanwhile others call `back` for the upper half of what is left,
+/// again and again.
 template <class Front, class Back>
 void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
     shared_range left(all);
     if (!fork_access::splits(c)) [[unlikely]]
-        return run_from<true>(left, front, c);
+        return run_from_front(left, front, c);
     fork_access::publish_next(c);
     join(
-        c, [&left, &front](fork_context inner) { run_from<true>(left, front, inner); },
-        [&left, &back](fork_context inner) { run_from<false>(left, back, inner); });
+        c, [&left, &front](fork_context inner) { run_from_front(left, front, inner); },
+        [&left, &back](fork_context inner) { run_from_back(left, back, inner); });
 }
 
 /// Runs `body(fork_context, index_range)` over a range of units, with help, which is helped itself.

@@ -30,18 +30,22 @@ struct fixed_pieces : even_pieces {
     index_range piece(std::size_t i) const { return range(i, i + 1); }
 };
 
-/// The pieces [first, last) as a tree whose shape depends on their number alone.
+/// The pieces [first, last) as a tree whose shape depends on their number alone. Other threads see
+/// its upper joins, of more than `most_private` pieces, before the first piece has run: it may be
+/// long.
 template <class T, class Piece, class Combine>
-T reduce_tree(fork_context c, std::size_t first, std::size_t last, Piece& piece, Combine& combine) {
+T reduce_tree(fork_context c, std::size_t first, std::size_t last, std::size_t most_private,
+              Piece& piece, Combine& combine) {
     if (last - first == 1) return piece(first);
     const std::size_t middle = first + (last - first) / 2;
+    if (last - first > most_private) fork_access::publish_next(c);
     auto [left, right] = join(
         c,
-        [first, middle, &piece, &combine](fork_context inner) {
-            return reduce_tree<T>(inner, first, middle, piece, combine);
+        [first, middle, most_private, &piece, &combine](fork_context inner) {
+            return reduce_tree<T>(inner, first, middle, most_private, piece, combine);
         },
-        [middle, last, &piece, &combine](fork_context inner) {
-            return reduce_tree<T>(inner, middle, last, piece, combine);
+        [middle, last, most_private, &piece, &combine](fork_context inner) {
+            return reduce_tree<T>(inner, middle, last, most_private, piece, combine);
         });
     return combine(std::move(left), std::move(right));
 }
@@ -64,7 +68,9 @@ T reduce_indices(Place&& place, std::size_t count, T identity, Map&& map, Combin
         return sum;
     };
     return detail::at_place(place, options.name, [&](fork_context c) {
-        return detail::reduce_tree<T>(c, 0, pieces.count(), piece, combine);
+        constexpr std::size_t public_parts = 16;
+        return detail::reduce_tree<T>(c, 0, pieces.count(), pieces.count() / public_parts, piece,
+                                      combine);
     });
 }
 

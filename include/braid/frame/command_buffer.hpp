@@ -28,7 +28,9 @@ namespace detail {
 BRAID_API void* frame_allocate(runtime& rt, std::size_t bytes, std::size_t alignment);
 BRAID_API void frame_release(runtime& rt, void* p, std::size_t bytes, std::size_t alignment);
 BRAID_API void report_commands_full(runtime& rt, const char* name, std::size_t limit);
-BRAID_API void report_commands_misused(runtime& rt, const char* name, const char* what);
+/// "'NAME': WHAT", as a misuse of `rule`.
+BRAID_API void report_frame_misused(runtime& rt, const char* rule, const char* name,
+                                    const char* what);
 
 }  // namespace detail
 
@@ -123,9 +125,8 @@ public:
     recorder record(std::size_t ordinal) {
         const bool ready = sorted_size_ == unsorted && ordinal <= UINT32_MAX;
         if (!ready) {
-            detail::report_commands_misused(rt_, options_.name,
-                                            "clear() it before the next frame is recorded, with "
-                                            "ordinals below 2^32");
+            report_misused(
+                "clear() it before the next frame is recorded, with ordinals below 2^32");
         }
         void* const own = ready ? segments_.take(&make_segment) : nullptr;
         return recorder(*this, static_cast<segment*>(own), static_cast<std::uint32_t>(ordinal));
@@ -152,9 +153,9 @@ public:
             if (sorted_[i].key != sorted_[i - 1].key || sorted_[i].place != sorted_[i - 1].place) {
                 continue;
             }
-            detail::report_commands_misused(rt_, options_.name,
-                                            "two recorders of a frame have the same ordinal: their "
-                                            "commands of equal keys play in no certain order");
+            report_misused(
+                "two recorders of a frame have the same ordinal: their commands of equal keys play "
+                "in no certain order");
             return false;
         }
         return true;
@@ -163,7 +164,7 @@ public:
     /// What sort() made. Empty, and reported: it has not, since the last clear().
     command_list<Command> sorted() const {
         if (sorted_size_ != unsorted) return {sorted_, sorted_size_};
-        detail::report_commands_misused(rt_, options_.name, "sort() it before it is played");
+        report_misused("sort() it before it is played");
         return {nullptr, 0};
     }
     /// f(const Command&) for each, one after the other.
@@ -224,6 +225,10 @@ private:
     };
     static constexpr std::size_t unsorted = SIZE_MAX;
 
+    void report_misused(const char* what) const {
+        detail::report_frame_misused(rt_, "commands are recorded, sorted, played", options_.name,
+                                     what);
+    }
     static void make_segment(void* where) { ::new (where) segment(); }
 
     template <class F>

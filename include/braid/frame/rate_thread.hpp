@@ -9,8 +9,8 @@
 
 #include "braid/base/bounded_queue.hpp"
 #include "braid/base/export.hpp"
+#include "braid/base/time_histogram.hpp"
 #include "braid/core/scheduler.hpp"
-#include "braid/frame/jitter.hpp"
 
 #include <array>
 #include <bit>
@@ -44,7 +44,7 @@ struct rate_report {
 namespace detail {
 
 struct rate_counts {
-    jitter_histogram lateness;
+    time_histogram lateness;
     atomic<std::uint64_t> missed{0}, failures{0};
 };
 

@@ -93,6 +93,9 @@ enum class record_kind : std::uint8_t {
     // ---- as far as here
 };
 
+// On a lane of kind `device` `started` and `ended` are when a processor began and ended with a
+// completion, task; `scope_begin` … `scope_end` between them are transfers.
+
 enum spawn_flags : std::uint8_t {
     spawn_priority = 3,    // mask: 0 low, 1 normal, 2 high
     spawn_restricted = 4,  // certain threads only may run it
@@ -147,13 +150,16 @@ struct lane {
     static constexpr std::uint32_t no_seat = 0xffffffff;
     std::string name;
     lane_kind kind = lane_kind::other;
-    std::uint32_t seat = no_seat;
-    std::uint64_t thread = 0;   // the system's number
-    std::uint64_t dropped = 0;  // records for which its ring had no room
+    std::uint32_t seat = no_seat;  // of a device: the processor's number
+    std::uint64_t thread = 0;      // the system's number
+    std::uint64_t dropped = 0;     // records for which its ring had no room
     std::vector<record> records;
     /// Known only if it was recorded: the system may refuse one thread what it gave another. See
     /// switches_of().
     std::optional<switch_level> switches = {};
+    /// Times of its records are wrong by so many ns at most, as a processor's own clock has them.
+    /// 0: they are those of the threads, or nobody said.
+    std::uint32_t clock_error = 0;
 };
 
 /// The two clocks at one moment. Times of records are made from ticks by these.

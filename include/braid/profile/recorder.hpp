@@ -85,6 +85,7 @@ public:
     BRAID_API void on_end(std::uint16_t seat, task_id task, const char* name,
                           bool completes) override;
     BRAID_API void on_graph_run(const graph_run_events& all) override;
+    BRAID_API void on_external(const external_run& done) override;
 
     // ---- what the program marks itself; any thread. Text is as names of tasks are.
 

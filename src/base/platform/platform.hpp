@@ -93,6 +93,31 @@ void walk_stack(bool (*frame)(void* user, std::uintptr_t address), void* user) n
 std::uint64_t float_control() noexcept;
 void set_float_control(std::uint64_t bits) noexcept;
 
+// ---- memory -------------------------------------------------------------------------------
+
+/// So many bytes, rounded up to whole pages and filled with 0. Who touches the page before them or
+/// the one behind them ends the process. Null: the system refuses.
+void* map_guarded(std::size_t bytes) noexcept;
+void unmap_guarded(void* memory, std::size_t bytes) noexcept;
+
+std::size_t page_bytes() noexcept;
+enum class access : std::uint8_t { none, read, all };
+/// The pages from `memory`, where one begins, that have these bytes, are there for so much.
+void protect(void* memory, std::size_t bytes, access how) noexcept;
+
+struct access_fault {
+    std::uintptr_t address = 0;
+    bool writes = false;
+    bool is_closed = false;  // there is a page, which grants less
+};
+/// Called by a thread that has touched what it may not, in its handler of signals. True: it tries
+/// again. False: the process ends as it would have without.
+using access_fn = bool (*)(const access_fault& what);
+/// One for the process; a later one replaces it.
+void watch_access(access_fn asked) noexcept;
+/// To the standard error; may be called in a handler of signals.
+void write_error(const char* text) noexcept;
+
 // ---- machine ------------------------------------------------------------------------------
 
 /// Cores that this process may use: the smaller of the affinity mask and the cgroup CPU quota

@@ -7,7 +7,9 @@ namespace detail {
 
 class runtime::settling {
 public:
-    explicit settling(const runtime& rt) : rt_(rt), own_(rt.bound() && is_own(*rt.bound())) {
+    explicit settling(const runtime& rt) : settling(rt, rt.bound()) {}
+    /// `bound`: the calling thread's seat; null: it has none.
+    settling(const runtime& rt, const whole_seat* bound) : rt_(rt), own_(keeps(bound)) {
         // relaxed: a thread that sees what this call has settled sees it, too.
         if (!own_) rt_.settling_.fetch_add(1, relaxed);
     }
@@ -19,8 +21,14 @@ public:
     settling& operator=(const settling&) = delete;
 
 private:
+    /// Without being counted: a thread of the scheduler's is joined, and the body that runs on
+    /// another one has not ended.
+    static bool keeps(const whole_seat* w) {
+        return w != nullptr && (is_own(*w) || w->top != nullptr);
+    }
+
     const runtime& rt_;
-    const bool own_;  // a thread of the scheduler's is joined
+    const bool own_;
 };
 
 }  // namespace detail

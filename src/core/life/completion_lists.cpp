@@ -1,11 +1,9 @@
 #include "core/life/completion_lists.hpp"
 
-#include <iterator>
-
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-void completion_lists::list_and_arm(std::uint32_t index, std::uint32_t shares) {
+void completion_lists::list_and_arm(std::uint32_t index, std::uint32_t as, std::uint32_t shares) {
     shard& in = shard_of(index);
     completion_facts& own = completion_at(slot_at(index));
     const locked lock(in.lock);
@@ -13,13 +11,19 @@ void completion_lists::list_and_arm(std::uint32_t index, std::uint32_t shares) {
     own.before = no_index;
     if (in.first != no_index) completion_at(slot_at(in.first)).before = index;
     in.first = index;
-    arm_completion(slot_at(index).open, slot_at(index).generation(), shares);
+    own.listed = true;
+    arm_completion(slot_at(index).open, slot_at(index).generation(), as, shares);
 }
 
 void completion_lists::unlist(std::uint32_t index) {
     shard& in = shard_of(index);
-    const completion_facts& own = completion_at(slot_at(index));
+    completion_facts& own = completion_at(slot_at(index));
     const locked lock(in.lock);
+    if (own.listed) unlink(in, own);
+}
+
+void completion_lists::unlink(shard& in, completion_facts& own) {
+    own.listed = false;
     if (own.before != no_index) {
         completion_at(slot_at(own.before)).next = own.next;
     } else {
@@ -31,26 +35,32 @@ void completion_lists::unlist(std::uint32_t index) {
 void completion_lists::ask_all_of(life_seat& w, const scope_state& of) {
     for (shard& in : lists_) {
         // Put into queues without the lock: with a chooser another thread may go on there.
-        std::uint32_t asked[32];
-        std::size_t count = 0;
-        do {
-            count = ask_some_of(in, of, asked);
-            for (std::size_t n = 0; n < count; ++n) put_completion(w, asked[n]);
-        } while (count == std::size(asked));
+        for (std::uint32_t i = take_asked(in, of); i != no_index;) {
+            const std::uint32_t index = i;
+            i = completion_at(slot_at(i)).next;  // before it may end
+            put_completion(w, index);
+        }
     }
 }
 
-std::size_t completion_lists::ask_some_of(shard& in, const scope_state& of,
-                                          std::span<std::uint32_t> asked) {
+/// Returns those that are to be asked, linked by `next`. Nobody asks them again, so they leave the
+/// list; each stays as it is by the share of the question.
+std::uint32_t completion_lists::take_asked(shard& in, const scope_state& of) {
+    std::uint32_t first = no_index;
+    std::uint32_t* last = &first;
     const locked lock(in.lock);
-    std::size_t count = 0;
-    for (std::uint32_t i = in.first; i != no_index && count != asked.size();
-         i = completion_at(slot_at(i)).next) {
+    for (std::uint32_t i = in.first, next = no_index; i != no_index; i = next) {
         slot& s = slot_at(i);
+        completion_facts& own = completion_at(s);
+        next = own.next;
         if (scope_of(s.environment.load(relaxed)) != &of) continue;
-        if (ask_completion(s.open, s.generation())) asked[count++] = i;
+        if (!ask_completion(s.open, s.generation())) continue;
+        unlink(in, own);
+        own.next = no_index;
+        *last = i;
+        last = &own.next;
     }
-    return count;
+    return first;
 }
 
 // seq_cst: the phase that says so was set before these loads, a completion is armed before its

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <new>
-#include <span>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -23,13 +22,16 @@ void ask_late(runtime& rt, whole_seat& w, std::uint64_t word, const arrival& wha
 struct completion_facts {
     completion_hint hint;
     std::int64_t armed_at = 0;
-    std::uint32_t next = no_index, before = no_index;  // guarded by the list's lock
-    int code = 0;                                      // the winner's
-    std::uint32_t extra = no_index;                    // what few have: a completion_extra
+    // Guarded by the list's lock; once one that asks has taken it out, that one's.
+    std::uint32_t next = no_index, before = no_index;
+    int code = 0;                    // the winner's
+    std::uint32_t extra = no_index;  // what few have: a completion_extra
     enum class end : std::uint8_t { by_result, cancelled, late };
     end how = end::by_result;
     bool asked_late = false;   // by its deadline,
     bool due_is_well = false;  // which is no failure
+    bool awaited = false;      // by a body that suspends: it has no share of the parent's open work
+    bool listed = false;       // guarded by the list's lock
 };
 static_assert(sizeof(completion_facts) <= closure_bytes);
 
@@ -61,9 +63,10 @@ public:
     void give_extra(life_seat& w, std::uint32_t index) { extras_.give(w.completion_extras, index); }
 
     /// Within a scope: a thread that cancels it finds it armed, or has cancelled before.
-    void list_and_arm(std::uint32_t index, std::uint32_t shares);
+    void list_and_arm(std::uint32_t index, std::uint32_t as, std::uint32_t shares);
     void unlist(std::uint32_t index);
-    /// The scope was cancelled: each of its completions is asked.
+    /// The scope was cancelled: each of its completions is asked. Looks once at each that is
+    /// listed.
     void ask_all_of(life_seat& w, const scope_state& in);
     /// A discarding shutdown began: every one is.
     void ask_all(life_seat& w);
@@ -84,8 +87,8 @@ private:
     static constexpr unsigned shards = 16;
     /// Slots that one thread takes one after the other come in batches.
     shard& shard_of(std::uint32_t index) { return lists_[index / 32 % shards]; }
-    /// Returns how many.
-    std::size_t ask_some_of(shard& in, const scope_state& of, std::span<std::uint32_t> asked);
+    void unlink(shard& in, completion_facts& own) BRAID_REQUIRES(in.lock);
+    std::uint32_t take_asked(shard& in, const scope_state& of);
 
     index_pool<completion_extra> extras_;
     shard lists_[shards];

@@ -54,13 +54,14 @@ completion_id completions_room::make(life_seat& w, task_id running, completion_o
     const std::uint32_t index = take_slot(w);
     if (index != no_index) {
         slot& s = slot_at(index);
-        open_words(s.open, s.successors, s.generation() + 1, 1);
+        open_words(s.open, s.successors, s.generation() + 1, what_it_is(by) | 1);
         if (!identified() || fill_detail(w, s, {.where = {}}, draft_kind::spawned)) {
             completion_facts& facts = *::new (static_cast<void*>(s.storage)) completion_facts;
             facts.hint = with.cancel;
             facts.armed_at = active_policy::coarse_now();
             facts.extra = extra;
             facts.due_is_well = by == awaited_by::body_that_sleeps;
+            facts.awaited = by != awaited_by::nobody;
             if (more) extra_at(extra).held = std::move(with.keep);
             return arm(w, index, running, with, by);
         }
@@ -84,12 +85,18 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
     s.level.store(p.level.load(relaxed), relaxed);
     s.environment.store(p.environment.load(relaxed), relaxed);
     s.waits_for.store(1, relaxed);
-    s.ordinal.store(p.births.fetch_add(1, relaxed) + 1, relaxed);
     link_parent(s, index_of(running.value));
-    // relaxed: the running body's share keeps the count above 0 meanwhile.
-    p.open.fetch_add(1, relaxed);
-    seat_counters::add(w.counters.deferred);
     const task_id id = id_of(index);
+    if (by != awaited_by::nobody) {
+        // The waiting body itself keeps the parent open, and receives a failure. Before it is
+        // armed, as it may end at once.
+        link_first_edge(w, index_of(running.value), id);
+    } else {
+        s.ordinal.store(p.births.fetch_add(1, relaxed) + 1, relaxed);
+        // relaxed: the running body's share keeps the count above 0 meanwhile.
+        p.open.fetch_add(1, relaxed);
+    }
+    seat_counters::add(w.counters.deferred);
     if (observed()) {
         const spawn_facts facts{.where = with.where,
                                 .level = level_of(s),
@@ -101,18 +108,14 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
                             .name = s.name,
                             .facts = &facts});
     }
-    if (by != awaited_by::nobody) {
-        // Before it is armed: what ends it at once finds who receives a failure.
-        link_edge(w, index_of(running.value), id, false);
-        if (observed()) report(w, event_kind::edge, running, id);
-    }
+    if (by != awaited_by::nobody && observed()) report(w, event_kind::edge, running, id);
     const bool timed = with.deadline.value != forever.value;
     // With a share for the timer's number, which the end reads.
     const std::uint32_t shares = timed ? 2 : 1;
     if (scope_of(s.environment.load(relaxed)) != nullptr) {
-        list_and_arm(index, shares);
+        list_and_arm(index, what_it_is(by), shares);
     } else {
-        arm_completion(s.open, generation_of(id.value), shares);
+        arm_completion(s.open, generation_of(id.value), what_it_is(by), shares);
     }
     if (timed && !arm_deadline(w, id, with.deadline)) return {};
     // After it was armed: who cancels or begins to discard finds it then, or is seen here. seq_cst:
@@ -140,13 +143,59 @@ bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadli
 
 // ---- settled -----------------------------------------------------------------------------------
 
+const char* completions_room::why_not_settled_outside(completion_id id) const {
+    const std::uint32_t generation = generation_of(id.value);
+    // relaxed: what an id is of never changes.
+    const std::uint64_t word =
+        has_slot(index_of(id.value)) ? slot_at(id.task()).open.load(relaxed) : 0;
+    if (generation == 0 || generation > generation_of(word) ||
+        (generation == generation_of(word) &&
+         (index_of(word) & (completion_deferred | completion_awaited)) == 0)) {
+        return "complete only ids that defer() of this scheduler has returned";
+    }
+    if (generation == generation_of(word) && (index_of(word) & completion_awaited) != 0) {
+        return "a wait of a coroutine ends by what it awaits: complete() is for ids of defer()";
+    }
+    return nullptr;
+}
+
+bool completions_room::is_settled(completion_id id) const {
+    if (generation_of(id.value) == 0 || !has_slot(index_of(id.value))) return false;
+    const slot& s = slot_at(id.task());
+    switch (state_of_completion(s.open, generation_of(id.value))) {
+        case completion_now::another_task:
+        case completion_now::armed:
+            return false;
+        case completion_now::settled:
+            return true;
+        case completion_now::gone:
+            return state_of(id.task()) == task_state::done;
+    }
+    return false;
+}
+
 bool completions_room::settle_completion(life_seat& w, completion_id id,
                                          const completion_result& result) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slot_at(index);
+    const bool plain = result.code == 0 && result.error == nullptr && !observed();
+    if (plain && claim_and_drop_completion(s.open, generation_of(id.value))) {
+        complete(w, index);
+        return true;
+    }
     if (!claim_completion(s.open, generation_of(id.value))) return false;
     report_settled(w, id.task());
     if (result.code != 0 || result.error != nullptr) fail(w, index, result);
+    if (drop_completion(s.open)) complete(w, index);
+    return true;
+}
+
+bool completions_room::settle_as_cancelled(life_seat& w, completion_id id) {
+    const std::uint32_t index = index_of(id.value);
+    slot& s = slot_at(index);
+    if (!claim_completion(s.open, generation_of(id.value))) return false;
+    report_settled(w, id.task());
+    record_failure(w, index, nullptr, 0);
     if (drop_completion(s.open)) complete(w, index);
     return true;
 }
@@ -221,9 +270,13 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     }
     const bool failed = s.has(flag_failed);
     outcome* const own = failed ? outcome_of(s) : nullptr;
+    const bool awaited = facts.awaited;
+    if (awaited) {
+        seat_counters::add(w.counters.settled);  // first: then the parent goes on
+    }
     const bool received =
         notify_dependents(w, index, close_and_take(s.successors, s.generation()), own);
-    if (failed && received) {
+    if (failed && (received || awaited)) {
         drop(take_outcome(s));
     } else if (failed) {
         if (outcome* const result = take_outcome(s)) {
@@ -234,6 +287,7 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     }
     free_detail(w, s);
     clean_and_give_slot(w, index);
+    if (awaited) return;
     seat_counters::add(w.counters.settled);
     own_work_done(w, parent);
 }

@@ -19,22 +19,15 @@ public:
                                 bool due_is_well);
     /// False: somebody was first. On a thread that may run code of the program.
     bool settle_completion(life_seat& w, completion_id id, const completion_result& result);
+    /// The same; its task counts as cancelled.
+    bool settle_as_cancelled(life_seat& w, completion_id id);
     /// Does it without memory and without a lock, and leaves the rest to another thread.
     bool try_settle_completion(life_seat& w, completion_id id, int code);
-    /// False: the scheduler never issued it.
-    bool issued(completion_id id) const {
-        return has_slot(index_of(id.value)) &&
-               generation_of(id.value) <= slot_at(id.task()).generation() &&
-               generation_of(id.value) != 0;
-    }
-
-    /// Nobody has settled it. Of one that was issued.
-    bool is_armed(completion_id id) const {
-        // acquire: pairs with the drop of who settled it.
-        const std::uint64_t word = slot_at(id.task()).open.load(acquire);
-        return generation_of(word) == generation_of(id.value) &&
-               (index_of(word) & completion_open) != 0;
-    }
+    /// Null; or a sentence that says why nobody but the scheduler may settle it. An id that is
+    /// stale is well, whatever it was.
+    const char* why_not_settled_outside(completion_id id) const;
+    /// Somebody has settled it; what came before that is visible. False also: never issued.
+    bool is_settled(completion_id id) const;
 
     /// Open ones, as many as there is room for; how many there are.
     std::size_t show_completions(life_seat& w, completion_info* rows, std::size_t capacity);
@@ -47,6 +40,9 @@ public:
 
 private:
     enum class awaited_by : std::uint8_t { nobody, body, body_that_sleeps };
+    static std::uint32_t what_it_is(awaited_by by) {
+        return by == awaited_by::nobody ? completion_deferred : completion_awaited;
+    }
     completion_id make(life_seat& w, task_id running, completion_options& with, awaited_by by);
     completion_id arm(life_seat& w, std::uint32_t index, task_id running,
                       const completion_options& with, awaited_by by);

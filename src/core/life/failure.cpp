@@ -10,9 +10,11 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
                                std::uint32_t ordinal, const char* by) {
     const slot& s = slot_at(index);
     scope_state* const in = scope_of(s.environment.load(relaxed));
-    if (error != nullptr && in != nullptr && in->policy == on_failure::cancel) {
-        in->cancelled.store(true, release);  // pairs with scope_cancelled()
-        ask_all_of(w, *in);
+    // release: pairs with scope_cancelled(). What suspends or is armed after the first failure sees
+    // that, so later ones need not look again.
+    if (error != nullptr && in != nullptr && in->policy == on_failure::cancel &&
+        !in->cancelled.exchange(true, release)) {
+        cancel_waits_of(w, *in);
     }
     if (by == nullptr) by = s.name;
     if (outcome* result = new_outcome(error, by)) return adopt(w, index, result, ordinal);
@@ -20,6 +22,13 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
     // empty task is one that was refused for want of memory itself: its parent has not failed.
     if (!s.has(flag_empty)) slot_at(index).flags.fetch_or(flag_failed, relaxed);
     if (error != nullptr) report_unobserved(by != nullptr ? by : "", std::move(error));
+}
+
+void life_room::cancel_waits_of(life_seat& w, const scope_state& of) {
+    ask_all_of(w, of);
+    end_listed_waits(w, of, [&](std::uint32_t index, std::uint32_t shares) {
+        if (drop_waits(slot_at(index).waits_for, shares)) make_ready(w, index, {});
+    });
 }
 
 void life_room::pass_on(life_seat& w, const slot& s, outcome& result, std::uint32_t parent) {

@@ -260,8 +260,13 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
 
 void life_room::own_work_done(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
+    const std::uint16_t flags = s.flags.load(relaxed);
+    // The word of a completion, which may have children, says more than shares.
+    const bool outside = (flags & flag_own_kind) != 0 && s.kind == &completion_kind;
     // A posted task has no other shares: nobody knows its id.
-    if (s.has(flag_posted) || drop_open_work(s.open)) complete(w, index);
+    const bool last = (flags & flag_posted) != 0 ||
+                      (outside ? drop_completion(s.open) : drop_own_share(w, s, index));
+    if (last) complete(w, index);
 }
 
 // Completing one task may complete others without end (parents, joins, cancelled successors): they
@@ -322,6 +327,7 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
         if (drop_wait(to.waits_for)) make_ready(w, successor, id);
         e = next;
     }
+    if (result != nullptr) received |= give_to_unentered(w, id, *result);
     if ((static_cast<std::uint32_t>(head) & waited_bit) == 0) return received;
     const unsigned woken = lot().wake(
         id.value, UINT32_MAX,
@@ -337,9 +343,11 @@ void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t
                                 outcome* result) {
     slot& s = slot_at(index);
     const std::uint32_t parent = s.parent.load(relaxed);
-    bool received = notify_dependents(w, index, head, result);
-    // A handle that was dropped before the end receives nothing.
-    received = received || (s.has(flag_detailed) && detail_of(s)->holders.load(acquire) > 1);
+    // A handle that was dropped before the end receives nothing. One that is held now does: a
+    // successor may take the failure and drop it at once.
+    const bool held =
+        result != nullptr && s.has(flag_detailed) && detail_of(s)->holders.load(acquire) > 1;
+    const bool received = notify_dependents(w, index, head, result) || held;
     if (result != nullptr && !received) pass_on(w, s, *result, parent);
     scope_state* const in = scope_of(s.environment.load(relaxed));
     const end_of_task end = how_it_ended(s);
@@ -372,7 +380,7 @@ bool life_room::report_end(life_seat& w, slot& s, task_id id, bool posted) {
     bool last = posted || drop_only_open_work(s.open);
     watcher().on_end(w.index, id, s.name, last);
     if (last) return true;
-    last = drop_open_work(s.open);
+    last = drop_own_share(w, s, index_of(id.value));
     if (last) report(w, event_kind::completed, id, {}, s.name);
     return last;
 }

@@ -2,7 +2,7 @@
 // A task's life: it is opened, published, ready, and in the end complete; how it failed, and who
 // receives that.
 
-#include "core/life/completion_lists.hpp"
+#include "core/life/suspension_lists.hpp"
 #include "core/task/words.hpp"
 
 #include <cstdint>
@@ -17,16 +17,17 @@ struct plain_end {
     std::uint64_t head;  // if closed: what close_and_take() gave
 };
 
-class life_room : public completion_lists {
+class life_room : public suspension_lists {
 public:
-    using completion_lists::completion_lists;
+    using suspension_lists::suspension_lists;
 
     // ---- open
     /// Whether a thread may make tasks now: any while the scheduler runs, tasks also while it
-    /// drains.
+    /// drains, and those who end the work of open ones.
     bool accepts_from(const life_seat& w) const {
         const life now = phase(acquire);  // pairs with advance_phase()
-        return now == life::running || (now == life::draining && w.top != nullptr);
+        return now == life::running ||
+               (now == life::draining && (w.top != nullptr || w.makes_children));
     }
     draft open(life_seat& w, const task_options& options, draft_kind kind);
     /// For a task without options: the same without the branches that others need.
@@ -88,6 +89,12 @@ public:
     std::uint64_t refused() const { return refused_.load(relaxed); }
 
 protected:
+    // ---- wait_at_hand.cpp
+    /// Others may complete the task from here on: a wait of this thread that runs it is registered.
+    void enter_wait_at_hand(life_seat& w, std::uint32_t index);
+    /// The scope was cancelled: its completions are asked, and what its tasks await, they await no
+    /// longer.
+    void cancel_waits_of(life_seat& w, const scope_state& of);
     void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
 
     struct first_words {
@@ -105,8 +112,15 @@ private:
                 bool any_outcome);
     bool depend_on_all(life_seat& w, std::uint32_t index, const task_options& o);
     bool report_end(life_seat& w, slot& s, task_id id, bool posted);
+    bool drop_own_share(life_seat& w, slot& s, std::uint32_t index) {
+        if (w.unentered != nullptr) [[unlikely]]
+            return drop_only_share_or_enter(w, s, index);
+        return drop_open_work(s.open);
+    }
+    bool drop_only_share_or_enter(life_seat& w, slot& s, std::uint32_t index);
     static bool may_be_named(const seats_seat& w);
 
+    bool give_to_unentered(const life_seat& w, task_id id, outcome& result);
     bool notify_awaiting(life_seat& w, std::uint32_t e, task_id from, outcome* result);
     void complete_pending(life_seat& w, bool first_is_reported = false);
     void complete_one(life_seat& w, std::uint32_t index, bool completion_reported);
@@ -158,7 +172,7 @@ template <bool observed>
                                                              std::uint32_t index, bool posted) {
     if constexpr (observed) {
         if (!report_end(w, s, id_of(index), posted)) return {plain_end::open, 0};
-    } else if (!posted && !drop_open_work(s.open)) {
+    } else if (!posted && !drop_own_share(w, s, index)) {
         return {plain_end::open, 0};
     }
     if (s.detail.load(relaxed) != no_index || s.parent.load(relaxed) != no_index) {

@@ -10,10 +10,20 @@ namespace detail {
 
 struct scope_state;
 
+/// A wait that runs what it waits for before it enters the parking lot: most often it need not. On
+/// the stack of the thread that waits.
+struct unentered_wait {
+    wait_record& record;          // its key is the task
+    unentered_wait* const below;  // of the same thread
+    bool entered = false;
+};
+
 struct life_seat : ready_seat {
     using ready_seat::ready_seat;
 
+    unentered_wait* unentered = nullptr;  // the innermost
     bool completing = false;
+    bool makes_children = false;            // of tasks that are open, and nothing else
     std::uint32_t to_complete = no_index;   // slots whose open work is done, newest first
     scope_state* scope_ended_in = nullptr;  // tasks that ended there,
     std::uint64_t scope_ends = 0;           // how many of them are not counted there yet

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -99,6 +101,7 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const detail_block& d = its_detail(s);
     seat_counters::add(w.counters.suspensions);
+    enter_wait_at_hand(w, index);
     s.runner.store(UINT16_MAX, relaxed);  // searchers look at what it waits for
     std::uint32_t shares = 1;
     if (d.first_is_enough && !arm_first(its_detail(s).came)) shares += tear_edges(w, s);
@@ -130,68 +133,32 @@ resumption suspensions_room::end_suspension(std::uint32_t index) {
     return r;
 }
 
-// ---- waits that a cancellation ends ------------------------------------------------------------
+// ---- the locks of lists outside the core -------------------------------------------------------
 
-void suspensions_room::list_suspended(std::uint32_t index) {
-    shard& in = shard_of(index);
-    detail_block& d = its_detail(slot_at(index));
-    d.listed = true;
-    const locked lock(in.lock);
-    d.next = in.first;
-    d.before = no_index;
-    if (in.first != no_index) its_detail(slot_at(in.first)).before = index;
-    in.first = index;
+mutex& suspensions_room::take_waiting_mutex() {
+    const locked lock(waiting_mutexes_);
+    if (free_ != nullptr) return *std::exchange(free_, free_->next_free);
+    void* const bytes =
+        memory().allocate(sizeof(waiting_mutex), alignof(waiting_mutex), memory_tag::runtime);
+    if (bytes == nullptr) return shared_;
+    auto* const made = ::new (bytes) waiting_mutex;
+    made->next = std::exchange(all_, made);
+    return *made;
 }
 
-void suspensions_room::unlist_suspended(std::uint32_t index) {
-    shard& in = shard_of(index);
-    const locked lock(in.lock);
-    unlink(in, its_detail(slot_at(index)));
+void suspensions_room::give_waiting_mutex(mutex& m) {
+    if (&m == &shared_) return;
+    auto& given = static_cast<waiting_mutex&>(m);
+    const locked lock(waiting_mutexes_);
+    given.next_free = std::exchange(free_, &given);
 }
 
-void suspensions_room::unlink(shard& in, detail_block& d) {
-    d.listed = false;
-    if (d.before != no_index) {
-        its_detail(slot_at(d.before)).next = d.next;
-    } else {
-        in.first = d.next;
+suspensions_room::~suspensions_room() {
+    while (all_ != nullptr) {
+        waiting_mutex* const gone = std::exchange(all_, all_->next);
+        gone->~waiting_mutex();
+        memory().release(gone, sizeof(waiting_mutex), alignof(waiting_mutex), memory_tag::runtime);
     }
-    if (d.next != no_index) its_detail(slot_at(d.next)).before = d.before;
-}
-
-void suspensions_room::end_waits_of(life_seat& w, const scope_state& of) {
-    for (shard& in : suspended_) end_waits_in(w, in, of);
-}
-
-void suspensions_room::end_waits_in(life_seat& w, shard& in, const scope_state& of) {
-    // What becomes ready does so without the lock: with a chooser another thread may go on there.
-    ended_wait some[32];
-    std::size_t count = 0;
-    do {
-        count = end_some_of(w, in, of, some);
-        for (const ended_wait& ended : std::span(some, count)) {
-            if (!drop_waits(slot_at(ended.index).waits_for, ended.shares)) continue;
-            make_ready(w, ended.index, {});
-        }
-    } while (count == std::size(some));
-}
-
-std::size_t suspensions_room::end_some_of(life_seat& w, shard& in, const scope_state& of,
-                                          std::span<ended_wait> some) {
-    const locked lock(in.lock);
-    std::size_t count = 0;
-    for (std::uint32_t i = in.first, next = no_index; i != no_index && count != some.size();
-         i = next) {
-        slot& s = slot_at(i);
-        detail_block& d = its_detail(s);
-        next = d.next;
-        if (scope_of(s.environment.load(relaxed)) != &of) continue;
-        const std::uint32_t shares = tear_edges(w, s);
-        if (shares == 0) continue;
-        unlink(in, d);  // or each round would walk over it again
-        some[count++] = {i, shares};
-    }
-    return count;
 }
 
 }  // namespace detail

@@ -19,6 +19,7 @@ enum class awaiting : std::uint8_t;
 class suspensions_room : public life_room {
 public:
     using life_room::life_room;
+    ~suspensions_room();
 
     // ---- by the thread that runs the body
     void begin_suspension(std::uint32_t index, const suspension& how);
@@ -34,39 +35,24 @@ public:
         if (detail_of(slot_at(index))->listed) unlist_suspended(index);
     }
     resumption end_suspension(std::uint32_t index);
-
-    /// The scope was cancelled: what its tasks await, they await no longer.
-    void end_waits_of(life_seat& w, const scope_state& of);
+    using life_room::cancel_waits_of;
 
     /// Who cancels a wait may come to its list's lock when the list is gone: so it lies here.
-    mutex& lock_of_waiting(const void* list) {
-        return waiting_[reinterpret_cast<std::uintptr_t>(list) / 64 % shards].lock;
-    }
+    /// Without memory it is shared.
+    mutex& take_waiting_mutex();
+    void give_waiting_mutex(mutex& m);
 
 private:
-    struct alignas(64) own_line {
-        mutex lock;
+    struct alignas(64) waiting_mutex : mutex {
+        waiting_mutex* next = nullptr;       // of all
+        waiting_mutex* next_free = nullptr;  // of those that nobody has
     };
-    struct alignas(64) shard {
-        mutex lock;
-        std::uint32_t first BRAID_GUARDED_BY(lock) = no_index;
-    };
-    static constexpr unsigned shards = 16;
-    /// Slots that one thread takes one after the other come in batches.
-    shard& shard_of(std::uint32_t index) { return suspended_[index / 32 % shards]; }
-    struct ended_wait {
-        std::uint32_t index, shares;  // which the caller drops
-    };
-    void end_waits_in(life_seat& w, shard& in, const scope_state& of);
-    std::size_t end_some_of(life_seat& w, shard& in, const scope_state& of,
-                            std::span<ended_wait> some);
-    void list_suspended(std::uint32_t index);
-    void unlist_suspended(std::uint32_t index);
-    void unlink(shard& in, detail_block& d) BRAID_REQUIRES(in.lock);
     bool holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited);
 
-    shard suspended_[shards];   // tasks of scopes whose wait may end early
-    own_line waiting_[shards];  // of lists outside the core, by address
+    waiting_mutex shared_;
+    mutex waiting_mutexes_;
+    waiting_mutex* all_ BRAID_GUARDED_BY(waiting_mutexes_) = nullptr;
+    waiting_mutex* free_ BRAID_GUARDED_BY(waiting_mutexes_) = nullptr;
 };
 
 }  // namespace detail

@@ -113,6 +113,23 @@ bool outside_room::cancel_timer(timer_id id) {
 
 void outside_room::attach(outside_source& s) {
     const locked lock(outside_mutex_);
+    enlist(s);
+}
+
+bool outside_room::attach_to_watch(outside_source& s) {
+    const locked lock(outside_mutex_);
+    if (!make_watchable(s)) return false;
+    enlist(s);
+    return true;
+}
+
+/// False: no memory. Until it is unlinked it has its place.
+bool outside_room::make_watchable(outside_source& s) {
+    if (s.tag_ == 0) s.tag_ = watched_.add(s);
+    return s.tag_ != 0;
+}
+
+void outside_room::enlist(outside_source& s) {
     s.attached_ = true;
     outside_source*& first = list_of(s);
     s.next_ = first;
@@ -139,6 +156,7 @@ void outside_room::detach_arrived(outside_source& s) {
 void outside_room::unlink(outside_source& s) {
     s.attached_ = false;
     stop_watching(s);
+    if (s.tag_ != 0) watched_.remove(std::exchange(s.tag_, 0));
     (s.before_ != nullptr ? s.before_->next_ : list_of(s)) = s.next_;
     if (s.next_ != nullptr) s.next_->before_ = s.before_;
     s.next_ = s.before_ = nullptr;
@@ -155,7 +173,8 @@ bool outside_room::put_source(outside_source& s, std::int64_t deadline, std::int
 }
 
 void outside_room::report_wait(event_kind kind, const outside_source& s) const {
-    if (!observed()) return;
+    // A processor's alarm ends no wait: its submissions are reported.
+    if (!observed() || is_part_of_task(s)) return;
     const spawn_facts facts{.where = s.where_};
     const seats_seat* const w = bound();
     watcher().on_event({.kind = kind,
@@ -177,7 +196,7 @@ bool outside_room::take_from_wheel(outside_source& s) {
 
 bool outside_room::arm(outside_source& s, const timing& when) {
     const locked lock(outside_mutex_);
-    if (closed_ || !s.attached_ || !start_sources()) return false;
+    if (has_ended_for(s) || !s.attached_ || !start_sources()) return false;
     take_from_wheel(s);
     // Below 0 there is no time, and what is due since then is due now.
     const std::int64_t deadline = std::max<std::int64_t>(when.deadline, 0);
@@ -215,15 +234,13 @@ const char* outside_room::watch(outside_source& s, int descriptor,
         return "a scheduler with a chooser waits for no descriptor: no seed decides what comes";
     }
     const locked lock(outside_mutex_);
-    const bool ended = s.kind_ == outside_source::kind::awaited ? stopping_ : closed_;
-    if (ended || !s.attached_) return "the scheduler is shut down";
+    if (has_ended_for(s) || !s.attached_) return "the scheduler is shut down";
     if (!start_sources()) return "there is no thread that could wait for descriptors";
     stop_watching(s);
-    const char* const refused = outside_->poller.add(descriptor, wanted, last_tag_ + 1);
-    if (refused != nullptr) return refused;
-    s.descriptor_ = descriptor;
-    s.tag_ = ++last_tag_;
-    return nullptr;
+    if (!make_watchable(s)) return "there is no memory to wait for one more descriptor";
+    const char* const refused = outside_->poller.add(descriptor, wanted, s.tag_);
+    if (refused == nullptr) s.descriptor_ = descriptor;
+    return refused;
 }
 
 const char* outside_room::watch_again(outside_source& s, platform::descriptor_events wanted) {
@@ -232,10 +249,18 @@ const char* outside_room::watch_again(outside_source& s, platform::descriptor_ev
     return outside_->poller.arm_again(s.descriptor_, wanted, s.tag_);
 }
 
+void outside_room::rest(outside_source& s) {
+    const locked lock(outside_mutex_);
+    if (s.descriptor_ < 0) return;  // it was disarmed meanwhile
+    s.rests_ = true;
+    if (rests_until_ == INT64_MAX) rests_until_ = saturated_sum(clock(), rest_ns);
+}
+
 void outside_room::stop_watching(outside_source& s) {
+    s.rests_ = false;
     if (s.descriptor_ < 0) return;
     outside_->poller.remove(std::exchange(s.descriptor_, -1));
-    s.tag_ = 0;
+    s.tag_ = watched_.renew(s.tag_);
 }
 
 // ---- the end -----------------------------------------------------------------------------------
@@ -247,13 +272,13 @@ void outside_room::close_sources() {
         closed_ = true;
         if (outside_ == nullptr) return;
         for (outside_source* s = sources_[0]; s != nullptr; s = s->next_) s->wanted_ = false;
-        disarmed_ +=
-            outside_->timers.take_if([](const armed_call& c) { return c.source != nullptr; },
-                                     [this](const wheel::entry& e) {
-                                         e.payload.source->armed_ = {};
-                                         e.payload.source->period_ = 0;
-                                         report_wait(event_kind::settled, *e.payload.source);
-                                     });
+        disarmed_ += outside_->timers.take_if(
+            [](const armed_call& c) { return c.source != nullptr && !is_part_of_task(*c.source); },
+            [this](const wheel::entry& e) {
+                e.payload.source->armed_ = {};
+                e.payload.source->period_ = 0;
+                report_wait(event_kind::settled, *e.payload.source);
+            });
         for (outside_source* s = sources_[1]; s != nullptr; s = s->next_) stop_watching(*s);
         others = batch_of_others();
     }
@@ -266,7 +291,7 @@ void outside_room::abandon_sources() {
         outside_source* one = nullptr;
         {
             const locked lock(outside_mutex_);
-            one = sources_[0] != nullptr ? sources_[0] : sources_[1];
+            for (outside_source* const first : sources_) one = first != nullptr ? first : one;
         }
         if (one == nullptr) return;
         if (!std::exchange(reported, true)) {

@@ -15,6 +15,7 @@
 //     other.
 
 #include "core/outside/outside_source.hpp"
+#include "core/outside/watched_sources.hpp"
 #include "core/seats/threads_room.hpp"
 
 #include <cstdint>
@@ -44,6 +45,9 @@ public:
 
     // ---- sources of the program: any thread; of one source one thread at a time
     void attach(outside_source& s);
+    /// With room for watch(), which then does not fail for want of it. False: no memory, and it is
+    /// not attached.
+    bool attach_to_watch(outside_source& s);
     /// Returns when nobody calls into it any more. From here on it cannot be armed: a task of its
     /// own may still try.
     void detach(outside_source& s);
@@ -70,6 +74,11 @@ public:
     const char* watch(outside_source& s, int descriptor, platform::descriptor_events wanted);
     /// The next event after one that has arrived.
     const char* watch_again(outside_source& s, platform::descriptor_events wanted);
+    /// For a descriptor that has arrived and found no memory: it is called again in rest_ns at
+    /// most, and watches again then, so that a lack of memory costs no core. Takes none itself. The
+    /// source thread only.
+    void rest(outside_source& s);
+    static constexpr std::int64_t rest_ns = 10'000'000;
 
     // ---- the end
     /// A shutdown began: sources of the program are disarmed, and make no tasks from here on.
@@ -108,22 +117,32 @@ private:
     void report_wait(event_kind kind, const outside_source& s) const;  // under the lock
     bool take_from_wheel(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void stop_watching(outside_source& s) BRAID_REQUIRES(outside_mutex_);
+    void enlist(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void unlink(outside_source& s) BRAID_REQUIRES(outside_mutex_);
+    bool make_watchable(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void wake_if_needed(std::int64_t latest) BRAID_REQUIRES(outside_mutex_);
     void wake_source_thread() BRAID_REQUIRES(outside_mutex_);
     /// The batch with that number, which goes on. 0: none does, or the caller is in it.
     std::uint64_t batch_of_others() const BRAID_REQUIRES(outside_mutex_);
     void wait_for_batch(std::uint64_t number);
-    outside_source* watched_as(std::uint64_t tag) const BRAID_REQUIRES(outside_mutex_);
+    /// What is part of a task goes on until there are no tasks.
+    bool has_ended_for(const outside_source& s) const BRAID_REQUIRES(outside_mutex_) {
+        return is_part_of_task(s) ? stopping_ : closed_;
+    }
+    static bool is_part_of_task(const outside_source& s) {
+        return s.kind_ == outside_source::kind::awaited;
+    }
     outside_source*& list_of(const outside_source& s) BRAID_REQUIRES(outside_mutex_) {
         return sources_[static_cast<unsigned>(s.kind_)];
     }
     void take_due(due_batch& b) BRAID_REQUIRES(outside_mutex_);
     void take_arrived(due_batch& b) BRAID_REQUIRES(outside_mutex_);
+    void take_rested(due_batch& b) BRAID_REQUIRES(outside_mutex_);
     void come_again(const wheel::entry& one, arrival& how) BRAID_REQUIRES(outside_mutex_);
 
     enum class next_step : std::uint8_t { serve, sleep, end };
     next_step plan_step(const due_batch& b, std::int64_t& until);
+    std::int64_t stretched(std::int64_t now, std::int64_t until) BRAID_REQUIRES(outside_mutex_);
     void sleep_outside(seats_seat& w, outside_state& state, due_batch& b, std::int64_t until);
     void serve_in_chosen_order(seats_seat& w, due_batch& b);
     void serve(seats_seat& w, due_batch& b);
@@ -135,12 +154,14 @@ private:
     mutable mutex outside_mutex_;
     basic_condition<active_policy> batch_ended_;
     outside_state* outside_ BRAID_GUARDED_BY(outside_mutex_) = nullptr;
+    watched_sources watched_ BRAID_GUARDED_BY(outside_mutex_){memory()};
     outside_source* sources_[3] BRAID_GUARDED_BY(outside_mutex_) = {};  // by kind, newest first
     std::int64_t sleeps_until_ BRAID_GUARDED_BY(outside_mutex_) = INT64_MIN;  // INT64_MIN: awake
-    std::uint64_t batches_ BRAID_GUARDED_BY(outside_mutex_) = 0;              // odd: one goes on
-    std::uint64_t last_tag_ BRAID_GUARDED_BY(outside_mutex_) = 0;
-    bool closed_ BRAID_GUARDED_BY(outside_mutex_) = false;    // to sources of the program
-    bool stopping_ BRAID_GUARDED_BY(outside_mutex_) = false;  // to everything
+    std::int64_t rests_until_ BRAID_GUARDED_BY(outside_mutex_) = INT64_MAX;   // all that rest
+    bool slept_briefly_ BRAID_GUARDED_BY(outside_mutex_) = false;
+    std::uint64_t batches_ BRAID_GUARDED_BY(outside_mutex_) = 0;  // odd: one goes on
+    bool closed_ BRAID_GUARDED_BY(outside_mutex_) = false;        // to sources of the program
+    bool stopping_ BRAID_GUARDED_BY(outside_mutex_) = false;      // to everything
     std::uint64_t armed_ BRAID_GUARDED_BY(outside_mutex_) = 0;
     std::uint64_t fired_ BRAID_GUARDED_BY(outside_mutex_) = 0;
     std::uint64_t disarmed_ BRAID_GUARDED_BY(outside_mutex_) = 0;

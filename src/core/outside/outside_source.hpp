@@ -22,6 +22,7 @@ struct arrival {
     std::int64_t now = 0;
     std::uint64_t missed = 0;                 // periods of a timer that went by as a whole
     platform::descriptor_events events = {};  // of a descriptor
+    bool rested = false;                      // nothing has come: see outside_room::rest()
     task_id wait = {};                        // of a timer: as observers know it
 };
 
@@ -36,8 +37,8 @@ struct timer_call {
 /// Stays where it is from outside_room::attach() to detach().
 class outside_source {
 public:
-    /// An awaited descriptor is part of a task, so it goes on while the scheduler drains, and ends
-    /// before that does.
+    /// What is awaited, a descriptor or a processor, is part of a task, so it goes on while the
+    /// scheduler drains, and ends before that does.
     enum class kind : std::uint8_t { timer, descriptor, awaited };
 
     /// On the source thread, like timer_call::due.
@@ -72,8 +73,9 @@ private:
     task_id wait_{};           // with armed_; for observers
     std::int64_t period_ = 0;  // 0: comes once
     bool wanted_ = false;      // was armed, and not disarmed since
+    bool rests_ = false;       // see outside_room::rest()
     int descriptor_ = -1;
-    std::uint64_t tag_ = 0;  // of the descriptor; never used again
+    std::uint64_t tag_ = 0;  // for the poller, from the first descriptor on; 0: it has none
 };
 
 }  // namespace detail

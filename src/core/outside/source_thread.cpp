@@ -4,6 +4,7 @@
 #include "core/task/stable_ids.hpp"
 
 #include <algorithm>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -47,10 +48,23 @@ void outside_room::serve_sources(seats_seat& w) {
 outside_room::next_step outside_room::plan_step(const due_batch& b, std::int64_t& until) {
     const locked lock(outside_mutex_);
     if (stopping_) return next_step::end;
-    until = outside_->timers.next_wake();
-    if (b.arrivals != 0 || b.more || until <= clock()) return next_step::serve;
+    until = std::min(outside_->timers.next_wake(), rests_until_);
+    const std::int64_t now = clock();
+    if (b.arrivals != 0 || b.more || until <= now) return next_step::serve;
     sleeps_until_ = until;
+    until = stretched(now, until);
     return next_step::sleep;
+}
+
+/// A sleep costs some 10 us of the processor, and ends as much too late. Where timers follow each
+/// other more closely than that, those of a while are served together: the first short sleep is
+/// exact, further ones in a row are not that short.
+std::int64_t outside_room::stretched(std::int64_t now, std::int64_t until) {
+    constexpr std::int64_t briefly = 50'000;
+    const bool brief = until - now < briefly;
+    if (brief && slept_briefly_ && serial() == nullptr) until = now + briefly;
+    slept_briefly_ = brief;
+    return until;
 }
 
 void outside_room::sleep_outside(seats_seat& w, outside_state& state, due_batch& b,
@@ -76,6 +90,7 @@ void outside_room::serve(seats_seat& w, due_batch& b) {
         b.count = 0;
         take_arrived(b);
         take_due(b);
+        take_rested(b);
     }
     if (serial() != nullptr) {
         serve_in_chosen_order(w, b);
@@ -149,21 +164,23 @@ void outside_room::come_again(const wheel::entry& one, arrival& how) {
 /// The wait may report a descriptor that was given up meanwhile; nobody has its tag then.
 void outside_room::take_arrived(due_batch& b) {
     for (unsigned i = 0; i < b.arrivals; ++i) {
-        outside_source* const s = watched_as(b.arrived[i].tag);
+        outside_source* const s = watched_.find(b.arrived[i].tag);
         if (s == nullptr) continue;
         b.items[b.count++] = {{.call = {}, .source = s}, {.events = b.arrived[i].events}};
     }
     b.arrivals = 0;
 }
 
-outside_source* outside_room::watched_as(std::uint64_t tag) const {
-    using kind = outside_source::kind;
-    for (const kind k : {kind::descriptor, kind::awaited}) {
-        outside_source* s = sources_[static_cast<unsigned>(k)];
-        while (s != nullptr && s->tag_ != tag) s = s->next_;
-        if (s != nullptr) return s;
+/// What finds no room in the batch comes in the next one.
+void outside_room::take_rested(due_batch& b) {
+    if (rests_until_ == INT64_MAX || clock() < rests_until_) return;
+    constexpr auto descriptors = static_cast<unsigned>(outside_source::kind::descriptor);
+    outside_source* s = sources_[descriptors];
+    for (; s != nullptr && b.count < due_batch::most; s = s->next_) {
+        if (!std::exchange(s->rests_, false)) continue;
+        b.items[b.count++] = {{.call = {}, .source = s}, {.rested = true}};
     }
-    return nullptr;
+    if (s == nullptr) rests_until_ = INT64_MAX;
 }
 
 // ---- safepoints --------------------------------------------------------------------------------

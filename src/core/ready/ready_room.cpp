@@ -215,8 +215,8 @@ task_id ready_room::take_at(ready_seat& w, unsigned level, id_test wanted, std::
     task_list& list = overflow_[level];
     if (id == 0 && list.size(relaxed) != 0) {
         const locked lock(list.lock);
-        const std::uint32_t i =
-            list.take_first(*this, [&](std::uint32_t t) { return wanted(id_of(t).value); });
+        const std::uint32_t i = list.take_first(
+            *this, [&](std::uint32_t t) { return wanted(id_of(t).value); }, look_at);
         if (i != no_index) id = id_of(i).value;
     }
     if (id != 0) count_taken(level);
@@ -234,8 +234,8 @@ task_id ready_room::take_if(ready_seat& w, id_test wanted, std::size_t look_at, 
 
 bool ready_room::take_own_newest(ready_seat& w, task_id id) {
     const unsigned level = level_of(slot_at(id));
-    const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
-    if (w.ready[level].claim_newest_if(is_it, 1) == 0) return false;
+    ready_queue& own = w.ready[level];
+    if (own.newest() != id.value || !own.take_newest()) return false;
     count_taken(level);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "braid/base/mutex.hpp"
 #include "core/task/task_room.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 BRAID_NAMESPACE_BEGIN
@@ -33,11 +34,13 @@ public:
         size_.fetch_add(count, seq_cst);
     }
 
-    /// The oldest for which `fits(index)`. no_index: there is none.
+    /// The oldest for which `fits(index)`, of the `look_at` oldest. no_index: there is none.
     template <class Fits>
-    std::uint32_t take_first(const task_room& tasks, Fits&& fits) BRAID_REQUIRES(lock) {
+    std::uint32_t take_first(const task_room& tasks, Fits&& fits, std::size_t look_at = SIZE_MAX)
+        BRAID_REQUIRES(lock) {
         std::uint32_t previous = no_index;
-        for (std::uint32_t i = first_; i != no_index; i = next_of(tasks, i)) {
+        for (std::uint32_t i = first_; i != no_index && look_at != 0;
+             i = next_of(tasks, i), --look_at) {
             if (!fits(i)) {
                 previous = i;
                 continue;

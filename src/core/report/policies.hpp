@@ -20,6 +20,9 @@
 #ifndef BRAID_POLICY_WATCH
 #define BRAID_POLICY_WATCH 1
 #endif
+#ifndef BRAID_POLICY_SHORT_GAPS
+#define BRAID_POLICY_SHORT_GAPS 1
+#endif
 #ifndef BRAID_POLICY_SELDOM_CLOCK
 #define BRAID_POLICY_SELDOM_CLOCK 1
 #endif
@@ -32,6 +35,7 @@ inline constexpr bool unclaimed = BRAID_POLICY_UNCLAIMED != 0;
 inline constexpr bool keep_apart = BRAID_POLICY_KEEP_APART != 0;
 inline constexpr bool expect_work = BRAID_POLICY_EXPECT_WORK != 0;
 inline constexpr bool watch = BRAID_POLICY_WATCH != 0;
+inline constexpr bool short_gaps = BRAID_POLICY_SHORT_GAPS != 0;
 inline constexpr bool seldom_clock = BRAID_POLICY_SELDOM_CLOCK != 0;
 
 }  // namespace detail::policies

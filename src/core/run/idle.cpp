@@ -19,25 +19,40 @@ std::int64_t search_before_sleep(parking p) {
     return 0;
 }
 
+/// The thread is wanted again.
+void end_gap(run_seat& w) {
+    const std::int64_t since = std::exchange(w.without_work_since, 0);
+    if (since != 0) w.gaps.note(active_policy::now() - since);
+}
+
 }  // namespace
 
 /// The thread looks again and again for as long as the program's choice of parking says. True: it
 /// has run something.
 bool run_room::search(run_seat& w) {
     const bool goes_on = phase(relaxed) == life::running;
-    const std::int64_t ns = serial() || !goes_on ? 0 : search_before_sleep(options().idle);
-    const std::int64_t until = ns != 0 ? active_policy::now() + ns : 0;
+    std::int64_t ns = serial() || !goes_on ? 0 : search_before_sleep(options().idle);
+    // Not where the thread would take the core of another one that has work.
+    if (policies::short_gaps && ns != 0 && active_workers(relaxed) < cores()) {
+        ns = w.gaps.search_time(ns);
+    }
+    const std::int64_t began = ns != 0 ? active_policy::now() : 0, until = began + ns;
+    if (policies::short_gaps && w.without_work_since == 0) w.without_work_since = began;
     constexpr unsigned looks_at_clock = 4;
     for (unsigned i = 1; ns != 0; ++i) {
         if (i % looks_at_clock == 0 && active_policy::now() >= until) break;
         pause_between_looks();
         if (const task_id id = next_task(w)) {
+            if constexpr (policies::short_gaps) end_gap(w);
             leave_search(w);
             run(w, id, true);
             run_chain(w);
             return true;
         }
-        if (steal_branch(w)) return true;
+        if (steal_branch(w)) {
+            w.without_work_since = 0;  // the branch has run: how long the gap was is not known
+            return true;
+        }
     }
     return false;
 }
@@ -63,6 +78,7 @@ void run_room::idle(run_seat& w) {
     const searcher now = std::exchange(w.search, searcher::none);
     w.search = asleep().rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, plan.until); });
     w.stamp = active_policy::coarse_now();
+    if (policies::short_gaps && w.search != searcher::none) end_gap(w);
 }
 
 }  // namespace detail

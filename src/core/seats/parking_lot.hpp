@@ -11,8 +11,10 @@
 // L2  Whether a record was woken is decided under that lock: wake() takes it out and marks it, or
 //     leave() takes it out unmarked. Never both, so a wake that its receiver has no use for any
 //     more is seen by the receiver, which hands it on.
-// L3  `done` is the waker's last touch of a record; it is out of the list by then, and the link to
-//     the next one was read before.
+// L3  `done` is the waker's last touch of a thread's record; it is out of the list by then, and the
+//     link to the next one was read before. A task's record, once done, is the waker's until it
+//     goes on with the task.
+// L4  A wake looks at each record of its bucket once, and leaving looks at none.
 
 #include "braid/base/mutex.hpp"
 
@@ -25,12 +27,20 @@ struct outcome;
 
 template <class Policy>
 struct basic_wait_record {
-    basic_wait_record* next = nullptr;  // guarded by the bucket's lock
+    // Guarded by the bucket's lock.
+    basic_wait_record* next = nullptr;
+    basic_wait_record* before = nullptr;
     std::uint64_t key = 0;
     outcome* result = nullptr;
     typename Policy::template atomic<bool> done{false};
+    bool is_task = false;  // no thread waits: it is a task_wait_record
     std::uint16_t seat = UINT16_MAX;
-    // Not 0: no thread waits, but a task, which the waker goes on with by this completion.
+};
+
+/// A task waits, which the waker goes on with by this completion. Threads have none: their record
+/// lies on the stack of each wait.
+template <class Policy>
+struct basic_task_wait_record : basic_wait_record<Policy> {
     std::uint64_t completion = 0;
 };
 
@@ -58,7 +68,9 @@ public:
         bucket& b = bucket_of(key);
         const basic_locked<Policy> lock(b.mutex);
         if (!still_open()) return false;
+        r.before = nullptr;
         r.next = b.first;
+        if (r.next != nullptr) r.next->before = &r;
         b.first = &r;
         return true;
     }
@@ -83,21 +95,46 @@ public:
         bucket& b = bucket_of(key);
         const basic_locked<Policy> lock(b.mutex);
         unsigned woken = 0;
-        record** link = &b.first;
-        while (*link != nullptr && woken != limit) {
-            record& r = **link;
-            if (r.key != key || !each(r)) {
-                link = &r.next;
-                continue;
-            }
-            *link = r.next;
-            const std::uint16_t seat = r.seat;
+        record* next = nullptr;
+        for (record* r = b.first; r != nullptr && woken != limit; r = next) {
+            next = r->next;
+            if (r->key != key || !each(*r)) continue;
+            unlink(b, *r);
+            const std::uint16_t seat = r->seat;
             // release: pairs with leave() and the waiter's look; last touch (L3).
-            r.done.store(true, release);
+            r->done.store(true, release);
             notify(seat);
             ++woken;
         }
         return woken;
+    }
+
+    /// Does it where tasks wait as well as threads. Their records are returned, linked by `next`:
+    /// the caller goes on with each task, without the lock.
+    template <class Notify>
+    record* wake_threads_and_take_tasks(std::uint64_t key, unsigned limit, Notify&& notify) {
+        record* first = nullptr;
+        record** last = &first;
+        bucket& b = bucket_of(key);
+        const basic_locked<Policy> lock(b.mutex);
+        record* next = nullptr;
+        for (record* r = b.first; r != nullptr && limit != 0; r = next) {
+            next = r->next;
+            if (r->key != key) continue;
+            unlink(b, *r);
+            --limit;
+            const bool is_task = r->is_task;
+            if (is_task) {
+                r->next = nullptr;
+                *last = r;
+                last = &r->next;
+            }
+            const std::uint16_t seat = r->seat;
+            // release: as in wake().
+            r->done.store(true, release);
+            if (!is_task) notify(seat);
+        }
+        return first;
     }
 
 private:
@@ -110,15 +147,15 @@ private:
         return buckets_[(key * 0x9e37'79b9'7f4a'7c15U) >> 58 & (Buckets - 1)];
     }
     static void unlink(bucket& b, record& r) BRAID_REQUIRES(b.mutex) {
-        record** link = &b.first;
-        while (*link != &r) link = &(*link)->next;
-        *link = r.next;
+        (r.before != nullptr ? r.before->next : b.first) = r.next;
+        if (r.next != nullptr) r.next->before = r.before;
     }
 
     bucket buckets_[Buckets];
 };
 
 using wait_record = basic_wait_record<active_policy>;
+using task_wait_record = basic_task_wait_record<active_policy>;
 using parking_lot = basic_parking_lot<active_policy>;
 
 }  // namespace detail

@@ -60,7 +60,8 @@ bool threads_room::start(seats_seat& w) {
                  .argument = &w.whole};
     if (background) w.request.entry = plan_.run_background;
     if (w.kind == seat_kind::source) w.request.entry = plan_.run_source;
-    if (background) w.request.scheduling = platform::thread_class::idle;
+    // Under a chooser all others wait for the one that has passed the gate.
+    if (background && serial() == nullptr) w.request.scheduling = platform::thread_class::idle;
     if (serial() != nullptr) serial()->add(w.index);
     w.thread = platform::start_thread(w.request);
     if (w.thread == 0) {

@@ -84,6 +84,9 @@ public:
     /// without a seat of their own that may make a task now.
     bool anybody_inside(bool waits_too);
 
+protected:
+    std::uint64_t serial_number() const { return serial_number_; }
+
 private:
     bool is_shut_out() BRAID_REQUIRES(without_seat().lock);
     void bind_near(seats_seat& w) const;

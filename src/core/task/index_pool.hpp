@@ -6,6 +6,8 @@
 // is fetched when it is used, and not before to find the next one.
 //
 // Segment k holds 256 << k objects, so 24 pointers cover 2^32 objects and growing copies nothing.
+// Nobody waits for the making of a large one: in the last quarter of a segment each batch that was
+// never used before makes a part of the next.
 
 #include "base/accounted_memory.hpp"
 #include "braid/base/mutex.hpp"
@@ -35,20 +37,18 @@ public:
     index_pool(const index_pool&) = delete;
     index_pool& operator=(const index_pool&) = delete;
     ~index_pool() {
-        for (unsigned k = 0; k < segments; ++k) {
-            Object* segment = segment_[k].load(relaxed);
-            if (segment == nullptr) continue;
-            for (std::uint32_t i = 0; i < length(k); ++i) segment[i].~Object();
-            memory_.release(segment, bytes(k), alignof(Object), tag_);
+        unsigned k = 0;
+        for (; k < segments && segment_[k].load(relaxed) != nullptr; ++k) {
+            destroy(segment_[k].load(relaxed), k, length(k));
         }
+        if (next_ != nullptr) destroy(next_, k, made_);
     }
 
     Object& operator[](std::uint32_t index) const {
-        const std::uint32_t shifted = index + first;
-        const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
-        // acquire: pairs with the release in grow(); an index from a cell or id arrives with its
+        const unsigned k = segment_of(index);
+        // acquire: pairs with the release in make(); an index from a cell or id arrives with its
         // own ordering, an index made up by a caller does not.
-        return segment_[k].load(acquire)[shifted - (first << k)];
+        return segment_[k].load(acquire)[offset_in(k, index)];
     }
 
     /// True when `index` was ever handed out, so that operator[] may be used with it.
@@ -86,6 +86,13 @@ private:
     static_assert(first % batch == 0);
     static constexpr unsigned first_bits = 9;  // bit_width(first)
     static constexpr unsigned segments = 24;
+    static constexpr unsigned first_large = 3;  // smaller ones are made at once
+    static unsigned segment_of(std::uint32_t index) {
+        return static_cast<unsigned>(std::bit_width(index + first)) - first_bits;
+    }
+    static std::uint32_t offset_in(unsigned k, std::uint32_t index) {
+        return index + first - (first << k);
+    }
     static std::uint32_t length(unsigned k) { return first << k; }
     static std::size_t bytes(unsigned k) {
         return length(k) * (sizeof(Object) + sizeof(std::uint32_t));
@@ -111,6 +118,7 @@ private:
             if (end > UINT32_MAX - first || !grow(end - 1, may_allocate)) return no_index;
             for (std::uint32_t i = 0; i < batch; ++i) cache.free[i] = end - 1 - i;
             end_.store(end, seq_cst);  // pairs with contains() and size()
+            if (may_allocate) make_next(end);
         }
         cache.count = batch - 1;
         return cache.free[cache.count];
@@ -128,35 +136,63 @@ private:
     }
 
     bool grow(std::uint32_t index, bool may_allocate) BRAID_REQUIRES(mutex_) {
-        const std::uint32_t shifted = index + first;
-        const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
+        const unsigned k = segment_of(index);
         if (segment_[k].load(relaxed) != nullptr) return true;
         if (!may_allocate) return false;
-        void* memory = memory_.allocate(bytes(k), alignof(Object), tag_);
-        if (memory == nullptr) return false;
-        auto* objects = static_cast<Object*>(memory);
-        for (std::uint32_t i = 0; i < length(k); ++i)
-            ::new (static_cast<void*>(objects + i)) Object;
-        std::uninitialized_fill_n(reinterpret_cast<std::uint32_t*>(objects + length(k)), length(k),
-                                  no_index);
-        segment_[k].store(objects, release);  // pairs with operator[]
+        if (next_ == nullptr) {
+            next_ = static_cast<Object*>(memory_.allocate(bytes(k), alignof(Object), tag_));
+        }
+        if (next_ == nullptr) return false;
+        make(k, length(k));
         return true;
+    }
+
+    /// Segment k + 1 is made before k is used up. No memory for it is no failure yet; and
+    /// where memory is counted none is taken that may never be needed.
+    void make_next(std::uint32_t end) BRAID_REQUIRES(mutex_) {
+        const unsigned k = segment_of(end - 1);
+        if (k + 1 < first_large || k + 1 >= segments) return;
+        const bool is_time = offset_in(k, end - 1) + 1 == length(k) / 4 * 3;
+        if (is_time && segment_[k + 1].load(relaxed) == nullptr && !memory_.has_budget()) {
+            next_ = static_cast<Object*>(memory_.try_allocate(bytes(k + 1), alignof(Object), tag_));
+        }
+        // A quarter of a segment is left, and the next is twice as long as a whole one.
+        if (next_ != nullptr) make(k + 1, 8 * batch);
+    }
+
+    /// `count` more objects of the next segment, k; published with the last.
+    void make(unsigned k, std::uint32_t count) BRAID_REQUIRES(mutex_) {
+        auto* const indices = reinterpret_cast<std::uint32_t*>(next_ + length(k));
+        for (; count != 0 && made_ != length(k); --count, ++made_) {
+            ::new (static_cast<void*>(next_ + made_)) Object;
+            ::new (static_cast<void*>(indices + made_)) std::uint32_t{no_index};
+        }
+        if (made_ != length(k)) return;
+        segment_[k].store(next_, release);  // pairs with operator[]
+        next_ = nullptr;
+        made_ = 0;
+    }
+
+    void destroy(Object* objects, unsigned k, std::uint32_t count) {
+        for (std::uint32_t i = 0; i < count; ++i) objects[i].~Object();
+        memory_.release(objects, bytes(k), alignof(Object), tag_);
     }
 
     /// The stack of free indices, under the lock: its segments lie behind those of the objects, so
     /// there is room for every object that there is. It changes by whole batches, and a segment
     /// holds a whole number of them.
     std::uint32_t* free_batch(std::uint32_t position) const {
-        const std::uint32_t shifted = position + first;
-        const unsigned k = static_cast<unsigned>(std::bit_width(shifted)) - first_bits;
+        const unsigned k = segment_of(position);
         Object* const objects = segment_[k].load(relaxed);
-        return reinterpret_cast<std::uint32_t*>(objects + length(k)) + (shifted - (first << k));
+        return reinterpret_cast<std::uint32_t*>(objects + length(k)) + offset_in(k, position);
     }
 
     accounted_memory& memory_;
     memory_tag tag_;
     mutex mutex_;
     std::uint32_t free_count_ = 0;
+    Object* next_ = nullptr;  // of the segment that is being made, which is the first that is none
+    std::uint32_t made_ = 0;
     atomic<std::uint32_t> end_{0};
     atomic<Object*> segment_[segments]{};
 };

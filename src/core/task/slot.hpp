@@ -187,7 +187,8 @@ struct detail_block {
     bool listed = false;             // among those of scopes; who holds a share of its waits_for
     atomic<std::uint32_t> waits{0};  // counts waits; searchers see by it that they read another one
     atomic<std::uint64_t> came{0};   // see await_words.hpp
-    // Among those of scopes; guarded by the list's lock.
+    // Among those of scopes; guarded by the list's lock. Once a cancellation has taken it out they
+    // are that one's, and `before` says how many shares of waits_for it has to drop.
     std::uint32_t next = UINT32_MAX, before = UINT32_MAX;
 };
 

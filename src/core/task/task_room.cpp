@@ -105,12 +105,25 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
     return link::made;
 }
 
+void task_room::link_first_edge(task_seat& w, std::uint32_t successor, task_id predecessor) {
+    slot& to = slot_at(successor);
+    const std::uint32_t index = edges_.take(w.edges);
+    edge& e = edges_[index];
+    e.any_outcome = false;
+    e.from.store(predecessor.value, release);  // pairs with any_predecessor()
+    e.to.store(id_of(successor).value, relaxed);
+    push_first_edge(slot_at(predecessor).successors, generation_of(predecessor.value), to.waits_for,
+                    index, e.next);
+    e.next_predecessor.store(to.predecessors.load(relaxed), release);  // the same
+    to.predecessors.store(index, release);  // pairs with any_predecessor()
+}
+
 void task_room::free_predecessors(task_seat& w, slot& s) {
     std::uint32_t e = s.predecessors.load(relaxed);
     if (e == no_edge) return;
     // A cancellation that ends the wait early may take them at this moment. acq_rel: as in
     // tear_edges().
-    if (was_suspended(s)) e = s.predecessors.exchange(no_edge, acq_rel);
+    if (may_be_torn(s)) e = s.predecessors.exchange(no_edge, acq_rel);
     while (e != no_edge) {
         const std::uint32_t next = edges_[e].next_predecessor.load(relaxed);
         give_edge(w, e);

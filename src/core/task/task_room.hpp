@@ -200,6 +200,8 @@ public:
                         const creation& made) const;
 
 protected:
+    /// An edge behind a task that nobody else knows yet. This thread has room for an edge.
+    void link_first_edge(task_seat& w, std::uint32_t successor, task_id predecessor);
     // ---- for the rooms above, which know resources
     std::span<resource* const> resources_in(const detail_block& d) const {
         if (d.resource_count == 0) return {};
@@ -209,6 +211,12 @@ protected:
     resource_list* make_resource_list(task_seat& w, detail_block& d);
 
 private:
+    /// The wait that it is in, or was in last, may end before its predecessors do.
+    bool may_be_torn(const slot& s) const {
+        if (!was_suspended(s)) return false;
+        const detail_block& d = its_detail(s);
+        return d.may_end_early || d.first_is_enough;
+    }
     static bool wants_identities(const scheduler_options& o);
 
     index_pool<edge> edges_;

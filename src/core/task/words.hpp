@@ -33,12 +33,16 @@ void close_unused(Word& successors, std::uint32_t generation) {
     successors.store(join_word(generation, list_closed), release);  // as in open_words()
 }
 
+/// The lower half of `open` counts shares in these bits. What is above is a completion's (see
+/// life/completion_word.hpp); no other task has that many open children.
+inline constexpr std::uint32_t share_bits = (1U << 28) - 1;
+
 /// One more share through an id. False: the task is complete.
 template <class Word>
 bool add_open_work(Word& open, std::uint32_t generation) {
     std::uint64_t seen = open.load(relaxed);
     do {
-        if (generation_of(seen) != generation || index_of(seen) == 0) return false;
+        if (generation_of(seen) != generation || (index_of(seen) & share_bits) == 0) return false;
         // relaxed: the count orders nothing by itself; the last decrement does.
     } while (!open.compare_exchange_weak(seen, seen + 1, relaxed, relaxed));
     return true;
@@ -104,6 +108,21 @@ bool push_edge(Word& successors, std::uint32_t generation, Count& waits_for, std
         head, join_word(generation, edge | (static_cast<std::uint32_t>(head) & waited_bit)),
         release, acquire));
     return true;
+}
+
+/// Does it for a predecessor that nobody else knows yet.
+template <class Word, class Count>
+void push_first_edge(Word& successors, std::uint32_t generation, Count& waits_for,
+                     std::uint32_t edge, Count& next) {
+    next.store(no_edge, relaxed);
+    // acquire, release: nobody adds to a count of which one share is left, and what was dropped
+    // before is handed on (I2).
+    if (waits_for.load(acquire) == 1) {
+        waits_for.store(2, release);
+    } else {
+        waits_for.fetch_add(1, relaxed);
+    }
+    successors.store(join_word(generation, edge), release);  // pairs with close_and_take()
 }
 
 /// Leaves word that somebody waits. False: the task is complete.

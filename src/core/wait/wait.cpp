@@ -2,11 +2,10 @@
 // top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
-#include "core/run/helper_floats.hpp"
 #include "core/seats/gate_pass.hpp"
 #include "core/task/event_word.hpp"
 #include "core/task/words.hpp"
-#include "core/wait/search.hpp"
+#include "core/wait/wait_loop.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -44,72 +43,12 @@ bool wait_target::take() const {
 namespace {
 
 constexpr atomic<bool> always{true};
-/// How often a wait for which no thread can stand in looks again.
-constexpr std::int64_t poll_ns = 200'000;
 
-/// One wait of one thread. What is needed runs on top of it; where there is nothing, the thread
-/// watches for a while, gives its permit away if that is wanted, and sleeps.
-class wait_loop : work_search {
-public:
-    wait_loop(wait_room& rt, wait_seat& w, const wait_target& target, nanoseconds timeout,
-              help policy)
-        : work_search(rt, w, target, policy), deadline_(deadline_of(rt, timeout)) {}
+}  // namespace
 
-    /// False: what is awaited came about already.
-    bool enter() {
-        return rt_.lot().enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
-    }
-    /// After enter(). True: over; false: out of time, or it could never end, which was reported.
-    bool run(outcome** received);
-
-private:
-    static std::int64_t deadline_of(const wait_room& rt, nanoseconds timeout) {
-        if (timeout == forever) return INT64_MAX;
-        return deadline_after(now(rt), timeout);
-    }
-    /// With a chooser time passes when it says so.
-    static std::int64_t now(const wait_room& rt) {
-        return rt.serial() != nullptr ? rt.serial()->now() : active_policy::now();
-    }
-    [[gnu::noinline]] void begin();
-    bool wait_out();
-    [[gnu::noinline]] void end();
-    void observe(event_kind kind);
-    bool taken_or_over();
-    bool out_of_time() const;
-    bool run_needed();
-    void run_on_top(task_id id);
-    [[gnu::noinline]] bool steal_branch();
-    [[gnu::noinline]] bool watch();
-    [[gnu::noinline]] bool may_sleep();
-    [[gnu::noinline]] void rest();
-    void sleep(std::int64_t until) { timed_out_ = !rt_.sleep(w_, until); }
-    void poll();
-    bool others_rest() const;
-    bool nobody_else_runs();
-    bool starves() const;
-    void run_unneeded();
-
-    const std::int64_t deadline_;
-    bool entered_ = true;        // the record is in the parking lot, or was woken there
-    bool timed_out_ = false;     // the last sleep
-    bool asked_ = false;         // others know that this thread is about to sleep
-    bool alone_ = false;         // no thread can stand in: it polls
-    bool was_alone_ = false;     // at any time of this wait
-    bool had_released_ = false;  // the permit, before this wait
-    bool completes_ = false;     // the thread, below this wait
-    bool starved_ = false;       // it was out of time, and has run one more task
-    bool was_inside_ = false;    // in such a call, before this wait
-    std::uint8_t polls_ = 0;     // in a row that saw nobody else run anything
-    unsigned outer_loop_ = 0;
-    const atomic<bool>* outer_wait_ = nullptr;
-    const atomic<bool>* outer_module_wait_ = nullptr;
-    std::int64_t began_ = 0, elsewhere_ = 0;
-    std::int64_t watch_until_ = 0;
-    std::uint64_t ended_ = 0;  // tasks, when it was last found that no thread can stand in
-    helper_floats floats_;
-    wait_record record_;
-};
+bool wait_loop::enter() {
+    return rt_.lot().enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
+}
 
 void wait_loop::observe(event_kind kind) {
     if (!rt_.observed()) return;
@@ -146,8 +85,8 @@ void wait_loop::begin() {
     rt_.share_run_next(w_);
 }
 
-void wait_loop::end() {
-    w_.elsewhere = elsewhere_ + (rt_.task_clock() - began_);
+void wait_loop::end(std::int64_t now) {
+    w_.elsewhere = elsewhere_ + (now - began_);
     w_.loop_depth = outer_loop_;
     w_.wait_over = outer_wait_;
     w_.completing = completes_;
@@ -168,8 +107,38 @@ void wait_loop::end() {
 
 bool wait_loop::run(outcome** received) {
     begin();
-    bool over = wait_out();
-    end();
+    const bool over = wait_out();
+    return leave(over, rt_.task_clock(), received);
+}
+
+bool wait_loop::has_it_at_hand() const {
+    return target_.task && policy_ != help::none && rt_.serial() == nullptr &&
+           w_.kind != seat_kind::background && run_room::own_newest(w_) == target_.task &&
+           !rt_.slot_at(target_.task).has(flag_own_kind) &&  // ends in a way of its own
+           enough_stack(rt_, w_);
+}
+
+bool wait_loop::run_at_hand(outcome** received) {
+    begin();
+    // A thief may have been quicker. seq_cst, of begin(): freeze() waits for this thread, or is
+    // seen here.
+    if (!rt_.frozen().on() && rt_.take_own_newest(w_, target_.task)) {
+        record_.key = target_.task.value;
+        unentered_wait self{record_, w_.unentered};
+        w_.unentered = &self;
+        run_on_top(target_.task);
+        w_.unentered = self.below;
+        entered_ = self.entered;  // if not, it is complete
+    } else {
+        entered_ = enter();
+    }
+    if (!entered_) return leave(true, w_.stamp, received);  // as its body has ended
+    const bool over = wait_out();
+    return leave(over, rt_.task_clock(), received);
+}
+
+bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
+    end(now);
     // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
     if (entered_ && rt_.lot().leave(record_) && !over) over = target_.take();
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
@@ -307,75 +276,7 @@ void wait_loop::rest() {
     w_.search = rt_.asleep().rest(w_.index, kind, now, look, [&] { sleep(deadline_); });
 }
 
-// ---- when no thread can stand in ---------------------------------------------------------------
-
-/// Work is ready that this wait does not need, and there is nobody to run it. While others run
-/// something, what is awaited may still come about: this thread looks again now and then. When
-/// nobody does, it searches everything for what it needs, and runs something else only when there
-/// is nothing: that may itself wait for a task that lies below it on this stack. A thread
-/// without tasks on its stack can bury none of them, so it does it first.
-void wait_loop::poll() {
-    alone_ = false;  // look again whether a thread is to be had
-    if (rt_.serial() != nullptr) {
-        w_.looks = true;  // comes back when nobody else can go on
-        sleep(deadline_);
-        w_.looks = false;
-        if (!timed_out_ || out_of_time()) return;
-    } else {
-        sleep(std::min(deadline_, active_policy::now() + poll_ns));
-        if (!nobody_else_runs()) {
-            polls_ = 0;
-            return;
-        }
-    }
-    if (policy_ != help::none && enough_stack(rt_, w_)) {
-        if (const task_id id = find_anywhere()) return run_on_top(id);
-    }
-    constexpr std::uint8_t with_tasks = 3;
-    if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
-    polls_ = 0;
-    run_unneeded();
-}
-
-bool wait_loop::others_rest() const {
-    const unsigned seats = rt_.seat_count();
-    for (unsigned i = 0; i < seats; ++i) {
-        const wait_seat& other = rt_.seat_at(i);
-        const bool own = other.kind != seat_kind::main && other.kind != seat_kind::guest;
-        // What a thread of the program does outside tasks is not known, nor what it waits for in
-        // blocking().
-        if (&other == &w_ || (!own && other.shown.load(acquire) == 0) ||
-            other.blocks.load(relaxed)) {
-            continue;
-        }
-        if (!other.at_rest.load(seq_cst)) return false;
-    }
-    return true;
-}
-
-bool wait_loop::nobody_else_runs() {
-    return others_rest() && rt_.totals().ended() == ended_;  // one may have run, and sleep again
-}
-
-/// Once, of a thread without tasks on its stack that polls an event: with no worker, and no time
-/// to give its permit away, nobody else would ever run what sets the event.
-bool wait_loop::starves() const {
-    return target_.signal != nullptr && !starved_ && !rt_.held_back(w_) &&
-           !target_.run_everything && w_.depth == 0 && rt_.serial() == nullptr &&
-           rt_.active_workers(relaxed) == 0 && w_.kind != seat_kind::background &&
-           !w_.permit_released && others_rest();
-}
-
-void wait_loop::run_unneeded() {
-    if (!enough_stack(rt_, w_)) return;
-    const task_id id = oldest_ready();
-    if (!id) return;
-    const unsigned outer = std::exchange(w_.unneeded_from, w_.depth);
-    run_on_top(id);
-    w_.unneeded_from = outer;
-}
-
-}  // namespace
+void wait_loop::sleep(std::int64_t until) { timed_out_ = !rt_.sleep(w_, until); }
 
 bool wait_room::wait(wait_seat& w, const wait_target& target, nanoseconds timeout, help policy,
                      outcome** received) {
@@ -383,6 +284,7 @@ bool wait_room::wait(wait_seat& w, const wait_target& target, nanoseconds timeou
     point();
     if (target.branch == nullptr) publish_joins(w);
     wait_loop loop(*this, w, target, timeout, policy);
+    if (loop.has_it_at_hand()) return loop.run_at_hand(received);
     if (loop.enter()) return loop.run(received);
     report_taken(target);
     return true;

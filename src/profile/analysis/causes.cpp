@@ -111,6 +111,17 @@ void for_each_absence(const scene& s, const path_step& step, Take&& take) {
 
 }  // namespace
 
+void shorten(candidate& c, const scene& s, const path_step& step, std::uint64_t less) {
+    c.outside = step.task == none;
+    for (std::uint32_t node = step.last; less != 0; node = s.graph.nodes[node].previous) {
+        const graph_node& n = s.graph.nodes[node];
+        const std::uint64_t part = std::min(less, n.end - n.begin);
+        if (part != 0) c.changes.push_back({node, 0, part});
+        less -= part;
+        if (node == step.first) break;
+    }
+}
+
 void find_external(const scene& s, candidates& to) {
     by_type found(cause::external);
     for (const path_step& step : s.path) {
@@ -143,7 +154,7 @@ void find_late_wake(const scene& s, candidates& to) {
     by_type found(cause::late_wake);
     for (const path_step& step : s.path) {
         const time_span window{step.ready, step.begin};
-        if (window.length() == 0) continue;
+        if (window.length() == 0 || s.t.is_on_device(step.body)) continue;
         const std::uint32_t own = s.t.bodies[step.body].lane;
         // Who comes back from a wait, or may run there only, needs its own thread.
         const bool own_only = step.after_wait || step.waits.affinity != 0;
@@ -165,6 +176,7 @@ namespace {
 void find_background_before(const scene& s, const path_step& step, by_type& found) {
     const time_span window{step.ready, step.begin};
     if (window.length() == 0 || !s.graph.nodes[step.first].first) return;
+    if (s.t.is_on_device(step.body)) return;
     const std::uint32_t own = s.t.bodies[step.body].lane;
     const bool own_only = step.waits.affinity != 0;
     spans_by_type rivals;
@@ -291,7 +303,7 @@ namespace {
 std::uint64_t first_taken_before(const scene& s, const path_step& step) {
     std::uint64_t since = step.begin;
     for (const lane_row& lane : s.t.lanes) {
-        if (lane.kind == lane_kind::background) continue;
+        if (lane.kind == lane_kind::background || lane.kind == lane_kind::device) continue;
         const auto first = s.t.bodies.begin() + lane.first_body;
         auto at =
             std::lower_bound(first, first + lane.bodies, step.ready,
@@ -314,6 +326,7 @@ void find_priority(const scene& s, candidates& to) {
     by_type found(cause::priority);
     for (const path_step& step : s.path) {
         if (step.waits.queue == 0 || step.task == none) continue;
+        if (s.t.is_on_device(step.body)) continue;
         add_gap(found.of(type_of(s, step)), step, step.begin - first_taken_before(s, step));
     }
     found.hand_over(to);

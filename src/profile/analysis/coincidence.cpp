@@ -103,8 +103,8 @@ candidates coincidence_search::look_along(std::span<const path_step> path) {
     // It is the same for all paths.
     if (!std::exchange(stood_still_, true)) find_standstill(s_, found);
     for (const auto find :
-         {find_external, find_affinity, find_late_wake, find_background, find_preemption,
-          find_priority, find_straggler, find_too_fine, find_serial_chain}) {
+         {find_device, find_external, find_affinity, find_late_wake, find_background,
+          find_preemption, find_priority, find_straggler, find_too_fine, find_serial_chain}) {
         find(s_, found);
     }
     std::erase_if(found, [&](const candidate& c) { return potential(c) < s_.least; });

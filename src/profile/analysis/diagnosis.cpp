@@ -48,6 +48,25 @@ finding about_waits(const scene& s, const candidate& c, const char* name, const 
     }
 }
 
+finding about_device(const scene& s, const candidate& c, const char* name, const char* time) {
+    const char* const device = s.t.from->lanes[c.lane].name.c_str();
+    switch (c.fault) {
+        case device_fault::queue:
+            return {text_of("%s waited %s in the queue of '%s', which ran other work", name, time,
+                            device),
+                    "give it a higher priority, or that processor less to do"};
+        case device_fault::transfer:
+            return {text_of("%s waited %s for '%s' to copy what it reads and writes", name, time,
+                            device),
+                    "keep its data there in a buffer, or copy less"};
+        case device_fault::late_submit:
+            break;
+    }
+    return {text_of("%s came to '%s' %s later than usual, which had nothing to run until then",
+                    name, device, time),
+            "submit it before the rest of the task's work"};
+}
+
 finding about_machine(const candidate& c, const char* name, const char* time) {
     if (c.why == cause::standstill) {
         return {text_of("no thread of the program had a core for %s, %s into the frame", time,
@@ -93,6 +112,8 @@ finding what_happened(const scene& s, const candidate& c) {
     const std::string task = c.outside ? "code outside of tasks" : s.t.name_of(c.type);
     const std::string time = in_ms(c.time);
     switch (c.why) {
+        case cause::device:
+            return about_device(s, c, task.c_str(), time.c_str());
         case cause::external:
         case cause::affinity:
         case cause::late_wake:
@@ -145,10 +166,28 @@ std::vector<std::uint64_t> times_on_path(const history& t, std::span<const path_
     return times;
 }
 
+std::vector<std::uint64_t> usual_times_of_submit(const history& t) {
+    std::vector<std::vector<std::uint64_t>> times(t.types());
+    for (const std::uint32_t i : t.external) {
+        const task_row& work = t.tasks[i];
+        if (work.body == none || work.spawned_in == none || work.spawned == unknown) continue;
+        const std::uint64_t begin = t.bodies[work.spawned_in].begin;
+        if (begin <= work.spawned) times[work.type].push_back(work.spawned - begin);
+    }
+    std::vector<std::uint64_t> usual(times.size(), 0);
+    for (std::size_t type = 0; type < times.size(); ++type) {
+        if (times[type].size() < enough_tasks) continue;
+        usual[type] = std::max<std::uint64_t>(percentile(times[type], 0.5), 1);
+    }
+    return usual;
+}
+
 }  // namespace
 
 const char* name_of(cause c) {
     switch (c) {
+        case cause::device:
+            return "device";
         case cause::external:
             return "external";
         case cause::affinity:
@@ -185,6 +224,7 @@ diagnostician::diagnostician(const history& from) : t_(from), usual_(from.types(
     for (std::size_t type = 0; type < times.size(); ++type) {
         if (times[type].size() >= enough_tasks) usual_[type] = percentile(times[type], 0.5);
     }
+    usual_submit_ = usual_times_of_submit(from);
     if (from.frames.size() >= enough_frames) usual_frame_ = frame_statistics(from).p50;
 }
 
@@ -261,7 +301,7 @@ std::string diagnostician::nothing_found(const frame_row& frame) const {
 
 std::optional<diagnosis> diagnostician::examine(const frame_graph& graph,
                                                 std::span<const path_step> path) const {
-    scene s{t_, graph, path, usual_, least_of(graph.frame)};
+    scene s{t_, graph, path, usual_, usual_submit_, least_of(graph.frame)};
     for (const graph_node& n : graph.nodes) {
         if (n.body != none && n.needed) s.needed.insert(n.body);
     }

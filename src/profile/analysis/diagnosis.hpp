@@ -10,6 +10,7 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 
 enum class cause : std::uint8_t {
+    device,        // a processor: its queue, a transfer, or work that came to it late
     external,      // somebody outside, by a completion, or a timer was waited for
     affinity,      // may run on certain threads only; they were busy while others were idle
     late_wake,     // ready, and a thread slept on
@@ -64,6 +65,7 @@ private:
 
     const history& t_;
     std::vector<std::uint64_t> usual_;                  // of a type: the median; 0: too few to say
+    std::vector<std::uint64_t> usual_submit_;           // scene::usual_submit
     std::uint64_t usual_frame_ = 0;                     // the median; 0: too few frames to say
     mutable std::vector<std::uint64_t> usual_on_path_;  // made when it is asked for first
 };

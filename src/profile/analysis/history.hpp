@@ -32,7 +32,8 @@ struct task_row {
     std::uint8_t flags = 0;                                 // spawn_flags
     std::uint8_t end_flags = 0;
     bool cancelled = false;
-    // A completion, or a timer's wait: runs from `deferred` to `settled`, and has no body.
+    // A completion, or a timer's wait: runs from `deferred` to `settled`. It has a body, or
+    // several, where a processor with a lane has run it.
     bool external = false;
 
     bool was_suspended() const { return body != last_body; }
@@ -188,6 +189,10 @@ struct history {
     const record_type& place_of(std::uint32_t type) const;
     /// The one that lies directly on `base`, and on or below `body`; none when there is none.
     std::uint32_t next_above(std::uint32_t base, std::uint32_t body) const;
+    /// It ran on a processor that is none of our threads.
+    bool is_on_device(std::uint32_t body) const {
+        return lanes[bodies[body].lane].kind == lane_kind::device;
+    }
     /// Whether that body waits then, or is what a thread of the scheduler does between tasks.
     bool is_idle(std::uint32_t body, std::uint64_t time) const;
 };

@@ -87,7 +87,8 @@ void lane_walk::begin_lane(const std::vector<record>& records) {
     row_.kind = from.kind;
     // Of the threads of no kind only the one that serves timers has a seat.
     const bool serves_timers = row_.kind == lane_kind::other && from.seat != lane::no_seat;
-    row_.of_scheduler = is_worker(row_.kind) || row_.kind == lane_kind::background || serves_timers;
+    row_.of_scheduler = is_worker(row_.kind) || row_.kind == lane_kind::background ||
+                        row_.kind == lane_kind::device || serves_timers;
     row_.first_body = static_cast<std::uint32_t>(to_.bodies.size());
     row_.root = row_.first_body;
     body_row root;
@@ -108,6 +109,7 @@ void lane_walk::begin_lane(const std::vector<record>& records) {
 }
 
 lane_state lane_walk::state() const {
+    if (row_.kind == lane_kind::device && at_rest()) return lane_state::parked;
     if (parked_) return lane_state::parked;
     // Its `parked` may be from before the capture, and threads of the program sleep without one.
     if (out_ && by_itself_ && (at_rest() || top().waits)) return lane_state::parked;

@@ -61,6 +61,8 @@ void take(task_row& row, const record& r) {
             put_first(row.ready, r.time);
             break;
         case record_kind::started:
+            // A processor begins later with what was deferred.
+            if (row.external && row.started == row.spawned) row.started = unknown;
             put_first(row.started, r.time);
             if (row.type == 0) row.type = r.aux;
             break;

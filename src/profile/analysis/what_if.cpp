@@ -2,6 +2,7 @@
 #include "profile/analysis/what_if.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -14,9 +15,10 @@ class simulation {
 public:
     simulation(const frame_model& model, const machine& on)
         : model_(model), graph_(model.graph), on_(on), open_(graph_.nodes.size()) {
-        for (unsigned core = 0; core < on.cores; ++core) idle_.insert(core);
-        pinned_.resize(on.cores);
-        to_come_.resize(on.cores);
+        const unsigned all = on.cores + model.devices;
+        for (unsigned core = 0; core < all; ++core) idle_.insert(core);
+        pinned_.resize(all);
+        to_come_.resize(all);
         for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
             if (model.takes_part[i] && is_restricted(i)) ++to_come_[core_of(i)];
         }
@@ -62,9 +64,14 @@ private:
     bool is_restricted(std::uint32_t node) const;
     unsigned core_of(std::uint32_t node) const {
         const std::uint32_t lane = graph_.from->bodies[graph_.nodes[node].body].lane;
-        return model_.core_of_lane[lane] % on_.cores;
+        const std::uint32_t number = model_.core_of_lane[lane];
+        return graph_.from->lanes[lane].kind == lane_kind::device ? on_.cores + number
+                                                                  : number % on_.cores;
     }
-    bool is_slow(unsigned core) const { return core + on_.slow_cores >= on_.cores; }
+    bool is_device(unsigned core) const { return core >= on_.cores; }
+    bool is_slow(unsigned core) const {
+        return !is_device(core) && core + on_.slow_cores >= on_.cores;
+    }
 
     const frame_model& model_;
     const frame_graph& graph_;
@@ -105,7 +112,7 @@ void simulation::index_users() {
 double simulation::length(const graph_node& n, unsigned core) const {
     double time = static_cast<double>(n.end - n.begin - std::min(n.preempted, n.end - n.begin));
     if (graph_.type_of(n) == on_.faster_type) time /= on_.times;
-    if (n.first) time += static_cast<double>(model_.overhead);
+    if (n.first && !is_device(core)) time += static_cast<double>(model_.overhead);
     return is_slow(core) ? time * on_.slow_factor : time;
 }
 
@@ -142,8 +149,9 @@ unsigned simulation::rank_of(const graph_node& n) const {
 
 bool simulation::is_restricted(std::uint32_t node) const {
     const graph_node& n = graph_.nodes[node];
-    return n.body != none && n.task != none && graph_.from->tasks[n.task].has(spawn_restricted) &&
-           !model_.anywhere.contains(node);
+    if (n.body == none || n.task == none) return false;
+    if (graph_.from->is_on_device(n.body)) return true;
+    return graph_.from->tasks[n.task].has(spawn_restricted) && !model_.anywhere.contains(node);
 }
 
 void simulation::enqueue(std::uint32_t node) {
@@ -201,7 +209,8 @@ void simulation::dispatch() {
         for (auto at = idle_.begin(); at != idle_.end();) {
             const unsigned core = *at++;
             first_out<waiting>& own = pinned_[core];
-            const bool takes_any = !queue_.empty() && !(keeps_free && to_come_[core] != 0);
+            const bool takes_any =
+                !is_device(core) && !queue_.empty() && !(keeps_free && to_come_[core] != 0);
             const bool own_first = !own.empty() && (!takes_any || queue_.top() > own.top());
             if (!own_first && !takes_any) continue;
             first_out<waiting>& from = own_first ? own : queue_;
@@ -278,13 +287,17 @@ frame_model make_frame_model(const history& from, const frame_row& frame) {
         const graph_node& n = model.graph.nodes[i];
         const bool foreign = n.task == none || from.tasks[n.task].has(spawn_background);
         model.takes_part[i] = ordered[i] && (n.needed || (frame.alone && !foreign));
-        if (model.takes_part[i] && n.first) lanes.insert(from.bodies[n.body].lane);
+        const bool on_core = n.body != none && !from.is_on_device(n.body);
+        if (model.takes_part[i] && n.first && on_core) lanes.insert(from.bodies[n.body].lane);
     }
     model.recorded_cores =
         std::clamp<unsigned>(static_cast<unsigned>(lanes.size()), 1, machine::most_cores);
     model.core_of_lane.resize(from.lanes.size());
     std::uint32_t core = 0;
     for (const std::uint32_t lane : lanes) model.core_of_lane[lane] = core++;
+    for (std::size_t i = 0; i < from.lanes.size(); ++i) {
+        if (from.lanes[i].kind == lane_kind::device) model.core_of_lane[i] = model.devices++;
+    }
     return model;
 }
 
@@ -293,7 +306,7 @@ std::uint64_t simulate(const frame_model& model, const machine& on) {
     machine there = on;
     if (there.cores == 0) there.cores = model.recorded_cores;
     there.cores = std::min(there.cores, machine::most_cores);
-    return static_cast<std::uint64_t>(simulation(model, there).run() + 0.5);
+    return static_cast<std::uint64_t>(std::llround(simulation(model, there).run()));
 }
 
 double what_if_result::error() const {

@@ -35,6 +35,7 @@ struct frame_model {
     std::uint64_t overhead = 0;               // of the scheduler, per body, as it was in this frame
     unsigned recorded_cores = 1;              // lanes on which the frame's tasks may have run
     std::vector<std::uint32_t> core_of_lane;  // that restricted tasks stay on; those come first
+    std::uint32_t devices = 0;                // lanes of processors, which are no cores
     // Of nodes, for questions about causes; a node that is not there is as it was.
     std::unordered_map<std::uint32_t, std::uint64_t> less;  // over that much sooner; its core
                                                             // is free sooner only where
@@ -45,7 +46,8 @@ frame_model make_frame_model(const history& from, const frame_row& frame);
 
 /// How long the frame would take: list scheduling, a ready body goes to the fastest free core, the
 /// one of the highest priority first, then the one that has been ready longest. Restricted bodies
-/// stay on one core, that of their lane; others go there when no other core is free.
+/// stay on one core, that of their lane; others go there when no other core is free. What ran on
+/// another processor runs there again, one after the other on each of its lanes.
 std::uint64_t simulate(const frame_model& model, const machine& on);
 
 struct what_if_row {

@@ -21,7 +21,7 @@ constexpr double chain_others = 0.25;         // of the other threads' time, at 
 std::map<std::uint32_t, std::vector<std::uint64_t>> times_by_type(const scene& s) {
     std::map<std::uint32_t, std::vector<std::uint64_t>> times;
     for (const graph_node& n : s.graph.nodes) {
-        if (!n.first || n.task == none) continue;
+        if (!n.first || n.task == none || s.t.is_on_device(n.body)) continue;
         const body_row& b = s.t.bodies[n.body];
         if (b.kind == body_kind::task && !b.open && b.end <= s.graph.frame.end) {
             times[b.type].push_back(b.running);
@@ -42,7 +42,7 @@ lane_sums sums_of(const scene& s) {
     lane_sums sums;
     const time_span window{s.graph.frame.begin, s.graph.frame.end};
     for (const lane_row& lane : s.t.lanes) {
-        if (lane.kind == lane_kind::background) continue;
+        if (lane.kind == lane_kind::background || lane.kind == lane_kind::device) continue;
         const lane_split split = split_of(lane, window);
         sums.helpers += helps(lane.kind);
         if (split[lane_state::run] == 0) continue;
@@ -68,22 +68,6 @@ double idle_share(const scene& s, time_span window, std::uint32_t but) {
 std::uint64_t on_core(const path_step& step) {
     return step.length() - std::min(step.length(), step.waits.preempted);
 }
-
-/// Takes that much off the end of a step: from its last piece, then from those before.
-void shorten(candidate& c, const scene& s, const path_step& step, std::uint64_t less) {
-    c.outside = step.task == none;
-    for (std::uint32_t node = step.last; less != 0; node = s.graph.nodes[node].previous) {
-        const graph_node& n = s.graph.nodes[node];
-        const std::uint64_t part = std::min(less, n.end - n.begin);
-        if (part != 0) c.changes.push_back({node, 0, part});
-        less -= part;
-        if (node == step.first) break;
-    }
-}
-
-}  // namespace
-
-namespace {
 
 /// What is usual for a body, among those of this frame where they are enough; 0: too few to say.
 class usual_times {
@@ -128,6 +112,7 @@ void find_straggler_before(const scene& s, const path_step& step, usual_times& u
                            candidates& to) {
     const time_span window{step.ready, step.begin};
     if (window.length() == 0 || !s.graph.nodes[step.first].first) return;
+    if (s.t.is_on_device(step.body)) return;
     const lane_row& lane = s.t.lanes[s.t.bodies[step.body].lane];
     std::unordered_set<std::uint32_t> seen;
     for (std::size_t i = lane.span_at(window.begin); i < lane.spans.size(); ++i) {
@@ -239,7 +224,7 @@ void find_serial_chain(const scene& s, candidates& to) {
     std::uint64_t chain = 0, tasks = 0;
     std::map<std::uint32_t, std::uint64_t> of_type;
     for (const path_step& step : s.path) {
-        if (step.task == none) continue;
+        if (step.task == none || s.t.is_on_device(step.body)) continue;
         chain += on_core(step);
         ++tasks;
         of_type[s.t.bodies[step.body].type] += on_core(step);
@@ -258,7 +243,8 @@ void find_serial_chain(const scene& s, candidates& to) {
     c.count = tasks;
     // Each split in two, of which an idle thread takes one.
     for (const path_step& step : s.path) {
-        if (step.task == none || s.t.bodies[step.body].type != c.type) continue;
+        if (step.task == none || s.t.is_on_device(step.body)) continue;
+        if (s.t.bodies[step.body].type != c.type) continue;
         shorten(c, s, step, on_core(step) / 2);
     }
     to.push_back(std::move(c));

@@ -129,7 +129,7 @@ void chrome_writer::take(const step& at) {
     if (at.kind == step_kind::counter) return counter(at);
     // An arrow belongs to the slice that is open around it: it leaves before the end is said, and
     // arrives after the begin.
-    if (at.kind == step_kind::end) arrows(at);
+    if (at.kind != step_kind::begin) arrows(at);
     const char* phase = at.kind == step_kind::begin ? "B" : "E";
     begin_event(at.kind == step_kind::instant ? "i" : phase, row_of(at), at.time);
     if (at.kind == step_kind::instant) buffer_ += ",\"s\":\"t\"";
@@ -163,7 +163,7 @@ void chrome_writer::arguments(const step& at) {
 }
 
 void chrome_writer::arrows(const step& at) {
-    const bool leaves = at.kind == step_kind::end;
+    const bool leaves = at.kind != step_kind::begin;
     for (const flow& one : timeline_.flows(at)) {
         begin_event(leaves ? "s" : "f", row_of(at), at.time);
         if (!leaves) buffer_ += ",\"bp\":\"e\"";

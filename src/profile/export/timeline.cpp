@@ -19,6 +19,7 @@ timeline::timeline(const capture& of) : capture_(of), last_(of.duration) {
         }
     }
     learn_slices();
+    learn_outside();
     join(edges);
     lay_frames();
     lanes_.reserve(of.lanes.size());
@@ -56,6 +57,12 @@ void timeline::learn(const record& r, std::vector<std::pair<std::uint64_t, std::
         case record_kind::stolen:
             tasks_[r.task].stolen_from = r.aux;
             break;
+        case record_kind::deferred: {
+            task_facts& task = tasks_[r.task];
+            task.deferral = &r;
+            task.parent = r.other;
+            break;
+        }
         default:
             break;
     }
@@ -77,23 +84,51 @@ void timeline::learn_slices() {
     }
 }
 
+void timeline::learn_outside() {
+    for (const auto& [id, work] : tasks_) {
+        if (work.deferral == nullptr || work.last_end.row == none) continue;
+        const auto found = tasks_.find(work.parent);
+        if (found == tasks_.end() || found->second.last_end.row == none) continue;
+        task_facts& task = found->second;
+        const task_facts* const last = last_outside_of(task);
+        const std::uint64_t end = last != nullptr ? last->last_end.time : task.last_end.time;
+        if (work.last_end.time >= end) task.last_outside = id;
+    }
+}
+
+void timeline::join_outside(std::uint64_t& id) {
+    for (const auto& [task, work] : tasks_) {
+        if (work.deferral == nullptr || work.first_begin.row == none) continue;
+        if (work.deferral->time > work.first_begin.time) continue;
+        deferrals_.push_back({task, ++id});
+        arriving_.push_back({task, id});
+    }
+}
+
 void timeline::join(std::vector<std::pair<std::uint64_t, std::uint64_t>>& edges) {
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     std::uint64_t id = 0;
     for (const auto& [from, to] : edges) {
-        const task_facts* const earlier = facts(from);
+        const task_facts* earlier = facts(from);
         const task_facts* const later = facts(to);
         if (from == to || earlier == nullptr || later == nullptr) continue;
         if (earlier->last_end.row == none || later->first_begin.row == none) continue;
+        // It is complete when the processor is done.
+        const task_facts* const outside = last_outside_of(*earlier);
+        const std::uint64_t leaves = outside != nullptr ? earlier->last_outside : from;
+        if (outside != nullptr) earlier = outside;
         // Readers go by time: an arrow into the past would point the other way.
         if (earlier->last_end.time > later->first_begin.time) continue;
-        leaving_.push_back({from, ++id});
+        leaving_.push_back({leaves, ++id});
         arriving_.push_back({to, id});
     }
-    std::sort(arriving_.begin(), arriving_.end(), [](const flow& a, const flow& b) {
-        return std::tie(a.task, a.id) < std::tie(b.task, b.id);
-    });
+    join_outside(id);
+    for (std::vector<flow>* const all : {&leaving_, &arriving_, &deferrals_}) {
+        std::sort(all->begin(), all->end(), [](const flow& a, const flow& b) {
+            return std::tie(a.task, a.id) < std::tie(b.task, b.id);
+        });
+    }
 }
 
 std::vector<timeline::frame> timeline::find_frames() const {
@@ -236,20 +271,28 @@ double timeline::share() const {
     return static_cast<double>(told_) / static_cast<double>(records_);
 }
 
+/// A broken capture may have a task 0.
+const timeline::task_facts* timeline::last_outside_of(const task_facts& task) const {
+    return task.last_outside != 0 ? facts(task.last_outside) : nullptr;
+}
+
 const timeline::task_facts* timeline::facts(std::uint64_t task) const {
     const auto found = tasks_.find(task);
     return found == tasks_.end() ? nullptr : &found->second;
 }
 
 std::span<const flow> timeline::flows(const step& at) const {
-    if (at.about != slice_kind::task || at.from == nullptr) return {};
-    if (at.kind != step_kind::begin && at.kind != step_kind::end) return {};
-    const task_facts* const task = facts(at.from->task);
-    const bool begins = at.kind == step_kind::begin;
-    if (task == nullptr || !(begins ? task->first_begin : task->last_end).is(at)) return {};
-    const std::vector<flow>& all = begins ? arriving_ : leaving_;
+    const task_facts* const task = at.from != nullptr ? facts(at.from->task) : nullptr;
+    if (task == nullptr) return {};
+    const std::vector<flow>* all = nullptr;
+    if (at.kind == step_kind::instant && task->deferral == at.from) all = &deferrals_;
+    if (at.about == slice_kind::task) {
+        if (at.kind == step_kind::begin && task->first_begin.is(at)) all = &arriving_;
+        if (at.kind == step_kind::end && task->last_end.is(at)) all = &leaving_;
+    }
+    if (all == nullptr) return {};
     const auto range =
-        std::equal_range(all.begin(), all.end(), flow{at.from->task, 0},
+        std::equal_range(all->begin(), all->end(), flow{at.from->task, 0},
                          [](const flow& a, const flow& b) { return a.task < b.task; });
     return {range.first, range.second};
 }

@@ -22,7 +22,8 @@ struct detail {
     std::string_view text;
 };
 
-/// An arrow: from the end of the slice of `from` to the begin of that of `to`.
+/// An arrow: from the end of the slice of `from` to the begin of that of `to`; or from where work
+/// was handed to a processor to where that began with it.
 struct flow {
     std::uint64_t task = 0;  // at the end where it is looked up
     std::uint64_t id = 0;    // from 1
@@ -46,7 +47,7 @@ public:
     const std::vector<detail>& details(const step& at);
     /// Name and place in the source, or null where there is none.
     const record_type* type(const step& at) const;
-    /// Arrows that leave at this end of a slice, or arrive at this begin.
+    /// Arrows that leave at this end of a slice or this instant, or arrive at this begin.
     std::span<const flow> flows(const step& at) const;
 
     std::uint32_t frame_rows() const { return frame_rows_; }
@@ -67,6 +68,9 @@ private:
         std::uint32_t type = 0;
         std::uint32_t stolen_from = none;
         place first_begin, last_end;
+        // Of work outside, which a processor with a lane ran: where a task deferred it.
+        const record* deferral = nullptr;
+        std::uint64_t last_outside = 0;  // of a task: such work of it that ended after it; 0: none
     };
     struct head {
         step now;
@@ -84,6 +88,8 @@ private:
 
     void learn(const record& r, std::vector<std::pair<std::uint64_t, std::uint64_t>>& edges);
     void learn_slices();
+    void learn_outside();
+    void join_outside(std::uint64_t& id);
     void join(std::vector<std::pair<std::uint64_t, std::uint64_t>>& edges);
     void lay_frames();
     std::vector<frame> find_frames() const;
@@ -94,12 +100,13 @@ private:
     std::string name_of_type(std::uint32_t number, const char* otherwise) const;
     std::uint32_t type_of_task(std::uint64_t task) const;
     const task_facts* facts(std::uint64_t task) const;
+    const task_facts* last_outside_of(const task_facts& task) const;
     void details_of_task(const record& r);
 
     const capture& capture_;
     std::uint64_t last_ = 0;
     std::unordered_map<std::uint64_t, task_facts> tasks_;
-    std::vector<flow> leaving_, arriving_;  // by task
+    std::vector<flow> leaving_, arriving_, deferrals_;  // by task
     std::vector<head> lanes_;
     std::vector<frame_step> frames_;
     std::size_t next_frame_ = 0;

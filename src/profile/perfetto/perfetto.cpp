@@ -243,7 +243,7 @@ void perfetto_writer::event(const step& at, event_type type, std::uint64_t track
         if (source != nullptr) intern_source(interned, to, *source);
     }
     for (const detail& one : timeline_.details(at)) annotate(interned, to, one);
-    const auto way = type == event_type::end ? field::event::flow : field::event::flow_end;
+    const auto way = type == event_type::begin ? field::event::flow_end : field::event::flow;
     for (const flow& one : timeline_.flows(at)) to.add_fixed64(way, one.id);
 
     pbf_writer all = packet();

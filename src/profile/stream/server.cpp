@@ -382,7 +382,7 @@ private:
 
     /// A large file may take as long as it likes while something moves.
     template <class Body>
-    void send_rest(std::shared_ptr<sending<Body>> what) {
+    void send_rest(const std::shared_ptr<sending<Body>>& what) {
         stream_.expires_after(step_within);
         auto& serializer = what->serializer;
         http::async_write_some(stream_, serializer,

@@ -53,23 +53,29 @@ void barrier::look(std::span<const replaced_code> codes) {
     }
 }
 
+bool barrier::come_to_rest(nanoseconds within) {
+    const profile::scope until("reload: until everything rests", {});
+    rest_.emplace(scheduler_, within);
+    awake_ = rest_->awake();
+    return rest_->reached();
+}
+
 bool barrier::reach(std::span<const replaced_code> codes, nanoseconds within) {
     const std::int64_t begun = platform::monotonic_ns();
     const std::int64_t most = std::max<std::int64_t>(within.value, 0);
     for (std::int64_t pause = first_pause_ns;; pause = std::min(2 * pause, longest_pause_ns)) {
         const std::int64_t used = platform::monotonic_ns() - begun;
-        rest_.emplace(scheduler_, nanoseconds{std::max<std::int64_t>(most - used, 0)});
-        awake_ = rest_->awake();
-        if (!rest_->reached()) break;
+        if (!come_to_rest(nanoseconds{std::max<std::int64_t>(most - used, 0)})) break;
+        pause_.emplace("reload: pause", std::source_location{});
         look(codes);
         if (count_ == 0) return true;
         if (stays_) break;
-        rest_.reset();
+        go_on();
         const std::int64_t left = most - (platform::monotonic_ns() - begun);
         if (left <= 0) break;
         safepoint::let_run(scheduler_, nanoseconds{std::min(left, pause)});
     }
-    rest_.reset();
+    go_on();
     return false;
 }
 

@@ -3,6 +3,7 @@
 // it, and no stack has a frame of it.
 
 #include "braid/core/safepoint.hpp"
+#include "braid/profile/recorder.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -26,7 +27,9 @@ struct replaced_code {
     bool cancels = false;
 };
 
-/// Allocates nothing. By the thread of the frame boundary.
+/// Allocates nothing, but where a recorder records. A capture has two scopes of this thread for
+/// each try: until everything rests, and, while it does, the pause. By the thread of the frame
+/// boundary.
 class barrier {
 public:
     static constexpr std::size_t most_named = 8;
@@ -41,7 +44,10 @@ public:
     void forget(std::span<const replaced_code> codes) {
         for (const replaced_code& one : codes) rest_->forget(one.range);
     }
-    void go_on() { rest_.reset(); }
+    void go_on() {
+        pause_.reset();
+        rest_.reset();
+    }
 
     // ---- after reach() has said false
     /// "": something holds the code; else a thread, which did not come to rest.
@@ -53,11 +59,13 @@ public:
     }
 
 private:
+    bool come_to_rest(nanoseconds within);
     void look(std::span<const replaced_code> codes);
     void note(const held_code& what);
 
     scheduler& scheduler_;
     std::optional<safepoint> rest_;
+    std::optional<profile::scope> pause_;  // while that is reached
     const char* awake_ = "";
     holder named_[most_named];
     std::size_t held_[most_pieces] = {};

@@ -94,9 +94,7 @@ struct walk {
         Dwarf_Die die = definition_of(user);
         if (dwarf_hasattr(&die, DW_AT_declaration) != 0) {
             // Another unit of the same file may define it.
-            own.make_index();
-            const auto found = own.defined.find(own.name_of(die));
-            if (found != own.defined.end()) open.push_back(found->second);
+            if (const Dwarf_Die* const found = own.find(own.name_of(die))) open.push_back(*found);
             return;
         }
         if (is_defined(die)) {
@@ -136,6 +134,8 @@ status debug_info::open(std::span<const std::byte> bytes) {
     entries_ = std::move(own);
     return {};
 }
+
+void debug_info::make_index() { entries_->make_index(); }
 
 status debug_info::types_of(const std::vector<std::uint64_t>& functions, type_table& out) {
     std::vector<std::uint64_t> wanted = functions;

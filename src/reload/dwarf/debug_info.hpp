@@ -27,14 +27,15 @@ public:
 
     /// The bytes must stay. A status in half a sentence: there is no debug information.
     status open(std::span<const std::byte> bytes);
+    /// Walks through all types, which is most of the work. The first question would do it.
+    void make_index();
 
     /// The types in the signatures of the functions that begin at these addresses, and all that can
     /// be reached from them: members, bases, what pointers point to. Types of which the file has
     /// only a declaration are left out. A status: one of the functions is not described.
     status types_of(const std::vector<std::uint64_t>& functions, type_table& out);
 
-    /// The type with that whole name, where the file defines it; null: it does not. The first call
-    /// walks through all types once.
+    /// The type with that whole name, where the file defines it; null: it does not.
     const layout* find(const std::string& name);
 
     /// For readers beside this one.

@@ -2,6 +2,11 @@
 
 #include <elfutils/libdw.h>
 
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <string>
+
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
 
@@ -10,6 +15,49 @@ namespace {
 bool is_type(int tag) {
     return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type ||
            tag == DW_TAG_enumeration_type;
+}
+
+std::string text_of(Dwarf_Die& die, unsigned name) {
+    Dwarf_Attribute attribute;
+    const char* const text =
+        dwarf_attr(&die, name, &attribute) != nullptr ? dwarf_formstring(&attribute) : nullptr;
+    return text != nullptr ? text : "";
+}
+
+/// Whether -g1 would leave this entry out. Where nothing else does, `by_g1` decides: of a function
+/// without parameters and result g++ says the same with -g and with -g1; clang leaves out its line.
+bool is_beyond_g1(Dwarf_Die& child, bool by_g1) {
+    const int tag = dwarf_tag(&child);
+    if (dwarf_hasattr_integrate(&child, DW_AT_type) != 0) return true;
+    if (tag != DW_TAG_subprogram) return tag != DW_TAG_variable;
+    bool any = !by_g1 && dwarf_hasattr_integrate(&child, DW_AT_decl_line) != 0;
+    for_each_child(child, [&any](Dwarf_Die& part) {
+        any = any || dwarf_tag(&part) == DW_TAG_formal_parameter;
+    });
+    return any;
+}
+
+/// The last of these options counts.
+bool is_by_g1(const std::string& producer) {
+    std::istringstream options(producer);
+    bool g1 = false;
+    for (std::string one; options >> one;) {
+        const bool level = one == "-g" || one == "-g1" || one == "-g2" || one == "-g3" ||
+                           one.starts_with("-ggdb") || one.starts_with("-gdwarf");
+        if (level) g1 = one == "-g1" || one == "-ggdb1";
+    }
+    return g1;
+}
+
+bool says_little(Dwarf_Die& unit) {
+    const bool code =
+        dwarf_hasattr(&unit, DW_AT_low_pc) != 0 || dwarf_hasattr(&unit, DW_AT_ranges) != 0;
+    if (dwarf_tag(&unit) != DW_TAG_compile_unit || !code) return false;
+    if (number_of(unit, DW_AT_language) == DW_LANG_Mips_Assembler) return false;
+    const bool by_g1 = is_by_g1(text_of(unit, DW_AT_producer));
+    bool little = true;
+    for_each_child(unit, [&](Dwarf_Die& child) { little = little && !is_beyond_g1(child, by_g1); });
+    return little;
 }
 
 }  // namespace
@@ -69,7 +117,8 @@ debug_entries::~debug_entries() {
 }
 
 status debug_entries::open(std::span<const std::byte> bytes) {
-    elf_version(EV_CURRENT);
+    // Once, as libelf keeps it in a global, and several threads open files.
+    [[maybe_unused]] static const unsigned version = elf_version(EV_CURRENT);
     // libelf wants a pointer to bytes that it could write to, and does not without elf_update().
     auto* const begin = reinterpret_cast<char*>(const_cast<std::byte*>(bytes.data()));
     elf = elf_memory(begin, bytes.size());
@@ -77,28 +126,44 @@ status debug_entries::open(std::span<const std::byte> bytes) {
     return dwarf != nullptr ? status{} : status{1, "has no debug information"};
 }
 
+const std::string& debug_entries::note(std::string name, Dwarf_Die& type) {
+    const auto at = types_by_name_.try_emplace(std::move(name)).first;
+    names_.push_back({type.addr, &at->first});
+    if (!at->second && is_defined(type)) {
+        at->second = type;
+        ++types_;
+    }
+    return at->first;
+}
+
 void debug_entries::index(Dwarf_Die& scope, const std::string& prefix, outer_names* type_unit) {
     for_each_child(scope, [&](Dwarf_Die& child) {
         const int tag = dwarf_tag(&child);
         const bool space = tag == DW_TAG_namespace;
-        const bool is_here = is_defined(child);
         if (!space && !is_type(tag)) return;
         const char* const own = dwarf_diename(&child);
         // What has no name, or none outside of its file, is another type in each file.
         if (own == nullptr && !space && is_type(dwarf_tag(&scope))) {
-            names_.emplace(child.addr, prefix + nameless);
+            names_.push_back(
+                {child.addr, &types_by_name_.try_emplace(prefix + nameless).first->first});
         }
         if (own == nullptr) return;
-        std::string name = prefix + tidied(own);
+        std::string name = prefix;
+        add_tidied(name, own);
         if (type_unit != nullptr) {
+            const bool is_here = is_defined(child);
             // The definition stands outside of its scopes, in which only a declaration is.
             const auto outer = type_unit->find(name);
             if (is_here && prefix.empty() && outer != type_unit->end()) name = outer->second;
             if (!space && !is_here) type_unit->emplace(tidied(own), name);
         }
-        if (!space) names_.emplace(child.addr, name);
-        if (is_here) defined.emplace(name, child);
-        if (tag != DW_TAG_enumeration_type) index(child, name + "::", type_unit);
+        const bool leads_on = tag != DW_TAG_enumeration_type && dwarf_haschildren(&child) > 0;
+        if (space) {
+            if (leads_on) index(child, name + "::", type_unit);
+            return;
+        }
+        const std::string& whole = note(std::move(name), child);
+        if (leads_on) index(child, whole + "::", type_unit);
     });
 }
 
@@ -108,13 +173,18 @@ void debug_entries::make_index() {
         outer_names names;
         index(unit, "", dwarf_tag(&unit) == DW_TAG_type_unit ? &names : nullptr);
     });
+    // They are met in order, but for units that lie in another section or file.
+    const std::less<> before;
+    if (!std::ranges::is_sorted(names_, before, &named_entry::entry)) {
+        std::ranges::sort(names_, before, &named_entry::entry);
+    }
     indexed_ = true;
 }
 
 const std::string* debug_entries::known_name(Dwarf_Die& type) {
     make_index();
-    const auto known = names_.find(type.addr);
-    return known != names_.end() ? &known->second : nullptr;
+    const auto at = std::ranges::lower_bound(names_, type.addr, std::less<>(), &named_entry::entry);
+    return at != names_.end() && at->entry == type.addr ? at->name : nullptr;
 }
 
 std::string debug_entries::name_of(Dwarf_Die& type) {
@@ -124,8 +194,8 @@ std::string debug_entries::name_of(Dwarf_Die& type) {
 
 const Dwarf_Die* debug_entries::find(const std::string& name) {
     make_index();
-    const auto found = defined.find(name);
-    return found != defined.end() ? &found->second : nullptr;
+    const auto found = types_by_name_.find(name);
+    return found != types_by_name_.end() && found->second ? &*found->second : nullptr;
 }
 
 std::string debug_entries::missing_part() const {
@@ -133,15 +203,19 @@ std::string debug_entries::missing_part() const {
     for_each_unit([&missing](Dwarf_Die& unit) {
         // The unit that stands in the file itself is shown only where the other one is not found.
         for (const unsigned name : {DW_AT_dwo_name, DW_AT_GNU_dwo_name}) {
-            Dwarf_Attribute attribute;
             if (dwarf_hasattr(&unit, DW_AT_producer) != 0 || !missing.empty()) return;
-            const char* const text = dwarf_attr(&unit, name, &attribute) != nullptr
-                                         ? dwarf_formstring(&attribute)
-                                         : nullptr;
-            if (text != nullptr) missing = text;
+            missing = text_of(unit, name);
         }
     });
     return missing;
+}
+
+std::string debug_entries::little_part() const {
+    std::string little;
+    for_each_unit([&little](Dwarf_Die& unit) {
+        if (little.empty() && says_little(unit)) little = text_of(unit, DW_AT_name);
+    });
+    return little.substr(little.rfind('/') + 1);
 }
 
 }  // namespace reload::detail

@@ -9,9 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
@@ -46,8 +48,10 @@ struct debug_entries {
     debug_entries& operator=(const debug_entries&) = delete;
 
     status open(std::span<const std::byte> bytes);
-    /// Fills `defined` once.
+    /// Walks through all types, once; what asks for one by name does it first.
     void make_index();
+    bool has_types() const { return types_ != 0; }
+    /// The definition with that whole name; null: the file has none.
     const Dwarf_Die* find(const std::string& name);
     /// What type_name() says, faster, and also where the entry stands in a unit of one type.
     std::string name_of(Dwarf_Die& type);
@@ -68,17 +72,29 @@ struct debug_entries {
     }
     /// The file that holds the rest of a unit (-gsplit-dwarf) and cannot be read; empty: none.
     std::string missing_part() const;
+    /// The source of a unit that has code and says of it at most functions and lines (-g1); empty:
+    /// none.
+    std::string little_part() const;
 
     Elf* elf = nullptr;
     Dwarf* dwarf = nullptr;
-    std::unordered_map<std::string, Dwarf_Die> defined;  // each type with a whole name
 
 private:
     /// Whole names of what a unit of one type declares, by the last part of each.
     using outer_names = std::unordered_map<std::string, std::string>;
     void index(Dwarf_Die& scope, const std::string& prefix, outer_names* type_unit);
-    // By entry: libdw looks for scopes through the whole unit, and finds none in units of one type.
-    std::unordered_map<const void*, std::string> names_;
+    const std::string& note(std::string name, Dwarf_Die& type);
+
+    // Whole names, many of which other units repeat; with the first definition, if there is one.
+    std::unordered_map<std::string, std::optional<Dwarf_Die>> types_by_name_;
+    std::size_t types_ = 0;  // that are defined
+    /// By entry: libdw looks for scopes through the whole unit, and finds none in units of one
+    /// type.
+    struct named_entry {
+        const void* entry;
+        const std::string* name;
+    };
+    std::vector<named_entry> names_;  // in the order of the entries
     bool indexed_ = false;
 };
 

@@ -328,9 +328,11 @@ void arena_functions(Dwarf_Die& arena, std::vector<std::string>& out) {
 /// Goes into the namespaces braid, its version and reload.
 void find_arena(Dwarf_Die& scope, int depth, std::vector<std::string>& out) {
     for_each_child(scope, [&](Dwarf_Die& child) {
+        const bool space = dwarf_tag(&child) == DW_TAG_namespace;
+        if (!space && depth == 0) return;  // most are such, and a name costs more to find
         const char* const own = dwarf_diename(&child);
         const std::string_view name = own != nullptr ? own : "";
-        if (dwarf_tag(&child) == DW_TAG_namespace && (depth > 0 || name == "braid")) {
+        if (space && (depth > 0 || name == "braid")) {
             if (depth < 3) find_arena(child, depth + 1, out);
         } else if (depth > 0 && is_defined(child) && name == "arena") {
             arena_functions(child, out);
@@ -367,10 +369,13 @@ std::string why_types_lack(const debug_info& file) {
     if (!missing.empty()) {
         return "needs '" + missing + "' (-gsplit-dwarf), which is not there: keep it beside";
     }
-    bool any = false;
     file.entries().make_index();
-    any = !file.entries().defined.empty();
-    return any ? "" : "describes no types: build it with -g, not -g1";
+    if (!file.entries().has_types()) {
+        return "describes no types: build it with -g, not -g1";
+    }
+    const std::string little = file.entries().little_part();
+    return little.empty() ? ""
+                          : "describes no types of '" + little + "': build that with -g, not -g1";
 }
 
 }  // namespace reload::detail

@@ -132,18 +132,30 @@ bool type_of(Dwarf_Die& user, Dwarf_Die& out) {
 
 std::string type_name(Dwarf_Die& type) { return name_at(type, 0); }
 
-std::string tidied(std::string_view name) {
+void add_tidied(std::string& to, std::string_view name) {
+    // Most names are plain, and all types of a program are looked at.
+    if (name.find('<') == std::string_view::npos) {
+        to += name;
+        return;
+    }
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    std::string out;
+    to.reserve(to.size() + name.size());
     bool number = false;  // "array<int, 3>" here is "array<int, 3UL>" there
+    char before = ' ';
     for (std::size_t i = 0; i < name.size(); ++i) {
         const bool closes = name[i] == ' ' && i + 1 < name.size() && name[i + 1] == '>';
         const bool suffix = number && (name[i] == 'U' || name[i] == 'L');
-        const bool starts = out.empty() || out.back() == ' ' || out.back() == '<' ||
-                            out.back() == '-' || out.back() == ')';
+        const bool starts = before == ' ' || before == '<' || before == '-' || before == ')';
         number = is_digit(name[i]) ? number || starts : suffix;
-        if (!closes && !suffix) out += name[i];
+        if (closes || suffix) continue;
+        before = name[i];
+        to += before;
     }
+}
+
+std::string tidied(std::string_view name) {
+    std::string out;
+    add_tidied(out, name);
     return out;
 }
 

@@ -22,6 +22,7 @@ std::string type_name(Dwarf_Die& type);
 
 /// Without the spaces that only one compiler writes.
 std::string tidied(std::string_view name);
+void add_tidied(std::string& to, std::string_view name);
 
 /// False: a part of it has no name, so that it names nothing in another file.
 bool is_whole_name(std::string_view name);

@@ -137,9 +137,9 @@ void migration::drop(const operation& step, const std::byte* from, std::vector<o
         const auto words = read<text_words>(from);
         if (words.begin != from + offsetof(text_words, own)) add(words.begin, words.length, 1);
     } else if (step.what == action::drop_repeat) {
-        drop_all(*p, from, step.size, out);
+        drop_all(plan_.programs[step.program], from, step.size, out);
     } else if (step.what == action::drop_maybe) {
-        if (from[step.size] != std::byte{0}) drop_all(*p, from, 1, out);
+        if (from[step.size] != std::byte{0}) drop_all(plan_.programs[step.program], from, 1, out);
     } else if (step.what == action::drop_own) {
         auto* const held = read<std::byte*>(from);
         if (held == nullptr) return;

@@ -54,7 +54,7 @@ void migration::prepare(side& in) {
         one.size = p.to_size;
         one.alignment = p.to_alignment;
         one.name = p.to_name;
-        one.migrated = one.destroy != nullptr;
+        one.migrated = true;  // also one that had nothing to destroy: it may have by now
         one.destroy = p.record != none ? makers_[p.record].destroy : nullptr;
     }
     in.of->memory.for_each([](allocation& a) { a.moved = nullptr; });

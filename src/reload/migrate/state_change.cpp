@@ -11,7 +11,7 @@ namespace {
 
 const std::string no_path;
 
-const std::string& path_of(const std::shared_ptr<live_code>& code) {
+const std::string& path_of(const live_code* code) {
     return code != nullptr ? code->code.path : no_path;
 }
 
@@ -21,8 +21,9 @@ bool state_change::is_for_this_code() const {
     if (planned_ == nullptr || planned_->after.size() != of_.list.size()) return false;
     for (std::size_t i = 0; i < of_.list.size(); ++i) {
         const module_state& m = *of_.list[i]->state_;
-        const std::string& after = m.ready != nullptr ? path_of(m.ready) : path_of(m.current);
-        if (planned_->before[i] != path_of(m.current) || planned_->after[i] != after) return false;
+        const std::string& after = path_of((m.ready != nullptr ? m.ready : m.current).get());
+        if (planned_->before[i] != path_of(m.current.get()) || planned_->after[i] != after)
+            return false;
     }
     return true;
 }

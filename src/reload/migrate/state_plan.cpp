@@ -4,6 +4,7 @@
 #include "reload/image/type_records.hpp"
 #include "reload/module_state.hpp"
 #include "reload/plan/kinds.hpp"
+#include "reload/plan/two_threads.hpp"
 
 #include <algorithm>
 
@@ -13,31 +14,42 @@ namespace {
 
 /// A copy that was loaded, or is to be.
 struct code_file {
-    std::vector<std::byte> bytes;
+    platform::mapped_file file;
     debug_info types;
     type_notes notes;
+    bool replaced = false;  // it stands for its module on one side only
     bool described = false;
 };
+
+void read(const std::string& path, code_file& own) {
+    image parsed;
+    if (!own.file.map(path)) return;
+    if (image::read(own.file.bytes(), parsed)) (void)read_type_notes(parsed, own.notes);
+    own.described = static_cast<bool>(own.types.open(own.file.bytes()));
+    // Where nothing is replaced other files mostly know all that is looked for.
+    if (own.described && own.replaced) own.types.make_index();
+}
 
 /// Each file once, although it may stand on both sides.
 class code_files {
 public:
-    code_file* get(const std::string& path) {
-        if (path.empty()) return nullptr;
-        auto& own = files_[path];
-        if (own == nullptr) {
-            own = std::make_unique<code_file>();
-            platform::file_mark mark;
-            image parsed;
-            if (!platform::read_file(path, own->bytes, mark)) return own.get();
-            if (image::read(own->bytes, parsed)) (void)read_type_notes(parsed, own->notes);
-            own->described = static_cast<bool>(own->types.open(own->bytes));
+    code_files(const state_plan& of, const std::vector<bool>& replaced) {
+        std::vector<std::pair<const std::string*, code_file*>> unread;
+        for (const auto* const side : {&of.before, &of.after}) {
+            for (std::size_t i = 0; i < side->size(); ++i) {
+                const std::string& path = (*side)[i];
+                const auto [at, fresh] = files_.try_emplace(path);
+                at->second.replaced = replaced[i];
+                if (fresh && !path.empty()) unread.emplace_back(&at->first, &at->second);
+            }
         }
-        return own.get();
+        on_two_threads(unread.size(),
+                       [&unread](std::size_t i) { read(*unread[i].first, *unread[i].second); });
     }
+    code_file* get(const std::string& path) { return path.empty() ? nullptr : &files_[path]; }
 
 private:
-    std::map<std::string, std::unique_ptr<code_file>> files_;
+    std::map<std::string, code_file> files_;
 };
 
 void add_file(std::vector<debug_info*>& to, code_file* file) {
@@ -75,7 +87,7 @@ void modules_state::plan_state() {
         if (!any) return;
         for (arena_state* const one : arenas) one->add_types(own.types);
     }
-    code_files files;
+    code_files files(own, replaced);
     std::vector<debug_info*> before, after;
     type_notes said;
     // The definition of new code comes first, where several know a type.

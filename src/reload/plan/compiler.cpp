@@ -104,7 +104,8 @@ void compiler::value(type_id a, type_id b, const place& at, steps& out) {
     const type_node& was = before_[a];
     const type_node& is = after_[b];
     if (is_bytes(before_, a) && alike_(a, b)) {
-        out.push_back({.what = action::copy, .from = at.from, .to = at.to, .size = was.size});
+        out.push_back(
+            {.what = action::copy, .from = at.from, .to = at.to, .size = data_size(before_, a)});
         return;
     }
     for (const std::string& why : {cannot_follow(before_, a), cannot_follow(after_, b)}) {
@@ -302,7 +303,8 @@ bool compiler::by_mover(type_id a, type_id b, const place& at, steps& out) {
 
 /// A record that lies as before: one copy, and then what is more than bytes.
 void compiler::alike_record(type_id a, type_id b, const place& at, steps& out) {
-    out.push_back({.what = action::copy, .from = at.from, .to = at.to, .size = before_[a].size});
+    out.push_back(
+        {.what = action::copy, .from = at.from, .to = at.to, .size = data_size(before_, a)});
     for (std::size_t i = 0; i < before_[a].members.size(); ++i) {
         const member& m = before_[a].members[i];
         if (is_bytes(before_, m.type) || m.bits != 0) continue;
@@ -343,28 +345,34 @@ void compiler::changed_record(type_id a, type_id b, const place& outer, steps& o
             "says how: BRAID_RELOAD_TYPE(" +
                 is.name + ")");
     }
+    std::vector<std::pair<const member*, const member*>> pairs;
     for (const member& m : was.members) {
         bool dropped = false;
         const member* const now = renamed(was, is, m, dropped);
         if (now == nullptr) {
             drop(before_, m.type, at.from + m.bit / 8, out);
-            continue;
+        } else {
+            pairs.emplace_back(&m, now);
         }
-        member_pair(m, *now,
+    }
+    // A base class that is made by its constructor is zero up to its size, also where the next
+    // member has begun.
+    std::ranges::sort(pairs, {}, [](const auto& pair) {
+        return std::pair(pair.second->bit, pair.first);  // those of one place as they stand
+    });
+    for (const auto& [m, now] : pairs) {
+        member_pair(*m, *now,
                     {.from = at.from,
                      .to = at.to,
                      .type = was.name,
-                     .field = m.name,
+                     .field = m->name,
                      .constructed = at.constructed},
                     out);
     }
-    std::vector<const member*> known;
-    for (const member& m : was.members) {
-        bool dropped = false;
-        known.push_back(renamed(was, is, m, dropped));
-    }
     for (const member& n : is.members) {
-        if (at.constructed || std::ranges::find(known, &n) != known.end()) continue;
+        const auto filled =
+            std::ranges::find(pairs, &n, [](const auto& pair) { return pair.second; });
+        if (at.constructed || filled != pairs.end()) continue;
         blank(n.type, at.to + n.bit / 8, {.type = is.name, .field = n.name}, out);
     }
 }

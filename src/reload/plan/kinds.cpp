@@ -112,6 +112,19 @@ bool is_bytes(const type_graph& in, type_id a) {
         node.members, [&in](const member& m) { return !m.virtual_base && is_bytes(in, m.type); });
 }
 
+std::uint64_t data_size(const type_graph& in, type_id type) {
+    const type_node& node = in[type];
+    if (node.kind != type_kind::record || container_of(in, type) != container::by_members) {
+        return node.size;
+    }
+    std::uint64_t end = 0;
+    for (const member& m : node.members) {
+        const std::uint64_t bits = m.bits != 0 ? m.bits : data_size(in, m.type) * 8;
+        end = std::max(end, (m.bit + bits + 7) / 8);
+    }
+    return end;
+}
+
 std::string only_declared() {
     return "is only declared in the debug information: build with -femit-class-debug-always, or "
            "-fstandalone-debug of clang";

@@ -23,6 +23,8 @@ bool is_polymorphic(const type_graph& in, type_id type);
 bool holds_tables(const type_graph& in, type_id type);
 /// Bytes that mean the same anywhere: no pointers, no tables, nothing that is owned.
 bool is_bytes(const type_graph& in, type_id type);
+/// Up to the end of its last member: what derives from it may have a member in the rest.
+std::uint64_t data_size(const type_graph& in, type_id type);
 /// Whether both are of one template, with any arguments.
 bool is_one_template(std::string_view a, std::string_view b);
 /// False: a part of the name is missing, so that it names nothing on the other side.

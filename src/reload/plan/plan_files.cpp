@@ -4,6 +4,7 @@
 #include "reload/dwarf/graph.hpp"
 #include "reload/image/type_records.hpp"
 #include "reload/plan/plan.hpp"
+#include "reload/plan/two_threads.hpp"
 #include "reload/platform/platform.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace reload {
 namespace {
 
 struct side {
+    status readable, has_types;
     std::vector<std::byte> bytes;
     detail::image parsed;
     detail::debug_info types;
@@ -30,9 +32,23 @@ status read(const std::string& path, side& out) {
     return went ? went : status{went.code, "'" + path + "' " + went.text + "."};
 }
 
+/// Fills its index, which takes the most of the time.
 status has_types(const std::string& path, const side& one) {
     const std::string why = detail::why_types_lack(one.types);
     return why.empty() ? status{} : status{1, "'" + path + "' " + why + "."};
+}
+
+status read_both(const std::string& before, const std::string& after, side& was, side& is) {
+    detail::on_two_threads(2, [&](std::size_t i) {
+        const std::string& path = i == 0 ? before : after;
+        side& one = i == 0 ? was : is;
+        one.readable = read(path, one);
+        if (one.readable) one.has_types = has_types(path, one);
+    });
+    for (status* const went : {&was.readable, &is.readable, &was.has_types, &is.has_types}) {
+        if (!*went) return std::move(*went);
+    }
+    return {};
 }
 
 void add(std::vector<std::string>& names, const std::string& name) {
@@ -72,10 +88,7 @@ plan_result plan_files(const std::string& before, const std::string& after,
     plan_result result;
     side was, is;
     status& went = result.readable;
-    went = read(before, was);
-    if (went) went = read(after, is);
-    if (went) went = has_types(before, was);
-    if (went) went = has_types(after, is);
+    went = read_both(before, after, was, is);
     if (!went) return result;
     std::vector<std::string> names = type.empty() ? state_types(was) : called(type, was);
     if (names.empty()) {

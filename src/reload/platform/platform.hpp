@@ -27,6 +27,24 @@ bool is_symbolic_link(const std::string& path);
 /// was read (code `changed_meanwhile`). ENOENT is the code where there is none.
 status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark);
 inline constexpr int changed_meanwhile = -1;
+
+/// The bytes of a regular file that nobody writes to, such as a copy that was loaded: they are in
+/// memory already. Who reads after another has cut the file short ends the process.
+class mapped_file {
+public:
+    mapped_file() = default;
+    ~mapped_file();
+    mapped_file(const mapped_file&) = delete;
+    mapped_file& operator=(const mapped_file&) = delete;
+
+    /// Once. False: it cannot be read, or is empty.
+    bool map(const std::string& path);
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+    std::span<std::byte> bytes_;
+};
+
 enum class file_kind : std::uint8_t { data, code };
 /// Writes a new file, which may be run when it is code; what was written of one that fails is
 /// removed.

@@ -21,6 +21,12 @@ int wait_within(host_services& host) {
 
 void register_job(host_services& host) { host.register_job(&run, "module's job"); }
 
+#define HOLDER_TEXT(value) #value
+#define HOLDER_TEXT_OF(value) HOLDER_TEXT(value)
+
+/// Each build has another text.
+const char* name_of_work() { return "work of build " HOLDER_TEXT_OF(HOLDER_VALUE); }
+
 braid::reload::report last{};
 int reloads = 0;
 
@@ -56,6 +62,7 @@ BRAID_RELOAD_EXPORT(give_run, runner*())
 BRAID_RELOAD_EXPORT(keep, void(host_services&, int&))
 BRAID_RELOAD_EXPORT(wait_within, int(host_services&))
 BRAID_RELOAD_EXPORT(register_job, void(host_services&))
+BRAID_RELOAD_EXPORT(name_of_work, const char*())
 BRAID_RELOAD_EXPORT(was_reloaded, bool())
 BRAID_RELOAD_EXPORT(reloaded, void(const braid::reload::report&))
 

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from pair_source import ADDED, is_polymorphic, line, program
+
 HERE = pathlib.Path(__file__).resolve().parent
 RUNNER, INCLUDE, SEED, COUNT = (os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]),
                                 int(sys.argv[3]), int(sys.argv[4]))
@@ -29,13 +31,30 @@ WHOLE = ["signed char", "unsigned char", "short", "unsigned short", "int", "unsi
 FLOATING = ["float", "double"]
 
 
+def random_bases(rng, structs, at):
+    """Bases before and after; no two of them have an ancestor in common."""
+    bases = []
+    for _ in range(rng.choice([0, 0, 0, 1, 1, 2])):
+        fits = [b for b in range(at)
+                if not any(line(structs, b) & line(structs, other) for other in bases)]
+        bases += [rng.choice(fits)] if fits else []
+    sides = [list(bases), list(bases)]
+    if bases and rng.random() < 0.3:
+        rng.choice(sides).remove(rng.choice(bases))
+    rng.shuffle(sides[1])
+    return sides
+
+
 def random_field(rng, at, structs):
     """What a field is: both types, and where it stands on which side."""
     earlier = list(range(at))
+    upcasts = [(of, base) for of, one in enumerate(structs) for base in one["bases"]
+               if base in one["new_bases"]]
     kind = rng.choice(["whole"] * 4 + ["floating", "bool", "enum", "array", "bits", "pointer",
                                        "pointer", "part", "text", "list"]
                       + (["nested", "row", "structs", "maybe", "owned", "element"] if earlier
-                         else []))
+                         else [])
+                      + (["upcast", "upcast"] if upcasts else []))
     field = {"kind": kind}
     if kind in ("whole", "array", "list"):
         field["old"] = rng.choice(WHOLE)
@@ -49,229 +68,52 @@ def random_field(rng, at, structs):
     if kind in ("nested", "row", "structs", "maybe", "owned"):
         field["of"] = rng.choice(earlier)
     if kind in ("pointer", "element"):
-        field["of"] = rng.randrange(structs) if kind == "pointer" else rng.choice(earlier)
+        field["of"] = rng.randrange(len(structs)) if kind == "pointer" else rng.choice(earlier)
     if kind == "row":
         field["old_count"] = field["new_count"] = rng.randint(1, 3)
+    if kind == "upcast":
+        field["of"], field["base"] = rng.choice(upcasts)
+    # The plan refuses it: only the table of such an object knows what it is.
+    if kind == "owned" and is_polymorphic(structs, field["of"], "old"):
+        field["kind"] = "maybe"
     return field
+
+
+def leave_as_it_is(one):
+    """What does not change goes over in other ways. What it is made of may change all the same."""
+    one.update({"anchor_moves": False, "dropped": [], "added": ""})
+    for field in one["fields"]:
+        field.pop("new_name", None)
+        for key in ("", "_count"):
+            if "old" + key in field:
+                field["new" + key] = field["old" + key]
 
 
 def random_case(rng):
     structs = []
-    count = rng.randint(2, 4)
-    for at in range(count):
-        fields = [random_field(rng, at, count) for _ in range(rng.randint(1, 7))]
+    for at in range(rng.randint(2, 5)):
+        bases, new_bases = random_bases(rng, structs, at)
+        old_table, new_table = rng.choice([(False, False)] * 5 + [(True, True)] * 2
+                                          + [(True, False), (False, True)])
+        structs.append({"bases": bases, "new_bases": new_bases, "virtual_old": old_table,
+                        "virtual_new": new_table, "made": rng.random() < 0.25})
+    for at, one in enumerate(structs):
+        fields = [random_field(rng, at, structs) for _ in range(rng.randint(1, 7))]
         for number, field in enumerate(fields):
             field["name"] = f"f{number}"
+            if rng.random() < 0.2:
+                field["new_name"] = f"g{number}"
         order = [field["name"] for field in fields]
-        if rng.random() < 0.8:
+        change = rng.choice(["none", "drop", "add", "both"])
+        one.update({"fields": fields, "order": order, "anchor_moves": rng.random() < 0.5,
+                    "dropped": [rng.choice(order)] if change in ("drop", "both") else [],
+                    "added": rng.choice(list(ADDED)) if change in ("add", "both") else "",
+                    "added_at": rng.randint(0, len(fields)), "objects": rng.randint(1, 5)})
+        if rng.random() < 0.3:
+            leave_as_it_is(one)
+        elif rng.random() < 0.8:
             rng.shuffle(order)
-        # Either is dropped or added, so that nothing is asked.
-        change = rng.choice(["none", "drop", "add"])
-        structs.append({"fields": fields, "order": order,
-                        "dropped": [rng.choice(order)] if change == "drop" else [],
-                        "added": rng.choice(["int", "double", "char", "std::string"])
-                        if change == "add" else "",
-                        "objects": rng.randint(1, 5)})
     return {"structs": structs}
-
-
-# ---- C++ ------------------------------------------------------------------------------------------
-
-def declare(field, side):
-    kind, name = field["kind"], field["name"]
-    of = f"s{field.get('of')}"
-    new = side == "new"
-    if kind in ("whole", "floating"):
-        return f"{field[side]} {name};"
-    if kind == "array":
-        return f"{field[side]} {name}[{field[side + '_count']}];"
-    if kind == "row":
-        return f"{of} {name}[{field[side + '_count']}];"
-    if kind == "bits":
-        return f"unsigned {name} : {field[side]};"
-    return {"bool": "bool", "enum": "kind", "pointer": f"s{field.get('of')}*", "part": "int*",
-            "element": f"{of}*", "text": "std::string", "nested": of,
-            "list": f"std::vector<{field.get('new' if new else 'old')}>",
-            "structs": f"std::vector<{of}>", "maybe": f"std::optional<{of}>",
-            "owned": f"std::unique_ptr<{of}>"}[kind] + f" {name};"
-
-
-def structure(case, at, side):
-    one = case["structs"][at]
-    fields = {field["name"]: field for field in one["fields"]}
-    order = list(fields) if side == "old" else [name for name in one["order"]
-                                                if name not in one["dropped"]]
-    lines = [f"    {declare(fields[name], side)}" for name in order]
-    if side == "new" and one["added"]:
-        lines.insert(len(lines) // 2, f"    {one['added']} added;")
-    # What pointers to a part lead to.
-    lines.insert(0 if side == "old" else len(lines), "    int anchor;")
-    return f"struct s{at} {{\n" + "\n".join(lines) + "\n};\n"
-
-
-def types(case, side):
-    values = "zero, one, two" if side == "old" else "two, added, zero, one"
-    text = f"enum class kind {{ {values} }};\n"
-    text += "".join(f"struct s{at};\n" for at in range(len(case["structs"])))
-    text += "".join(structure(case, at, side) for at in range(len(case["structs"])))
-    spans = "".join(f"    std::span<s{at}> all{at};\n" for at in range(len(case["structs"])))
-    return text + f"struct root {{\n{spans}}};\n"
-
-
-def values(field, index, side):
-    """Lines that write (side old) or check (new) what the field holds."""
-    kind, name = field["kind"], f"o.{field['name']}"
-    key = f"mixed(key, {index}u)"
-    number = f"number({key})"
-    new = side == "new"
-
-    def same(left, right):
-        return f"    if (!({left} == {right})) return where(\"{field['name']}\", key);\n"
-
-    def inner(target, with_key):
-        if new:
-            return (f"    if (std::string bad = check({target}, r, {with_key}); !bad.empty()) "
-                    f"return \"{field['name']} > \" + bad;\n")
-        return f"    fill({target}, {with_key});\n"
-
-    if kind in ("whole", "floating"):
-        typed = f"static_cast<decltype({name})>({number})"
-        return same(name, typed) if new else f"    {name} = {typed};\n"
-    if kind == "bool":
-        return same(name, f"({number} % 2 != 0)") if new else f"    {name} = {number} % 2 != 0;\n"
-    if kind == "bits":
-        return same(name, number) if new else f"    {name} = {number} & 127u;\n"
-    if kind == "enum":
-        pick = f"std::array{{kind::zero, kind::one, kind::two}}[{number} % 3]"
-        return same(name, pick) if new else f"    {name} = {pick};\n"
-    if kind == "text":
-        return same(name, f"text({key})") if new else f"    {name} = text({key});\n"
-    if kind == "array":
-        count = min(field["old_count"], field["new_count"])
-        loop = f"    for (unsigned i = 0; i < {count}; ++i) {{\n"
-        typed = f"static_cast<{field[side]}>(number({key} + i))"
-        body = same(f"{name}[i]", typed) if new else f"    {name}[i] = {typed};\n"
-        return loop + "    " + body + "    }\n"
-    if kind == "list":
-        typed = f"static_cast<{field[side]}>(number({key} + i))"
-        if new:
-            return (same(f"{name}.size()", f"{number} % 5")
-                    + f"    for (unsigned i = 0; i < {name}.size(); ++i) {{\n    "
-                    + same(f"{name}[i]", typed) + "    }\n")
-        return (f"    for (unsigned i = 0; i < {number} % 5; ++i) {name}.push_back({typed});\n")
-    if kind == "nested":
-        return inner(name, key)
-    if kind == "row":
-        return (f"    for (unsigned i = 0; i < {field['old_count']}; ++i) {{\n    "
-                + inner(f"{name}[i]", f"{key} + i") + "    }\n")
-    if kind == "structs":
-        size = (same(f"{name}.size()", f"{number} % 4") if new
-                else f"    {name}.resize({number} % 4);\n")
-        return (size + f"    for (unsigned i = 0; i < {name}.size(); ++i) {{\n    "
-                + inner(f"{name}[i]", f"{key} + i") + "    }\n")
-    if kind in ("maybe", "owned"):
-        some = f"{number} % 2 != 0"
-        if new:
-            return (same(f"static_cast<bool>({name})", f"({some})")
-                    + f"    if ({name}) {{\n    " + inner(f"*{name}", key) + "    }\n")
-        make = (f"{name}.emplace()" if kind == "maybe"
-                else f"{name} = std::make_unique<s{field['of']}>()")
-        return f"    if ({some}) {{\n    {make};\n    " + inner(f"*{name}", key) + "    }\n"
-    return ""
-
-
-def pointers(field, index, side, case):
-    """Lines that point (side old) or check where the field points."""
-    kind, name = field["kind"], f"o.{field['name']}"
-    key = f"mixed(key, {index}u)"
-    new = side == "new"
-    if kind in ("pointer", "part"):
-        of = field.get("of", 0)
-        target = f"&r.all{of}[number({key}) % r.all{of}.size()]"
-        if kind == "part":
-            target = f"&r.all0[number({key}) % r.all0.size()].anchor"
-        if new:
-            return f"    if ({name} != {target}) return where(\"{field['name']}\", key);\n"
-        return f"    {name} = {target};\n"
-    if kind == "element":
-        # Into a list that an object owns, if there is one of that type.
-        for at, one in enumerate(case["structs"]):
-            for other in one["fields"]:
-                usable = other["name"] not in one["dropped"]
-                if other["kind"] == "structs" and other["of"] == field["of"] and usable:
-                    owner = f"r.all{at}[0].{other['name']}"
-                    target = f"({owner}.empty() ? nullptr : &{owner}.back())"
-                    if new:
-                        return (f"    if ({name} != {target}) "
-                                f"return where(\"{field['name']}\", key);\n")
-                    return f"    {name} = {target};\n"
-        return f"    {name} = nullptr;\n" if not new else ""
-    if new:
-        return ""
-    if kind == "nested":
-        return f"    point({name}, r, {key});\n"
-    if kind == "row":
-        return (f"    for (unsigned i = 0; i < {field['old_count']}; ++i) "
-                f"point({name}[i], r, {key} + i);\n")
-    if kind == "structs":
-        return (f"    for (unsigned i = 0; i < {name}.size(); ++i) "
-                f"point({name}[i], r, {key} + i);\n")
-    if kind in ("maybe", "owned"):
-        return f"    if ({name}) point(*{name}, r, {key});\n"
-    return ""
-
-
-def functions(case):
-    text = ""
-    for at, one in enumerate(case["structs"]):
-        old = "".join(values(field, i, "old") for i, field in enumerate(one["fields"]))
-        point = "".join(pointers(field, i, "old", case) for i, field in enumerate(one["fields"]))
-        new = "".join(values(field, i, "new") + pointers(field, i, "new", case)
-                      for i, field in enumerate(one["fields"])
-                      if field["name"] not in one["dropped"])
-        if one["added"]:
-            new += "    if (!(o.added == decltype(o.added){})) return where(\"added\", key);\n"
-        text += (f"[[maybe_unused]] void fill(before::s{at}& o, unsigned key) {{\n"
-                 "    using enum before::kind;\n    using before::kind;\n    using namespace before;\n"
-                 f"    o.anchor = static_cast<int>(number(key));\n{old}}}\n"
-                 f"[[maybe_unused]] void point(before::s{at}& o, before::root& r, unsigned key) {{\n"
-                 f"    (void)o, (void)r, (void)key;\n{point}}}\n"
-                 f"[[maybe_unused]] std::string check(const after::s{at}& o, const after::root& r, "
-                 "unsigned key) {\n    using after::kind;\n    (void)r;\n"
-                 "    if (o.anchor != static_cast<int>(number(key))) return where(\"anchor\", key);\n"
-                 f"{new}    return \"\";\n}}\n")
-    text += "void fill_root(braid::reload::arena& state) {\n"
-    text += "    before::root& r = state.root<before::root>(\"root\");\n"
-    for step in ("fill(r.all{0}[i], i * 77 + {0})", "point(r.all{0}[i], r, i * 77 + {0})"):
-        for at, one in enumerate(case["structs"]):
-            if step.startswith("fill"):
-                text += f"    r.all{at} = state.make_array<before::s{at}>({one['objects']});\n"
-            text += (f"    for (unsigned i = 0; i < r.all{at}.size(); ++i) "
-                     + step.format(at) + ";\n")
-    text += "}\nstd::string check_root(braid::reload::arena& state) {\n"
-    text += "    const after::root& r = state.root<after::root>(\"root\");\n    std::string bad;\n"
-    # The arena destroys by code that has seen the new types.
-    text += "".join(f"    state.make<after::s{at}>();\n" for at in range(len(case["structs"])))
-    for at, one in enumerate(case["structs"]):
-        text += (f"    if (r.all{at}.size() != {one['objects']}) return \"all{at}\";\n"
-                 f"    for (unsigned i = 0; i < r.all{at}.size() && bad.empty(); ++i) {{\n"
-                 f"        bad = check(r.all{at}[i], r, i * 77 + {at});\n"
-                 f"        if (!bad.empty()) bad = \"s{at} > \" + bad;\n    }}\n")
-    return text + "    return bad;\n}\n"
-
-
-def program(cases):
-    text = '#include "case.hpp"\nusing namespace random_pairs;\nnamespace {\n'
-    text += ("std::string where(const char* field, unsigned key) {\n"
-             "    return std::string(field) + \" of \" + std::to_string(key);\n}\n}\n")
-    for at, case in enumerate(cases):
-        text += f"namespace pair{at} {{\nnamespace before {{\n{types(case, 'old')}}}\n"
-        text += f"namespace after {{\n{types(case, 'new')}}}\n{functions(case)}}}\n"
-    text += "static const pair_case all_cases[] = {\n"
-    text += "".join(f"    {{\"pair{at}\", pair{at}::fill_root, pair{at}::check_root}},\n"
-                    for at in range(len(cases)))
-    return (text + "};\nextern \"C\" __attribute__((visibility(\"default\"))) "
-            "std::span<const pair_case> random_pair_cases() { return all_cases; }\n")
 
 
 # ---- running --------------------------------------------------------------------------------------
@@ -286,7 +128,8 @@ def run(cases, compiler, folder):
         ["-femit-class-debug-always", "-fno-gnu-unique"]
     built = subprocess.run([compiler, "-std=c++20", "-g", "-O0", "-shared", "-fPIC",
                             "-fvisibility=hidden", "-w", *own, "-I", INCLUDE, "-I", str(HERE),
-                            "-Wl,-Bsymbolic", str(source), "-o", str(binary)],
+                            "-Wl,-Bsymbolic", "-Wl,--build-id=sha1", str(source), "-o",
+                            str(binary)],
                            capture_output=True, text=True, timeout=DEADLINE, check=False)
     if built.returncode != 0:
         sys.exit(f"{compiler} refuses what this script has written:\n{built.stderr[:3000]}")
@@ -312,8 +155,20 @@ def smaller(case):
                 own["order"].remove(field["name"])
                 own["dropped"] = [name for name in own["dropped"] if name != field["name"]]
                 yield less
-        for key, nothing in (("dropped", []), ("added", ""), ("objects", 1)):
-            if one[key] != nothing:
+            if "new_name" in field:
+                less = copy.deepcopy(case)
+                del less["structs"][at]["fields"][one["fields"].index(field)]["new_name"]
+                yield less
+        for base in {*one.get("bases", []), *one.get("new_bases", [])}:
+            if not any(field["kind"] == "upcast" and (field["of"], field["base"]) == (at, base)
+                       for other in case["structs"] for field in other["fields"]):
+                less = copy.deepcopy(case)
+                for key in ("bases", "new_bases"):
+                    less["structs"][at][key] = [b for b in one[key] if b != base]
+                yield less
+        for key, nothing in (("dropped", []), ("added", ""), ("objects", 1), ("made", False),
+                             ("virtual_new", False), ("virtual_old", False)):
+            if one.get(key, nothing) != nothing:
                 less = copy.deepcopy(case)
                 less["structs"][at][key] = nothing
                 yield less

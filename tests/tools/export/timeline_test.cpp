@@ -177,6 +177,37 @@ TEST(Timeline, AnEdgeIsOneArrowAndOnlyWhereBothRanInThatOrder) {
     EXPECT_EQ(arrows(with(1, 1)), 0U) << "to itself";
     EXPECT_EQ(arrows(with(3, 1)), 0U) << "to one that never ran";
     EXPECT_EQ(arrows(with(2, 3)), 0U) << "from one that never ran";
+    s.at(0, 30, record_kind::started, 0);
+    EXPECT_EQ(arrows(with(2, 1)), 2U) << "no task has the number 0, but a broken capture may";
+}
+
+TEST(Timeline, ArrowsGoFromASubmitToTheProcessorAndFromThereToTheSuccessor) {
+    scene s(2);
+    s.made.lanes[1].kind = profile::lane_kind::device;
+    const std::uint32_t kernel = s.type("kernel");
+    s.at(0, 0, record_kind::started, 1);
+    s.at(0, 10, record_kind::deferred, 9, 1, kernel);
+    s.at(0, 20, record_kind::ended, 1);
+    s.at(0, 25, record_kind::edge, 2, 1);
+    s.at(1, 15, record_kind::started, 9, 0, kernel);
+    s.at(1, 90, record_kind::ended, 9);
+    s.at(0, 95, record_kind::settled, 9, 1, kernel);
+    s.at(0, 100, record_kind::started, 2);
+    s.at(0, 110, record_kind::ended, 2);
+    profile::timeline told(s.made);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> found;  // from when to when
+    std::map<std::uint64_t, std::uint64_t> left;
+    for (step at; told.next(at);) {
+        for (const profile::flow& one : told.flows(at)) {
+            if (at.kind == step_kind::begin) {
+                found.emplace_back(left.at(one.id), at.time);
+            } else {
+                left[one.id] = at.time;
+            }
+        }
+    }
+    const std::vector<std::pair<std::uint64_t, std::uint64_t>> wanted = {{10, 15}, {90, 100}};
+    EXPECT_EQ(found, wanted);
 }
 
 TEST(Timeline, FramesThatOverlapHaveRowsOfTheirOwn) {

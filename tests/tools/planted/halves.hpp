@@ -138,10 +138,27 @@ inline void late_wake(side& at) {
     at.ends.push_back(at.s.spawn({.name = "hop", .on = at.on}, hop));
 }
 
+constexpr int dust = 100'000;
+
+/// Memory for that many tasks at once. What takes its pages in the recorded frame only may wait for
+/// the system longer than for anything that is planted.
+inline void touch_memory_of(int tasks, braid::scheduler& s) {
+    std::atomic<bool> opens{false};
+    const auto gate = [&] { opens.wait(false, std::memory_order_relaxed); };  // nothing to see
+    const braid::task_id closed = s.spawn({.name = "gate"}, gate);
+    braid::scope all(s);
+    for (int i = 0; i < tasks; ++i) {
+        s.spawn({.name = "memory", .after = {closed}, .within = &all}, braid::empty);
+    }
+    opens.store(true, std::memory_order_relaxed);
+    opens.notify_one();
+    all.wait();
+}
+
 /// Any thread may run it, so only the side's worker has time for it.
 inline void too_fine(side& at) {
     const auto spawn_dust = [](braid::task_context& t) {
-        for (int i = 0; i < 130'000; ++i) t.spawn({.name = "dust", .parent = t.id()}, [] {});
+        for (int i = 0; i < dust; ++i) t.spawn({.name = "dust", .parent = t.id()}, [] {});
     };
     at.ends.push_back(at.s.spawn({.name = "all dust", .on = at.on}, spawn_dust));
 }

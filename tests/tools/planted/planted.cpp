@@ -3,6 +3,7 @@
 // one worker the main thread is the other one, with two it only waits.
 #include "halves.hpp"
 #include "outside.hpp"
+#include "processors.hpp"
 
 #include <braid/braid.hpp>
 #include <braid/profile/recorder.hpp>
@@ -124,6 +125,9 @@ const std::map<std::string, plan> causes = {
     {"timer", of_few_records(&planted::timer)},
     {"channel", of_few_records(&planted::channel)},
     {"completion", of_few_records(&planted::completion)},
+    {"device_queue", of_few_records(&planted::device_queue)},
+    {"device_transfer", of_few_records(&planted::device_transfer)},
+    {"device_late_submit", of_few_records(&planted::device_late_submit)},
     {"late_wake", halves({&planted::late_wake}, 1)},
     {"preemption", halves({&planted::preemption}, 1)},
 };
@@ -148,6 +152,7 @@ public:
         for (unsigned i = 0; i < what.halves.size(); ++i) {
             sides_.push_back(std::make_unique<side>(s, i));
         }
+        if (!sides_.empty()) planted::touch_memory_of(planted::dust, s);
         run();
         clear();
     }

@@ -18,6 +18,13 @@ int main(int count, char** arguments) {
         {"fine", braid_test::fine_scene},
         {"joins", braid_test::joins_scene},
         {"preemption", braid_test::preemption_scene},
+        {"device",
+         [] {
+             braid::profile::capture c = braid_test::healthy_scene();
+             c.lanes.back().kind = braid::profile::lane_kind::device;
+             c.lanes.back().clock_error = 5'012;
+             return c;
+         }},
         {"frameless", [] { return braid_test::scene_builder().make(10); }},
     };
     for (const auto& [name, make] : scenes) {

@@ -16,7 +16,9 @@ export function buildModel(from: CaptureParser): Model {
     const told = separateLives(from.lanes, ids);
     const tasks = makeTasks(ids);
     const edges = new Pairs();
-    from.lanes.forEach((lane, number) => noteTasks(lane, told[number]!, tasks, edges));
+    const onProcessors = new Set<number>();
+    from.lanes.forEach((lane, number) => noteTasks(lane, told[number]!, tasks, edges, onProcessors));
+    addEdgesOfProcessors(tasks, edges, onProcessors);
 
     const columns = new SpanColumns();
     const depths = from.lanes.map((lane, number) =>
@@ -106,7 +108,30 @@ function makeTasks(ids: TaskIds): Tasks {
     };
 }
 
-function noteTasks(lane: ParsedLane, told: ReadonlyMap<number, number>, tasks: Tasks, edges: Pairs): void {
+/** A processor's work comes after the task that submitted it, and before what comes after that task. */
+function addEdgesOfProcessors(tasks: Tasks, edges: Pairs, work: ReadonlySet<number>): void {
+    const ofTask = new Map<number, number[]>();
+    for (const one of work) {
+        const parent = tasks.parent[one]!;
+        if (parent < 0) continue;
+        const known = ofTask.get(parent);
+        if (known === undefined) ofTask.set(parent, [one]);
+        else known.push(one);
+    }
+    const count = ofTask.size === 0 ? 0 : edges.count;
+    for (let i = 0; i < count; ++i) {
+        for (const one of ofTask.get(edges.to[i]!) ?? []) edges.add(edges.from[i]!, one);
+    }
+    for (const [parent, all] of ofTask) for (const one of all) edges.add(one, parent);
+}
+
+function noteTasks(
+    lane: ParsedLane,
+    told: ReadonlyMap<number, number>,
+    tasks: Tasks,
+    edges: Pairs,
+    onProcessors: Set<number>,
+): void {
     const records = lane.records;
     for (let i = 0; i < records.length; ++i) {
         const kind = records.kind[i]!;
@@ -124,12 +149,15 @@ function noteTasks(lane: ParsedLane, told: ReadonlyMap<number, number>, tasks: T
                 if (records.aux[i] !== 0) tasks.type[task] = records.aux[i]!;
                 break;
             case RecordKind.deferred:
-                tasks.spawned[task] = tasks.started[task] = time;
+                tasks.spawned[task] = time;
+                // Where a processor has a lane, that says when it began and ended.
+                if (Number.isNaN(tasks.started[task]!)) tasks.started[task] = time;
                 tasks.parent[task] = other() === task ? -1 : other();
                 tasks.type[task] = records.aux[i]!;
                 break;
             case RecordKind.settled:
-                tasks.ended[task] = tasks.completed[task] = time;
+                if (Number.isNaN(tasks.ended[task]!)) tasks.ended[task] = time;
+                tasks.completed[task] = time;
                 break;
             case RecordKind.edge:
                 edges.add(task, other());
@@ -139,6 +167,7 @@ function noteTasks(lane: ParsedLane, told: ReadonlyMap<number, number>, tasks: T
                 tasks.releasedBy[task] = other();
                 break;
             case RecordKind.started:
+                if (lane.kind === "device") onProcessors.add(task);
                 tasks.started[task] = time;
                 if (tasks.type[task] === 0) tasks.type[task] = records.aux[i]!;
                 break;

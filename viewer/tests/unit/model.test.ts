@@ -30,6 +30,37 @@ function spansOf(model: Model): Seen[] {
     return Array.from({ length: s.count }, (_, i) => ({ kind: s.kind[i]!, depth: s.depth[i]!, begin: s.begin[i]!, end: s.end[i]!, own: s.own[i]! }));
 }
 
+describe("a processor", () => {
+    it("runs what a task submitted, between that task and what comes after it", () => {
+        const out = new CaptureBytes().header();
+        out.type("submits");
+        out.type("kernel");
+        out.type("after");
+        out.lane(0, "main", 2, 0).lane(1, "gpu", 6, 1);
+        out.records(1, [
+            { time: 40, kind: K.started, task: 9n, aux: 2 },
+            { time: 90, kind: K.ended, task: 9n },
+        ]);
+        out.records(0, [
+            { time: 0, kind: K.started, task: 1n, aux: 1 },
+            { time: 10, kind: K.deferred, task: 9n, other: 1n, aux: 2 },
+            { time: 20, kind: K.ended, task: 1n },
+            { time: 20, kind: K.edge, task: 2n, other: 1n },
+            { time: 95, kind: K.settled, task: 9n, other: 1n, aux: 2 },
+            { time: 100, kind: K.started, task: 2n, aux: 3 },
+            { time: 110, kind: K.ended, task: 2n },
+        ]);
+        const model = modelOf(out.done(1000).bytes());
+        const [submits, work, after] = ["submits", "kernel", "after"].map((name) =>
+            [...model.tasks.type].findIndex((type) => model.types[type]!.name === name),
+        );
+        expect(listOf(model.successors, submits!)).toContain(work);
+        expect([...listOf(model.successors, work!)]).toEqual([after]);
+        expect([model.tasks.spawned[work!], model.tasks.started[work!], model.tasks.ended[work!]]).toEqual([10, 40, 90]);
+        expect(model.tasks.completed[work!]).toBe(95);
+    });
+});
+
 describe("a lane", () => {
     it("shows a task on top of the wait of another, and counts the wait for neither", () => {
         const model = ofOneLane([

@@ -43,8 +43,9 @@ void read_first_line(int from, char* line, std::size_t room) {
 
 bool take_environment(const char* name, char* to, std::size_t room) noexcept {
     const char* const value = std::getenv(name);
-    if (value == nullptr || *value == '\0' || std::strlen(value) >= room) return false;
-    std::strcpy(to, value);
+    const std::size_t size = value != nullptr ? std::strlen(value) : 0;
+    if (size == 0 || size >= room) return false;
+    std::memcpy(to, value, size + 1);
     return unsetenv(name) == 0;
 }
 

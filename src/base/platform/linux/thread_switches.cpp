@@ -54,8 +54,6 @@ std::uint64_t section_address() noexcept { return 0; }
 
 constexpr std::size_t ring_pages = 16;  // 1,600 switches of 40 bytes
 
-std::size_t page_bytes() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
 }  // namespace
 
 thread_area* own_thread_area() noexcept {

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::platform {
@@ -57,7 +58,7 @@ void child_process::kill() {
 status child_process::begin(bool& in_child) {
     in_child = false;
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return {errno, std::strerror(errno)};
+    if (pipe2(ends, O_CLOEXEC) != 0) return {errno, std::generic_category().message(errno)};
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     const pid_t host = getpid();
     const pid_t made = fork();
@@ -65,7 +66,7 @@ status child_process::begin(bool& in_child) {
         const int why = errno;
         close(ends[0]);
         close(ends[1]);
-        return {why, std::strerror(why)};
+        return {why, std::generic_category().message(why)};
     }
     in_child = made == 0;
     close(ends[in_child ? 0 : 1]);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,11 +81,11 @@ status read_file(const std::string& path, std::vector<std::byte>& bytes, file_ma
     // Not blocking, or a pipe of that name would wait for its writer.
     const descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.number < 0) {
-        if (errno == ENOENT && is_symbolic_link(path)) {
+        if (errno != ENOENT) return failed("cannot open", path);
+        if (is_symbolic_link(path)) {
             return {ENOENT, "'" + path + "' is a symbolic link to nothing"};
         }
-        if (errno == ENOENT) return {ENOENT, "there is no file '" + path + "'"};
-        return failed("cannot open", path);
+        return {ENOENT, "there is no file '" + path + "'"};
     }
     struct stat s;
     if (fstat(file.number, &s) != 0) return failed("cannot read", path);
@@ -97,6 +98,21 @@ status read_file(const std::string& path, std::vector<std::byte>& bytes, file_ma
         return {changed_meanwhile, "'" + path + "' changed while it was read"};
     }
     return {};
+}
+
+mapped_file::~mapped_file() {
+    if (!bytes_.empty()) munmap(bytes_.data(), bytes_.size());
+}
+
+bool mapped_file::map(const std::string& path) {
+    const descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct stat s;
+    if (file.number < 0 || fstat(file.number, &s) != 0 || !S_ISREG(s.st_mode)) return false;
+    const auto size = static_cast<std::size_t>(s.st_size);
+    void* const at = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
+    if (at == MAP_FAILED) return false;
+    bytes_ = {static_cast<std::byte*>(at), size};
+    return true;
 }
 
 status write_file(const std::string& path, std::span<const std::byte> bytes, file_kind kind) {
@@ -130,8 +146,9 @@ status make_folder(const std::string& parent, std::string& made) {
 
 void remove_folder(const std::string& path) {
     if (DIR* const folder = opendir(path.c_str())) {
-        while (const dirent* const entry = readdir(folder)) {
-            unlinkat(dirfd(folder), entry->d_name, 0);
+        const int number = dirfd(folder);
+        while (const dirent* const entry = number >= 0 ? readdir(folder) : nullptr) {
+            unlinkat(number, entry->d_name, 0);
         }
         closedir(folder);
     }

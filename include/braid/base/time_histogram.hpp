@@ -1,5 +1,6 @@
 #pragma once
-// How late something was, over many times: a histogram whose steps are an eighth of their value.
+// How long something took or how late it was, over many times: a histogram whose steps are an
+// eighth of their value.
 
 #include "braid/base/policy.hpp"
 #include "braid/base/time.hpp"
@@ -11,11 +12,11 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// One thread adds, any may look. 4 KB; 5 ns each time.
-class jitter_histogram {
+/// One thread at a time adds, any may look. 4 KB; 5 ns each time.
+class time_histogram {
 public:
-    void add(nanoseconds late) {
-        const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(late.value, 0));
+    void add(nanoseconds time) {
+        const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(time.value, 0));
         // relaxed, all: counts of one writer. A reader may see one of them a moment before another.
         atomic<std::uint64_t>& bucket = buckets_[bucket_of(ns)];
         bucket.store(bucket.load(relaxed) + 1, relaxed);
@@ -26,8 +27,8 @@ public:
         for (const auto& b : buckets_) sum += b.load(relaxed);
         return sum;
     }
-    /// What that share was not later than, at most an eighth too much; 0 when there is nothing yet.
-    /// `share`: 0 to 1. What is no number, or below, counts as 0, and more as 1.
+    /// What that share was not longer than, at most an eighth too much; 0 when there is nothing
+    /// yet. `share`: 0 to 1. What is no number, or below, counts as 0, and more as 1.
     nanoseconds quantile(double share) const {
         share = share > 0 ? std::min(share, 1.0) : 0;
         const auto wanted = static_cast<std::uint64_t>(static_cast<double>(count()) * share);

@@ -1,0 +1,91 @@
+#pragma once
+// Memory that a processor computes on: buffers of its own, and memory of the program.
+
+#include "braid/base/version.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+BRAID_NAMESPACE_BEGIN
+namespace device {
+
+/// Names a buffer of one processor: plain data. Stale once it was released, or the processor has
+/// lost its memory; a number is never used again.
+struct buffer {
+    std::uint64_t value = 0;
+
+    constexpr explicit operator bool() const { return value != 0; }
+    friend constexpr auto operator<=>(buffer, buffer) = default;
+};
+
+struct buffer_options {
+    static constexpr std::size_t most_bytes = std::size_t{1} << 40;
+
+    const char* name = "buffer";  // for messages; outlives the buffer
+    std::size_t bytes = 0;        // 1..most_bytes
+};
+
+/// The memory stays as long as the processor: one that was lost may write there until it has gone.
+struct import_options {
+    const char* name = "memory";  // for messages; outlives the buffer
+    std::span<std::byte> memory;  // 1..buffer_options::most_bytes
+};
+
+/// Bytes [offset, offset + bytes) of a buffer.
+struct buffer_range {
+    static constexpr std::size_t to_the_end = std::numeric_limits<std::size_t>::max();
+
+    buffer of;
+    std::size_t offset = 0;
+    std::size_t bytes = to_the_end;
+};
+
+namespace detail {
+struct operand {
+    buffer_range range;           // if it is one
+    std::byte* memory = nullptr;  // of the program otherwise
+    std::size_t bytes = 0;
+};
+}  // namespace detail
+
+/// What a kernel reads: a buffer, or memory of the program. The latter stays as it is until the
+/// submission has ended.
+class input {
+public:
+    input(buffer b) : what_{{b}} {}
+    input(const buffer_range& r) : what_{r} {}
+    template <class T, std::size_t Extent>
+        requires std::is_trivially_copyable_v<T>
+    input(std::span<T, Extent> s)
+        : what_{{},
+                const_cast<std::byte*>(reinterpret_cast<const std::byte*>(s.data())),
+                s.size_bytes()} {}
+
+    const detail::operand& what() const { return what_; }
+
+private:
+    detail::operand what_;
+};
+
+/// What a kernel writes, and may read. Nobody else touches it until the submission has ended.
+class output {
+public:
+    output(buffer b) : what_{{b}} {}
+    output(const buffer_range& r) : what_{r} {}
+    template <class T, std::size_t Extent>
+        requires(std::is_trivially_copyable_v<T> && !std::is_const_v<T>)
+    output(std::span<T, Extent> s)
+        : what_{{}, reinterpret_cast<std::byte*>(s.data()), s.size_bytes()} {}
+
+    const detail::operand& what() const { return what_; }
+
+private:
+    detail::operand what_;
+};
+
+}  // namespace device
+BRAID_NAMESPACE_END

@@ -1,0 +1,100 @@
+#pragma once
+// What runs on a processor: a function over groups. Its version for cores is what it is; other
+// processors have to come to the same bytes.
+
+#include "braid/base/version.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+BRAID_NAMESPACE_BEGIN
+namespace device {
+
+/// Each 1..65,535, as every graphics processor can.
+struct group_counts {
+    static constexpr std::uint32_t most = 65'535;
+
+    std::uint32_t x = 1, y = 1, z = 1;
+};
+
+namespace detail {
+/// A kernel with all that it was given, for as long as it runs.
+struct launch {
+    static constexpr unsigned most_operands = 16;
+    static constexpr std::size_t most_constants = 128;
+
+    group_counts groups;
+    unsigned reads = 0, writes = 0;  // operands[0, reads) and the `writes` after them
+    std::span<std::byte> operands[most_operands];
+    std::size_t constant_bytes = 0;
+    alignas(16) std::byte constants[most_constants];
+};
+}  // namespace detail
+
+/// One group of a launch. Groups run in any order and beside each other, so that one must not
+/// write what another one touches.
+class group {
+public:
+    group(const detail::launch& all, std::uint64_t number)
+        : all_(all), x_(static_cast<std::uint32_t>(number)) {
+        if (number < all.groups.x) return;  // one row, as most are
+        x_ = static_cast<std::uint32_t>(number % all.groups.x);
+        y_ = static_cast<std::uint32_t>(number / all.groups.x % all.groups.y);
+        z_ = static_cast<std::uint32_t>(number / all.groups.x / all.groups.y);
+    }
+
+    std::uint32_t x() const { return x_; }
+    std::uint32_t y() const { return y_; }
+    std::uint32_t z() const { return z_; }
+    const group_counts& groups() const { return all_.groups; }
+
+    /// What the submission gave; bytes that it did not give are 0.
+    template <class T>
+    T constants() const {
+        static_assert(
+            std::is_trivially_copyable_v<T> && sizeof(T) <= detail::launch::most_constants,
+            "constants are plain data of 128 bytes at most");
+        alignas(T) std::byte bytes[sizeof(T)] = {};
+        const std::size_t given = all_.constant_bytes;
+        std::memcpy(bytes, all_.constants, given < sizeof(T) ? given : sizeof(T));
+        T constants;
+        std::memcpy(&constants, bytes, sizeof(T));
+        return constants;
+    }
+    /// The submission's i-th input, from 0. Empty: there are not so many.
+    template <class T>
+    std::span<const T> read(unsigned i) const {
+        if (i >= all_.reads) return {};
+        return as<const T>(all_.operands[i]);
+    }
+    /// The submission's i-th output.
+    template <class T>
+    std::span<T> write(unsigned i) const {
+        if (i >= all_.writes) return {};
+        return as<T>(all_.operands[all_.reads + i]);
+    }
+
+private:
+    template <class T>
+    static std::span<T> as(std::span<std::byte> bytes) {
+        return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
+
+    const detail::launch& all_;
+    std::uint32_t x_, y_ = 0, z_ = 0;
+};
+
+/// Stays until what was submitted with it has ended.
+struct kernel {
+    const char* name = nullptr;                // outlives it, too
+    void (*on_cores)(const group&) = nullptr;  // required; what it throws fails the submission
+    /// Graphics processors run this: a compute shader with the entry point "main". See
+    /// device/vulkan.hpp. Empty: its version for cores runs instead.
+    std::span<const std::uint32_t> spirv = {};
+};
+
+}  // namespace device
+BRAID_NAMESPACE_END

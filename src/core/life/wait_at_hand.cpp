@@ -1,0 +1,36 @@
+// A wait that runs what it waits for, and registers only where another thread may complete that.
+// See "A task at hand" in docs/design/wait.md.
+#include "core/life/life_room.hpp"
+#include "core/task/words.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// Once the share is dropped another thread may complete the task, and the wait that runs it would
+/// come too late for a failure.
+bool life_room::drop_only_share_or_enter(life_seat& w, slot& s, std::uint32_t index) {
+    if (w.unentered->record.key == id_of(index).value) {
+        if (drop_only_open_work(s.open)) return true;
+        enter_wait_at_hand(w, index);
+    }
+    return drop_open_work(s.open);
+}
+
+void life_room::enter_wait_at_hand(life_seat& w, std::uint32_t index) {
+    unentered_wait* const wait = w.unentered;
+    if (wait == nullptr || wait->entered || wait->record.key != id_of(index).value) return;
+    wait->entered = lot().enter(wait->record, id_of(index).value, w.index, [&] {
+        return detail::mark_waited(slot_at(index).successors, generation_of(wait->record.key));
+    });
+}
+
+/// True: the thread waits for the task that it completes.
+bool life_room::give_to_unentered(const life_seat& w, task_id id, outcome& result) {
+    unentered_wait* const wait = w.unentered;
+    if (wait == nullptr || wait->entered || wait->record.key != id.value) return false;
+    wait->record.result = share(&result);
+    return true;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,83 @@
+// A wait for which no thread can stand in.
+#include "core/wait/wait_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+/// How often it looks again.
+constexpr std::int64_t poll_ns = 200'000;
+
+}  // namespace
+
+/// Work is ready that this wait does not need, and there is nobody to run it. While others run
+/// something, what is awaited may still come about: this thread looks again now and then. When
+/// nobody does, it searches everything for what it needs, and runs something else only when there
+/// is nothing: that may itself wait for a task that lies below it on this stack. A thread
+/// without tasks on its stack can bury none of them, so it does it first.
+void wait_loop::poll() {
+    alone_ = false;  // look again whether a thread is to be had
+    if (rt_.serial() != nullptr) {
+        w_.looks = true;  // comes back when nobody else can go on
+        sleep(deadline_);
+        w_.looks = false;
+        if (!timed_out_ || out_of_time()) return;
+    } else {
+        sleep(std::min(deadline_, active_policy::now() + poll_ns));
+        if (!nobody_else_runs()) {
+            polls_ = 0;
+            return;
+        }
+    }
+    if (policy_ != help::none && enough_stack(rt_, w_)) {
+        if (const task_id id = find_anywhere()) return run_on_top(id);
+    }
+    constexpr std::uint8_t with_tasks = 3;
+    if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
+    polls_ = 0;
+    run_unneeded();
+}
+
+bool wait_loop::others_rest() const {
+    const unsigned seats = rt_.seat_count();
+    for (unsigned i = 0; i < seats; ++i) {
+        const wait_seat& other = rt_.seat_at(i);
+        const bool own = other.kind != seat_kind::main && other.kind != seat_kind::guest;
+        // What a thread of the program does outside tasks is not known, nor what it waits for in
+        // blocking().
+        if (&other == &w_ || (!own && other.shown.load(acquire) == 0) ||
+            other.blocks.load(relaxed)) {
+            continue;
+        }
+        if (!other.at_rest.load(seq_cst)) return false;
+    }
+    return true;
+}
+
+bool wait_loop::nobody_else_runs() {
+    return others_rest() && rt_.totals().ended() == ended_;  // one may have run, and sleep again
+}
+
+/// Once, of a thread without tasks on its stack that polls: with no worker, and no time to give its
+/// permit away, nobody else would ever run what sets the event, or an event that the awaited task
+/// waits for on a reserve thread.
+bool wait_loop::starves() const {
+    return policy_ != help::none && !starved_ && !rt_.held_back(w_) && !target_.run_everything &&
+           w_.depth == 0 && rt_.serial() == nullptr && rt_.active_workers(relaxed) == 0 &&
+           w_.kind != seat_kind::background && !w_.permit_released && others_rest();
+}
+
+void wait_loop::run_unneeded() {
+    if (!enough_stack(rt_, w_)) return;
+    const task_id id = oldest_ready();
+    if (!id) return;
+    const unsigned outer = std::exchange(w_.unneeded_from, w_.depth);
+    run_on_top(id);
+    w_.unneeded_from = outer;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

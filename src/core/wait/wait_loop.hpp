@@ -1,0 +1,80 @@
+#pragma once
+// One wait of one thread: wait.cpp, and where no thread can stand in for it wait_alone.cpp.
+
+#include "core/run/helper_floats.hpp"
+#include "core/wait/search.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// What is needed runs on top of the wait; where there is nothing, the thread watches for a while,
+/// gives its permit away if that is wanted, and sleeps.
+class wait_loop : work_search {
+public:
+    wait_loop(wait_room& rt, wait_seat& w, const wait_target& target, nanoseconds timeout,
+              help policy)
+        : work_search(rt, w, target, policy), deadline_(deadline_of(rt, timeout)) {}
+
+    /// False: what is awaited came about already.
+    bool enter();
+    /// After enter(). True: over; false: out of time, or it could never end, which was reported.
+    bool run(outcome** received);
+    /// What is awaited lies where this thread takes it first: it is run before anything else.
+    bool has_it_at_hand() const;
+    /// Does what enter() and run() do.
+    bool run_at_hand(outcome** received);
+
+private:
+    static std::int64_t deadline_of(const wait_room& rt, nanoseconds timeout) {
+        if (timeout == forever) return INT64_MAX;
+        return deadline_after(now(rt), timeout);
+    }
+    /// With a chooser time passes when it says so.
+    static std::int64_t now(const wait_room& rt) {
+        return rt.serial() != nullptr ? rt.serial()->now() : active_policy::now();
+    }
+    [[gnu::noinline]] void begin();
+    bool wait_out();
+    bool leave(bool over, std::int64_t now, outcome** received);
+    [[gnu::noinline]] void end(std::int64_t now);
+    void observe(event_kind kind);
+    bool taken_or_over();
+    bool out_of_time() const;
+    bool run_needed();
+    void run_on_top(task_id id);
+    [[gnu::noinline]] bool steal_branch();
+    [[gnu::noinline]] bool watch();
+    [[gnu::noinline]] bool may_sleep();
+    [[gnu::noinline]] void rest();
+    void sleep(std::int64_t until);
+    void poll();
+    bool others_rest() const;
+    bool nobody_else_runs();
+    bool starves() const;
+    void run_unneeded();
+
+    const std::int64_t deadline_;
+    bool entered_ = true;        // the record is in the parking lot, or was woken there
+    bool timed_out_ = false;     // the last sleep
+    bool asked_ = false;         // others know that this thread is about to sleep
+    bool alone_ = false;         // no thread can stand in: it polls
+    bool was_alone_ = false;     // at any time of this wait
+    bool had_released_ = false;  // the permit, before this wait
+    bool completes_ = false;     // the thread, below this wait
+    bool starved_ = false;       // it was out of time, and has run one more task
+    bool was_inside_ = false;    // in such a call, before this wait
+    std::uint8_t polls_ = 0;     // in a row that saw nobody else run anything
+    unsigned outer_loop_ = 0;
+    const atomic<bool>* outer_wait_ = nullptr;
+    const atomic<bool>* outer_module_wait_ = nullptr;
+    std::int64_t began_ = 0, elsewhere_ = 0;
+    std::int64_t watch_until_ = 0;
+    std::uint64_t ended_ = 0;  // tasks, when it was last found that no thread can stand in
+    helper_floats floats_;
+    wait_record record_;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,19 @@
+#pragma once
+// Debug information of several files is read by two threads: one file takes 100 ms and more, and
+// the readers share nothing.
+
+#include "braid/base/version.hpp"
+
+#include <cstddef>
+#include <functional>
+
+BRAID_NAMESPACE_BEGIN
+namespace reload::detail {
+
+/// Calls f(i) once for each i below `count`, on this thread and on one beside it, which is of the
+/// same class as this one; on this one alone where the system refuses another. Returns when both
+/// have ended. What f throws is thrown here, and the calls that have not begun are left out.
+void on_two_threads(std::size_t count, const std::function<void(std::size_t)>& f);
+
+}  // namespace reload::detail
+BRAID_NAMESPACE_END

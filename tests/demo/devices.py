@@ -1,0 +1,144 @@
+"""Whatever processor skins the crowd and bins the lights, the hash is that of the cores; a bit that a processor gets
+wrong changes it, so that the picture is made of what it wrote."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from arena_runs import check, has_vulkan, run, scratch_folder, small_run
+
+# CMake says whether this was built with Vulkan; then nothing of it is left out.
+with_vulkan = "--vulkan" in sys.argv
+check(has_vulkan() == with_vulkan, f"built with Vulkan: {with_vulkan}; the arena has it: {has_vulkan()}")
+if not with_vulkan:
+    print("Built without Vulkan, which is left out: scripts/setup.sh vulkan")
+tool = next((a for a in sys.argv[2:] if a != "--vulkan"), None)
+
+reference, _ = small_run()
+fake = "fake:seed=7,loss=0.2,oom=0.1,hang=0.05"
+kinds = ["cpu", "local_store", "local_store:strict", fake] + (["vulkan"] if with_vulkan else [])
+for kind in kinds:
+    for more in ([], ["--workers", "0"], ["--pipeline", "2"]):
+        summary, _ = small_run("--device", kind, *more)
+        seen = summary["device"]
+        check(summary["hash_parallel"] == reference["hash_serial"], f"{kind} {more}: another hash")
+        check(summary["waiting"]["outside"] == 0, f"{kind} {more}: a submission is still open")
+        # What was lost with imported memory failed, and was submitted again.
+        check(seen["completed"] + seen["on_cores"] == 2 * summary["frames"], f"{kind} {more}: {seen}")
+        check(seen["submissions"] == 2 * summary["frames"] + seen["failed"], f"{kind} {more}: {seen}")
+        check(seen["failed"] == seen["again"] and seen["rerun"] == 0, f"{kind} {more}: {seen}")
+        check((seen["again"] > 0) == (kind == fake), f"{kind} {more}: {seen}")
+        # A local store has no other memory than its own; all others find the arrays where they lie.
+        moved = seen["bytes_in"] + seen["bytes_out"]
+        check(seen["bytes_copied"] == (moved if kind.startswith("local_store") else 0),
+              f"{kind} {more}: {seen}")
+        check((seen["losses"] > 0) == (kind == fake), f"{kind} {more}: {seen}")
+        check(0 < seen["latency_p50_us"] <= seen["latency_p99_us"], f"{kind} {more}: {seen}")
+        check(kind == fake or seen["on_cores"] == 0, f"{kind} {more} ran on the cores: {seen}")
+
+# ---- what the tools say of a capture -----------------------------------------------------------
+
+def braid(*arguments):
+    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, timeout=50,
+                          check=False)
+    check(done.returncode == 0, f"braid {arguments}: exit {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def path_of(report):
+    """The names in the table that ends with the critical path, of which it shows 40."""
+    lines = report.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.endswith("  critical path"))
+    steps = lines[head + 1:lines.index("", head)]
+    return [re.search(r"'(.*)'|more$|outside of tasks$", step).group(1) for step in steps]
+
+
+def median_ms(capture, *question):
+    """Of the frames on two cores, as `what-if` has it."""
+    return float(re.search(r"^ +2 +0 +([\d.]+) ", braid("what-if", capture, "--cores", "2", *question),
+                           re.MULTILINE).group(1))
+
+
+def runs_in_perfetto(trace, lanes):
+    """Slices on the rows of these lanes that are a kernel's, as protoc decodes them."""
+    schema = pathlib.Path(__file__).parents[1] / "tools/export/trace.proto"
+    done = subprocess.run(["protoc", f"--proto_path={schema.parent}", "--decode=Trace", schema.name],
+                          stdin=trace.open("rb"), capture_output=True, timeout=50, check=False)
+    check(done.returncode == 0, f"protoc: {done.stderr.decode(errors='replace')[:400]}")
+    text = done.stdout.decode()
+    rows = re.findall(r'  track_descriptor \{\n    uuid: (\d+)\n    name: "(.*)"', text)
+    rows = {number for number, name in rows if name in lanes}
+    check(len(rows) >= len(lanes), f"rows {rows} for the lanes {lanes}")
+    names = dict(re.findall(r'    event_names \{\n      iid: (\d+)\n      name: "(.*)"', text))
+    begun = [event for event in re.findall(r"  track_event \{\n(.*?)\n  \}", text, re.DOTALL)
+             if "type: TYPE_SLICE_BEGIN" in event
+             and re.search(r"track_uuid: (\d+)", event).group(1) in rows]
+    return sum(names[re.search(r"name_iid: (\d+)\n    track_uuid", event).group(1)]
+               in ("skin", "light binning") for event in begun)
+
+
+def check_capture(kind):
+    folder = scratch_folder()
+    file = folder / "device.braid"
+    # More characters than elsewhere, so that a kernel takes longer than the task that submits it; no more
+    # than one part of most stages has, so that the way of a frame fits the table.
+    done = run("--frames", "8", "--characters", "250", "--width", "640", "--height", "360",
+               "--out", str(folder), "--device", kind, "--capture", str(file))
+    check(done.returncode == 0, f"{kind}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    summary = json.loads((folder / "summary.json").read_text())
+    submissions = summary["device"]["submissions"]
+    found = re.findall(r"^  (.*?) +\d+ records, .*?, (\d+) runs of a processor(?:, times give or take (\d+) ns)?$",
+                       braid("stats", file), re.MULTILINE)
+    lanes = {name: runs for name, runs, _ in found}
+    # Only a graphics processor has a clock of its own, which is known so well and not better.
+    check(all((error != "") == (kind == "vulkan") for _, _, error in found), f"{kind}: {found}")
+    check(sum(map(int, lanes.values())) == submissions, f"{kind}: {lanes}, {summary['device']}")
+
+    # Drawing waits for skinning, so the way of a frame leads through the kernel, unless the task that submits it was
+    # off its core until that had ended, or the table ends before.
+    paths = [path_of(braid("report", file, *which))
+             for which in (["--worst"], *(["--frame", str(n)] for n in range(1, summary["frames"] + 1)))]
+    check(sum("skin" in path for path in paths) > len(paths) / 2, f"{kind}: {paths}")
+    check(all("skin" in path or "skinning" in path or len(path) > 40 for path in paths), f"{kind}: {paths}")
+
+    usual, slower = median_ms(file), median_ms(file, "--faster", "skin=0.1")
+    faster = median_ms(file, "--faster", "skin=100")
+    check(faster < usual < slower, f"{kind}: skin=100: {faster} ms; {usual} ms; skin=0.1: {slower} ms")
+
+    trace = folder / "device.pftrace"
+    braid("export", file, "--perfetto", trace)
+    check(trace.stat().st_size > 0, f"{kind}: an empty trace")
+    if shutil.which("protoc"):
+        found = runs_in_perfetto(trace, set(lanes))
+        check(found == submissions, f"{kind}: {found} runs in the trace, {submissions} submissions")
+
+
+if tool:
+    for kind in ["local_store", "vulkan" if with_vulkan else "fake"]:
+        check_capture(kind)
+
+# ---- what goes wrong ---------------------------------------------------------------------------
+
+done = run("--frames", "8", "--characters", "60", "--width", "640", "--height", "360",
+           "--out", str(scratch_folder()), "--device", "fake:corrupt=1")
+check(done.returncode == 1 and "disagree, first in frame" in done.stderr,
+      f"a wrong bit is not seen: {done.returncode}, {done.stderr}")
+
+done = run("--frames", "4", "--characters", "60", "--out", str(scratch_folder()), "--device",
+           "local_store:strict,overrun")
+check(done.returncode != 0 and re.search(r"braid: kernel '.*' reads byte \d+ of its input", done.stderr),
+      f"a byte too many is not seen: {done.returncode}, {done.stderr}")
+
+for wrong, sentence in (
+        (["--device", "gpu"], "there is no 'gpu'; there are cpu"),
+        (["--device", "cpu:fast"], "there is no 'cpu:fast'"),
+        (["--device", "fake:loss=2"], "'loss' is a number from 0 to 1, not '2'"),
+        (["--device", "fake:speed=2"], "there is no 'speed=2'; fake has seed=N"),
+        (["--device", "fake:seed=-1"], "there is no 'seed=-1'"),
+        (["--device", "cpu", "--backend", "serial"], "only Braid has devices"),
+        (["--device", "cpu", "--shadow-jobs"], "leave it or --device out")):
+    done = run(*wrong)
+    check(done.returncode == 2 and sentence in done.stderr and done.stderr.count("\n") == 1,
+          f"{wrong}: {done.returncode}, {done.stderr}")

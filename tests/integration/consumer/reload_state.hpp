@@ -1,0 +1,5 @@
+#pragma once
+
+struct counted {
+    int frames = 0;
+};
