@@ -9,10 +9,14 @@
 #include <stdexcept>
 #include <thread>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace braid_test {
 namespace {
 
 using braid::reload::detail::on_two_threads;
+using braid::reload::detail::stay_on_one_thread;
 
 TEST(TwoThreads, MakeEachCallOnce) {
     const deadline limit;
@@ -47,6 +51,23 @@ TEST(TwoThreads, ASingleCallIsMadeByTheCaller) {
     std::thread::id called;
     on_two_threads(1, [&](std::size_t) { called = std::this_thread::get_id(); });
     EXPECT_EQ(called, std::this_thread::get_id());
+}
+
+TEST(TwoThreads, AChildOfAProgramWithSeveralThreadsStaysOnItsOnlyOne) {
+    const deadline limit;
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        stay_on_one_thread();
+        const std::thread::id caller = std::this_thread::get_id();
+        int here = 0;
+        on_two_threads(100, [&](std::size_t) { here += std::this_thread::get_id() == caller; });
+        _exit(here);
+    }
+    int state = 0;
+    ASSERT_EQ(waitpid(child, &state, 0), child);
+    ASSERT_TRUE(WIFEXITED(state));
+    EXPECT_EQ(WEXITSTATUS(state), 100);
 }
 
 TEST(TwoThreads, WhatEitherThrowsIsThrownWhenBothHaveEnded) {

@@ -8,6 +8,9 @@ BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
 namespace {
 
+// relaxed: a child sets it on its only thread.
+std::atomic<bool> stays_alone{false};
+
 /// What both threads take from.
 struct shared_calls {
     const std::size_t count;
@@ -35,13 +38,16 @@ void on_two_threads(std::size_t count, const std::function<void(std::size_t)>& f
     std::exception_ptr here, beside;
     std::thread other;
     try {
-        if (count > 1) other = std::thread([&all, &beside] { run(all, beside); });
+        if (count > 1 && !stays_alone.load(std::memory_order_relaxed))
+            other = std::thread([&all, &beside] { run(all, beside); });
     } catch (...) {  // no thread, or no memory for one: this one does it all
     }
     run(all, here);
     if (other.joinable()) other.join();
     if (here || beside) std::rethrow_exception(here ? here : beside);
 }
+
+void stay_on_one_thread() noexcept { stays_alone.store(true, std::memory_order_relaxed); }
 
 }  // namespace reload::detail
 BRAID_NAMESPACE_END

@@ -15,5 +15,9 @@ namespace reload::detail {
 /// have ended. What f throws is thrown here, and the calls that have not begun are left out.
 void on_two_threads(std::size_t count, const std::function<void(std::size_t)>& f);
 
+/// From here on on_two_threads() makes all calls on its caller, for the rest of this process: for
+/// the child of a program with several threads, which should start none of its own.
+void stay_on_one_thread() noexcept;
+
 }  // namespace reload::detail
 BRAID_NAMESPACE_END

@@ -1,6 +1,7 @@
 // A trial, from code that was copied to one that may be loaded: the boundary begins it, a child
 // does all that the program would do, and a check judges how that ended.
 #include "reload/module_state.hpp"
+#include "reload/plan/two_threads.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -192,6 +193,7 @@ void modules_state::refuse_tried(const trial_verdict& verdict_of) {
 // ---- in the child -------------------------------------------------------------------------------
 
 void modules_state::be_child(running_trial& of) {
+    stay_on_one_thread();
     try {
         trial_run run(of.child, trial_wish);
         std::vector<std::string> files;
