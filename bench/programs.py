@@ -27,6 +27,9 @@ def fail(code, message):
 
 
 def output_of(*command):
+    """What the command prints; nothing where there is no such program."""
+    if shutil.which(command[0]) is None:
+        return ""
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip()
 
@@ -93,7 +96,7 @@ def processor():
 def circumstances(options):
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "commit": output_of("git", "rev-parse", "HEAD"),
+        "commit": output_of("git", "rev-parse", "HEAD") or "unknown",
         "changed_files": bool(output_of("git", "status", "--porcelain", "--untracked-files=no")),
         "machine": {
             "processor": processor(),

@@ -1,28 +1,72 @@
-# What braid_add_suites() has CTest read: adds a test for each suite of `program`, with `properties`.
-# `list` keeps them until the program or the properties are newer.
+# What braid_add_suites() has CTest read: adds a test for each suite of `program`, with `properties`, and
+# one for each row of `labels` (tests/labels.txt) that names cases of the program; those are left out of
+# their suite. `list` keeps them until one of these is newer.
+cmake_policy(VERSION 3.25)
+cmake_path(GET program STEM name)
 if(NOT EXISTS ${program})
-    cmake_path(GET program FILENAME name)
     add_test(${name}_NOT_BUILT ${name}_NOT_BUILT)
     return()
 endif()
-if(NOT EXISTS ${list} OR ${program} IS_NEWER_THAN ${list}
-        OR ${CMAKE_PARENT_LIST_FILE} IS_NEWER_THAN ${list}
-        OR ${CMAKE_CURRENT_LIST_FILE} IS_NEWER_THAN ${list})
-    execute_process(COMMAND ${program} --gtest_list_tests
-        OUTPUT_VARIABLE said ERROR_VARIABLE said_wrong RESULT_VARIABLE code TIMEOUT 60)
+
+set(current TRUE)
+foreach(source IN ITEMS ${program} ${labels} ${CMAKE_PARENT_LIST_FILE} ${CMAKE_CURRENT_LIST_FILE})
+    if(NOT EXISTS ${list} OR ${source} IS_NEWER_THAN ${list})
+        set(current FALSE)
+    endif()
+endforeach()
+if(current)
+    include(${list})
+    return()
+endif()
+
+# found(OUT FILTER): what the program lists for a filter of GoogleTest.
+function(found out filter)
+    execute_process(COMMAND ${program} --gtest_list_tests --gtest_filter=${filter}
+        OUTPUT_VARIABLE said ERROR_VARIABLE said_wrong RESULT_VARIABLE code TIMEOUT 600)
     if(NOT code EQUAL 0)
         message(FATAL_ERROR "${program} does not list its tests (${code}):\n${said}${said_wrong}")
     endif()
-    string(REGEX MATCHALL "\n[^ \n][^ \n]*\\.(  #[^\n]*)?\n" suites "\n${said}")
-    set(text)
-    foreach(suite IN LISTS suites)
-        string(REGEX REPLACE "^\n([^ \n]*\\.).*" "\\1*" name "${suite}")
-        string(APPEND text "add_test([==[${name}]==] [==[${program}]==] [==[--gtest_filter=${name}]==])\n")
-        string(APPEND text "set_tests_properties([==[${name}]==] PROPERTIES ${properties})\n")
-    endforeach()
-    if(NOT text)
-        message(FATAL_ERROR "${program} has no tests.")
+    set(${out} "${said}" PARENT_SCOPE)
+endfunction()
+
+# Appends a test of CTest to `text`.
+macro(add_to_list test filter properties_of_test)
+    string(APPEND text "add_test([==[${test}]==] [==[${program}]==] [==[--gtest_filter=${filter}]==])\n")
+    string(APPEND text "set_tests_properties([==[${test}]==] PROPERTIES ${properties_of_test})\n")
+endmacro()
+
+file(STRINGS ${labels} rows REGEX "^[a-z]+ +${name} ")
+set(text)
+foreach(row IN LISTS rows)
+    string(REGEX MATCH "^([a-z]+) +[^ ]+ +([^ ]+)" row "${row}")
+    set(label ${CMAKE_MATCH_1})
+    set(filter ${CMAKE_MATCH_2})
+    found(cases "${filter}")
+    if(cases MATCHES "\n  ")
+        # In place of the program's own label: CTest would add a second one.
+        string(REGEX REPLACE "LABELS;[^;]+" "LABELS;${label}" labelled "${properties}")
+        add_to_list("${filter}" "${filter}" "${labelled}")
+        string(REGEX REPLACE "\\..*$" ".*" suite "${filter}")
+        list(APPEND "left_out_of_${suite}" "${filter}")
     endif()
-    file(WRITE ${list} "${text}")
+endforeach()
+
+found(said "*")
+string(REGEX MATCHALL "\n[^ \n][^ \n]*\\.(  #[^\n]*)?\n" suites "\n${said}")
+foreach(suite IN LISTS suites)
+    string(REGEX REPLACE "^\n([^ \n]*\\.).*" "\\1*" suite "${suite}")
+    if("${suite}" IN_LIST "left_out_of_${suite}")
+        continue()
+    endif()
+    set(filter "${suite}")
+    if(DEFINED "left_out_of_${suite}")
+        list(JOIN "left_out_of_${suite}" ":" others)
+        string(APPEND filter "-${others}")
+    endif()
+    add_to_list("${suite}" "${filter}" "${properties}")
+endforeach()
+if(NOT text)
+    message(FATAL_ERROR "${program} has no tests.")
 endif()
+file(WRITE ${list} "${text}")
 include(${list})

@@ -30,6 +30,10 @@ set(BRAID_HAS_RELOAD ON)
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/reload/*.cpp)
 braid_add_library_beside(reload ${sources})
 target_include_directories(braid_reload SYSTEM PRIVATE ${BRAID_LIBDW_INCLUDE} ${BRAID_XXHASH_INCLUDE})
+# Whole programs' debug information is read, which takes a sanitizer long without optimization.
+if(BRAID_SANITIZE)
+    target_compile_options(braid_reload PRIVATE -O1)
+endif()
 # By their names, so that the installed package names no folder of this machine.
 target_link_libraries(braid_reload PRIVATE dw elf ${CMAKE_DL_LIBS})
 install(TARGETS braid_reload EXPORT braidTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -11,6 +11,27 @@ macro(braid_build_googletest)
     add_subdirectory(${braid_googletest} googletest EXCLUDE_FROM_ALL)
 endmacro()
 
+# What nearly every test includes, compiled once for all programs of tests whose flags agree.
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows which test forgets an include; scripts/nightly.sh release does.
+macro(braid_precompile_test_headers)
+    set(empty ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
+    file(CONFIGURE OUTPUT ${empty} CONTENT "")
+    add_library(test_headers OBJECT ${empty})
+    braid_compile_as_test(test_headers)
+    target_precompile_headers(test_headers PRIVATE
+        <gtest/gtest.h> ${PROJECT_SOURCE_DIR}/tests/support/scheduler_test.hpp)
+    # Otherwise the header has another content, for ccache, each time it is made.
+    target_compile_options(test_headers PRIVATE
+        "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endmacro()
+
+# Flags of tests. The library is optimized as always; for tests that would take twice as long.
+function(braid_compile_as_test target)
+    target_link_libraries(${target} PRIVATE braid_internal braid_warnings GTest::gtest)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # braid_add_unit_tests(folder LABELS ...): every tests/<folder>/*_test.cpp goes into one executable
 # <folder>_tests, except those below a CMakeLists.txt of their own.
 function(braid_add_unit_tests folder)
@@ -26,25 +47,16 @@ function(braid_add_unit_tests folder)
         return()
     endif()
     add_executable(${folder}_tests ${sources})
-    target_link_libraries(${folder}_tests PRIVATE
-        braid_internal braid_warnings GTest::gtest GTest::gtest_main)
-    target_include_directories(${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
-    # The library is optimized as always; for tests that would take twice as long. Where it lies in
-    # headers, and where rare moments count, tests are optimized, too.
-    if(NOT folder MATCHES "^(fork_join|stress)$")
-        target_compile_options(${folder}_tests PRIVATE $<$<CONFIG:Release>:-O1>)
+    braid_compile_as_test(${folder}_tests)
+    target_link_libraries(${folder}_tests PRIVATE GTest::gtest_main)
+    if(TARGET test_headers)
+        target_precompile_headers(${folder}_tests REUSE_FROM test_headers)
     endif()
     if(CMAKE_CROSSCOMPILING_EMULATOR)
         braid_run_emulated(${folder} "${arg_LABELS}")
         return()
     endif()
-    # Stress tests take as long as they are told to; the limit comes from the preset or ctest.
-    set(limit TIMEOUT 600)
-    if(folder STREQUAL "stress")
-        set(limit)
-    endif()
-    # Each test starts threads of its own, so it counts for two processors.
-    braid_add_suites(${folder}_tests ${limit} PROCESSORS 2 LABELS ${arg_LABELS})
+    braid_add_suites(${folder}_tests LABELS ${arg_LABELS})
 endfunction()
 
 # Tests in core that qemu-user cannot run, and why:
@@ -58,7 +70,7 @@ function(braid_run_emulated folder labels)
     target_compile_definitions(${folder}_tests PRIVATE BRAID_TEST_EMULATED=1)
     list(JOIN braid_not_emulated : left_out)
     add_test(NAME ${folder}_tests COMMAND ${folder}_tests --gtest_filter=-${left_out})
-    set_tests_properties(${folder}_tests PROPERTIES TIMEOUT 1200 PROCESSORS 2 LABELS "${labels}")
+    set_tests_properties(${folder}_tests PROPERTIES LABELS "${labels}")
     if(folder STREQUAL "core")
         add_test(NAME core_tests.not_emulated COMMAND core_tests --gtest_filter=${left_out})
         set_tests_properties(core_tests.not_emulated PROPERTIES DISABLED TRUE LABELS "${labels}")
@@ -77,6 +89,7 @@ function(braid_add_models)
             ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
             ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_SOURCE_DIR}/tests/model)
         target_link_libraries(${name} PRIVATE braid_warnings)
+        target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
         string(REGEX REPLACE "_model$" "" short ${name})
         add_test(NAME model.${short} COMMAND ${name})
         set_tests_properties(model.${short} PROPERTIES LABELS model)

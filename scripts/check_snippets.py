@@ -33,7 +33,7 @@ void snippet() {{
 }}
 """
 BESIDE = ("reload", "pages")
-TIME_LIMIT_S = 30
+TIME_LIMIT_S = 600
 
 
 def blocks(root):
@@ -61,7 +61,7 @@ def source_of(page, line, mark, text):
 
 def run(command, **options):
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, **options
+        command, capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False, **options
     )
 
 

@@ -13,5 +13,6 @@ export default defineConfig({
         reportCompressedSize: false,
         emptyOutDir: true,
     },
-    test: { include: ["tests/unit/**/*.test.ts"], environment: "node" },
+    // Limits guard against hangs alone, as everywhere: tests/support/scale.hpp.
+    test: { include: ["tests/unit/**/*.test.ts"], environment: "node", testTimeout: 600_000, hookTimeout: 600_000 },
 });

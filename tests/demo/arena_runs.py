@@ -7,14 +7,16 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 ARENA = sys.argv[1]
-DEADLINE = 50  # seconds
 
 
-def run(*arguments, deadline=DEADLINE, within=()):
+def run(*arguments, within=()):
     """The finished process of one run; output as text. `within`: a program that runs it."""
     return subprocess.run([*within, ARENA, "--headless", *arguments], capture_output=True, text=True,
-                          timeout=deadline, check=False)
+                          timeout=HANG_LIMIT_S, check=False)
 
 
 def scratch_folder():

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from arena_runs import check, has_vulkan, run, scratch_folder, small_run
+from arena_runs import HANG_LIMIT_S, check, has_vulkan, run, scratch_folder, small_run
 
 # CMake says whether this was built with Vulkan; then nothing of it is left out.
 with_vulkan = "--vulkan" in sys.argv
@@ -41,7 +41,7 @@ for kind in kinds:
 # ---- what the tools say of a capture -----------------------------------------------------------
 
 def braid(*arguments):
-    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, timeout=50,
+    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, timeout=HANG_LIMIT_S,
                           check=False)
     check(done.returncode == 0, f"braid {arguments}: exit {done.returncode}\n{done.stderr}")
     return done.stdout
@@ -65,7 +65,7 @@ def runs_in_perfetto(trace, lanes):
     """Slices on the rows of these lanes that are a kernel's, as protoc decodes them."""
     schema = pathlib.Path(__file__).parents[1] / "tools/export/trace.proto"
     done = subprocess.run(["protoc", f"--proto_path={schema.parent}", "--decode=Trace", schema.name],
-                          stdin=trace.open("rb"), capture_output=True, timeout=50, check=False)
+                          stdin=trace.open("rb"), capture_output=True, timeout=HANG_LIMIT_S, check=False)
     check(done.returncode == 0, f"protoc: {done.stderr.decode(errors='replace')[:400]}")
     text = done.stdout.decode()
     rows = re.findall(r'  track_descriptor \{\n    uuid: (\d+)\n    name: "(.*)"', text)

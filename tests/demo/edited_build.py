@@ -4,8 +4,11 @@ import pathlib
 import re
 import shlex
 import subprocess
+import sys
 
-DEADLINE = 50  # seconds
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 
 
 def build_edited(build, folder, name, old, new):
@@ -20,10 +23,10 @@ def build_edited(build, folder, name, old, new):
     edited = folder / f"{name}.o"
     command = [*shlex.split(entry["command"].split(" -o ")[0]), f"-I{pathlib.Path(entry['file']).parent}",
                "-o", str(edited), "-c", str(folder / name)]
-    subprocess.run(command, cwd=entry["directory"], check=True, timeout=DEADLINE)
+    subprocess.run(command, cwd=entry["directory"], check=True, timeout=HANG_LIMIT_S)
     objects = [edited if one == inside else one for one in sorted(inside.parent.glob("*.o"))]
     module = folder / "game.so"
     subprocess.run([command[0], "-shared", "-Wl,--build-id=sha1", "-Wl,-Bsymbolic", *map(str, objects),
                     str(build / "lib" / "libarena_render.so"), "-o", str(module)],
-                   check=True, timeout=DEADLINE)
+                   check=True, timeout=HANG_LIMIT_S)
     return module

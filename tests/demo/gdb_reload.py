@@ -7,8 +7,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 PROGRAM, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-DEADLINE = 50  # seconds
 SKIPPED = 77
 # ccache may have put another folder before it.
 SHOWN = "/".join(SOURCE.parts[-3:])
@@ -26,7 +28,7 @@ with tempfile.TemporaryDirectory(prefix="arena-test-") as copies:
          "-ex", "set breakpoint pending on", "-ex", f"break {SHOWN}:{line}", "-ex", "run",
          "-ex", "backtrace 1", "-ex", "info symbol $pc", "-ex", "kill", "--args", PROGRAM,
          "--gtest_filter=ArenaReload.AnotherBuildGoesOnWithTheState"],
-        capture_output=True, text=True, timeout=DEADLINE, check=False,
+        capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False,
         env={**os.environ, "TMPDIR": copies})
 said = done.stdout + done.stderr
 if "Operation not permitted" in said:

@@ -4,7 +4,7 @@ import struct
 import subprocess
 import sys
 
-from arena_runs import ARENA, DEADLINE, check, scratch_folder
+from arena_runs import ARENA, HANG_LIMIT_S, check, scratch_folder
 
 
 def receive(page, size):
@@ -32,7 +32,7 @@ def messages(page):
 def join(url):
     host, token = url.removeprefix("http://").split("/#live=")
     name, port = host.split(":")
-    page = socket.create_connection((name, int(port)), DEADLINE)
+    page = socket.create_connection((name, int(port)), HANG_LIMIT_S)
     page.sendall((f"GET /stream HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
                   "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode())
@@ -66,7 +66,7 @@ def main():
                     elif kind == 8:
                         closed = struct.unpack(">H", data[:2])[0]
             text = run.stdout.read()
-            check(run.wait(DEADLINE) == 0, f"exit {run.returncode}")
+            check(run.wait(HANG_LIMIT_S) == 0, f"exit {run.returncode}")
         finally:
             run.kill()
     check(closed == 1000, f"closed with {closed}")

@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-from arena_runs import check, run, scratch_folder, small_run
+from arena_runs import HANG_LIMIT_S, check, run, scratch_folder, small_run
 
 WITHOUT_URING = sys.argv[2]
 tool = sys.argv[3] if len(sys.argv) > 3 else None
@@ -111,7 +111,7 @@ if tool:
     capture = first / "slow.braid"
     summary_of("--stream", "--stream-fault", "delay=300", "--capture", str(capture))
     report = subprocess.run([tool, "report", str(capture), "--worst"], capture_output=True, text=True,
-                            timeout=50, check=False)
+                            timeout=HANG_LIMIT_S, check=False)
     check(report.returncode == 0, report.stderr)
     why = report.stdout.splitlines()[0]
     check("which somebody outside ends" in why and

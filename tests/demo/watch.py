@@ -8,14 +8,14 @@ import sys
 import tempfile
 import threading
 
-from arena_runs import ARENA, DEADLINE, check
+from arena_runs import ARENA, HANG_LIMIT_S, check
 
 BRAID, BUILD, EDITED = sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 
 
 def publish(built, folder):
     subprocess.run([BRAID, "reload", "publish", str(built), str(folder / "libarena_game.so")],
-                   check=True, timeout=DEADLINE)
+                   check=True, timeout=HANG_LIMIT_S)
 
 
 class Run:
@@ -28,7 +28,7 @@ class Run:
              *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, "TMPDIR": str(folder)})
         self.seen = []
-        self.deadline = threading.Timer(DEADLINE, self.process.kill)
+        self.deadline = threading.Timer(HANG_LIMIT_S, self.process.kill)
         self.deadline.start()
 
     def wait_for(self, *parts):
@@ -37,7 +37,7 @@ class Run:
             self.seen.append(line)
             if all(part in line for part in parts):
                 return line
-        sys.exit(f"no line with {parts} in {DEADLINE} s:\n{''.join(self.seen[-20:])}")
+        sys.exit(f"no line with {parts} in {HANG_LIMIT_S} s:\n{''.join(self.seen[-20:])}")
 
     def threads(self):
         return len(os.listdir(f"/proc/{self.process.pid}/task"))

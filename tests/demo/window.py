@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 
-from arena_runs import ARENA, DEADLINE, check, scratch_folder
+from arena_runs import ARENA, HANG_LIMIT_S, check, scratch_folder
 from edited_build import build_edited
 
 RELOADING = sys.argv[2:]  # the tool and the folder with the modules; empty where nothing can be reloaded
@@ -28,7 +28,7 @@ def open_window(*arguments):
 
 def last_words(arena):
     """What it says at its end."""
-    said, complaint = arena.communicate(timeout=DEADLINE)
+    said, complaint = arena.communicate(timeout=HANG_LIMIT_S)
     check(arena.returncode == 0, f"exit {arena.returncode}\n{complaint}")
     return said
 
@@ -53,7 +53,7 @@ def pixels_once(arena, colour, least):
 
 def lines_of(arena):
     """Those that it prints, one after the other."""
-    late = threading.Timer(DEADLINE, arena.kill)
+    late = threading.Timer(HANG_LIMIT_S, arena.kill)
     late.daemon = True
     late.start()
     yield from arena.stdout
@@ -77,7 +77,7 @@ def an_edit_is_seen(folder):
     built = build_edited(live.parent, folder, "presentation.cpp", "86, make_rgba(8, 10, 16, 150)",
                          "86, make_rgba(255, 0, 192)")
     subprocess.run([tool, "reload", "publish", str(built), str(folder / "libarena_game.so")],
-                   check=True, timeout=DEADLINE)
+                   check=True, timeout=HANG_LIMIT_S)
     next(line for line in lines if "Module 'game' was reloaded" in line)
     figures = next(lines)
     check("built in" in figures and "reloaded in" in figures, f"no times: {figures}")
@@ -85,7 +85,7 @@ def an_edit_is_seen(folder):
     # Two lines more, of about 60 letters each.
     pixels_once(arena, text, headline + 500)
     subprocess.run(["xdotool", "search", "--sync", "--name", "The arena", "windowfocus", "--sync", "key", "q"],
-                   env=surroundings, timeout=DEADLINE, check=True, stdout=subprocess.DEVNULL)
+                   env=surroundings, timeout=HANG_LIMIT_S, check=True, stdout=subprocess.DEVNULL)
 
 
 screens = scratch_folder()
@@ -106,10 +106,10 @@ try:
         arena = open_window("--workers", "1", *options)
         window = subprocess.run(["xdotool", "search", "--sync", "--name", "The arena"],
                                 env=surroundings, capture_output=True, text=True,
-                                timeout=DEADLINE, check=True).stdout.split()[0]
+                                timeout=HANG_LIMIT_S, check=True).stdout.split()[0]
         subprocess.run(["xdotool", "windowfocus", "--sync", window, "key", "--delay", "50",
                         "equal", "2", "s", "s", "equal", "minus", "q"],
-                       env=surroundings, timeout=DEADLINE, check=True)
+                       env=surroundings, timeout=HANG_LIMIT_S, check=True)
         said = last_words(arena)
         check("for 160 characters on 2 workers" in said, f"keys {options}: {said}")
     if RELOADING:

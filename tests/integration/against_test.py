@@ -22,6 +22,9 @@ import against  # noqa: E402
 from against import Broken, Side, Source  # noqa: E402
 from programs import Build  # noqa: E402
 
+sys.path.insert(0, str(ROOT / "tests/support"))
+from hang_limit import HANG_LIMIT_S  # noqa: E402
+
 NAMES = ["current", "0123456789ab"]
 SIDES = [Side(name, None) for name in NAMES]
 COMPARE = """#!{python}
@@ -257,7 +260,7 @@ class commits(planted):
     def git(self, *arguments):
         who = {f"GIT_{role}_{part}": "a@b" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
         done = subprocess.run(["git", *arguments], cwd=self.root, capture_output=True, text=True,
-                              timeout=60, check=True, env={**os.environ, **who})
+                              timeout=HANG_LIMIT_S, check=True, env={**os.environ, **who})
         return done.stdout.strip()
 
     def commit(self, text):
@@ -299,7 +302,7 @@ class commits(planted):
         for arguments in (["--against"], ["--against", "no such commit"],
                           ["--against", "HEAD", "--pictures"], ["--against", "HEAD", "--filter", "("]):
             done = subprocess.run([sys.executable, script, *arguments], capture_output=True,
-                                  text=True, timeout=60, check=False)
+                                  text=True, timeout=HANG_LIMIT_S, check=False)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
 
     def test_a_tree_is_used_again_with_all_that_was_built_in_it(self):

@@ -15,6 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 HEADER_LIMIT = 1_500_000_000
 SPAWN_LIMIT = 80_000_000
 SPAWNS = 40
@@ -52,11 +55,11 @@ class compiler:
         """(instructions, seconds) to compile this text."""
         self.source.write_text(text, encoding="utf-8")
         before = children_time()
-        subprocess.run([*self.command, str(self.source)], check=True, timeout=60)
+        subprocess.run([*self.command, str(self.source)], check=True, timeout=HANG_LIMIT_S)
         seconds = children_time() - before
         counted = subprocess.run(
             [*self.command, "-wrapper", COUNTER, str(self.source)],
-            check=True, timeout=200, stderr=subprocess.PIPE, text=True,
+            check=True, timeout=HANG_LIMIT_S, stderr=subprocess.PIPE, text=True,
         )
         return int(re.search(r"I\s+refs:\s+([\d,]+)", counted.stderr)[1].replace(",", "")), seconds
 

@@ -7,6 +7,9 @@ import sys
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 HERE = Path(__file__).resolve().parent
 CASES = sorted((HERE / "compile_fail").glob("*.cpp"))
 arguments = None
@@ -15,7 +18,7 @@ arguments = None
 def compiled(case, *flags):
     command = [arguments.compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
     command += [f"-I{arguments.include}", *arguments.flag, *flags, str(case)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANG_LIMIT_S)
 
 
 class CompileFail(unittest.TestCase):

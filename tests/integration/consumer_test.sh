@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Other people's projects build against Braid: consumer_test.sh COMPILER
-# Installed as a shared and as a static library, each found by find_package after the install was
-# moved, and as a folder inside the project; the static one and the folder with Tracy, for which a
-# package stands in; pages, where zstd is; and a module that is reloaded. Works in a temporary folder, without optimization: packages are the subject.
+# Other people's projects build against Braid: consumer_test.sh COMPILER [BUILD]
+# With BUILD, a folder where Braid is built: what is installed from there, found by find_package after the
+# install was moved, with pages, where zstd is, and a module that is reloaded.
+# Without it, each kind in a build of its own: as a shared and as a static library, and as a folder inside
+# the project; the static one and the folder with Tracy, for which a package stands in.
+# Works in a temporary folder, without optimization: packages are the subject.
 set -euo pipefail
 
-compiler=$1
+compiler=$1 build=${2:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 work=$(mktemp -d)
@@ -27,14 +29,36 @@ consume() { # NAME, then arguments for the consumer's configure step
     run cmake -S "$here/consumer" -B "$work/consumer-$name" "${release[@]}" \
         -DCMAKE_CXX_COMPILER="$compiler" "$@"
     run cmake --build "$work/consumer-$name"
-    run timeout 60 "$work/consumer-$name/consumer"
+    run timeout 600 "$work/consumer-$name/consumer"
     echo "$name: $(cat "$work/log")"
 }
 
 no_tracy=-DCMAKE_DISABLE_FIND_PACKAGE_Tracy=ON
 with_tracy=-DTracy_DIR=$root/tests/profile/tracy/stand_in
 
-for kind in shared static; do
+# Installs what was built in BUILD, moves it and consumes it.
+package() { # KIND BUILD
+    local kind=$1
+    run cmake --install "$2" --prefix "$work/first-$kind"
+    # Nothing may lean on the place of building or of installing.
+    [[ $2 == "$build" ]] || rm -rf "$2"
+    mv "$work/first-$kind" "$work/prefix-$kind"
+    if grep -rlE "$work|$root" "$work/prefix-$kind" --include='*.cmake'; then
+        echo "The installed package names a folder of the machine that built it."
+        exit 1
+    fi
+    # There is no such library where zstd is missing.
+    local pages=OFF
+    if [[ -n $(find "$work/prefix-$kind" -name libbraid_pages.a) ]]; then pages=ON; fi
+    consume "$kind" -DCONSUMER_PAGES=$pages -DCMAKE_PREFIX_PATH="$work/prefix-$kind" "$no_tracy"
+}
+
+kinds=(shared static)
+if [[ -n $build ]]; then
+    kinds=()
+    package shared "$build"
+fi
+for kind in "${kinds[@]}"; do
     if [[ $kind == shared ]]; then
         shared=ON given=("$no_tracy")
     else
@@ -44,24 +68,13 @@ for kind in shared static; do
         -DCMAKE_CXX_COMPILER="$compiler" -DBRAID_BUILD_TESTS=OFF -DBRAID_BUILD_SAMPLES=OFF \
         -DBRAID_BUILD_DEMO=OFF -DBRAID_BUILD_BENCH=OFF "${given[@]}"
     run cmake --build "$work/$kind"
-    run cmake --install "$work/$kind" --prefix "$work/first-$kind"
-    # Nothing may lean on the place of building or of installing.
-    rm -rf "${work:?}/$kind"
-    mv "$work/first-$kind" "$work/prefix-$kind"
-    if grep -rlE "$work|$root" "$work/prefix-$kind" --include='*.cmake'; then
-        echo "The installed package names a folder of the machine that built it."
-        exit 1
-    fi
-    # There is no such library where zstd is missing.
-    pages=OFF
-    if [[ -n $(find "$work/prefix-$kind" -name libbraid_pages.a) ]]; then pages=ON; fi
-    consume "$kind" -DCONSUMER_PAGES=$pages -DCMAKE_PREFIX_PATH="$work/prefix-$kind" "$no_tracy"
+    package "$kind" "$work/$kind"
 done
 
 # The second build of the module is made and published while the host runs.
 reloads() { # NAME
     local folder=$work/consumer-$1
-    local deadline=$((SECONDS + 240))
+    local deadline=$((SECONDS + 600))
     consume "$1" -DCONSUMER_RELOAD=ON -DGAME_VALUE=1 "${@:2}"
     "$folder/reload_host" >"$work/host.log" 2>&1 &
     host=$!
@@ -92,6 +105,7 @@ reloads() { # NAME
 if [[ -n $(find "$work/prefix-shared" -name libbraid_reload.a) ]]; then
     reloads reload -DCMAKE_PREFIX_PATH="$work/prefix-shared" "$no_tracy"
 fi
+[[ -z $build ]] || exit 0
 consume static-tracy -DCMAKE_PREFIX_PATH="$work/prefix-static" "$with_tracy" -DCONSUMER_TRACY=ON
 consume folder -DBRAID_SOURCE="$root" "$with_tracy" -DCONSUMER_TRACY=ON
 if [[ -e $work/consumer-folder/braid/tests || -e $work/consumer-folder/braid/demo ]]; then

@@ -2,9 +2,13 @@
 
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "scripts/functions.clang-tidy"
@@ -38,7 +42,7 @@ class functions(unittest.TestCase):
             source.parent.mkdir(parents=True, exist_ok=True)
             source.write_text(f'#include "{file}"\n', encoding="utf-8")
         command = ["clang-tidy-19", "--quiet", f"--config-file={CONFIG}", str(source), "--", "-std=c++20"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False)
 
     def test_a_good_function_passes(self):
         result = self.check("src/graph/good.cpp", GOOD)

@@ -17,6 +17,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import mutants  # noqa: E402  (its folder has been added)
 import mutate  # noqa: E402
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 
 def changes(text):
     """(kind, old, new) in the order of the text."""
@@ -306,7 +309,7 @@ class children(unittest.TestCase):
         sleeper = int(started[0].stdout.readline())
         started[0].stdout.close()
         # It was ended, but who ended it is not its parent: the system takes it away in a moment.
-        limit = time.monotonic() + 10
+        limit = time.monotonic() + HANG_LIMIT_S
         while not self.is_gone(sleeper) and time.monotonic() < limit:
             time.sleep(0.01)
         self.assertTrue(self.is_gone(sleeper))

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from planted_tree import ROOT, planted_tree
+from planted_tree import HANG_LIMIT_S, ROOT, planted_tree
 
 
 class new_module(planted_tree):
@@ -26,7 +26,7 @@ class new_module(planted_tree):
 
     def check(self, script):
         command = [sys.executable, str(ROOT / "scripts" / script), "--root", str(self.root)]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_a_new_module_builds_and_keeps_the_house_rules(self):
@@ -41,7 +41,7 @@ class new_module(planted_tree):
         self.check("check_shape.py")
         for file in ("src/graph/graph.cpp", "tests/graph/graph_test.cpp"):
             command = ["g++", "-std=c++20", "-fsyntax-only", "-Iinclude", file]
-            subprocess.run(command, cwd=self.root, check=True, timeout=60)
+            subprocess.run(command, cwd=self.root, check=True, timeout=HANG_LIMIT_S)
 
     def test_a_module_without_a_layer_is_refused(self):
         self.refusal("audio", "layer table")

@@ -6,6 +6,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -24,4 +27,4 @@ class planted_tree(unittest.TestCase):
 
     def run_script(self, *arguments):
         command = [sys.executable, str(ROOT / self.script), "--root", str(self.root), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False)

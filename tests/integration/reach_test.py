@@ -19,6 +19,9 @@ import run  # noqa: E402
 from programs import Build  # noqa: E402
 from reach import FIB_JOINS, GOALS, ROWS, print_reach, reach  # noqa: E402
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 CLANG, GCC = "clang++ 19.1.7", "g++ 12.2.0"
 
 
@@ -97,7 +100,7 @@ class goals(unittest.TestCase):
 class machines(unittest.TestCase):
     def refused(self, *arguments):
         done = subprocess.run([sys.executable, BENCH / "run.py", *arguments], capture_output=True,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=HANG_LIMIT_S, check=False)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         return done.stderr
@@ -162,7 +165,7 @@ class pictures(unittest.TestCase):
             drawn = []
             for name in ("a", "b"):
                 subprocess.run([python, BENCH / "pictures.py", file, Path(folder) / name], check=True,
-                               timeout=60)
+                               timeout=HANG_LIMIT_S)
                 drawn.append({f.name: f.read_bytes() for f in (Path(folder) / name).iterdir()})
         self.assertEqual(list(drawn[0]), ["bench-fork-join.svg"])
         self.assertEqual(drawn[0], drawn[1])

@@ -3,9 +3,13 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -15,7 +19,7 @@ def run(*command, **environment):
         [str(ROOT / command[0]), *command[1:]],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_LIMIT_S,
         check=False,
         cwd="/",
         env={**os.environ, "BRAID_SKIP_SETUP": "", **environment},
@@ -32,17 +36,22 @@ class scripts(unittest.TestCase):
         self.expect_refusal(run("test.sh", "--quik"), "--quik")
         self.expect_refusal(run("test.sh", "--filter"), "regular expression")
         self.expect_refusal(run("scripts/setup.sh", "tests"), "no group 'tests'")
-        self.expect_refusal(run("scripts/nightly.sh", "0"), "whole number")
+        self.expect_refusal(run("scripts/nightly.sh", "--scale", "0"), "whole number")
+        self.expect_refusal(run("scripts/nightly.sh", "--part", "timming"), "no part 'timming'")
+        self.expect_refusal(run("scripts/nightly.sh", "timing"), "unknown argument")
         self.expect_refusal(run("scripts/fuzz.sh", "soon"), "whole number")
         self.expect_refusal(run("scripts/check_format.sh", "--all"), "--all")
         self.expect_refusal(run("scripts/mutate.sh", "1", "none"), "whole number")
+        self.expect_refusal(run(".ci/run", "asam"), "no step 'asam'")
+        self.expect_refusal(run("scripts/land.sh", "now"), "no arguments")
 
     def test_a_compiler_that_is_too_old_is_named_with_the_least_version(self):
         def check(name, version):
             script = ["-P", str(ROOT / "cmake" / "braid_compiler.cmake")]
             compiler = [f"-DCMAKE_CXX_COMPILER_{k}={v}" for k, v in (("ID", name), ("VERSION", version))]
             return subprocess.run(
-                ["cmake", *compiler, *script], capture_output=True, text=True, timeout=60, check=False
+                ["cmake", *compiler, *script], capture_output=True, text=True, timeout=HANG_LIMIT_S,
+                check=False
             )
 
         for name, old, least, called in (
@@ -63,7 +72,8 @@ class scripts(unittest.TestCase):
             nothing = {"CMAKE_FIND_ROOT_PATH": "/nowhere", "CMAKE_FIND_ROOT_PATH_MODE_INCLUDE": "ONLY"}
             given = [f"-D{k}={v}" for k, v in {**nothing, "BRAID_BUILD_TESTS": "ON", **options}.items()]
             return subprocess.run(
-                ["cmake", *given, *script], capture_output=True, text=True, timeout=60, check=False
+                ["cmake", *given, *script], capture_output=True, text=True, timeout=HANG_LIMIT_S,
+                check=False
             )
 
         presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
@@ -94,7 +104,7 @@ class scripts(unittest.TestCase):
             if not line.startswith("#"):
                 group, package, *why = line.split()
                 self.assertIn(group, ("build", "test", "demo", "bench", "clang", "lint", "arm64", "viewer",
-                                  "vulkan"))
+                                  "vulkan", "nightly"))
                 self.assertRegex(package, r"^([a-z]+:)?[a-z0-9.+-]+$")
                 self.assertTrue(why, package)
 

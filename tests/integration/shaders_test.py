@@ -3,9 +3,13 @@ every one is compiled."""
 
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("bench", "demo", "samples", "tests")
@@ -20,7 +24,7 @@ def shaders():
 def compiled(source, *flags):
     """Its words, in order of bytes of a file."""
     with tempfile.NamedTemporaryFile(suffix=".spv") as made:
-        subprocess.run(["glslc", *flags, "-o", made.name, str(source)], check=True, timeout=60)
+        subprocess.run(["glslc", *flags, "-o", made.name, str(source)], check=True, timeout=HANG_LIMIT_S)
         return Path(made.name).read_bytes()
 
 
@@ -29,7 +33,7 @@ def what_is_wrong(words):
         file.write(words)
         file.flush()
         done = subprocess.run(["spirv-val", "--target-env", FLAGS[2], file.name],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False)
         return done.stdout + done.stderr if done.returncode != 0 else ""
 
 

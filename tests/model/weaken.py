@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARKER, READY = "src/base/parker.hpp", "src/core/ready/ready_queue.hpp"
 SLEEPERS, WORDS = "src/core/seats/sleepers.hpp", "src/core/task/words.hpp"
@@ -456,7 +459,7 @@ def outcome(name):
         if built.returncode != 0:
             return "does not build:\n" + built.stderr[-2000:]
         try:
-            ran = subprocess.run([binary], capture_output=True, timeout=600, check=False)
+            ran = subprocess.run([binary], capture_output=True, timeout=HANG_LIMIT_S, check=False)
         except subprocess.TimeoutExpired:
             return "took longer than ten minutes"
         return "survived" if ran.returncode == 0 else "seen"

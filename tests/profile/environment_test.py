@@ -7,6 +7,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 PROGRAM, BRAID = sys.argv[1], sys.argv[2]
 folder = pathlib.Path(tempfile.mkdtemp(prefix="braid-environment-"))
 atexit.register(shutil.rmtree, folder)
@@ -14,7 +17,7 @@ atexit.register(shutil.rmtree, folder)
 
 def run(*command, **variables):
     return subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True,
-                          timeout=50, check=False)
+                          timeout=HANG_LIMIT_S, check=False)
 
 
 def check(condition, message):

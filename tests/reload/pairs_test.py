@@ -19,11 +19,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 BRAID, FOLDER, INCLUDE = (os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(),
                           os.path.abspath(sys.argv[3]))
 COMPILERS = sys.argv[4:]
 ONLY = os.environ.get("BRAID_PAIR", "")  # one file by its name
-DEADLINE = 60  # seconds
 ROWS = ("-O0", "-O1", "-O2", "-O3", "-O2 -flto", "-O1 -gdwarf-4", "-O0 -gz", "-O1 -gsplit-dwarf",
         "-O0 -fdebug-types-section", "-O2 -gdwarf-5", "-O1 -gdwarf-4 -fdebug-types-section",
         "-O2 -ffunction-sections -fdata-sections")
@@ -51,7 +53,7 @@ def build(compiler, source, flags, defines, output):
                      objects[0]],
                     [compiler, *COMMON, "-g", *flags, *link, "-Wl,--build-id=sha1",
                      "-Wl,-Bsymbolic", *objects, "-o", str(output)]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_LIMIT_S,
                               check=False, cwd=output.parent)
         if done.returncode != 0:
             return f"{shlex.join(command)}\n{done.stderr}"
@@ -87,7 +89,7 @@ def run(source, compiler, row, scratch):
                 path.unlink()
     done = subprocess.run([BRAID, "reload", "plan", *map(str, files),
                            *(name for name in found.get("type", ["state"]) if name != "-")],
-                          capture_output=True, text=True, timeout=DEADLINE, check=False)
+                          capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False)
     wrong = judge(found, done)
     return f"{source.name}, {compiler} {shlex.join(flags)}:\n{wrong}" if wrong else ""
 

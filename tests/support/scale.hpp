@@ -2,6 +2,7 @@
 // Sizes that fit the build, and the small tools with which tests force an order of events.
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <thread>
@@ -25,6 +26,10 @@ inline constexpr bool emulated = true;
 #else
 inline constexpr bool emulated = false;
 #endif
+
+/// After this time a test hangs: a guard, never a claim, so it is long enough for the slowest
+/// machine, and shorter than the limit of CTest (CMakePresets.json), so that it names the test.
+inline constexpr std::chrono::seconds hang_limit{600};
 
 /// A tenth under the sanitizers and emulators, which make everything about that much slower.
 constexpr std::size_t scaled(std::size_t n) { return sanitized || emulated ? (n + 9) / 10 : n; }

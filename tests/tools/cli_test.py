@@ -7,15 +7,17 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 BRAID, WRITE_SCENES = sys.argv[1:3]
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="braid-cli-"))
 atexit.register(shutil.rmtree, FOLDER)
-DEADLINE = 50  # seconds
 
 
 def run(*arguments):
     return subprocess.run([BRAID, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=DEADLINE, check=False)
+                          timeout=HANG_LIMIT_S, check=False)
 
 
 def check(condition, message):
@@ -169,7 +171,7 @@ def refusals():
         expect_refusal("garbage", *command, FOLDER / "garbage")
 
 
-done = subprocess.run([WRITE_SCENES, FOLDER], check=False, timeout=DEADLINE)
+done = subprocess.run([WRITE_SCENES, FOLDER], check=False, timeout=HANG_LIMIT_S)
 check(done.returncode == 0, "no captures to look at")
 (FOLDER / "garbage").write_bytes(b"BRAIDCAP" + b"?" * 100)
 for part in (report_as_text, report_as_json, what_if, others, suspended, refusals):

@@ -13,6 +13,9 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 if not shutil.which("protoc"):
     print("protoc is not installed")
     sys.exit(77)
@@ -21,7 +24,6 @@ BRAID, MAKE_CAPTURES = sys.argv[1:3]
 SAMPLE = sys.argv[3] if len(sys.argv) > 3 else None  # of timers
 SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
 SCHEMA = pathlib.Path(__file__).parent / "export" / "trace.proto"
-DEADLINE = 100  # seconds
 
 KINDS = {1: "spawned", 2: "edge", 4: "started", 5: "ended", 7: "cancelled", 8: "wait_begin",
          9: "wait_end", 10: "stolen", 11: "searching", 12: "parked", 13: "unparked",
@@ -45,7 +47,7 @@ def check(condition, message):
 
 def braid(*arguments, **options):
     return subprocess.run([BRAID, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=DEADLINE, check=False, **options)
+                          timeout=HANG_LIMIT_S, check=False, **options)
 
 
 def read_capture(path):
@@ -114,7 +116,7 @@ def expectation(path):
 def decode(path):
     """The packets, as dictionaries of lists, from the words of protoc."""
     done = subprocess.run(["protoc", f"--proto_path={SCHEMA.parent}", "--decode=Trace", SCHEMA.name],
-                          stdin=path.open("rb"), capture_output=True, timeout=DEADLINE, check=False)
+                          stdin=path.open("rb"), capture_output=True, timeout=HANG_LIMIT_S, check=False)
     check(done.returncode == 0, f"{path}: protoc: {done.stderr.decode(errors='replace')[:400]}")
     whole = {}
     open_messages = [whole]
@@ -369,7 +371,7 @@ def check_sample(folder):
     """A program whose main thread waits for timers: each wait ends, and the report names the one
     that was waited for."""
     capture, out = folder / "sample.capture", folder / "sample.pftrace"
-    subprocess.run([SAMPLE], check=True, timeout=DEADLINE, stdout=subprocess.DEVNULL,
+    subprocess.run([SAMPLE], check=True, timeout=HANG_LIMIT_S, stdout=subprocess.DEVNULL,
                    env=os.environ | {"BRAID_CAPTURE": str(capture)})
     text = next(SAMPLES.glob("*_timers_and_messages.cpp")).read_text().splitlines()
     first = next(i for i, words in enumerate(text, 1) if "braid::timer sensor(" in words)
@@ -400,7 +402,7 @@ def check_sample(folder):
 
 with tempfile.TemporaryDirectory(prefix="braid-export-") as place:
     here = pathlib.Path(place)
-    subprocess.run([MAKE_CAPTURES, here], check=True, timeout=DEADLINE)
+    subprocess.run([MAKE_CAPTURES, here], check=True, timeout=HANG_LIMIT_S)
     captures = sorted(here.glob("*.braid"))
     check(len(captures) == 11, f"{len(captures)} captures")
     traces, documents = {}, {}

@@ -6,15 +6,17 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 BRAID, MODULES = sys.argv[1], pathlib.Path(sys.argv[2])
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="braid-reload-"))
 atexit.register(shutil.rmtree, FOLDER)
-DEADLINE = 50  # seconds
 
 
 def run(*arguments):
     return subprocess.run([BRAID, "reload", *map(str, arguments)], capture_output=True, text=True,
-                          timeout=DEADLINE, check=False)
+                          timeout=HANG_LIMIT_S, check=False)
 
 
 def check(condition, message):

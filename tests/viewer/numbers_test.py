@@ -6,20 +6,23 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 BRAID, WRITE_SCENES, VIEWER_SH, *OTHERS = sys.argv[1:]
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        subprocess.run([WRITE_SCENES, name], check=True, timeout=60)
+        subprocess.run([WRITE_SCENES, name], check=True, timeout=HANG_LIMIT_S)
         (folder / "frameless.braid").unlink()
         for number, other in enumerate(OTHERS):
             shutil.copy(other, folder / f"other-{number}.braid")
         for capture in folder.glob("*.braid"):
             with open(capture.with_suffix(".json"), "w", encoding="utf-8") as report:
                 subprocess.run([BRAID, "report", "--json", capture], stdout=report, check=True,
-                               timeout=60)
+                               timeout=HANG_LIMIT_S)
         return subprocess.run([VIEWER_SH, "--numbers", name], check=False).returncode
 
 

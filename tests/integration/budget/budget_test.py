@@ -3,9 +3,13 @@
 A budget is what was measured when the line was written, plus a twentieth. Who makes an operation
 cheaper lowers its line; who makes it dearer explains why in the change that raises it."""
 
+import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from hang_limit import HANG_LIMIT_S
 
 # Operation: (workload, recorder, instructions), g++ 12 -O2 -march=x86-64-v2.
 # Tasks are counted with all of their life: made, run, completed; and with what their pools make ahead
@@ -38,7 +42,7 @@ def instructions(binary, workload, recorder, count):
         [*command, binary, workload, str(count), *([recorder] if recorder else [])],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_LIMIT_S,
         check=True,
     )
     return int(re.search(r"Collected : (\d+)", ran.stderr).group(1))

@@ -5,8 +5,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 SCRIPT = pathlib.Path(__file__).with_name("random_pairs.py")
-DEADLINE = 50  # seconds
 RUNNER = "#!/bin/sh\necho 'pair0: planted'\nexit 1\n"
 
 
@@ -23,7 +25,7 @@ def kept(folder, hash_seed):
     place = folder / f"kept{hash_seed}"
     done = subprocess.run(
         [sys.executable, SCRIPT, runner, folder, "1", "1", "true"], capture_output=True, text=True,
-        timeout=DEADLINE, check=False,
+        timeout=HANG_LIMIT_S, check=False,
         env={**os.environ, "PYTHONHASHSEED": hash_seed, "BRAID_KEEP_PAIRS": str(place)})
     check("pairs went wrong" in done.stderr, f"no pair went wrong:\n{done.stdout}{done.stderr}")
     return {path.name: path.read_text() for path in place.iterdir()}

@@ -18,12 +18,14 @@ import tempfile
 
 from pair_source import ADDED, is_polymorphic, line, program
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 HERE = pathlib.Path(__file__).resolve().parent
 RUNNER, INCLUDE, SEED, COUNT = (os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]),
                                 int(sys.argv[3]), int(sys.argv[4]))
 COMPILERS = sys.argv[5:]
 BATCH = 20
-DEADLINE = 300  # seconds for one compiler or one run
 MOST_TRIES = 40  # while a pair is made smaller
 
 WHOLE = ["signed char", "unsigned char", "short", "unsigned short", "int", "unsigned", "long",
@@ -130,10 +132,10 @@ def run(cases, compiler, folder):
                             "-fvisibility=hidden", "-w", *own, "-I", INCLUDE, "-I", str(HERE),
                             "-Wl,-Bsymbolic", "-Wl,--build-id=sha1", str(source), "-o",
                             str(binary)],
-                           capture_output=True, text=True, timeout=DEADLINE, check=False)
+                           capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False)
     if built.returncode != 0:
         sys.exit(f"{compiler} refuses what this script has written:\n{built.stderr[:3000]}")
-    done = subprocess.run([RUNNER, str(binary)], capture_output=True, text=True, timeout=DEADLINE,
+    done = subprocess.run([RUNNER, str(binary)], capture_output=True, text=True, timeout=HANG_LIMIT_S,
                           check=False)
     wrong = []
     for line in done.stdout.splitlines():

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 PLANTED, BRAID, *CHOSEN = sys.argv[1:]
 RUNS = 5
 CAUSES = {"none": None, "affinity": "upload", "serial_chain": "link", "too_fine": "dust",
@@ -44,8 +47,8 @@ def enough():
 
 
 def diagnosis(cause, path):
-    subprocess.run([PLANTED, cause, str(path)], check=True, timeout=60)
-    told = subprocess.run([BRAID, "report", str(path), "--json"], check=True, timeout=600,
+    subprocess.run([PLANTED, cause, str(path)], check=True, timeout=HANG_LIMIT_S)
+    told = subprocess.run([BRAID, "report", str(path), "--json"], check=True, timeout=HANG_LIMIT_S,
                           capture_output=True, text=True).stdout
     path.unlink()
     return json.loads(told)["frames"][0]["diagnosis"]

@@ -11,8 +11,10 @@ import tempfile
 import urllib.error
 import urllib.request
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from hang_limit import HANG_LIMIT_S
+
 BRAID, MAKE_CAPTURES = sys.argv[1:3]
-DEADLINE = 30  # seconds
 seen = set()  # tokens: each run has another one
 
 
@@ -23,7 +25,7 @@ def check(condition, message):
 
 def get(url, **headers):
     request = urllib.request.Request(url, headers=headers)
-    with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
+    with urllib.request.urlopen(request, timeout=HANG_LIMIT_S) as answer:
         return answer.read(), answer.headers
 
 
@@ -63,14 +65,14 @@ def view(capture, end_by):
             for path in ("stream", "missing", "../etc/passwd", capture.name):
                 check(status_of(url + path, Authorization=bearer) == 404, f"{path} is served")
             server.send_signal(end_by)
-            check(server.wait(DEADLINE) == 0, f"exit {server.returncode} after {end_by}")
+            check(server.wait(HANG_LIMIT_S) == 0, f"exit {server.returncode} after {end_by}")
         finally:
             server.kill()
 
 
 def refuses(*arguments):
     done = subprocess.run([BRAID, "view", *arguments], capture_output=True, text=True,
-                          timeout=DEADLINE, check=False)
+                          timeout=HANG_LIMIT_S, check=False)
     check(done.returncode == 2 and done.stderr.startswith("braid: ") and not done.stdout,
           f"{arguments}: exit {done.returncode}, {done.stderr!r}")
 
@@ -84,17 +86,17 @@ def opens_a_browser(folder):
     program.chmod(0o755)
     live = "http://localhost:1/#live=" + 32 * "a"
     surroundings = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-    subprocess.run([BRAID, "view", "--live", live], env=surroundings, check=True, timeout=DEADLINE)
+    subprocess.run([BRAID, "view", "--live", live], env=surroundings, check=True, timeout=HANG_LIMIT_S)
     check(said.read_text() == f"1 {live}\n", "the browser was asked for something else")
     done = subprocess.run([BRAID, "view", "--live", live], env={"PATH": "/nowhere"}, check=True,
-                          capture_output=True, text=True, timeout=DEADLINE)
+                          capture_output=True, text=True, timeout=HANG_LIMIT_S)
     check("no browser was opened" in done.stderr, done.stderr)
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        subprocess.run([MAKE_CAPTURES, name], check=True, timeout=DEADLINE,
+        subprocess.run([MAKE_CAPTURES, name], check=True, timeout=HANG_LIMIT_S,
                        stdout=subprocess.DEVNULL)
         capture = sorted(folder.glob("*.braid"))[0]
         for end_by in (signal.SIGINT, signal.SIGTERM):
@@ -109,7 +111,7 @@ def main():
         refuses("--live", "http://127.0.0.1:1/")
         live = "http://127.0.0.1:1/#live=" + 32 * "0"
         told = subprocess.run([BRAID, "view", "--live", live, "--no-browser"], capture_output=True,
-                              text=True, timeout=DEADLINE, check=True)
+                              text=True, timeout=HANG_LIMIT_S, check=True)
         check(told.stdout == live + "\n", told.stdout)
 
 

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Thread sanitizer at 0, 2 and 8 workers, with stress tests and 1,000 reloads.
+set -euo pipefail
+source scripts/nightly/common.sh
+
+sanitized tsan
