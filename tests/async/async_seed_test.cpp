@@ -31,7 +31,7 @@ const std::uint64_t seeds = seed_count();
 class AsyncSeed : public testing::Test {
 protected:
     void SetUp() override { ASSERT_GT(seeds, 0U) << "BRAID_ASYNC_SEEDS is a number from 1"; }
-    braid_test::deadline deadline_{std::chrono::seconds(110 * (1 + seeds / 1'000))};
+    braid_test::deadline deadline_{braid_test::hang_limit * (1 + seeds / 1'000)};
 };
 
 struct run {

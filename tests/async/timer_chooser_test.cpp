@@ -21,7 +21,7 @@ using braid_test::seeded_chooser;
 
 class TimerChooser : public testing::Test {
 protected:
-    braid_test::deadline deadline_{std::chrono::seconds(100)};
+    braid_test::deadline deadline_;
 };
 
 struct run {

@@ -1,12 +1,21 @@
 // C1, I7: nothing allocates per task in steady state, neither through the hooks nor beside them.
 #include "counted_news.hpp"
+#include "quiet_rounds.hpp"
 
 #include <array>
 #include <memory>
+#include <utility>
 
 namespace {
 
-class Allocation : public braid_test::allocation_test {};
+class Allocation : public braid_test::allocation_test {
+protected:
+    template <class Round>
+    void expect_steady_state(Round&& round) {
+        const auto taken = [&] { return std::pair(memory_.calls.load(), braid_test::news.load()); };
+        EXPECT_TRUE(braid_test::comes_to_stand_still(taken, round));
+    }
+};
 INSTANTIATE_TEST_SUITE_P(Workers, Allocation, testing::ValuesIn(braid_test::worker_counts()),
                          [](const auto& count) { return std::to_string(count.param); });
 

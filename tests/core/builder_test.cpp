@@ -28,7 +28,7 @@ TEST_P(Builder, TheWorkStartsBeforeFinish) {
     braid::scheduler s(options());
     braid::event ran(s);
     auto building = s.begin({}, [&ran] { ran.set(); });
-    EXPECT_TRUE(s.do_work_while_waiting_for(ran, braid::seconds(30)));
+    EXPECT_TRUE(s.do_work_while_waiting_for(ran, braid_test::hang_limit));
     s.wait(building.finish());
 }
 

@@ -134,10 +134,10 @@ TEST_P(Event, AtTheAddressOfAFormerScopeWakesNobodyByMistake) {
 }
 
 TEST_P(Event, WorkGoesOnWhileItsWaiterWaitsAndItReturnsSoonAfter) {
+    std::atomic<int> ran{0};  // before the scheduler, whose tasks outlive the wait
+    braid_test::door held;
     braid::scheduler s(options());
     braid::event stop(s);
-    std::atomic<int> ran{0};
-    braid_test::door held;
     for (int i = 0; i < 100; ++i) s.post([&ran] { ++ran; });
     s.post([&] {
         braid_test::until([&] { return ran >= 50; });

@@ -132,9 +132,9 @@ TEST_P(Freeze, AFrozenSchedulerTakesWorkAndShutsDown) {
 }
 
 TEST_P(Freeze, ATaskMayFreezeTheOthersAroundIt) {
-    braid::scheduler s(options());
     std::atomic<bool> stop{false};
     std::atomic<std::uint64_t> ran{0};
+    braid::scheduler s(options());
     for (int i = 0; i < 20; ++i) s.post(spinning{s, stop, ran});
     int rested = 0;
     for (int i = 0; i < 5; ++i) {
@@ -149,9 +149,9 @@ TEST_P(Freeze, ATaskMayFreezeTheOthersAroundIt) {
 }
 
 TEST_P(Freeze, WhoFrozeTheOthersMayWaitMeanwhile) {
-    braid::scheduler s(options());
     std::atomic<bool> stop{false};
     std::atomic<std::uint64_t> others{0};
+    braid::scheduler s(options());
     for (int i = 0; i < 20; ++i) s.post(spinning{s, stop, others});
     int ran = 0, rested = 0;
     std::thread::id ran_on;

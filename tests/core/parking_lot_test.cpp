@@ -48,7 +48,7 @@ protected:
     }
     static std::uint64_t key_of(std::size_t i) { return i % 3 == 0 ? other_key : key; }
 
-    braid_test::deadline deadline_{std::chrono::seconds(20)};
+    braid_test::deadline deadline_;
     lot lot_;
     std::vector<task_record> records_ = std::vector<task_record>(braid_test::scaled(300'000));
 };

@@ -9,10 +9,10 @@ namespace {
 BRAID_SCHEDULER_TEST(Several);
 
 TEST_P(Several, AThreadOfTheEngineWorksUntilItsEventIsSet) {
+    std::atomic<std::thread::id> who{};
     braid::scheduler s(options());
     s.set_worker_count(0);
     braid::event stop(s, braid::reset::manual);
-    std::atomic<std::thread::id> who{};
     std::thread engine([&] { s.work_until(stop); });
     const std::thread::id engine_id = engine.get_id();
     s.post([&] { who = std::this_thread::get_id(); });

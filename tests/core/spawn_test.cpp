@@ -195,12 +195,12 @@ TEST_P(Ids, ASlotInItsLastGenerationIsRetiredAlsoWhenTheTaskIsRefused) {
     braid::scheduler_options o = options();
     o.workers = 0;
     o.ring = 2;
+    std::atomic<int> ran{0};
     braid::scheduler s(o);
     braid::detail::runtime& rt = s.internals();
     const braid::task_id first = s.spawn([] {});
     s.wait(first);
     const std::uint32_t index = braid::detail::index_of(first.value);
-    std::atomic<int> ran{0};
     const auto post = [&] {
         return s.try_post([](void* data) { ++*static_cast<std::atomic<int>*>(data); }, &ran);
     };

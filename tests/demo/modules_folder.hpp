@@ -2,12 +2,12 @@
 #pragma once
 
 #include "host/game_code.hpp"
+#include "scratch_folder.hpp"
 
 #include <braid/reload/publish.hpp>
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -19,19 +19,12 @@ namespace fs = std::filesystem;
 class modules_folder {
 public:
     explicit modules_folder(bool filled = true) {
-        std::string name = (fs::temp_directory_path() / "arena-test-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) std::abort();
-        path_ = name;
         if (!filled) return;
         publish_build("game");
         publish_build("sound");
     }
-    ~modules_folder() { fs::remove_all(path_); }
-    modules_folder(const modules_folder&) = delete;
-    modules_folder& operator=(const modules_folder&) = delete;
-
-    const fs::path& path() const { return path_; }
-    fs::path file(const std::string& part) const { return path_ / ("libarena_" + part + ".so"); }
+    const fs::path& path() const { return folder_.path(); }
+    fs::path file(const std::string& part) const { return folder_ / ("libarena_" + part + ".so"); }
     void publish_build(const std::string& part) {
         publish(host::game_code::default_folder() / ("libarena_" + part + ".so"), part);
     }
@@ -45,7 +38,7 @@ private:
         const braid::status went = braid::reload::publish(from, file(part));
         ASSERT_TRUE(went) << went.text;
     }
-    fs::path path_;
+    braid_test::scratch_folder folder_;
 };
 
 inline testing::AssertionResult says(const std::string& text, const std::string& part) {

@@ -14,7 +14,7 @@ using braid::task_context;
 
 class DeviceSeeds : public testing::Test {
 protected:
-    deadline deadline_{std::chrono::seconds(110)};
+    deadline deadline_;
 };
 
 struct outcome {

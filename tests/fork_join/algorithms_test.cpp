@@ -160,10 +160,16 @@ TEST_P(Algorithms, ACancelledScopeEndsTheLoopEarly) {
     braid::scope all(s);
     std::atomic<int> calls{0};
     std::atomic<bool> threw{false};
+    braid_test::door cancelled;
     all.spawn({}, [&](braid::task_context& task) {
         try {
             braid::parallel_for(task, 1'000'000, [&](std::size_t) {
-                if (++calls == 100) all.cancel();
+                const int call = ++calls;
+                // The loop gets no further while this thread is off its core within cancel().
+                if (call > 100) cancelled.pass();
+                if (call != 100) return;
+                all.cancel();
+                cancelled.open();
             });
         } catch (const braid::task_cancelled&) {
             threw = true;

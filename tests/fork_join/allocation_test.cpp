@@ -1,15 +1,23 @@
 // Joins and algorithms allocate nothing in steady state, neither through the hooks nor beside them.
 #include "counted_news.hpp"
+#include "quiet_rounds.hpp"
 
 #include <braid/fork_join.hpp>
 
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace {
 
-class ForkAllocation : public braid_test::allocation_test {};
+class ForkAllocation : public braid_test::allocation_test {
+protected:
+    /// What was allocated by way of the hooks, and all of it, but for so many by the hooks.
+    auto allocated(std::uint64_t but_for = 0) const {
+        return std::pair(memory_.calls - but_for, braid_test::news - but_for);
+    }
+};
 INSTANTIATE_TEST_SUITE_P(Workers, ForkAllocation, testing::ValuesIn(braid_test::worker_counts()),
                          [](const auto& count) { return std::to_string(count.param); });
 
@@ -26,7 +34,7 @@ TEST_P(ForkAllocation, ScratchAndListsAreUsedAgainFrameAfterFrame) {
         });
         EXPECT_EQ(list.size(), 6000U);
     };
-    expect_steady_state(frame);
+    EXPECT_TRUE(braid_test::comes_to_stand_still([&] { return allocated(); }, frame));
 }
 
 TEST_P(ForkAllocation, OnOneThreadTheSecondFrameAllocatesNothing) {
@@ -47,8 +55,9 @@ TEST_P(ForkAllocation, OnOneThreadTheSecondFrameAllocatesNothing) {
 TEST_P(ForkAllocation, APipelineAllocatesItsTokensAndNothingForItsItems) {
     braid::scheduler s(options());
     std::uint64_t sum = 0;
+    std::uint64_t runs = 0;
     const auto run = [&](std::size_t n) {
-        const std::uint64_t before = memory_.calls;
+        ++runs;
         braid::pipeline(
             s, {.tokens = 8},
             braid::serial([i = std::size_t{0}, n]() mutable -> std::optional<std::size_t> {
@@ -56,17 +65,10 @@ TEST_P(ForkAllocation, APipelineAllocatesItsTokensAndNothingForItsItems) {
             }),
             braid::parallel([](std::size_t i) { return std::array<std::size_t, 20>{i}; }),
             braid::serial([&](const std::array<std::size_t, 20>& a) { sum += a[0]; }));
-        return memory_.calls - before;
     };
-    // 20 in a row that take their tokens' memory and no more; pools may grow before.
-    int quiet = 0;
-    for (int i = 0; i < 2000 && quiet < 20; ++i) {
-        const std::uint64_t others = braid_test::news;
-        const std::uint64_t calls = run(2000);
-        // The hook takes its memory by operator new.
-        quiet = calls == 1 && braid_test::news - others == calls ? quiet + 1 : 0;
-    }
-    EXPECT_EQ(quiet, 20) << "still allocating after 2000 runs";
+    // Runs that take their tokens' memory and no more. The hook takes it by operator new.
+    EXPECT_TRUE(
+        braid_test::comes_to_stand_still([&] { return allocated(runs); }, [&] { run(2000); }));
 }
 
 }  // namespace

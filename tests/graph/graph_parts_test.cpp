@@ -6,6 +6,7 @@
 #include "refusing_memory.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
+#include "scratch_folder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -675,15 +676,14 @@ TEST(GraphText, GoesThroughGraphvizIntoAPicture) {
     braid::scheduler s({.workers = 0});
     braid::graph g(s);
     g.precede(g.add({.name = "animate <all>"}, [] {}), g.add({.name = "skin"}, [] {}));
-    const std::string path = ::testing::TempDir() + "braid_graph.svg";
-    std::remove(path.c_str());
+    const braid_test::scratch_folder folder;
+    const std::string path = (folder / "graph.svg").string();
     const braid::status written = g.write_svg(path.c_str());
     ASSERT_TRUE(written) << written.text;
     std::ifstream file(path);
     const std::string picture{std::istreambuf_iterator<char>(file), {}};
     EXPECT_NE(picture.find("<svg"), std::string::npos);
     EXPECT_NE(picture.find("animate &lt;all&gt;"), std::string::npos) << picture;
-    std::remove(path.c_str());
 
     const braid::status nowhere = g.write_svg("/no/such/folder/graph.svg");
     EXPECT_FALSE(nowhere);

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <thread>
 
+#include <time.h>
+
 namespace {
 
 using braid_test::scaled;
@@ -227,37 +229,34 @@ TEST_P(Straggler, ACancelledScopeEndsARunWithASecondAttempt) {
     }
 }
 
-TEST_P(Straggler, AThreadThatIsBusyIsNoStraggler) {
-    if (GetParam() == 0) GTEST_SKIP() << "the thread that looks is the one that is busy";
-    braid::scheduler s(options());
-    braid::graph g(s);
-    const std::thread::id caller = std::this_thread::get_id();
-    std::atomic<int> calls{0};
-    std::atomic<bool> elsewhere{false};
-    int published = 0, runs = 0;
-    g.add_idempotent(
-        {.may_be_long = true},
-        [&] {
-            if (++calls == 1) elsewhere = std::this_thread::get_id() != caller;
-            const std::int64_t until = braid::active_policy::now() + 3'000'000;
-            while (braid::active_policy::now() < until) {
-            }
-        },
-        [&published] { ++published; });
-    // Keeps the calling thread until another one runs the node; then it looks, often.
-    g.add({.on = s.this_thread(), .may_be_long = true}, [&] {
-        while (calls == 0) std::this_thread::yield();
-    });
-    // A loaded machine takes the core away now and then: that is a straggler. Not every time.
-    int once = 0;
-    for (int others = 0; others < 20 && runs < 1000; ++runs) {
-        calls = 0;
-        g.run_and_wait({.rerun_after = braid::microseconds(500)});
-        others += elsewhere;
-        once += elsewhere && calls == 1;
+/// What the calling thread has used of a processor.
+std::int64_t processor_time() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+// The clock is the test's own, and the processor time is true: a thread that lost its core would be
+// a straggler.
+TEST(Attempts, OfAThreadThatIsBusyAreNoStragglers) {
+    constexpr std::int64_t enough = 500'000;
+    braid::detail::attempts node;
+    std::int64_t now = 1'000'000;
+    EXPECT_FALSE(node.stands_still(now, enough)) << "nobody has begun";
+    node.begin();
+    EXPECT_FALSE(node.stands_still(now, enough)) << "the first look";
+    for (int i = 0; i < 4; ++i) {
+        const std::int64_t before = processor_time();
+        while (processor_time() - before < 2 * enough) {
+        }
+        now += 2 * enough;
+        EXPECT_FALSE(node.stands_still(now, enough));
     }
-    EXPECT_GE(once, 4);
-    EXPECT_EQ(published, runs);
+    EXPECT_FALSE(node.stands_still(now + enough - 1, enough)) << "too soon for a look";
+    // It has hardly run in this hour.
+    EXPECT_TRUE(node.stands_still(now + 3'600'000'000'000, enough));
+    EXPECT_TRUE(node.begin_second());
+    EXPECT_FALSE(node.stands_still(now + 7'200'000'000'000, enough)) << "it runs twice already";
 }
 
 TEST(StragglerText, RefusesNodesThatAreTiedToAThread) {

@@ -1,10 +1,11 @@
 #pragma once
 // A pack for tests: page i is called "page.i", and its bytes say which page and where.
 
+#include "scratch_folder.hpp"
+
 #include <braid/pages/pack_writer.hpp>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -43,8 +44,6 @@ public:
     static constexpr std::size_t page_bytes = 4096;
 
     explicit pack_file(std::uint32_t pages, const braid::pack_options& options = {}) {
-        std::string name = (std::filesystem::temp_directory_path() / "braid-pack-XXXXXX").string();
-        folder_ = mkdtemp(name.data());
         braid::pack_writer to(path(), options);
         for (std::uint32_t i = 0; i < pages; ++i) {
             EXPECT_TRUE(to.add("page." + std::to_string(i), bytes_of_page(i, page_bytes)))
@@ -52,12 +51,8 @@ public:
         }
         EXPECT_TRUE(to.finish()) << to.error();
     }
-    ~pack_file() { std::filesystem::remove_all(folder_); }
-    pack_file(const pack_file&) = delete;
-    pack_file& operator=(const pack_file&) = delete;
-
-    std::string path() const { return folder_ + "/some.pack"; }
-    const std::string& folder() const { return folder_; }
+    std::string path() const { return (folder_ / "some.pack").string(); }
+    std::string folder() const { return folder_.path().string(); }
     std::vector<char> read() const {
         std::ifstream from(path(), std::ios::binary);
         return {std::istreambuf_iterator<char>(from), std::istreambuf_iterator<char>()};
@@ -76,7 +71,7 @@ public:
     }
 
 private:
-    std::string folder_;
+    scratch_folder folder_;
 };
 
 }  // namespace braid_test

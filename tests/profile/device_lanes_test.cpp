@@ -244,7 +244,7 @@ struct waiting_sink final : profile::capture_sink {
         return true;
     }
     void wait_for(std::string_view word) {
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        const auto deadline = std::chrono::steady_clock::now() + braid_test::hang_limit;
         while (!has(word) && std::chrono::steady_clock::now() < deadline) {
             std::this_thread::yield();
         }

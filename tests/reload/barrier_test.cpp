@@ -8,6 +8,7 @@
 #include <braid/job_list/job_list_manager.hpp>
 #include <braid/queue/queue.hpp>
 
+#include <cstring>
 #include <functional>
 
 namespace braid_test {
@@ -37,7 +38,7 @@ struct services final : world::host_services {
 class holding_host {
 public:
     holding_host(braid::scheduler& s, const reload::modules_options& o, const fs::path& file,
-                 braid::nanoseconds drain_for = braid::seconds(20),
+                 braid::nanoseconds drain_for = hang_limit,
                  reload::before_swap before = reload::before_swap::drain)
         : scheduler(s),
           live(file),
@@ -55,6 +56,16 @@ public:
         put(name);
         modules.check_now();
         return modules.at_frame_boundary();
+    }
+    /// Where something holds the code for longer than its patience. A busy machine may keep a
+    /// thread from coming to rest within that, which is said first; then it is tried again.
+    reload::outcome take_held(const std::string& name) {
+        reload::outcome went = take(name);
+        while (!went || std::strstr(went.text(), "did not come to rest") != nullptr) {
+            modules.check_now();
+            went = modules.at_frame_boundary();
+        }
+        return went;
     }
 
     braid::scheduler& scheduler;
@@ -117,7 +128,7 @@ TEST_P(ReloadBarrier, ATaskThatCannotRunRefusesTheNewCodeByItsNameAndPlace) {
         held = s.spawn({.name = "load level", .after = {gate.id()}}, [=] { function(data); });
     };
     host.keep(host.own, counter);
-    expect_refused(host.take("holder_2"),
+    expect_refused(host.take_held("holder_2"),
                    "its code is held by task 'load level' (world::run at holder.cpp:");
     EXPECT_EQ(host.value(), 1);
     EXPECT_FALSE(host.modules.at_frame_boundary()) << "said twice";
@@ -131,7 +142,7 @@ TEST_P(ReloadBarrier, ATaskThatCannotRunRefusesTheNewCodeByItsNameAndPlace) {
 
 TEST_P(ReloadBarrier, ATaskThatCannotRunIsCancelledIfTheModuleSaysSo) {
     braid::scheduler s(options());
-    holding_host host(s, quiet(), live(), braid::seconds(20), reload::before_swap::cancel);
+    holding_host host(s, quiet(), live(), hang_limit, reload::before_swap::cancel);
     EXPECT_EQ(host.take("holder_1").loaded(), 1u);
     braid::task_builder gate = s.begin({}, braid::empty);
     int counter = 0;
@@ -160,7 +171,7 @@ TEST_P(ReloadBarrier, AThreadThatWaitsWithinTheCodeIsNamed) {
     const braid::task_id body = s.spawn([&] { result = host.wait_within(host.own); });
     std::thread outside([&] { s.wait(body); });
     until([&] { return inside.load(); });
-    const reload::outcome went = host.take("holder_2");
+    const reload::outcome went = host.take_held("holder_2");
     expect_refused(went, "stack of thread '");
     expect_sentence(went, "(world::wait_within at holder.cpp:");
     gate.finish();

@@ -7,6 +7,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace braid_test {
@@ -46,10 +47,13 @@ TEST(ReloadDamage, AWholeModulePasses) {
     }
 }
 
+/// Sanitizers look at one size in seven, which still ends at each byte of a word.
+constexpr std::size_t next_size = sanitized ? 7 : 1;
+
 TEST(ReloadDamage, EveryPrefixIsRefused) {
     for (const std::string& name : modules_of_all_linkers()) {
         const bytes file = read(built(name));
-        for (std::size_t size = 0; size < file.size(); ++size) {
+        for (std::size_t size = 0; size < file.size(); size += next_size) {
             // A copy of its own, so that a sanitizer sees a read behind the end.
             const bytes prefix(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
             ASSERT_NE(refusal(prefix), "") << name << ": " << size << " of " << file.size();
@@ -62,8 +66,8 @@ TEST(ReloadDamage, EveryPrefixFilledUpWithZerosIsRefusedByTheStamp) {
         const bytes file = read(built(name));
         const std::string stamp = stamp_of(file);
         bytes filled(file.size());
-        for (std::size_t size = 0; size < file.size(); ++size) {
-            if (size != 0) filled[size - 1] = file[size - 1];
+        for (std::size_t size = 0; size < file.size(); size += next_size) {
+            std::copy_n(file.begin(), size, filled.begin());
             if (filled == file) break;
             ASSERT_NE(refusal(filled, stamp), "") << name << ": " << size << " of " << file.size();
         }

@@ -3,6 +3,7 @@
 // when it is asked to, and the modules that CMake has built.
 
 #include "scheduler_test.hpp"
+#include "scratch_folder.hpp"
 #include "world.hpp"
 
 #include <braid/reload/function.hpp>
@@ -36,22 +37,7 @@ inline void write(const fs::path& path, std::span<const std::byte> from) {
                static_cast<std::streamsize>(from.size()));
 }
 
-class folder {
-public:
-    folder() {
-        std::string name = (fs::temp_directory_path() / "reload-test-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) std::abort();
-        path_ = name;
-    }
-    ~folder() { fs::remove_all(path_); }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-    fs::path operator/(const std::string& name) const { return path_ / name; }
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
+using folder = scratch_folder;
 
 constexpr int stub_value = -1;
 inline int simulate_stub(world::game&, const world::input&) { return stub_value; }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "host/wav.hpp"
+#include "scratch_folder.hpp"
 #include "sound/mixer.hpp"
 
 namespace {
@@ -213,13 +214,12 @@ TEST(Wav, HeaderSaysWhatFollows) {
 }
 
 TEST(Wav, FileHoldsHeaderAndSamples) {
-    const std::filesystem::path file =
-        std::filesystem::temp_directory_path() / "arena_mixer_test.wav";
+    const braid_test::scratch_folder folder;
+    const std::filesystem::path file = folder / "mixed.wav";
     const std::vector<std::int16_t> samples{1, -2, 32767, -32768};
     ASSERT_TRUE(arena::host::write_wav(file, samples, 48000));
     std::ifstream in(file, std::ios::binary);
     const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
-    std::filesystem::remove(file);
     ASSERT_EQ(bytes.size(), 44u + 8u);
     const unsigned char expected[8] = {1, 0, 0xfe, 0xff, 0xff, 0x7f, 0x00, 0x80};
     for (std::size_t i = 0; i < 8; ++i)

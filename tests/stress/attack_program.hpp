@@ -156,8 +156,7 @@ public:
     round_deadline(std::string again, findings& found)
         : watcher_([this, again = std::move(again), &found] {
               std::unique_lock lock(mutex_);
-              const std::chrono::seconds limit(braid_test::sanitized ? 120 : 40);
-              if (over_.wait_for(lock, limit, [this] { return done_; })) return;
+              if (over_.wait_for(lock, braid_test::hang_limit, [this] { return done_; })) return;
               std::fprintf(stderr, "deadline passed; run again with %s\n%s", again.c_str(),
                            found.text().c_str());
               std::abort();

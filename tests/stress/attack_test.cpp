@@ -226,7 +226,7 @@ void automatic_event(const arena& a, draw d) {
     while (patient_left > 0) {
         ++sets;
         go.set();
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        const auto limit = std::chrono::steady_clock::now() + braid_test::hang_limit / 2;
         while (taken < sets && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
         if (taken >= sets) continue;
         a.expect(false, "a set() of an automatic event was lost");

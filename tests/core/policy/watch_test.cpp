@@ -6,45 +6,59 @@
 #include "scheduler_test.hpp"
 
 #include <atomic>
-#include <thread>
 
 namespace {
 
 using braid::active_policy;
 
-void take(std::int64_t ns) {
-    const std::int64_t end = active_policy::now() + ns;
-    while (active_policy::now() < end) {
+/// When the thread of a seat fell asleep for the first time.
+struct first_sleep final : braid::observer {
+    explicit first_sleep(std::uint16_t of) : seat(of) {}
+    void on_event(const braid::task_event& e) override {
+        if (e.kind != braid::event_kind::parked || e.seat != seat || at != 0) return;
+        at = active_policy::now();
+    }
+    const std::uint16_t seat;
+    std::atomic<std::int64_t> at{0};
+};
+
+TEST(Watch, AWaitForWhatIsDoneElsewhereDoesNotSleepBeforeItsWatchEnds) {
+    const braid_test::deadline deadline;
+    for (int round = 0; round < 20; ++round) {
+        first_sleep waiter(0);
+        braid::scheduler s({.workers = 1, .observer = &waiter});
+        ASSERT_EQ(s.this_thread().seat, waiter.seat);
+        braid_test::door started;
+        const braid::task_id task = s.spawn([&] {
+            started.open();
+            braid_test::until([&] { return waiter.at != 0; });
+        });
+        started.pass();
+        const std::int64_t end_of_watch = s.internals().end_of_watch();
+        s.wait(task);
+        EXPECT_GE(waiter.at, end_of_watch);
     }
 }
 
-TEST(Watch, AWaitForWhatIsSoonDoneElsewhereDoesNotSleep) {
-    if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
+TEST(Watch, AWaitWithoutTimeIsBackBeforeAWatchWouldEnd) {
+    // It watched for 50 µs first, also without any time.
     const braid_test::deadline deadline;
-    braid::scheduler s({.workers = 1});
-    const auto waits_without_sleep = [&] {
-        std::atomic<bool> started{false}, go{false};
-        const braid::task_id task = s.spawn([&] {
-            started = true;
-            while (!go) {
-            }
-            take(10'000);
+    braid::scheduler s({.workers = 0});
+    auto open = s.begin({}, braid::empty);
+    braid::event never(s);
+    // One that watches is never back so early. One that does not is late where its thread has lost
+    // the core meanwhile: that shows nothing, and it waits again.
+    const auto comes_to_be_back_early = [&](auto&& wait) {
+        braid_test::until([&] {
+            const std::int64_t end_of_watch = s.internals().end_of_watch();
+            EXPECT_FALSE(wait());
+            return active_policy::now() < end_of_watch;
         });
-        braid_test::until([&] { return started.load(); });
-        const auto parks = [&] { return s.statistics(s.this_thread().seat).parks; };
-        const std::uint64_t before = parks();
-        go = true;
-        s.wait(task);
-        return parks() == before;
     };
-    // One may end by itself while this thread stands still, or stand still itself; so many in a row
-    // do neither.
-    constexpr int wanted = 20, most = 20'000;
-    int in_a_row = 0;
-    for (int i = 0; i < most && in_a_row != wanted; ++i) {
-        in_a_row = waits_without_sleep() ? in_a_row + 1 : 0;
-    }
-    EXPECT_EQ(in_a_row, wanted);
+    comes_to_be_back_early([&] { return s.wait_for(open.id(), braid::nanoseconds{0}); });
+    comes_to_be_back_early(
+        [&] { return s.do_work_while_waiting_for(never, braid::nanoseconds{0}); });
+    open.finish();
 }
 
 TEST(Watch, LastsLongerWhereACoreIsFreeAndNotAtAllWhereThreadsSleepAtOnce) {

@@ -3,12 +3,10 @@
 // succeeded is right, and nothing is left.
 #include "faulty_vulkan.hpp"
 #include "refusing_memory.hpp"
+#include "scratch_folder.hpp"
 
 #include <cstdio>
-#include <filesystem>
 #include <utility>
-
-#include <unistd.h>
 
 namespace {
 
@@ -80,7 +78,8 @@ outcomes DeviceVulkanShortRun::play(braid::scheduler& s) {
     std::vector<std::uint32_t> numbers(64 * 4), scaled(8);
     alignas(256) std::array<std::uint32_t, 64> own{};
     std::vector<braid::future<void>> tasks;
-    const std::string path = testing::TempDir() + "braid_short_run_" + std::to_string(getpid());
+    const braid_test::scratch_folder folder;
+    const std::string path = (folder / "pipelines").string();
     {
         device::vulkan_options how = tested();
         how.pipeline_cache = path.c_str();
@@ -148,7 +147,6 @@ outcomes DeviceVulkanShortRun::play(braid::scheduler& s) {
         EXPECT_EQ(r.buffer_bytes, 0U);
         seen.note_all(r);
     }
-    std::filesystem::remove(path);
     EXPECT_EQ(s.bytes(braid::memory_tag::device), 0U);
     EXPECT_EQ(devices_alive.load(), 0);
     EXPECT_EQ(blocks_alive.load(), 0);

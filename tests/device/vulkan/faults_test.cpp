@@ -1,5 +1,6 @@
 // What a device does that fails, is lost, hangs, or imports memory.
 #include "faulty_vulkan.hpp"
+#include "scratch_folder.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -121,7 +122,7 @@ std::atomic<const device::processor*> loser{nullptr};
 std::atomic<std::uint64_t> complete_before_loss{0};
 const vk::interposer late_losses{
     .instance = all_entries.instance, .device = all_entries.device, .before_loss = [] {
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        const auto deadline = std::chrono::steady_clock::now() + braid_test::hang_limit;
         while (loser.load()->report().completed < complete_before_loss &&
                std::chrono::steady_clock::now() < deadline) {
             std::this_thread::yield();
@@ -186,8 +187,8 @@ TEST_P(DeviceVulkanFaults, WhatTheQueueHasNotGotDoesNotEndWithWhatItHas) {
 /// The driver never says that it has come to its end, so the device is given up with it.
 TEST_P(DeviceVulkanFaults, CompiledKernelsAreKeptThoughOneIsStillInFlightAtTheEnd) {
     braid::scheduler s(options());
-    const std::string path = testing::TempDir() + "braid_pipelines_late";
-    std::remove(path.c_str());
+    const braid_test::scratch_folder folder;
+    const std::string path = (folder / "pipelines").string();
     {
         device::vulkan_options how = tested();
         how.pipeline_cache = path.c_str();
@@ -207,7 +208,6 @@ TEST_P(DeviceVulkanFaults, CompiledKernelsAreKeptThoughOneIsStillInFlightAtTheEn
     }
     std::ifstream file(path, std::ios::binary);
     EXPECT_GT(std::string(std::istreambuf_iterator<char>(file), {}).size(), 64U);
-    std::remove(path.c_str());
 }
 
 // ---- memory, and devices -----------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // The back end for Vulkan does what a processor does, on lavapipe or the device that
 // BRAID_VULKAN_DEVICE names.
 #include "device/vulkan/instance.hpp"
+#include "scratch_folder.hpp"
 #include "seeded_chooser.hpp"
 #include "vulkan_fixture.hpp"
 
@@ -409,8 +410,8 @@ TEST_P(DeviceVulkan, WhatIsLateWritesNothingAnyMore) {
 
 TEST_P(DeviceVulkan, CompiledKernelsLieInAFileAndABrokenOneIsWrittenAnew) {
     braid::scheduler s(options());
-    const std::string path = testing::TempDir() + "braid_pipelines_" + std::to_string(GetParam());
-    std::remove(path.c_str());
+    const braid_test::scratch_folder folder;
+    const std::string path = (folder / "pipelines").string();
     const auto run = [&] {
         std::vector<std::uint32_t> numbers(64);
         device::vulkan_options how = tested();
@@ -453,20 +454,19 @@ TEST_P(DeviceVulkan, CompiledKernelsLieInAFileAndABrokenOneIsWrittenAnew) {
     EXPECT_EQ(notes_.count(&recorder::log, path.c_str()), 7U);
     std::ifstream file(path, std::ios::binary);
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), first);
-    std::remove(path.c_str());
 }
 
 TEST(DeviceVulkanKernels, AreValidSpirv) {
     const std::pair<const char*, std::span<const std::uint32_t>> all[] = {
         {"append", append_spirv},       {"constants", constants_spirv}, {"grid", grid_spirv},
         {"increment", increment_spirv}, {"saxpy", saxpy_spirv},         {"spin", spin_spirv}};
+    const braid_test::scratch_folder folder;
     for (const auto& [name, words] : all) {
-        const std::string path = testing::TempDir() + "braid_" + name + ".spv";
+        const std::string path = (folder / (std::string(name) + ".spv")).string();
         std::ofstream(path, std::ios::binary)
             .write(reinterpret_cast<const char*>(words.data()),
                    static_cast<std::streamsize>(words.size_bytes()));
         EXPECT_EQ(std::system(("spirv-val --target-env vulkan1.2 " + path).c_str()), 0) << name;
-        std::remove(path.c_str());
     }
 }
 

@@ -17,7 +17,7 @@ int main() {
     const reload::function<int(counted&)> step(game, "step", [](counted&) { return 0; });
     counted state;
     int seen = 0;
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(300);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(600);
     while (std::chrono::steady_clock::now() < deadline) {
         if (const reload::outcome went = modules.at_frame_boundary()) std::puts(went.text());
         const int value = step(state);

@@ -1,5 +1,6 @@
 // Who is let in, and what a page may ask for.
 #include "profile/stream/guard.hpp"
+#include "scratch_folder.hpp"
 
 #include "braid/profile/viewer_page.hpp"
 #include "live_fixture.hpp"
@@ -158,7 +159,8 @@ TEST_F(Live, ThePageMayTalkToItsServerOnly) {
 }
 
 TEST(Server, ServesFilesAndWhatIsMadeWhenItIsAskedFor) {
-    const std::string path = testing::TempDir() + "served.braid";
+    const braid_test::scratch_folder folder;
+    const std::string path = (folder / "served.braid").string();
     std::string all(5'000'000, '\0');
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<char>(i % 251);
     std::FILE* const file = std::fopen(path.c_str(), "wb");
@@ -186,7 +188,6 @@ TEST(Server, ServesFilesAndWhatIsMadeWhenItIsAskedFor) {
     EXPECT_EQ(web::get(own.port(), "/stream").status, 404);
     own.stop();
     own.stop();
-    std::filesystem::remove(path);
 }
 
 TEST(Server, SaysThatAPortIsTaken) {

@@ -2,6 +2,7 @@
 #include "braid/braid.hpp"
 #include "braid/profile/sinks.hpp"
 #include "live_fixture.hpp"
+#include "scratch_folder.hpp"
 
 #include <filesystem>
 
@@ -234,7 +235,8 @@ TEST_F(Live, EndsThePagesOfACaptureWhenAnotherOneBegins) {
 }
 
 TEST_F(Live, AFileAndALiveViewHaveTheSame) {
-    const std::string path = testing::TempDir() + "live_and_file.braid";
+    const braid_test::scratch_folder folder;
+    const std::string path = (folder / "live_and_file.braid").string();
     begin();
     web::socket page = page_of();
     profile::file_sink file;
@@ -254,7 +256,6 @@ TEST_F(Live, AFileAndALiveViewHaveTheSame) {
     EXPECT_TRUE(kept.whole);
     EXPECT_EQ(live::count_of(kept), live::count_of(shown));
     EXPECT_EQ(kept.types, shown.types);
-    std::filesystem::remove(path);
 }
 
 TEST(FanOut, GoesOnWithThoseThatStillTake) {

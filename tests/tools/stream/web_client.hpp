@@ -1,6 +1,8 @@
 #pragma once
 // A browser for the tests: requests and web sockets over plain sockets. Every wait has a deadline.
 
+#include "scale.hpp"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,13 +20,13 @@
 
 namespace web {
 
-/// Throws when ten seconds pass without a byte.
+/// Throws when braid_test::hang_limit passes without a byte.
 class connection {
 public:
     /// `receive_bytes`: how much the system takes for this side while nobody reads; 0: as it likes.
     explicit connection(std::uint16_t port, int receive_bytes = 0)
         : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        const timeval deadline{10, 0};
+        const timeval deadline{braid_test::hang_limit.count(), 0};
         const int at_once = 1;
         setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
         setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof deadline);
