@@ -12,7 +12,7 @@ macro(braid_build_googletest)
 endmacro()
 
 # What nearly every test includes, compiled once for all programs of tests whose flags agree.
-# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows which test forgets an include; scripts/nightly.sh release does.
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows which test forgets an include; scripts/nightly.sh --part release does.
 macro(braid_precompile_test_headers)
     set(empty ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
     file(CONFIGURE OUTPUT ${empty} CONTENT "")

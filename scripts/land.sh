@@ -2,7 +2,7 @@
 # What decides whether a commit lands, run beforehand: scripts/land.sh
 # A clean clone of HEAD in an empty folder and its whole .ci/run. Nothing of this checkout counts but what is
 # committed. When it passes, out/land/passed gets a line: the tree's id, the commit and the seconds; when not, the
-# end of the log is shown, and all of it is in out/land/log.
+# result is shown, and all that was said is in out/land/log.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
