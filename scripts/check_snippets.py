@@ -5,6 +5,9 @@ Every block ```cpp of README.md, CONTRIBUTING.md and docs/**/*.md must be one of
 program (it has `int main`), which is compiled, linked and run; or marked ```cpp snippet, which is
 compiled inside a function that begins with `braid::scheduler scheduler;`.
 
+With --build FOLDER all is compiled there, through ccache where that is installed, which finds again what it has
+compiled at the same path.
+
 Programs that include <braid/PART/...> of a library beside braid are linked with what `--beside
 PART=FLAG` names, and without that only compiled.
 """
@@ -12,6 +15,7 @@ PART=FLAG` names, and without that only compiled.
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -83,8 +87,10 @@ def check_block(block, compiler, link, folder, beside):
             is_program = is_program and bool(flags)
     stem = folder / re.sub(r"\W+", "_", f"{page}_{line}")
     stem.with_suffix(".cpp").write_text(unit, encoding="utf-8")
-    command = [*compiler, "-o", str(stem), str(stem.with_suffix(".cpp"))]
-    compiled = run([*command, *link] if is_program else [*command, "-c"])
+    launcher = [path] if (path := shutil.which("ccache")) else []
+    compiled = run([*launcher, *compiler, "-c", str(stem.with_suffix(".cpp")), "-o", f"{stem}.o"])
+    if compiled.returncode == 0 and is_program:
+        compiled = run([*compiler, f"{stem}.o", *link, "-o", str(stem)])
     if compiled.returncode != 0:
         return f"{where}: does not compile:\n{compiled.stderr}"
     if not is_program:
@@ -111,6 +117,7 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flag", action="append", default=[], help="for compiling and linking")
     parser.add_argument("--link", action="append", default=[], help="library or linker flag")
+    parser.add_argument("--build", type=Path, help="a folder for what is compiled; it is emptied")
     parser.add_argument("--beside", action="append", default=[], help="PART=FLAG for its linker")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
@@ -118,11 +125,12 @@ def main():
     compiler += arguments.flag
 
     found = list(blocks(root))
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(os.cpu_count()) as pool:
+        folder = arguments.build.resolve() if arguments.build else Path(temporary)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
         results = pool.map(
-            lambda block: check_block(
-                block, compiler, arguments.link, Path(folder), arguments.beside
-            ),
+            lambda block: check_block(block, compiler, arguments.link, folder, arguments.beside),
             found,
         )
         problems = [problem for problem in results if problem]

@@ -29,8 +29,8 @@ reloads() { # PRESET WORKERS RUNS
 
 # Unit tests and stress tests under a sanitizer, at more worker counts than those that land.
 sanitized() { # PRESET
-    build_preset "$1" unit_tests stress_tests
-    ctest --preset "$1-nightly" -L '^unit$' -j "$(nproc)" "${long[@]}"
+    build_preset "$1" "$1_tests" stress_tests
+    ctest --preset "$1-nightly" -L "^(unit|$1)$" -j "$(nproc)" "${long[@]}"
     ctest --preset "$1-nightly" -L '^stress$' "${long[@]}"
     reloads "$1" 0,2,8 $((scale * 10))
 }

@@ -9,5 +9,5 @@ BRAID_ASYNC_SEEDS=$((scale * 1000)) ctest --preset ci -R '^AsyncSeed\.' "${long[
 reloads ci 0,1,2,4,8,64 "$scale"
 # Pairs that go wrong stay among those that run each time.
 BRAID_KEEP_PAIRS=tests/reload/random/kept \
-    python3 tests/reload/random/random_pairs.py out/build/ci/bin/reload_random include \
+    python3 tests/reload/random/random_pairs.py out/build/ci/bin/reload_random include out/nightly/random \
     "$(date +%j)" $((scale * 25)) g++ clang++-19

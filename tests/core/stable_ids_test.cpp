@@ -240,7 +240,7 @@ protected:
         id_log wanted;
         run_part(wanted, p, 1);
         ASSERT_GE(wanted.seen().size(), least);
-        const std::uint64_t seeds = GetParam() > 8 ? 5 : braid_test::scaled(200);
+        const std::uint64_t seeds = GetParam() > 8 ? 5 : braid_test::stress_scaled(50);
         for (std::uint64_t seed = 0; seed < seeds; ++seed) {
             id_log log;
             run_part(log, p, seed % 10 == 0 ? 0 : seed);
@@ -271,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(Workers, StableIds, testing::ValuesIn(braid_test::worke
                          [](const auto& row) { return std::to_string(row.param); });
 
 TEST_P(StableIds, AreOneSetWhateverTheSchedule) {
-    const std::uint64_t seeds = GetParam() > 8 ? 5 : braid_test::scaled(200);
+    const std::uint64_t seeds = GetParam() > 8 ? 5 : braid_test::stress_scaled(50);
     for (std::uint64_t program = 0; program < 3; ++program) {
         const auto wanted = ids_of(program, 0);
         ASSERT_GT(wanted.size(), 20U);

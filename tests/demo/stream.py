@@ -10,7 +10,7 @@ from arena_runs import HANG_LIMIT_S, check, run, scratch_folder, small_run
 
 WITHOUT_URING = sys.argv[2]
 tool = sys.argv[3] if len(sys.argv) > 3 else None
-CROWD = ("--frames", "120", "--characters", "300")
+CROWD = ("--frames", "60", "--characters", "300")
 
 
 def streamed(*arguments, within=()):

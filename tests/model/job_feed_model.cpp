@@ -163,7 +163,7 @@ int main() {
     bool good = explore_all<opens_or_leaves<true>>("job_feed: opened or called");
     good = good && explore_all<opens_or_leaves<false>>("job_feed: opened with a job in hand");
     good = good && explore_all<too_far>("job_feed: counted too far");
-    good = good && explore_bounded<taken<2>>("job_feed: two threads", 3);
+    good = good && explore_bounded<taken<2>>("job_feed: two threads", preemptions(3));
     good = good && explore_randomly<taken<2>>("job_feed: two threads", 300'000);
     good = good && explore_randomly<taken<3>>("job_feed: three threads", 300'000);
     return good ? 0 : 1;

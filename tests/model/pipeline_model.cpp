@@ -139,7 +139,8 @@ int main() {
     bool good = explore_bounded<ready_again<2, 2, 2>>("pipeline: ready again", 3);
     good = good && explore_randomly<ready_again<3, 3, 3>>("pipeline: ready again", 300'000);
     good = good && explore_bounded<small_pipeline<2, 1, 1, 2>>("pipeline: one token", 3);
-    good = good && explore_bounded<small_pipeline<2, 2, 2, 2>>("pipeline: two tokens", 2);
+    good =
+        good && explore_bounded<small_pipeline<2, 2, 2, 2>>("pipeline: two tokens", preemptions(2));
     good = good && explore_randomly<small_pipeline<4, 2, 2, 2>>("pipeline: two threads", 300'000);
     good = good && explore_randomly<small_pipeline<5, 3, 4, 3>>("pipeline: three threads", 300'000);
     return good ? 0 : 1;

@@ -67,7 +67,7 @@ struct given_and_taken : rl::test_suite<given_and_taken<Givers, Each, Takers>, G
 }  // namespace
 
 int main() {
-    bool good = explore_bounded<given_and_taken<1, 2, 2>>("ready ranks: one giver", 3);
+    bool good = explore_bounded<given_and_taken<1, 2, 2>>("ready ranks: one giver", preemptions(3));
     good = good && explore_bounded<given_and_taken<2, 1, 1>>("ready ranks: two givers", 3);
     good = good && explore_randomly<given_and_taken<2, 2, 2>>("ready ranks: two and two", 300'000);
     return good ? 0 : 1;

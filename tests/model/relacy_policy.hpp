@@ -182,12 +182,16 @@ inline void require(bool holds, const char* what, place at = place::current()) {
     if (!holds) rl::ctx().fail_test(what, rl::test_result_user_assert_failed, where(at));
 }
 
-/// BRAID_MODEL_SCALE: how many times the usual number of random runs.
-inline unsigned scale() {
+/// BRAID_MODEL_SCALE, a decimal number: 1 explores what docs/design/memory-model.md lists; without
+/// it a fifth, which is what must pass before a change lands.
+inline double scale() {
     const char* text = std::getenv("BRAID_MODEL_SCALE");
-    const long n = text == nullptr ? 1 : std::strtol(text, nullptr, 10);
-    return n < 1 ? 1 : static_cast<unsigned>(n);
+    const double n = text == nullptr ? 0.2 : std::strtod(text, nullptr);
+    return n > 0 ? n : 1;
 }
+
+/// How many preemptions to explore where `full` of them take longer than five seconds.
+inline unsigned preemptions(unsigned full) { return scale() < 1 ? full - 1 : full; }
 
 /// Keeps the beginning of what Relacy writes, without allocating: Relacy owns `new` while a model
 /// runs.
@@ -247,7 +251,7 @@ template <class Model>
 bool explore_randomly(const char* name, unsigned runs) {
     rl::test_params params;
     params.search_type = rl::random_scheduler_type;
-    params.iteration_count = rl::iteration_t{runs} * scale();
+    params.iteration_count = static_cast<rl::iteration_t>(runs * scale());
     return explore<Model>(name, "random", params);
 }
 

@@ -268,7 +268,7 @@ int main() {
     good = good && explore_randomly<in_flight<1, true>>("retire: late, and run again", 200'000);
     good = good && explore_bounded<in_flight<1, false>>("retire: cancelled, and run again", 3);
     good = good && explore_bounded<in_flight<0, true>>("retire: late, and lost", 3);
-    good = good && explore_bounded<all_at_once>("retire: all at once", 3);
+    good = good && explore_bounded<all_at_once>("retire: all at once", preemptions(3));
     good = good && explore_randomly<all_at_once>("retire: all at once", 200'000);
     good = good && explore_bounded<asked_early>("retire: asked while it is submitted", 3);
     good = good && explore_randomly<asked_early>("retire: asked while it is submitted", 200'000);

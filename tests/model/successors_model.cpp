@@ -304,7 +304,7 @@ int main() {
     good = good && explore_randomly<two_builders>("successors: two builders", 300'000);
     good = good && explore_bounded<children>("successors: children", 3);
     good = good && explore_randomly<children>("successors: children", 300'000);
-    good = good && explore_bounded<waiters>("successors: waiters", 1);
+    good = good && explore_bounded<waiters>("successors: waiters", preemptions(1));
     good = good && explore_randomly<waiters>("successors: waiters", 1'000'000);
     good = good && explore_all<stale_ids>("successors: stale ids");
     good = good && explore_randomly<stale_ids>("successors: stale ids", 300'000);

@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Workers, StreamPageSeeds, testing::ValuesIn(braid_test:
 TEST_P(StreamPageSeeds, RecordedASeedIsOneRunInWhichEachNeedEndsAndRight) {
     const pack_file file(page_count);
     const bool is_long = GetParam() == 2 || braid_test::sanitized;
-    const auto count = static_cast<unsigned>(braid_test::stress_scaled(is_long ? 1000 : 100));
+    const auto count = static_cast<unsigned>(braid_test::stress_scaled(is_long ? 300 : 50));
     outcomes sum;
     for (unsigned seed = 1; seed <= count && !HasFailure(); ++seed) {
         SCOPED_TRACE(seed);

@@ -336,7 +336,7 @@ TEST_P(ReloadBarrier, ReloadsUnderLoadLoseNothing) {
 
 TEST_P(ReloadBarrier, BegunAtAnyPointOfAProgramItLosesNothing) {
     if (GetParam() > 4) GTEST_SKIP() << "one thread at a time: more show nothing new";
-    for (std::uint64_t seed = 1; seed <= 15; ++seed) {
+    for (std::uint64_t seed = 1; seed <= stress_scaled(5); ++seed) {
         seeded_chooser chooser(seed);
         auto o = options();
         o.chooser = &chooser;

@@ -8,8 +8,10 @@
     // flags: FLAGS    for both; before: and after: for one of them. Then only with these
     // unreadable: TEXT  the exit code is 2, and that stands in the sentence
 
-Without flags of its own a pair is built by each compiler with one row of a table of flags, so that
-each row meets several pairs."""
+    pairs_test.py BRAID PAIRS INCLUDE FOLDER COMPILER...   builds in FOLDER
+
+Without flags of its own a pair is built with one row of a table of flags, so that each row meets several
+pairs; and by one of the compilers in turn, or by each of them if BRAID_STRESS_SCALE is set."""
 import concurrent.futures
 import os
 import pathlib
@@ -17,14 +19,15 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from compiler_folder import compiler_folder, launched
 from hang_limit import HANG_LIMIT_S
 
 BRAID, FOLDER, INCLUDE = (os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(),
                           os.path.abspath(sys.argv[3]))
-COMPILERS = sys.argv[4:]
+SCRATCH, COMPILERS = sys.argv[4], sys.argv[5:]
+ALL = "BRAID_STRESS_SCALE" in os.environ
 ONLY = os.environ.get("BRAID_PAIR", "")  # one file by its name
 ROWS = ("-O0", "-O1", "-O2", "-O3", "-O2 -flto", "-O1 -gdwarf-4", "-O0 -gz", "-O1 -gsplit-dwarf",
         "-O0 -fdebug-types-section", "-O2 -gdwarf-5", "-O1 -gdwarf-4 -fdebug-types-section",
@@ -49,7 +52,7 @@ def build(compiler, source, flags, defines, output):
     # Split parts lie beside their object, so there is one; LTO has its code there only.
     objects = [str(output.with_suffix(".o"))]
     link = ["-fuse-ld=lld"] if is_clang(compiler) and "-flto" in flags else []
-    for command in ([compiler, *COMMON, "-g", *own, *flags, *defines, "-c", str(source), "-o",
+    for command in ([*launched(compiler), *COMMON, "-g", *own, *flags, *defines, "-c", str(source), "-o",
                      objects[0]],
                     [compiler, *COMMON, "-g", *flags, *link, "-Wl,--build-id=sha1",
                      "-Wl,-Bsymbolic", *objects, "-o", str(output)]):
@@ -98,16 +101,17 @@ def main():
     sources = [path for path in sorted(FOLDER.glob("*.cpp")) if ONLY in path.name]
     if not sources:
         sys.exit(f"no pairs in {FOLDER}")
-    with tempfile.TemporaryDirectory(prefix="braid-pairs-") as scratch:
-        jobs = []
-        for at, source in enumerate(sources):
-            for shift, compiler in enumerate(COMPILERS):
-                wanted = notes(source.read_text()).get("compiler", [""])[0]
-                if is_clang(compiler) == (wanted == "clang") or not wanted:
-                    jobs.append((source, compiler, ROWS[(at + 5 * shift) % len(ROWS)]))
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            results = pool.map(lambda job: run(*job, pathlib.Path(scratch)), jobs)
-            failed = [result for result in results if result]
+    scratch = compiler_folder(SCRATCH)
+    jobs = []
+    for at, source in enumerate(sources):
+        wanted = notes(source.read_text()).get("compiler", [""])[0]
+        fit = [(shift, compiler) for shift, compiler in enumerate(COMPILERS)
+               if is_clang(compiler) == (wanted == "clang") or not wanted]
+        for shift, compiler in fit if ALL else fit[at % len(fit):][:1]:
+            jobs.append((source, compiler, ROWS[(at + 5 * shift) % len(ROWS)]))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda job: run(*job, scratch), jobs)
+        failed = [result for result in results if result]
     for one in failed:
         print(one)
     if failed:

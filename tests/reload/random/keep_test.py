@@ -24,7 +24,7 @@ def kept(folder, hash_seed):
     runner.chmod(0o700)
     place = folder / f"kept{hash_seed}"
     done = subprocess.run(
-        [sys.executable, SCRIPT, runner, folder, "1", "1", "true"], capture_output=True, text=True,
+        [sys.executable, SCRIPT, runner, folder, folder / "build", "1", "1", "true"], capture_output=True, text=True,
         timeout=HANG_LIMIT_S, check=False,
         env={**os.environ, "PYTHONHASHSEED": hash_seed, "BRAID_KEEP_PAIRS": str(place)})
     check("pairs went wrong" in done.stderr, f"no pair went wrong:\n{done.stdout}{done.stderr}")

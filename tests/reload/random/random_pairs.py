@@ -1,7 +1,7 @@
 """Random pairs of layouts: values and pointers of each field are written with the old types, go
 over, and are looked at with the new ones.
 
-    random_pairs.py RUNNER INCLUDE SEED COUNT COMPILER...
+    random_pairs.py RUNNER INCLUDE FOLDER SEED COUNT COMPILER...   builds in FOLDER
 
 A pair that goes wrong is made smaller as long as it still does, and written to the folder that
 BRAID_KEEP_PAIRS names (for example `kept` beside this file, whose pairs run each time)."""
@@ -14,17 +14,16 @@ import pathlib
 import random
 import subprocess
 import sys
-import tempfile
 
 from pair_source import ADDED, is_polymorphic, line, program
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from compiler_folder import compiler_folder, launched
 from hang_limit import HANG_LIMIT_S
 
 HERE = pathlib.Path(__file__).resolve().parent
-RUNNER, INCLUDE, SEED, COUNT = (os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]),
-                                int(sys.argv[3]), int(sys.argv[4]))
-COMPILERS = sys.argv[5:]
+RUNNER, INCLUDE, SCRATCH = (os.path.abspath(path) for path in sys.argv[1:4])
+SEED, COUNT, COMPILERS = int(sys.argv[4]), int(sys.argv[5]), sys.argv[6:]
 BATCH = 20
 MOST_TRIES = 40  # while a pair is made smaller
 
@@ -128,13 +127,14 @@ def run(cases, compiler, folder):
     clang = "clang" in pathlib.Path(compiler).name
     own = ["-fstandalone-debug", "-Wno-return-type-c-linkage"] if clang else \
         ["-femit-class-debug-always", "-fno-gnu-unique"]
-    built = subprocess.run([compiler, "-std=c++20", "-g", "-O0", "-shared", "-fPIC",
-                            "-fvisibility=hidden", "-w", *own, "-I", INCLUDE, "-I", str(HERE),
-                            "-Wl,-Bsymbolic", "-Wl,--build-id=sha1", str(source), "-o",
-                            str(binary)],
-                           capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False)
-    if built.returncode != 0:
-        sys.exit(f"{compiler} refuses what this script has written:\n{built.stderr[:3000]}")
+    object_file = str(folder / "pairs.o")
+    for command in ([*launched(compiler), "-std=c++20", "-g", "-O0", "-fPIC", "-fvisibility=hidden", "-w", *own,
+                     "-I", INCLUDE, "-I", str(HERE), "-c", str(source), "-o", object_file],
+                    [compiler, "-g", "-shared", "-Wl,-Bsymbolic", "-Wl,--build-id=sha1", object_file,
+                     "-o", str(binary)]):
+        built = subprocess.run(command, capture_output=True, text=True, timeout=HANG_LIMIT_S, check=False)
+        if built.returncode != 0:
+            sys.exit(f"{compiler} refuses what this script has written:\n{built.stderr[:3000]}")
     done = subprocess.run([RUNNER, str(binary)], capture_output=True, text=True, timeout=HANG_LIMIT_S,
                           check=False)
     wrong = []
@@ -198,24 +198,23 @@ def main():
     cases += [json.loads(path.read_text()) for path in kept]
     batches = [cases[at:at + BATCH] for at in range(0, len(cases), BATCH)]
     failed = []
-    with tempfile.TemporaryDirectory(prefix="braid-random-") as name:
-        scratch = pathlib.Path(name)
-        jobs = [(batch, compiler, scratch / f"{number}-{pathlib.Path(compiler).name}")
-                for number, batch in enumerate(batches) for compiler in COMPILERS]
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            results = list(pool.map(lambda job: run(*job), jobs))
-        for (batch, compiler, folder), wrong in zip(jobs, results):
-            for index, what in wrong:
-                # A run that crashed does not say at which pair.
-                guilty = [batch[index]] if index is not None else \
-                    [case for at, case in enumerate(batch)
-                     if run([case], compiler, folder / f"alone{at}")][:1]
-                for case in guilty:
-                    small = shrink(case, compiler, folder / f"small{index}")
-                    failed.append(f"{compiler}: {what}\n{json.dumps(small)}")
-                    keep(small)
-                if not guilty:
-                    failed.append(f"{compiler}: {what}")
+    scratch = compiler_folder(SCRATCH)
+    jobs = [(batch, compiler, scratch / f"{number}-{pathlib.Path(compiler).name}")
+            for number, batch in enumerate(batches) for compiler in COMPILERS]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda job: run(*job), jobs))
+    for (batch, compiler, folder), wrong in zip(jobs, results):
+        for index, what in wrong:
+            # A run that crashed does not say at which pair.
+            guilty = [batch[index]] if index is not None else \
+                [case for at, case in enumerate(batch)
+                 if run([case], compiler, folder / f"alone{at}")][:1]
+            for case in guilty:
+                small = shrink(case, compiler, folder / f"small{index}")
+                failed.append(f"{compiler}: {what}\n{json.dumps(small)}")
+                keep(small)
+            if not guilty:
+                failed.append(f"{compiler}: {what}")
     for one in failed:
         print(one)
     if failed:
