@@ -84,7 +84,7 @@ struct game_code::state {
     std::filesystem::path folder;
     std::filesystem::file_time_type begun = time_of(folder / mark);
     // Checks are no part of a frame, and not every backend has a scheduler of Braid's.
-    braid::scheduler tasks;
+    braid::scheduler tasks{{.log = braid::log_handler::silent()}};
     reload::modules modules;
     reload::module &game, &sound;
     reload::function<game_api()> game_table{game, "arena_game_api", stub_game_api};

@@ -1,5 +1,7 @@
 #include "braid/base/assert.hpp"
 
+#include "base/standard_error.hpp"
+
 #include <cstdio>
 
 BRAID_NAMESPACE_BEGIN
@@ -16,11 +18,13 @@ void report_misuse(const assertion_handler& handler, const char* condition,
 
 void log_misuse(void* log, const char* condition, const char* what_to_change, const char* file,
                 int line) {
+    char text[512];
+    std::snprintf(text, sizeof text, "%s (%s:%d: %s)", what_to_change, file, line, condition);
     const auto* const to = static_cast<const log_handler*>(log);
     if (to != nullptr && to->function != nullptr) {
-        char text[512];
-        std::snprintf(text, sizeof text, "%s (%s:%d: %s)", what_to_change, file, line, condition);
         to->function(to->user, log_level::error, text);
+    } else {
+        standard_error::say(nullptr, log_level::error, text);
     }
 #if defined(BRAID_CHECKED)
     std::terminate();

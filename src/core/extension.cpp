@@ -11,7 +11,6 @@ namespace detail::core {
 
 void log(runtime& rt, log_level level, const char* format, ...) {
     const log_handler& to = rt.options().log;
-    if (to.function == nullptr) return;
     char text[512];
     const int name = std::snprintf(text, 100, "%s: ", rt.options().name);
     const std::size_t at = std::min<std::size_t>(name > 0 ? static_cast<std::size_t>(name) : 0, 99);

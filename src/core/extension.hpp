@@ -253,7 +253,7 @@ private:
 /// Helps until the task is complete; any thread. False: the time is up, by sources(rt).clock(); or,
 /// and reported, that can never come about.
 inline bool wait(runtime& rt, task_id id, help policy, failure& received,
-                 nanoseconds timeout = forever) {
+                 nanoseconds timeout = no_limit) {
     return rt.wait_here({.task = id}, timeout, policy, received.receive());
 }
 /// How a task failed that is held (draft_kind::valued) and is complete; empty: it did not.

@@ -50,7 +50,7 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-void scheduler::wait(task_id id, help policy) { wait_for(id, forever, policy); }
+void scheduler::wait(task_id id, help policy) { wait_for(id, no_limit, policy); }
 
 bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
     if (!id) return true;
@@ -78,7 +78,7 @@ bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
 
 void scheduler::work_until(event& stop) {
     const long_call call(*rt_);
-    rt_->wait_here({.signal = &stop, .run_everything = true}, forever, help::any, nullptr);
+    rt_->wait_here({.signal = &stop, .run_everything = true}, no_limit, help::any, nullptr);
 }
 
 bool scheduler::begin_blocking(detail::runtime& rt) {
@@ -242,7 +242,7 @@ void task_context::wait(task_id id, help policy) {
         return;
     }
     detail::outcome* received = nullptr;
-    state_.rt.wait(*state_.seat, {.task = id}, forever, policy, &received);
+    state_.rt.wait(*state_.seat, {.task = id}, no_limit, policy, &received);
     state_.rt.raise(received);
 }
 bool task_context::yield_to_higher() {
@@ -337,7 +337,7 @@ void wait_value(runtime& rt, task_id id) {
     if (done && rt.serial() == nullptr && !rt.observed()) return;
     const long_call call(rt);
     outcome* received = nullptr;
-    rt.wait_here({.task = id}, forever, help::needed, &received);
+    rt.wait_here({.task = id}, no_limit, help::needed, &received);
     if (received != nullptr) rt.forget(received);
 }
 

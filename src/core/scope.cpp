@@ -2,10 +2,13 @@
 
 #include "core/control/seat_lease.hpp"
 
+#include <exception>
+
 BRAID_NAMESPACE_BEGIN
 
 scope::scope(scheduler& s, on_failure policy, const task_environment& environment)
-    : state_{.rt = s.internals(), .policy = policy, .environment = environment} {
+    : state_{.rt = s.internals(), .policy = policy, .environment = environment},
+      exceptions_(std::uncaught_exceptions()) {
     const detail::runtime& rt = state_.rt;
     const detail::whole_seat* w = rt.bound();
     const bool inherits = environment.allocator == nullptr && environment.trace_id == 0;
@@ -17,9 +20,28 @@ scope::scope(scheduler& s, on_failure policy, const task_environment& environmen
 }
 
 scope::~scope() {
-    BRAID_EXPECT(state_.rt.options().assertion, detail::runtime::scope_done(state_),
-                 "wait for a scope before it is destroyed");
+    if (!detail::runtime::scope_done(state_)) end_open_tasks();
     if (state_.first_failure != nullptr) state_.rt.report_unobserved("scope", state_.first_failure);
+}
+
+/// Until they have ended its tasks use this object.
+void scope::end_open_tasks() {
+    detail::runtime& rt = state_.rt;
+    const char* const name = rt.options().name;
+    if (std::uncaught_exceptions() > exceptions_) {
+        cancel();
+    } else {
+        rt.log(log_level::warning,
+               "%s: a scope is destroyed before its tasks have ended, and waits for them; call "
+               "wait(), which also rethrows what fails",
+               name);
+    }
+    if (wait_until_ended(no_limit, help::needed)) return;
+    rt.log(log_level::error,
+           "%s: a scope is destroyed in one of its own tasks, which would wait for itself; the "
+           "program ends. Destroy it where it was made",
+           name);
+    std::terminate();
 }
 
 void scope::cancel() {
@@ -29,11 +51,15 @@ void scope::cancel() {
     state_.rt.cancel_waits_of(*seat, state_);
 }
 
-void scope::wait(help policy) { wait_for(forever, policy); }
+void scope::wait(help policy) { wait_for(no_limit, policy); }
+
+bool scope::wait_until_ended(nanoseconds timeout, help policy) {
+    const detail::long_call call(state_.rt);
+    return state_.rt.wait_here({.all_of = &state_}, timeout, policy, nullptr);
+}
 
 bool scope::wait_for(nanoseconds timeout, help policy) {
-    const detail::long_call call(state_.rt);
-    if (!state_.rt.wait_here({.all_of = &state_}, timeout, policy, nullptr)) return false;
+    if (!wait_until_ended(timeout, policy)) return false;
     std::exception_ptr error = state_.rt.take_offered(state_.first_failure);
 #if BRAID_HAS_EXCEPTIONS
     if (error != nullptr) std::rethrow_exception(error);

@@ -167,7 +167,7 @@ void processor_state::fill(record& r, const request& what) {
     r.where = what.order.where;
     r.number = ++numbers_;
     if (options_.latencies) r.submitted = active_policy::now();
-    if (what.order.deadline.value != forever.value) {
+    if (what.order.deadline.value != no_limit.value) {
         r.deadline = braid::detail::deadline_after(now(), what.order.deadline);
     }
     if (what.many == nullptr) {

@@ -235,7 +235,7 @@ bool frame_loop::set_depth(unsigned depth) {
     return true;
 }
 unsigned frame_loop::depth() const { return state_ != nullptr ? state_->depth : 0; }
-unsigned frame_loop::slots() const { return state_ != nullptr ? state_->slot_count : 1; }
+unsigned frame_loop::slot_count() const { return state_ != nullptr ? state_->slot_count : 1; }
 
 const frame_record& frame_loop::record() const {
     static const frame_record none;

@@ -71,7 +71,7 @@ TEST_P(AwaitFd, WhatIsThereAlreadyComes) {
     const pipe_ends ends;
     ends.put();
     for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::forever)).get(), 0);
+        EXPECT_EQ(braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::no_limit)).get(), 0);
     }
     EXPECT_TRUE(ends.take());
 }
@@ -110,7 +110,7 @@ TEST_P(AwaitFd, ManyThatWaitHoldNoThread) {
     const std::vector<pipe_ends> pipes(many);
     std::vector<future<int>> all;
     for (const pipe_ends& one : pipes) {
-        all.push_back(braid::co_spawn(s, {}, how_it_ends(one.both[0], braid::forever)));
+        all.push_back(braid::co_spawn(s, {}, how_it_ends(one.both[0], braid::no_limit)));
     }
     until_outside(s, many);
     EXPECT_EQ(s.statistics().outside(), many);
@@ -139,19 +139,19 @@ TEST_P(AwaitFd, IsCancelledAtOnceWithItsScope) {
     const pipe_ends ends;
     braid::scope level(s);
     future<int> one =
-        braid::co_spawn(s, {.within = &level}, how_it_ends(ends.both[0], braid::forever));
+        braid::co_spawn(s, {.within = &level}, how_it_ends(ends.both[0], braid::no_limit));
     until_outside(s, 1);
     level.cancel();
     EXPECT_EQ(one.get(), -1);
     level.wait();
     ends.put();
-    EXPECT_EQ(braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::forever)).get(), 0);
+    EXPECT_EQ(braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::no_limit)).get(), 0);
 }
 
 TEST_P(AwaitFd, IsCancelledByADiscardingShutdown) {
     const pipe_ends ends;
     braid::scheduler s(options());
-    future<int> one = braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::forever));
+    future<int> one = braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::no_limit));
     until_outside(s, 1);
     s.shut_down(braid::shutdown::discard);
     EXPECT_EQ(one.get(), -1);
@@ -195,7 +195,7 @@ TEST_P(AwaitFd, WhatCannotBeWaitedForIsOneSentence) {
     EXPECT_TRUE(refused(s, file, "the descriptor is closed"));
     EXPECT_TRUE(refused(s, -1, "the descriptor is closed"));
     const pipe_ends ends;
-    future<int> first = braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::forever));
+    future<int> first = braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::no_limit));
     until_outside(s, 1);
     EXPECT_TRUE(refused(s, ends.both[0], "waited for already"));
     ends.put();
@@ -212,7 +212,7 @@ TEST_P(AwaitFd, WhatCannotBeWaitedForIsOneSentence) {
 TEST_P(AwaitFd, NobodyElseSettles) {
     braid::scheduler s(options());
     const pipe_ends ends;
-    future<int> one = braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::forever));
+    future<int> one = braid::co_spawn(s, {}, how_it_ends(ends.both[0], braid::no_limit));
     until_outside(s, 1);
     braid::completion_info row;
     ASSERT_EQ(s.open_completions(&row, 1), 1U);
@@ -233,7 +233,7 @@ TEST_P(AwaitFd, AByteADeadlineAndACancellationAtOnceEndItOnce) {
     for (std::size_t i = 0; i < rounds; ++i) {
         const pipe_ends in;
         braid::scope level(s);
-        const auto deadline = i % 3 == 1 ? braid::forever : braid::microseconds(i % 50);
+        const auto deadline = i % 3 == 1 ? braid::no_limit : braid::microseconds(i % 50);
         future<int> one = braid::co_spawn(s, {.within = &level}, how_it_ends(in.both[0], deadline));
         std::thread outside([&] { in.put(); });
         if (i % 3 != 0) level.cancel();

@@ -550,6 +550,53 @@ TEST_P(Await, YieldLetsReadyTasksGoFirst) {
     EXPECT_EQ(pauses_.suspended, 1U);
 }
 
+/// Yields until `stop`; how often it was resumed after `from` was set.
+co<int> keeps_yielding(const std::atomic<bool>& stop, const std::atomic<bool>& from) {
+    int resumed = 0;
+    while (!stop) {
+        resumed += from;
+        co_await braid::yield();
+    }
+    co_return resumed;
+}
+
+TEST_P(Await, YieldingForEverKeepsNoReadyTaskFromRunning) {
+    if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
+    std::atomic<bool> stop{false};
+    std::atomic<int> ran{0};
+    braid::scheduler s(options());
+    std::vector<braid::future<int>> yielders;
+    for (int i = 0; i < GetParam(); ++i) {
+        yielders.push_back(braid::co_spawn(s, {}, keeps_yielding(stop, stop)));
+    }
+    for (int round = 1; round <= 50; ++round) {
+        for (int i = 0; i < 10; ++i) s.post([&ran] { ++ran; });
+        std::thread foreign([&] { s.post([&ran] { ++ran; }); });
+        s.post([&] { s.post([&ran] { ++ran; }); });
+        s.spawn({.priority = braid::priority_level::high}, [&ran] { ++ran; });
+        braid_test::until([&] { return ran == 13 * round; });  // does not help
+        foreign.join();
+    }
+    stop = true;
+    for (auto& one : yielders) one.get();
+}
+
+TEST_P(Await, AYielderIsResumedAtMost64TimesBeforeAReadyTaskBegins) {
+    // All on one worker, so that nothing but turns decides.
+    if (GetParam() != 1) GTEST_SKIP() << "needs one worker";
+    braid::scheduler s(options());
+    for (int round = 0; round < 50; ++round) {
+        std::atomic<bool> stop{false}, posted{false};
+        auto first = braid::co_spawn(s, {}, keeps_yielding(stop, posted));
+        auto second = braid::co_spawn(s, {}, keeps_yielding(stop, posted));
+        s.post([&stop] { stop = true; });
+        posted = true;
+        braid_test::until([&] { return stop.load(); });
+        EXPECT_LE(first.get(), 64);
+        EXPECT_LE(second.get(), 64);
+    }
+}
+
 TEST_P(Await, GoesOnWithTheBackgroundClassAndBack) {
     braid::scheduler s(options());
     std::thread render([&] {

@@ -65,7 +65,7 @@ run play(std::uint64_t seed, int workers) {
         timer other(s, {.in = nanoseconds{1'500}}, [&] { r.order.push_back(77); });
         int ticks = 0;
         timer* self = nullptr;
-        timer often(s, {.in = braid::forever, .every = nanoseconds{500}},
+        timer often(s, {.in = braid::no_limit, .every = nanoseconds{500}},
                     [&](const timer_tick& tick) {
                         r.order.push_back(8);
                         r.order.push_back(tick.due);

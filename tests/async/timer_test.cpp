@@ -162,7 +162,7 @@ TEST_P(Timer, IsArmedAgainFromItsOwnTask) {
     braid::scheduler s(options());
     std::atomic<int> ticks{0};
     timer* self = nullptr;
-    timer one(s, {.in = braid::forever}, [&] {
+    timer one(s, {.in = braid::no_limit}, [&] {
         if (++ticks < 5) {
             EXPECT_TRUE(self->restart(braid::microseconds(50)));
         }
@@ -178,7 +178,7 @@ TEST_P(Timer, IsNotArmedByATaskThatItsDestructorWaitsFor) {
     for (int i = 0; i < 200; ++i) {
         timer* self = nullptr;
         std::atomic<int> state{0};
-        timer one(s, {.in = braid::forever}, [&] {
+        timer one(s, {.in = braid::no_limit}, [&] {
             state = 1;
             for (int n = 0; n < 20; ++n) self->restart({});
             state = 2;
@@ -235,7 +235,7 @@ TEST_P(Timer, WithoutOneThereIsNoThreadForThem) {
     braid::scheduler s(options());
     s.wait(s.spawn([] {}));
     EXPECT_EQ(source_threads(), before);
-    timer idle(s, {.in = braid::forever}, [] {});
+    timer idle(s, {.in = braid::no_limit}, [] {});
     EXPECT_EQ(source_threads(), before);
     timer a(s, {.in = braid::seconds(3600)}, [] {}), b(s, {.in = braid::seconds(3600)}, [] {});
     work_until(s, [&] { return source_threads() == before + 1; });

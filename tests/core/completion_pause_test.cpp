@@ -36,7 +36,7 @@ protected:
     }
     /// One that a task of `level` has deferred.
     braid::future<void> defer(braid::scheduler& s, braid::scope& level,
-                              braid::nanoseconds deadline = braid::forever) {
+                              braid::nanoseconds deadline = braid::no_limit) {
         braid::future<void> made =
             s.async({.within = &level}, [this, deadline](task_context& task) {
                 const completion_id c =

@@ -73,7 +73,7 @@ TEST_P(Scope, CanBeWaitedForAgainAndAgain) {
     }
 }
 
-TEST_P(Scope, ThatIsNotWaitedForIsReported) {
+TEST_P(Scope, ThatWasWaitedForEndsInSilence) {
     braid::scheduler s(options());
     auto gate = s.begin({}, braid::empty);
     {
@@ -81,9 +81,116 @@ TEST_P(Scope, ThatIsNotWaitedForIsReported) {
         all->spawn({.after = {gate.id()}}, [] {});
         EXPECT_FALSE(all->wait_for(braid::microseconds(100)));
         gate.finish();
-        EXPECT_TRUE(all->wait_for(braid::forever));
+        EXPECT_TRUE(all->wait_for(braid::no_limit));
     }
     EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log), 0U);
+}
+
+TEST_P(Scope, ThatIsNotWaitedForWaitsAndSaysThatWaitWasForgotten) {
+    braid::scheduler s(options());
+    std::atomic<int> ran{0};
+    auto gate = s.begin({}, braid::empty);
+    {
+        braid::scope all(s);
+        for (int i = 0; i < 10; ++i) all.spawn({.after = {gate.id()}}, [&ran] { ++ran; });
+        s.post([&gate] { gate.finish(); });
+    }
+    EXPECT_EQ(ran, 10);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "call wait()"), 1U);
+}
+
+TEST_P(Scope, ThatIsNotWaitedForHandsItsFailureToTheHandler) {
+    braid::scheduler s(options());
+    {
+        braid::scope all(s);
+        all.post([] { throw std::runtime_error("planned"); });
+    }
+    EXPECT_EQ(notes_.count(&braid_test::recorder::lost), 1U);
+}
+
+TEST_P(Scope, LeftByAnExceptionCancelsWhatHasNotStartedAndLeavesNothingBehind) {
+    braid::scheduler s(options());
+    for (std::size_t round = 0; round < braid_test::scaled(200); ++round) {
+        std::atomic<int> begun{0}, ended{0};
+        try {
+            braid::scope all(s);
+            for (int i = 0; i < 4; ++i) {
+                all.post([&] {
+                    ++begun;
+                    ++ended;
+                });
+            }
+            throw std::runtime_error("planned");
+        } catch (const std::runtime_error&) {
+        }
+        ASSERT_EQ(begun, ended) << "one still runs";
+        const int after = begun;
+        s.wait(s.spawn([] {}));
+        ASSERT_EQ(begun, after) << "one began later";
+        if (GetParam() == 0) {
+            ASSERT_EQ(begun, 0) << "one that nobody had begun was not cancelled";
+        }
+    }
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log), 0U);
+}
+
+TEST_P(Scope, LeftByAnExceptionWaitsForTheTaskThatRunsAndBeginsNoOther) {
+    if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
+    braid::scheduler s(options());
+    std::atomic<bool> began{false}, ended{false};
+    std::atomic<int> others{0};
+    auto gate = s.begin({}, braid::empty);
+    const auto leave = [&] {
+        braid::scope all(s);
+        all.post([&](braid::task_context& task) {
+            began = true;
+            braid_test::until([&] { return task.cancelled(); });  // by the exception
+            gate.finish();
+            ended = true;
+        });
+        for (int i = 0; i < 10; ++i) all.spawn({.after = {gate.id()}}, [&others] { ++others; });
+        braid_test::until([&] { return began.load(); });
+        throw std::runtime_error("planned");
+    };
+    EXPECT_THROW(leave(), std::runtime_error);
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(others, 0);
+}
+
+TEST_P(Scope, MadeWhileAnExceptionPassesIsAsAnyOther) {
+    braid::scheduler s(options());
+    int ran = 0;
+    struct cleans_up {
+        braid::scheduler& s;
+        int& ran;
+        ~cleans_up() {
+            braid::scope all(s);
+            std::atomic<int> some{0};
+            for (int i = 0; i < 10; ++i) all.post([&some] { ++some; });
+            all.wait();
+            ran = some;
+        }
+    };
+    const auto leave = [&] {
+        const cleans_up last{s, ran};
+        throw std::runtime_error("planned");
+    };
+    EXPECT_THROW(leave(), std::runtime_error);
+    EXPECT_EQ(ran, 10);
+}
+
+TEST_P(Scope, InOneOfItsOwnTasksCannotEndAndSaysSo) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto destroy_it = [this] {
+        auto o = options();
+        o.log = {};
+        o.assertion = {[](void*, const char*, const char*, const char*, int) {}};
+        braid::scheduler s(o);
+        auto all = std::make_unique<braid::scope>(s);
+        s.wait(all->spawn({}, [&all] { all.reset(); }));
+    };
+    EXPECT_DEATH(destroy_it(), "destroyed in one of its own tasks");
 }
 
 TEST_P(Scope, WaitRethrowsOneFailureAndTheHandlerHasTheOthersByThen) {

@@ -95,7 +95,7 @@ private:
                                    .writes = {std::span(&numbers_[4 * i + j], 1)},
                                    .groups = {1 + (i == 5 ? 7U : 0U)},
                                    .after = {in_chain ? last : device::ticket{}},
-                                   .deadline = i % 5 == 4 ? microseconds(60) : braid::forever,
+                                   .deadline = i % 5 == 4 ? microseconds(60) : braid::no_limit,
                                    .retry = i % 3,
                                    .idempotent = i % 3 != 0,
                                    .priority = static_cast<braid::priority_level>(i % 3)});
@@ -103,7 +103,7 @@ private:
         if (i % 5 == 0) {
             one_.submit(t, *sequences_[i / 5],
                         {.after = {last},
-                         .deadline = i == 10 ? microseconds(90) : braid::forever,
+                         .deadline = i == 10 ? microseconds(90) : braid::no_limit,
                          .retry = 1,
                          .idempotent = true});
         }
@@ -193,7 +193,7 @@ void expect_no_column_empty(const device::processor_report& sum) {
 
 TEST_F(DeviceSeeds, EverySubmissionEndsOnceInSeedsThatRunFreely) {
     device::processor_report sum;
-    const std::size_t seeds = stress_scaled(1'000);
+    const std::size_t seeds = stress_scaled(300);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const outcome r = play(seed, false);
         expect_account(r.account);
@@ -207,7 +207,7 @@ TEST_F(DeviceSeeds, EverySubmissionEndsOnceInSeedsThatRunFreely) {
 
 TEST_F(DeviceSeeds, EverySubmissionEndsOnceUnderAChooserAndASeedIsARun) {
     device::processor_report sum;
-    const std::size_t seeds = sanitized ? 100 : 5'000;
+    const std::size_t seeds = stress_scaled(sanitized ? 1'000 : 500);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const outcome r = play(seed, true);
         expect_account(r.account);

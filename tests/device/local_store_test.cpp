@@ -571,7 +571,7 @@ outcome run_of(std::uint64_t seed) {
                             t, {.kernel = (i + j) % 5 == 0 ? slow : increment,
                                 .writes = {std::span(&r.numbers[4 * i + j], 1)},
                                 .after = {j % 2 == 1 ? last : ticket{}},
-                                .deadline = i % 5 == 4 ? microseconds(900) : braid::forever});
+                                .deadline = i % 5 == 4 ? microseconds(900) : braid::no_limit});
                     }
                     if (i == 7 && seed % 2 == 0) level.cancel();
                 }));

@@ -148,7 +148,7 @@ TEST_P(FrameLoop, BodiesTakeWhatTheyWantAndSlotsAreTheirsAlone) {
         shared += owner[f.slot].exchange(f.frame) != 0;
     });
     last.add([&](const braid::frame_context& f) { owner[f.slot].exchange(0); });
-    EXPECT_EQ(loop.slots(), 3U);
+    EXPECT_EQ(loop.slot_count(), 3U);
     for (int i = 0; i < 30; ++i) loop.advance();
     loop.finish();
     EXPECT_EQ(plain, 30);

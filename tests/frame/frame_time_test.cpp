@@ -368,6 +368,29 @@ TEST_P(Rate, SamplesArriveInOrderAndTheOldestGiveWay) {
     EXPECT_FALSE(pad.running());
 }
 
+TEST_P(Rate, ASampleThatWasTakenOrGaveWayIsHeldByNobodyElse) {
+    // Copied, never moved.
+    struct counted {
+        std::shared_ptr<int> held;
+        counted() = default;
+        explicit counted(std::shared_ptr<int> what) : held(std::move(what)) {}
+        counted(const counted&) = default;
+        counted& operator=(const counted&) = default;
+    };
+    const auto all = std::make_shared<int>(0);
+    braid::scheduler s(options());
+    braid::sampler<counted, 8> pad(s, {.name = "pad", .period = microseconds(100)},
+                                   [&all](const braid::rate_tick&) { return counted(all); });
+    braid_test::until([&] { return pad.dropped() > 20; });
+    pad.stop();
+    {
+        braid::sampler<counted, 8>::sample one;
+        while (pad.take(one)) {
+        }
+    }
+    EXPECT_EQ(all.use_count(), 1);
+}
+
 TEST_P(Rate, ATickThatThrowsIsReportedAndTheNextComes) {
     braid::scheduler s(options());
     {

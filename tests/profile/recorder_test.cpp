@@ -585,7 +585,7 @@ TEST(RecorderItself, TakesAnyNumberOfRecordsAndAnyTimeBetweenFlushes) {
          {std::size_t{0}, std::size_t{1}, range::least_ring_records, range::most_ring_records - 1,
           range::most_ring_records, SIZE_MAX - 1, SIZE_MAX}) {
         memory_sink sink;
-        profile::recorder r({.ring_records = records, .flush_every = braid::forever});
+        profile::recorder r({.ring_records = records, .flush_every = braid::no_limit});
         ASSERT_TRUE(r.start(sink));
         for (int i = 0; i < 100; ++i) profile::count("n", i);
         ASSERT_TRUE(r.stop());

@@ -36,7 +36,7 @@ public:
         return won_;
     }
     /// By a task.
-    void defer(braid::task_context& task, braid::nanoseconds deadline = braid::forever) {
+    void defer(braid::task_context& task, braid::nanoseconds deadline = braid::no_limit) {
         for (std::atomic<std::uint64_t>& id : ids_) {
             const completion_id armed =
                 task.defer({.deadline = deadline, .cancel = {&lets_go, &asked_}});
@@ -230,7 +230,7 @@ private:
     /// Every second pair has none.
     static braid::nanoseconds deadline_of(std::size_t i, std::mt19937& random) {
         if (i == to_deadline) return braid::nanoseconds{1};
-        if (i > to_deadline || i % 4 < 2) return braid::forever;
+        if (i > to_deadline || i % 4 < 2) return braid::no_limit;
         return braid::nanoseconds{static_cast<std::int64_t>(random() % 1'500'000)};
     }
     static bool lets_go(void* asked, completion_id) {

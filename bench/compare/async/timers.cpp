@@ -106,7 +106,7 @@ storm asio_storm() {
 
 rest idle(bool with_timer) {
     braid::scheduler b({.workers = 1, .main_thread = nullptr});
-    braid::timer far(b, {.in = with_timer ? braid::seconds(3'600) : braid::forever}, [] {});
+    braid::timer far(b, {.in = with_timer ? braid::seconds(3'600) : braid::no_limit}, [] {});
     return rest_of_others();
 }
 

@@ -39,7 +39,8 @@ braid_frames::braid_frames(unsigned workers, const frame_options& wish)
     : wish_(wish),
       scheduler_({.name = "arena",
                   .workers = static_cast<int>(workers),
-                  .log = {wish.stream.wanted ? &print_info : nullptr},
+                  .log = wish.stream.wanted ? braid::log_handler{&print_info}
+                                            : braid::log_handler::silent(),
                   .observer = records() ? &capture_ : nullptr}),
       loop_(scheduler_,
             {.name = "frame",

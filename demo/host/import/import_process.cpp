@@ -188,7 +188,8 @@ std::vector<aligned_array<std::byte>> import_models(const std::vector<std::files
 
     // The frames' scheduler comes later, and may be another library's. One worker, so that all are
     // read while this thread waits for the first.
-    braid::scheduler scheduler({.name = "importer", .workers = 1});
+    braid::scheduler scheduler(
+        {.name = "importer", .workers = 1, .log = braid::log_handler::silent()});
     std::vector<braid::future<aligned_array<std::byte>>> all;
     for (child& own : children)
         all.push_back(braid::co_spawn(scheduler, {.name = "import"}, import_one(own, limit)));

@@ -74,12 +74,12 @@ private:
 /// system watches, and under a chooser: what() is the sentence. After `deadline`, from now on, its
 /// code is deadline_passed. A wait goes on while the scheduler drains. `name` is a literal or
 /// outlives it. Cost: what a completion costs, and two calls into the system.
-inline auto readable(int descriptor, nanoseconds deadline = forever, const char* name = "readable",
+inline auto readable(int descriptor, nanoseconds deadline = no_limit, const char* name = "readable",
                      std::source_location where = std::source_location::current()) {
     return detail::fd_awaiter({descriptor, false, deadline, name, where});
 }
 /// Until writing would not block.
-inline auto writable(int descriptor, nanoseconds deadline = forever, const char* name = "writable",
+inline auto writable(int descriptor, nanoseconds deadline = no_limit, const char* name = "writable",
                      std::source_location where = std::source_location::current()) {
     return detail::fd_awaiter({descriptor, true, deadline, name, where});
 }

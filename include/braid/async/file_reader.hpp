@@ -75,7 +75,7 @@ struct read_options {
     std::uint64_t frame = some_frame;
     /// From now on; a read that is late fails with a completion_error, but not before the system
     /// has let go of the buffer.
-    nanoseconds deadline = forever;
+    nanoseconds deadline = no_limit;
     std::source_location where = std::source_location::current();
 };
 

@@ -104,9 +104,10 @@ concept message_callable = source_callable<F, std::span<T>> || std::is_invocable
 }  // namespace detail
 
 /// `f` is called as f(std::span<T>) for a batch, or as f(T&) for each message of one; either with a
-/// task_context& first. A T is default-constructed, moved in, moved out, and destroyed or moved
-/// over when its batch has been served. In the order in which they were pushed, and never two tasks
-/// at a time. What `f` throws is the task's failure; the rest of its batch is dropped.
+/// task_context& first. A T is default-constructed and moved in; when its batch has been served,
+/// also by a task that failed, T{} is assigned to it, so that what a message holds is given back
+/// then. In the order in which they were pushed, and never two tasks at a time. What `f` throws is
+/// the task's failure; the rest of its batch is dropped.
 ///
 /// push() makes the task where there is none. Without memory for that the messages wait for the
 /// next push(). A source must be destroyed before its scheduler. Cost: sizeof(T) + 8 bytes for each
@@ -178,12 +179,19 @@ private:
     }
     static void serve(void* self, task_context& task) {
         auto& s = *static_cast<message_source*>(self);
-        std::size_t count = 0;
-        while (count < s.most_ &&
-               s.queue_.pop_with([&](T& from) { s.batch_.data()[count] = std::move(from); })) {
-            ++count;
+        struct taken {
+            T* first;
+            std::size_t count = 0;
+            ~taken() {
+                for (std::size_t i = 0; i != count; ++i) first[i] = T{};
+            }
+        } batch{s.batch_.data()};
+        while (batch.count < s.most_ && s.queue_.pop_with([&batch](T& from) {
+            batch.first[batch.count] = std::exchange(from, T{});  // moving may be copying
+        })) {
+            ++batch.count;
         }
-        if (count != 0) s.body_.call(task, std::span<T>(s.batch_.data(), count));
+        if (batch.count != 0) s.body_.call(task, std::span<T>(batch.first, batch.count));
     }
     static bool left(const void* self) {
         return static_cast<const message_source*>(self)->size() != 0;

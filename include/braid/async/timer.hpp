@@ -16,7 +16,7 @@ BRAID_NAMESPACE_BEGIN
 
 struct timer_options {
     const char* name = "timer";  // of its tasks, too; outlives the timer
-    /// From now to the first tick; below 0 counts as 0. `forever`: not before restart().
+    /// From now to the first tick; below 0 counts as 0. `no_limit`: not before restart().
     nanoseconds in = {};
     /// From one tick to the next, on a grid that begins with the first: no delay adds up. 0 and
     /// below: there is one tick only.

@@ -1,6 +1,6 @@
 #pragma once
-// What the library has to say goes through these: it does not print, and it does not end the
-// program where no contract says so.
+// What the library has to say goes through these. It does not end the program where no contract
+// says so.
 
 #include "braid/base/export.hpp"
 #include "braid/base/version.hpp"
@@ -13,10 +13,18 @@ BRAID_NAMESPACE_BEGIN
 enum class log_level { info, warning, error };
 
 /// Called from any thread, several at once; must not call back into the scheduler.
-/// `message` is one sentence, valid during the call.
+/// `message` is one sentence, valid during the call. Without a function warnings and errors go to
+/// standard error, each a line "braid: <scheduler>: …": at most one a second of one kind in a
+/// scheduler, with how many were left out; messages that differ only in numbers and names are of
+/// one kind.
 struct log_handler {
     void (*function)(void* user, log_level level, const char* message) = nullptr;
     void* user = nullptr;
+
+    /// Nothing is said.
+    static constexpr log_handler silent() {
+        return {[](void*, log_level, const char*) {}};
+    }
 };
 
 /// A caller's mistake (see assert.hpp). When it returns, the operation is refused (an empty id,

@@ -40,7 +40,7 @@ public:
         do {
             const std::size_t begin = begin_of(seen), end = end_of(seen);
             if (begin >= end) return false;
-            piece = {begin, std::min(end, begin + 1 + (end - begin) / pieces)};
+            piece = {begin, (std::min)(end, begin + 1 + (end - begin) / pieces)};
         } while (!word_.compare_exchange_weak(seen, seen + piece.size(), relaxed, relaxed));
         return true;
     }

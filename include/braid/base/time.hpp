@@ -59,7 +59,7 @@ struct nanoseconds {
     constexpr explicit nanoseconds(std::int64_t ns) : value(ns) {}
 
     /// Any std::chrono duration, rounded towards zero. Too long for 64 bits, or infinite: the
-    /// longest, which is `forever`, or its negative. Not a number: 0.
+    /// longest, which is `no_limit`, or its negative. Not a number: 0.
     template <class Duration>
         requires requires(Duration d) {
             Duration::period::num;
@@ -83,7 +83,7 @@ constexpr nanoseconds seconds(std::int64_t s) {
 }
 
 /// A time-out that never comes.
-inline constexpr nanoseconds forever{INT64_MAX};
+inline constexpr nanoseconds no_limit{INT64_MAX};
 
 namespace detail {
 

@@ -30,7 +30,7 @@ public:
     /// What that share was not longer than, at most an eighth too much; 0 when there is nothing
     /// yet. `share`: 0 to 1. What is no number, or below, counts as 0, and more as 1.
     nanoseconds quantile(double share) const {
-        share = share > 0 ? std::min(share, 1.0) : 0;
+        share = share > 0 ? (std::min)(share, 1.0) : 0;
         const auto wanted = static_cast<std::uint64_t>(static_cast<double>(count()) * share);
         std::uint64_t sum = 0;
         for (std::size_t i = 0; i < bucket_count; ++i) {
@@ -38,7 +38,7 @@ public:
             sum += n;
             if (n != 0 && sum >= wanted) {
                 return nanoseconds{
-                    static_cast<std::int64_t>(std::min(last_of(i), longest_.load(relaxed)))};
+                    static_cast<std::int64_t>((std::min)(last_of(i), longest_.load(relaxed)))};
             }
         }
         return longest();

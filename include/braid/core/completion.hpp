@@ -119,10 +119,10 @@ struct completion_hint {
 struct completion_options {
     /// For messages and profiles. A literal, or text that outlives the task. Null: the task's.
     const char* name = nullptr;
-    /// From now on, by the clock of timers; 0 and less: at once. `forever`: none. A task that was
+    /// From now on, by the clock of timers; 0 and less: at once. `no_limit`: none. A task that was
     /// late fails with a completion_error. defer() is refused where there is no memory or thread
     /// for a timer.
-    nanoseconds deadline = forever;
+    nanoseconds deadline = no_limit;
     completion_hint cancel = {};
     /// Destroyed before the completion is visible as complete, by a thread of the scheduler, in a
     /// wait, or in complete(). Without `cancel` a completion that keeps something ends by

@@ -143,9 +143,9 @@ struct alignas(64) fork_stack {
     static constexpr std::uint32_t spare = 16;  // the most slots of one join
 
     /// `count` slots, and `spare` more after them, for a join that does not fit.
-    fork_stack(whole_seat* w, fork_slot* slots, std::uint32_t count)
-        : top(slots), pop_limit(slots), base(slots), end(slots + count), owner(w) {
-        for (std::uint32_t i = 0; i != count + spare; ++i) slots[i].stack = this;
+    fork_stack(whole_seat* w, fork_slot* first, std::uint32_t count)
+        : top(first), pop_limit(first), base(first), end(first + count), owner(w) {
+        for (std::uint32_t i = 0; i != count + spare; ++i) first[i].stack = this;
     }
 
     // ---- the owner's line ----

@@ -107,7 +107,7 @@ public:
     bool done(task_id id) const { return state(id) == task_state::done; }
 
     /// Works until the event is set (and takes it). False: the time is up.
-    BRAID_API bool do_work_while_waiting_for(event& e, nanoseconds timeout = forever);
+    BRAID_API bool do_work_while_waiting_for(event& e, nanoseconds timeout = no_limit);
     /// Runs tasks on this thread, as a worker would, until `stop` is set.
     BRAID_API void work_until(event& stop);
     /// Runs `f` while another thread stands in for this one. For calls that block.
@@ -152,7 +152,7 @@ public:
     /// Work will come in that time: workers sleep until shortly before (60 µs) and then poll, 0.2
     /// ms beyond it at most, so that the work finds them awake. For frame loops: call it after the
     /// last wait of a frame, while the workers are still awake; it costs a wake otherwise. The
-    /// latest call counts, and counts once; `forever` cancels it. Any thread.
+    /// latest call counts, and counts once; `no_limit` cancels it. Any thread.
     BRAID_API void expect_work(nanoseconds in);
 
     /// Returns when every thread of the scheduler, of its queues and with a rate is at rest between

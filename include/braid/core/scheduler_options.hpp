@@ -106,7 +106,7 @@ struct scheduler_options {
     /// Log the first time a wait parks a worker.
     bool warn_when_wait_parks = false;
     /// A shutdown waits for open completions, however long: somebody may still write into what they
-    /// keep. After so long each of them is logged, once. `forever`: never.
+    /// keep. After so long each of them is logged, once. `no_limit`: never.
     nanoseconds external_patience = seconds(10);
     /// Count and time tasks by name. Costs two clock reads per task.
     bool statistics = false;

@@ -51,12 +51,17 @@ struct scope_state {
 
 /// A set of tasks that are counted, waited for and cancelled together: the cheap way to know
 /// that many posted tasks are done. Tasks spawned by its tasks belong to it too. Any thread may
-/// add and cancel; it must be waited for (or be empty) before it is destroyed.
+/// add and cancel. wait() before it is destroyed: only there do failures come out.
 class scope {
 public:
     /// Made inside a task without an environment of its own, a scope has the task's.
     BRAID_API explicit scope(scheduler& s, on_failure policy = on_failure::go_on,
                              const task_environment& environment = {});
+    /// Returns when every task of the scope has ended, and helps with them. If an exception leaves
+    /// the block that the scope was made in, tasks that have not started are cancelled; otherwise a
+    /// warning says that wait() was forgotten. A failure that no wait() has rethrown goes to the
+    /// unobserved-exception handler. In one of its own tasks it could never return: that is
+    /// reported, and std::terminate ends the program.
     BRAID_API ~scope();
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
@@ -91,7 +96,11 @@ public:
     const detail::scope_state& internals() const { return state_; }
 
 private:
+    bool wait_until_ended(nanoseconds timeout, help policy);
+    void end_open_tasks();
+
     detail::scope_state state_;
+    const int exceptions_;  // in flight on the thread that made it
 };
 
 BRAID_NAMESPACE_END

@@ -37,7 +37,7 @@ struct import_options {
 
 /// Bytes [offset, offset + bytes) of a buffer.
 struct buffer_range {
-    static constexpr std::size_t to_the_end = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t to_the_end = (std::numeric_limits<std::size_t>::max)();
 
     buffer of;
     std::size_t offset = 0;

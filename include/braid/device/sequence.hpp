@@ -25,7 +25,7 @@ class sequence_state;
 /// How a sequence is submitted: each as the member of submission with that name.
 struct sequence_order {
     std::initializer_list<ticket> after = {};
-    nanoseconds deadline = forever;
+    nanoseconds deadline = no_limit;
     unsigned retry = 0;
     bool idempotent = false;
     priority_level priority = priority_level::normal;

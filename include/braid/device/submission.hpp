@@ -46,7 +46,7 @@ struct submission {
     std::initializer_list<ticket> after = {};
     /// From now on. Its task fails with a completion_error of completion_error::deadline_passed
     /// then; what it uses stays taken until the processor has let go of it.
-    nanoseconds deadline = forever;
+    nanoseconds deadline = no_limit;
     /// So many times it is run again if the processor is lost, 0..255, provided that it is
     /// idempotent and uses no buffers, which are lost, too.
     unsigned retry = 0;

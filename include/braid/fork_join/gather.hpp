@@ -251,7 +251,7 @@ void gather(Place&& place, std::size_t count, gathered<T>& into, Body&& body,
     into.need_pieces();
     constexpr std::size_t most = gathered<T>::most_pieces;
     const detail::even_pieces plan(
-        count, std::max(options.grain, detail::even_pieces(count, most).count()));
+        count, (std::max)(options.grain, detail::even_pieces(count, most).count()));
     const std::size_t pieces = plan.count();
     const auto run = [&](index_range r, fork_context c) {
         const auto arena = into.arenas_.borrow();

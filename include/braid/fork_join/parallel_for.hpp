@@ -192,7 +192,7 @@ void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_opti
     detail::at_place(place, options.name, [&](fork_context c) {
         detail::units_of_loop units{
             detail::by_range(body),
-            {count, std::max(options.grain, count / detail::shared_range::capacity + 1)},
+            {count, (std::max)(options.grain, count / detail::shared_range::capacity + 1)},
             detail::fork_access::identity_of_pieces(c)};
         detail::loop(c, {0, units.pieces.count()}, units);
     });

@@ -98,8 +98,8 @@ class pipeline_run {
         struct room {
             std::size_t bytes = 1, alignment = 1;
         } most;
-        ((most.bytes = std::max(most.bytes, sizeof(item<First + 2 * I>)),
-          most.alignment = std::max(most.alignment, alignof(item<First + 2 * I>))),
+        ((most.bytes = (std::max)(most.bytes, sizeof(item<First + 2 * I>)),
+          most.alignment = (std::max)(most.alignment, alignof(item<First + 2 * I>))),
          ...);
         return most;
     }(std::make_index_sequence<(count - First + 1) / 2>());

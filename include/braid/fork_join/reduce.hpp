@@ -101,7 +101,7 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
     using out_step = std::iter_difference_t<Out>;
     const auto n = static_cast<std::size_t>(std::ranges::distance(in));
     const auto at = [&](std::size_t i) -> decltype(auto) { return first[static_cast<step>(i)]; };
-    const std::size_t grain = std::max(o.grain, even_pieces(n, most).count());
+    const std::size_t grain = (std::max)(o.grain, even_pieces(n, most).count());
     const fixed_pieces pieces(n, o.grain != 0 ? grain : 0, most);
     // One element; `before` is what comes before it, and before the next one afterwards.
     const auto scan_one = [&](std::size_t k, T& before) {

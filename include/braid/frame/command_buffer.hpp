@@ -270,7 +270,7 @@ private:
     }
     bool reserve(std::size_t n) {
         if (n <= capacity_) return true;
-        const std::size_t wanted = std::max(n, 2 * capacity_);
+        const std::size_t wanted = (std::max)(n, 2 * capacity_);
         void* bytes = detail::frame_allocate(rt_, wanted * sizeof(entry), alignof(entry));
         if (bytes == nullptr) return false;
         detail::frame_release(rt_, sorted_, capacity_ * sizeof(entry), alignof(entry));

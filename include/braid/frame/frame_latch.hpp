@@ -9,7 +9,7 @@
 BRAID_NAMESPACE_BEGIN
 
 /// What the renderer found out (what was hidden, what lies below the cursor) comes back to
-/// simulation: frame n sees what frame n - slots() has put, which is complete at the loop's
+/// simulation: frame n sees what frame n - slot_count() has put, which is complete at the loop's
 /// greatest depth, and at every smaller one as well. With depth 1: one frame later than in a serial
 /// loop.
 template <class T>
@@ -17,7 +17,7 @@ class frame_latch {
 public:
     /// `before`: what frames see for which there is nothing.
     explicit frame_latch(const frame_loop& loop, const T& before = T())
-        : delay_(loop.slots()), before_(before) {}
+        : delay_(loop.slot_count()), before_(before) {}
 
     /// One body of each frame, in any of its stages; once.
     void put(std::uint64_t frame, T value) {

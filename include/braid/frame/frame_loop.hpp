@@ -74,7 +74,7 @@ public:
     BRAID_API bool set_depth(unsigned depth);
     BRAID_API unsigned depth() const;
     /// Frames that may be in flight at the depth that it was made with: that plus 1.
-    BRAID_API unsigned slots() const;
+    BRAID_API unsigned slot_count() const;
 
     /// The record of frame completed(). The reference is good until the next call.
     BRAID_API const frame_record& record() const;

@@ -30,7 +30,7 @@ struct body_manner {
 /// long as the body runs.
 struct frame_context {
     std::uint64_t frame;  // its number; the first is 1
-    unsigned slot;        // frame % frame_loop::slots(): no other frame in flight has it
+    unsigned slot;        // frame % frame_loop::slot_count(): no other frame in flight has it
     bool serial;          // the stage runs on one thread now
     frame_arena& arena;   // this frame's memory
     task_context& task;

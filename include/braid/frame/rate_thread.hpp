@@ -136,7 +136,8 @@ public:
     /// The oldest sample. Any thread. False: there is none.
     bool take(sample& to) {
         thread_.point();
-        return queue_.pop_with([&to](sample& from) { to = std::move(from); });
+        // Moving may be copying, and what a sample holds is given back now.
+        return queue_.pop_with([&to](sample& from) { to = std::exchange(from, sample{}); });
     }
     std::uint64_t dropped() const { return dropped_.load(relaxed); }
     bool running() const { return thread_.running(); }
@@ -147,7 +148,8 @@ private:
     void push(sample&& fresh) {
         while (!queue_.push_with([&fresh](sample& to) { to = std::move(fresh); })) {
             // relaxed: a count.
-            if (queue_.pop_with([](sample&) {})) dropped_.fetch_add(1, relaxed);
+            if (queue_.pop_with([](sample& oldest) { oldest = sample{}; }))
+                dropped_.fetch_add(1, relaxed);
         }
     }
 

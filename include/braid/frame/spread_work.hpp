@@ -171,7 +171,7 @@ private:
         j->destroy(rt_, j);
     }
     void note_chunk(job& j, std::int64_t took) {
-        j.expected = std::max(j.expected - j.expected / 8, took);
+        j.expected = (std::max)(j.expected - j.expected / 8, took);
         if (took <= statistics_.longest_chunk.value) return;
         statistics_.longest_chunk = nanoseconds{took};
         statistics_.longest_in = j.name;

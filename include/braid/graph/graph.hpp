@@ -215,7 +215,7 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
         const auto piece = [&body = f, size, all](std::size_t i) {
             // The first ones are longer by one when it does not come out even.
             const std::size_t least = size / all, more = size % all;
-            const std::size_t first = i * least + std::min(i, more);
+            const std::size_t first = i * least + (std::min)(i, more);
             detail::call_range(body, first, first + least + (i < more ? 1 : 0));
         };
         if (all == 1) return piece(0);

@@ -30,7 +30,7 @@ struct page_cache_options {
     /// That pages take, those that are being loaded included, with what they were packed in.
     std::size_t resident_bytes = std::size_t{16} << 20;
     /// What frame n has used stays until begin_frame(n + frames_in_flight). 1 …
-    /// most_frames_in_flight; a frame_loop's slots().
+    /// most_frames_in_flight; a frame_loop's slot_count().
     unsigned frames_in_flight = 1;
     /// How often a read that fails is made again; a page whose checksum is wrong is read once more
     /// at most. 0 … most_retries.

@@ -1,5 +1,7 @@
 #include "core/control/limits.hpp"
 
+#include "base/standard_error.hpp"
+
 #include <cinttypes>
 #include <cstdio>
 
@@ -27,12 +29,12 @@ void limiter::report(const char* name, std::uint64_t was, std::uint64_t is) cons
 }
 
 void limiter::report_text(const char* name, const char* was, const char* is) const {
-    const log_handler& log = scheduler_.log;
-    if (log.function == nullptr) return;
     char text[256];
     std::snprintf(text, sizeof text, "%s: %s::%s = %s is out of range and counts as %s",
                   scheduler_.name, options_, name, was, is);
-    log.function(log.user, log_level::warning, text);
+    const log_handler& log = scheduler_.log;
+    if (log.function != nullptr) return log.function(log.user, log_level::warning, text);
+    standard_error::say(nullptr, log_level::warning, text);
 }
 
 scheduler_options within_limits(scheduler_options o) {

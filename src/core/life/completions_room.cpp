@@ -48,7 +48,7 @@ completion_id completions_room::await_outside(life_seat& w, std::uint32_t runnin
 
 completion_id completions_room::make(life_seat& w, task_id running, completion_options& with,
                                      awaited_by by) {
-    const bool more = with.keep || with.deadline.value != forever.value;
+    const bool more = with.keep || with.deadline.value != no_limit.value;
     const std::uint32_t extra = more ? take_extra(w) : no_index;
     if (more && extra == no_index) return {};
     const std::uint32_t index = take_slot(w);
@@ -109,7 +109,7 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
                             .facts = &facts});
     }
     if (by != awaited_by::nobody && observed()) report(w, event_kind::edge, running, id);
-    const bool timed = with.deadline.value != forever.value;
+    const bool timed = with.deadline.value != no_limit.value;
     // With a share for the timer's number, which the end reads.
     const std::uint32_t shares = timed ? 2 : 1;
     if (scope_of(s.environment.load(relaxed)) != nullptr) {

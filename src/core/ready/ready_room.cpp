@@ -180,10 +180,24 @@ bool ready_room::may_steal(ready_seat& w) const {
     return direct_work(w);
 }
 
+/// A task that yields goes through the list for all, and a thread that takes from it need not look
+/// at the rings of others: tasks that yield again and again would keep what lies there for ever.
+bool ready_room::others_come_first(unsigned level) {
+    if (overflow_[level].size(relaxed) == 0) return false;
+    // relaxed: a count that orders nothing; that two threads both steal, or one of them late, does
+    // no harm.
+    return refills_[level].fetch_add(1, relaxed) >= refills_in_a_row;
+}
+
 task_id ready_room::ready_at(ready_seat& w, unsigned level, bool may_steal) {
     if (const task_id id = direct_task(w, level)) return id;
     if (level == high_level && !urgent_ready()) return {};
     std::uint64_t id = w.ready[level].pop();
+    if (id == 0 && others_come_first(level)) {
+        id = steal(w, level).value;
+        // relaxed: see there. While there is something, each second turn is that of the others.
+        refills_[level].store(id != 0 ? refills_in_a_row - 1 : 0, relaxed);
+    }
     if (id == 0 && refill_from_overflow(w, level)) id = w.ready[level].pop();
     if (id == 0 && (may_steal || level == high_level)) id = steal(w, level).value;
     if (id != 0) count_taken(level);

@@ -114,9 +114,11 @@ private:
     bool sees_unclaimed(ready_seat& w, std::int64_t now) const;
 
     static constexpr std::size_t overflow_batch = 64;
+    static constexpr std::uint32_t refills_in_a_row = 32;
 
     void put_in_overflow(ready_seat& w, task_id id, unsigned level);
     bool refill_from_overflow(ready_seat& w, unsigned level);
+    bool others_come_first(unsigned level);
     task_id take_at(ready_seat& w, unsigned level, id_test wanted, std::size_t look_at,
                     bool newest);
     bool take_out(ready_seat& w, task_id id, unsigned level);
@@ -135,6 +137,8 @@ private:
     // Tasks of the high level that lie in queues: others look for them before their own.
     alignas(64) atomic<std::int32_t> high_ready_{0};
     task_list overflow_[level_count];
+    // From the list of that level, by all threads, since one of them stole before it took there.
+    atomic<std::uint32_t> refills_[level_count] = {};
 };
 
 template <class F>

@@ -24,6 +24,7 @@ report_room::report_room(const scheduler_options& o, bool identified)
       plain_ways_(!identified && !o.statistics),
       options_(o),
       memory_(o.memory, o.memory_budget_bytes, o.out_of_memory) {
+    if (o.log.function == nullptr) options_.log = standard_error_.handler();
     if (o.assertion.function == nullptr) options_.assertion = {&log_misuse, &options_.log};
 }
 
@@ -60,7 +61,6 @@ void report_room::report_seated(const report_seat& w) const {
 }
 
 void report_room::log(log_level level, const char* format, ...) const {
-    if (options_.log.function == nullptr) return;
     char text[512];
     std::va_list arguments;
     va_start(arguments, format);

@@ -3,6 +3,7 @@
 // and durations. With none of them installed each costs one predictable branch.
 
 #include "base/accounted_memory.hpp"
+#include "base/standard_error.hpp"
 #include "braid/base/assert.hpp"
 #include "braid/base/mutex.hpp"
 #include "braid/core/observer.hpp"
@@ -103,6 +104,7 @@ private:
     const std::atomic<std::uint32_t>* watches_;  // the same; 1 without plain_ways
     bool plain_ways_;                            // no statistics, no stable ids
     scheduler_options options_;
+    standard_error standard_error_;  // where the program has no log
     accounted_memory memory_;
 };
 

@@ -36,7 +36,7 @@ void wait_room::wait_for_branch(wait_seat& w, fork_slot& branch) {
         }
         active_policy::relax();
     }
-    wait(w, {.branch = &branch}, forever, help::needed, nullptr);
+    wait(w, {.branch = &branch}, no_limit, help::needed, nullptr);
 }
 
 bool wait_room::steal_needed_branch(wait_seat& w, const wait_target& target) {

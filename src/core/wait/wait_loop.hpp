@@ -28,7 +28,7 @@ public:
 
 private:
     static std::int64_t deadline_of(const wait_room& rt, nanoseconds timeout) {
-        if (timeout == forever) return INT64_MAX;
+        if (timeout == no_limit) return INT64_MAX;
         return deadline_after(now(rt), timeout);
     }
     /// With a chooser time passes when it says so.

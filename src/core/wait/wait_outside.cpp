@@ -81,7 +81,7 @@ bool wait_room::wait_here(const wait_target& target, nanoseconds timeout, help p
     if (how != outside::seated) return how == outside::over;
     sit_down_as_guest(*guest.seat);
     const nanoseconds left =
-        timeout == forever ? forever : nanoseconds{deadline - active_policy::now()};
+        timeout == no_limit ? no_limit : nanoseconds{deadline - active_policy::now()};
     return wait(*guest.seat, target, left, policy, received);
 }
 

@@ -105,7 +105,7 @@ TEST_P(ExpectWork, ThatNeverComesLetsEverybodySleepAgain) {
         });
     }
     for (auto& t : threads) t.join();
-    s.expect_work(braid::forever);  // takes it back
+    s.expect_work(braid::no_limit);  // takes it back
     s.shut_down();
     EXPECT_EQ(ran, 150);
 }
