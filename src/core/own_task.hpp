@@ -133,7 +133,9 @@ template <class Kind>
 inline constexpr task_kind kind_of{&Kind::run, &Kind::ended};
 
 /// A mistake in the options is reported; false.
-inline bool good_options(const runtime& rt, const task_options& o) { return rt.good_options(o); }
+inline bool good_options(const runtime& rt, const task_options& o) {
+    return rt.good_options(rt, o);
+}
 void free_own_task(runtime& rt, seat& w, std::uint32_t index);
 /// What make_own_task() does for every kind.
 std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, const task_kind& kind);

@@ -2,6 +2,7 @@
 #include "braid/core/scheduler.hpp"
 
 #include "braid/core/error.hpp"
+#include "braid/core/event.hpp"
 #include "braid/core/future.hpp"
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
@@ -71,12 +72,24 @@ task_state scheduler::state(task_id id) const {
     return rt_->state_of(id);
 }
 
+namespace {
+
+/// A wait for an event of another scheduler would never hear of it.
+bool is_own(const detail::runtime& rt, event& e) {
+    return BRAID_EXPECT(rt.options().assertion, &e.internals().rt == &rt,
+                        "the event is another scheduler's: wait for it there");
+}
+
+}  // namespace
+
 bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
+    if (!is_own(*rt_, e)) return false;
     const long_call call(*rt_);
     return rt_->wait_here({.signal = &e}, timeout, help::any, nullptr);
 }
 
 void scheduler::work_until(event& stop) {
+    if (!is_own(*rt_, stop)) return;
     const long_call call(*rt_);
     rt_->wait_here({.signal = &stop, .run_everything = true}, no_limit, help::any, nullptr);
 }

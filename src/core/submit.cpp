@@ -1,4 +1,5 @@
 // The doors by which closure.hpp makes tasks: they find the caller's seat and go to life/.
+#include "braid/core/scope.hpp"
 #include "core/control/seat_lease.hpp"
 
 BRAID_NAMESPACE_BEGIN
@@ -59,6 +60,10 @@ namespace {
 }  // namespace
 
 draft open_plain(runtime& rt, whole_seat* w, const plain_options& o) {
+    if (o.within != nullptr && &o.within->internals().rt != &rt) [[unlikely]] {
+        BRAID_EXPECT(rt.options().assertion, false, "`within` is a scope of another scheduler");
+        return {};
+    }
     if (w == nullptr) w = rt.bound();
     if (w == nullptr || !rt.unwatched()) return open_watched(rt, w, o);
     const draft d = rt.open_plain(*w, o.within, o.name, o.kind);

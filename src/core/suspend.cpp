@@ -35,7 +35,7 @@ bool go_on_in(task_context& context, task_class as) {
 }
 
 bool go_on_at(task_context& context, thread_ref on) {
-    return runtime_of_body(context).go_on_at(slot_of_body(context), on);
+    return runtime_of_body(context).go_on_at(*context.internals().seat, slot_of_body(context), on);
 }
 
 std::int64_t clock_of(task_context& context) { return runtime_of_body(context).clock(); }

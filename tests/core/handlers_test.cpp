@@ -35,6 +35,64 @@ TEST_P(Handlers, ACallersMistakeGoesToTheAssertionHandlerAndIsRefused) {
     EXPECT_EQ(notes_.count(&recorder::misuse), 3U);
 }
 
+TEST_P(Handlers, ATaskAfterAnIdThatWasNeverIssuedIsRefused) {
+    braid::scheduler s(options());
+    const braid::task_id never{0x7777'0000'0001};
+    const braid::task_id some[] = {{}, never};
+    std::atomic<int> ran{0};
+    const auto body = [&ran] { ++ran; };
+    EXPECT_FALSE(s.spawn({.after = {never}}, body));
+    EXPECT_FALSE(s.spawn({.after_all = {some, 2}}, body));
+    EXPECT_FALSE(s.spawn({.after_any = {never}}, body));
+    EXPECT_FALSE(s.async({.after = {never}}, body).id());
+    EXPECT_EQ(notes_.count(&recorder::misuse, "never issued"), 4U);
+    const braid::task_id done = s.spawn([] {});
+    s.wait(done);
+    EXPECT_TRUE(s.spawn({.after = {{}, done}}, body)) << "complete ones and empty ids are skipped";
+    s.shut_down();
+    EXPECT_EQ(ran, 1);
+    expect_all_ended(s);
+}
+
+TEST_P(Handlers, AChildAfterItsParentIsRefused) {
+    braid::scheduler s(options());
+    std::atomic<int> ran{0};
+    auto outer = s.begin({}, braid::empty);
+    auto inner = s.begin({.parent = outer.id()}, braid::empty);
+    EXPECT_FALSE(s.spawn({.after = {outer.id()}, .parent = inner.id()}, [&ran] { ++ran; }));
+    EXPECT_FALSE(s.spawn({.after = {inner.id()}, .parent = inner.id()}, [&ran] { ++ran; }));
+    EXPECT_EQ(notes_.count(&recorder::misuse, "waits for it"), 2U);
+    EXPECT_TRUE(s.spawn({.after = {inner.id()}, .parent = outer.id()}, [&ran] { ++ran; }));
+    inner.finish();
+    outer.finish();
+    s.shut_down();
+    EXPECT_EQ(ran, 1);
+}
+
+TEST_P(Handlers, WhatBelongsToAnotherSchedulerIsRefused) {
+    braid::scheduler s(options()), other(options());
+    std::atomic<int> ran{0};
+    const auto body = [&ran] { ++ran; };
+    braid::resource theirs(other);
+    EXPECT_FALSE(s.spawn({.uses = {&theirs}}, body));
+    EXPECT_FALSE(s.spawn({.uses = {nullptr}}, body));
+    EXPECT_EQ(notes_.count(&recorder::misuse, "resource of another"), 2U);
+    braid::scope foreign(other);
+    EXPECT_FALSE(s.spawn({.within = &foreign}, body));
+    EXPECT_FALSE(s.spawn({.priority = braid::priority_level::high, .within = &foreign}, body));
+    s.post({.within = &foreign}, body);
+    EXPECT_EQ(notes_.count(&recorder::misuse, "scope of another"), 3U);
+    braid::event signal(other);
+    signal.set();
+    EXPECT_FALSE(s.do_work_while_waiting_for(signal));
+    s.work_until(signal);
+    EXPECT_EQ(notes_.count(&recorder::misuse, "event is another"), 2U);
+    EXPECT_TRUE(signal.is_set()) << "nobody has taken it";
+    s.shut_down();
+    EXPECT_EQ(ran, 0);
+    EXPECT_EQ(foreign.account().created, 0U);
+}
+
 TEST_P(Handlers, AnExceptionThatNobodyReceivesGoesToItsHandlerWithTheTasksName) {
     braid::scheduler s(options());
     s.post({.name = "lost"}, [] { throw 1; });

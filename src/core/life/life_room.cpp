@@ -33,19 +33,9 @@ const task_environment* life_room::environment_for(const life_seat& w,
 }
 
 /// False: no memory.
-bool life_room::depend(life_seat& w, std::uint32_t index, const task_options& o,
-                       task_id predecessor, bool any_outcome) {
-    const assertion_handler& misuse = options().assertion;
+bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome) {
     const task_id id = id_of(index);
     if (!predecessor) return true;
-    if (!BRAID_EXPECT(misuse, predecessor != id && state_of(predecessor) != task_state::unknown,
-                      "`after` holds an id that this scheduler never issued")) {
-        return true;
-    }
-    if (o.parent && !BRAID_EXPECT(misuse, !descends(index, predecessor),
-                                  "a child cannot wait for its parent, which waits for it")) {
-        return true;
-    }
     const link edge = link_edge(w, index, predecessor, any_outcome);
     if (edge == link::no_memory) return false;
     // Also to a task that is complete: what it wrote comes before this one.
@@ -57,7 +47,7 @@ bool life_room::depend(life_seat& w, std::uint32_t index, const task_options& o,
 bool life_room::depend_on_all(life_seat& w, std::uint32_t index, const task_options& o) {
     const auto all = [&](const task_id* first, std::size_t count, bool any_outcome) {
         for (const task_id* p = first; p != first + count; ++p) {
-            if (!depend(w, index, o, *p, any_outcome)) return false;
+            if (!depend(w, index, *p, any_outcome)) return false;
         }
         return true;
     };
@@ -100,7 +90,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
             o.name != nullptr ? o.name : "");
         return {};
     }
-    if (!good_options(o) ||
+    if (!good_options(w.rt, o) ||
         !BRAID_EXPECT(options().assertion, !o.parent || is_open(o.parent),
                       "add children only to a task that is open: while it runs, while another "
                       "child is open, or before finish()")) {

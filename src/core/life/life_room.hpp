@@ -39,8 +39,8 @@ public:
     static std::uint16_t flags_of(const task_options& options);
     using task_room::level_of;
     static std::uint8_t level_of(const task_options& options);
-    /// A mistake in them is reported; false.
-    bool good_options(const task_options& options) const;
+    /// A mistake in them is reported; false. `self`: this.
+    bool good_options(const runtime& self, const task_options& options) const;
     /// A detail_block by the options. False: no memory.
     bool fill_detail(life_seat& w, slot& s, const task_options& o, draft_kind kind);
 
@@ -106,10 +106,10 @@ protected:
     slot* new_task(life_seat& w, const first_words& with, bool may_block = true) noexcept;
 
 private:
+    bool good_predecessor(const task_options& o, task_id predecessor) const;
     bool add_to_parent(slot& s, task_id parent);
     const task_environment* environment_for(const life_seat& w, const task_options& o) const;
-    bool depend(life_seat& w, std::uint32_t index, const task_options& o, task_id predecessor,
-                bool any_outcome);
+    bool depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome);
     bool depend_on_all(life_seat& w, std::uint32_t index, const task_options& o);
     bool report_end(life_seat& w, slot& s, task_id id, bool posted);
     bool drop_own_share(life_seat& w, slot& s, std::uint32_t index) {

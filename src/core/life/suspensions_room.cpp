@@ -82,11 +82,11 @@ bool suspensions_room::go_on_in(std::uint32_t index, task_class as) {
     return true;
 }
 
-bool suspensions_room::go_on_at(std::uint32_t index, thread_ref on) {
+bool suspensions_room::go_on_at(const life_seat& w, std::uint32_t index, thread_ref on) {
     task_options there;
     there.on = on;
     if (!BRAID_EXPECT(misuse(), static_cast<bool>(on), "resume_on() wants a thread") ||
-        !good_options(there)) {
+        !good_options(w.rt, there)) {
         return false;
     }
     go_on_in(index, task_class::frame);
