@@ -48,29 +48,8 @@ bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_
     return true;
 }
 
-/// An id does not know its scheduler: one of another scheduler's that was issued here, too, passes.
-bool life_room::good_predecessor(const task_options& o, task_id predecessor) const {
-    const assertion_handler& misuse = options().assertion;
-    if (!predecessor) return true;
-    return BRAID_EXPECT(misuse, state_of(predecessor) != task_state::unknown,
-                        "`after` holds an id that this scheduler never issued") &&
-           BRAID_EXPECT(
-               misuse,
-               !o.parent || !is_open(o.parent) || !descends(index_of(o.parent.value), predecessor),
-               "a child cannot wait for its parent, which waits for it");
-}
-
 bool life_room::good_options(const runtime& self, const task_options& o) const {
     const assertion_handler& misuse = options().assertion;
-    for (const task_id id : o.after) {
-        if (!good_predecessor(o, id)) return false;
-    }
-    for (std::size_t i = 0; i != o.after_all.size; ++i) {
-        if (!good_predecessor(o, o.after_all.data[i])) return false;
-    }
-    for (const task_id id : o.after_any) {
-        if (!good_predecessor(o, id)) return false;
-    }
     for (resource* const r : o.uses) {
         if (!BRAID_EXPECT(misuse, r != nullptr && &r->internals().rt == &self,
                           "`uses` holds a resource of another scheduler, or none")) {
