@@ -620,7 +620,7 @@ TEST_P(FileReader, WithoutMemoryAReadFailsAndNothingIsLost) {
                 try {
                     if (then) s.wait_for(then, braid::no_limit);
                 } catch (const std::bad_alloc&) {
-                    // Of the read; a waiter that comes later hears nothing of it.
+                    // The read has failed; a waiter that comes later hears nothing of it.
                 }
                 const auto n = io.statistics();
                 EXPECT_EQ(n.asked, n.read + n.failed + n.cancelled);
