@@ -32,21 +32,21 @@ const task_environment* life_room::environment_for(const life_seat& w,
     return w.top != nullptr ? slot_at(w.top->slot).environment.load(relaxed) : nullptr;
 }
 
-/// An id does not know its scheduler: one of another scheduler's that was issued here, too, passes.
-[[gnu::always_inline]] inline bool life_room::good_predecessor(const task_options& o,
-                                                               task_id predecessor) const {
-    const assertion_handler& misuse = options().assertion;
-    if (!predecessor) return true;
-    return BRAID_EXPECT(misuse, state_of(predecessor) != task_state::unknown,
-                        "`after` holds an id that this scheduler never issued") &&
-           BRAID_EXPECT(misuse, !o.parent || !descends(index_of(o.parent.value), predecessor),
-                        "a child cannot wait for its parent, which waits for it");
-}
-
-/// False: no memory.
+/// False: no memory, or refused. An id does not know its scheduler: one of another scheduler's that
+/// was issued here, too, passes.
 bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome) {
+    const assertion_handler& misuse = options().assertion;
     const task_id id = id_of(index);
     if (!predecessor) return true;
+    if (!BRAID_EXPECT(misuse, predecessor != id && state_of(predecessor) != task_state::unknown,
+                      "`after` holds an id that this scheduler never issued")) {
+        return false;
+    }
+    if (slot_at(index).parent.load(relaxed) != no_index &&
+        !BRAID_EXPECT(misuse, !descends(index, predecessor),
+                      "a child cannot wait for its parent, which waits for it")) {
+        return false;
+    }
     const link edge = link_edge(w, index, predecessor, any_outcome);
     if (edge == link::no_memory) return false;
     // Also to a task that is complete: what it wrote comes before this one.
@@ -58,13 +58,7 @@ bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, b
 bool life_room::depend_on_all(life_seat& w, std::uint32_t index, const task_options& o) {
     const auto all = [&](const task_id* first, std::size_t count, bool any_outcome) {
         for (const task_id* p = first; p != first + count; ++p) {
-            // Until this task was opened its id was not issued either.
-            const bool is_own = *p == id_of(index);
-            if (!BRAID_EXPECT(options().assertion, !is_own,
-                              "`after` holds an id that this scheduler never issued")) {
-                return false;
-            }
-            if (!good_predecessor(o, *p) || !depend(w, index, *p, any_outcome)) return false;
+            if (!depend(w, index, *p, any_outcome)) return false;
         }
         return true;
     };

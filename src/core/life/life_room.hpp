@@ -106,7 +106,6 @@ protected:
     slot* new_task(life_seat& w, const first_words& with, bool may_block = true) noexcept;
 
 private:
-    bool good_predecessor(const task_options& o, task_id predecessor) const;
     bool add_to_parent(slot& s, task_id parent);
     const task_environment* environment_for(const life_seat& w, const task_options& o) const;
     bool depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome);
