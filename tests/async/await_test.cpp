@@ -581,7 +581,7 @@ TEST_P(Await, YieldingForEverKeepsNoReadyTaskFromRunning) {
     for (auto& one : yielders) one.get();
 }
 
-TEST_P(Await, AYielderIsResumedAtMost64TimesBeforeAReadyTaskBegins) {
+TEST_P(Await, AYielderIsResumedAtMost64TimesBeforeTheOldestTaskOfARingBegins) {
     // All on one worker, so that nothing but turns decides.
     if (GetParam() != 1) GTEST_SKIP() << "needs one worker";
     braid::scheduler s(options());

@@ -148,7 +148,7 @@ TEST_P(MessageSource, KeepsNothingOfMessagesThatWereServed) {
     message_source<counted> inbox(s, {.capacity = 8, .batch = 4}, [](std::span<counted>) {});
     for (int i = 0; i < 8; ++i) EXPECT_TRUE(inbox.push(counted(holders)));
     while (inbox.size() != 0 || !s.done(inbox.task())) s.wait(inbox.task());
-    EXPECT_EQ(holders, 0);
+    braid_test::until([&] { return holders == 0; });  // the last task may not be the newest yet
 }
 
 TEST_P(MessageSource, KeepsNothingOfABatchThatFailed) {
@@ -163,7 +163,7 @@ TEST_P(MessageSource, KeepsNothingOfABatchThatFailed) {
         } catch (const std::runtime_error&) {
         }
     }
-    EXPECT_EQ(holders, 0);
+    braid_test::until([&] { return holders == 0; });
 }
 
 TEST_P(MessageSource, ThatOutlivesItsSchedulerIsReported) {

@@ -91,13 +91,18 @@ TEST_P(Scope, ThatIsNotWaitedForWaitsAndSaysThatWaitWasForgotten) {
     braid::scheduler s(options());
     std::atomic<int> ran{0};
     auto gate = s.begin({}, braid::empty);
+    const auto said = [this] { return notes_.count(&braid_test::recorder::log, "call wait()"); };
+    std::thread opener([&] {
+        braid_test::until([&] { return said() == 1; });
+        gate.finish();
+    });
     {
         braid::scope all(s);
         for (int i = 0; i < 10; ++i) all.spawn({.after = {gate.id()}}, [&ran] { ++ran; });
-        s.post([&gate] { gate.finish(); });
     }
     EXPECT_EQ(ran, 10);
-    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "call wait()"), 1U);
+    opener.join();
+    EXPECT_EQ(said(), 1U);
 }
 
 TEST_P(Scope, ThatIsNotWaitedForHandsItsFailureToTheHandler) {

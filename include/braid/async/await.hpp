@@ -249,9 +249,9 @@ inline auto sleep_until(std::int64_t moment, const char* name = "sleep_until",
                         std::source_location where = std::source_location::current()) {
     return detail::sleep_awaiter(nanoseconds(moment), true, name, where);
 }
-/// Behind the tasks that are ready now. However many tasks yield, and as often as they like: a
-/// ready task of the same priority or a higher one, which the thread may run, begins before any of
-/// them was resumed 64 times.
+/// Behind the tasks that are ready now. However often tasks yield, they keep no other one from
+/// running: a thread that has taken 32 times what yielded takes what lies with another thread, up
+/// to 32 tasks, and from then on each second time until nothing is left there.
 inline auto yield() { return detail::yield_awaiter(); }
 /// From here on it runs as a task of that class, on any of its threads: also one that had a thread
 /// of its own, or a set of workers.
