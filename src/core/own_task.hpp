@@ -88,16 +88,14 @@ public:
     }
     /// The thread that makes it ready may run it at once, as any other task of the normal level.
     bool is_plain() const {
-        constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed;
+        constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed | flag_error;
         return (slot_->flags.load(relaxed) & ~harmless) == flag_own_kind &&
                slot_->level.load(relaxed) == own_traits::normal;
     }
     bool failed() const { return slot_->has(flag_failed); }
-    /// relaxed: seen by the thread that drops the last share of it or of what waits for it. Returns
-    /// whether it had failed before.
-    bool set_failed() const {
-        return (slot_->flags.fetch_or(flag_failed, relaxed) & flag_failed) != 0;
-    }
+    /// Seen by the thread that drops the last share of it or of what waits for it. Returns whether
+    /// it had failed before.
+    bool set_failed() const { return (slot_->mark(flag_failed) & flag_failed) != 0; }
     /// In this round it completes without having run, and counts as cancelled.
     bool left_out() const { return slot_->has(flag_left_out); }
     /// relaxed: seen by the thread that drops the last of its counts, which the caller's end

@@ -69,7 +69,15 @@ bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
 
 task_state scheduler::state(task_id id) const {
     rt_->point();
-    return rt_->state_of(id);
+    const task_state now = rt_->state_of(id);
+    const std::uint16_t failure = now == task_state::done ? rt_->failure_of(id) : 0;
+    if (failure == 0) return now;
+    return (failure & detail::flag_cancel) != 0 ? task_state::cancelled : task_state::failed;
+}
+
+bool scheduler::done(task_id id) const {
+    rt_->point();
+    return rt_->state_of(id) == task_state::done;
 }
 
 namespace {

@@ -339,6 +339,33 @@ TEST_P(Graph, AFailureReachesTasksThatWaitForTheNode) {
     EXPECT_FALSE(ran);
 }
 
+TEST_P(Graph, ANodeRemembersThatItFailedUntilTheNextRun) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    braid::task_id of_node, of_next;
+    bool fails = true;
+    const auto bad = g.add([&](braid::task_context& task) {
+        of_node = task.id();
+        if (fails) throw std::runtime_error("bad");
+    });
+    g.precede(bad, g.add([&](braid::task_context& task) { of_next = task.id(); }));
+    EXPECT_THROW(g.run_and_wait(), std::runtime_error);
+    EXPECT_EQ(s.state(of_node), braid::task_state::failed);
+    std::atomic<int> ran{0};
+    const auto late = s.spawn({.after = {of_node}}, [&ran] { ++ran; });
+    s.wait(s.spawn({.after_any = {late}}, braid::empty));
+    EXPECT_EQ(s.state(late), braid::task_state::cancelled);
+    EXPECT_EQ(ran, 0);
+    const braid::task_id failed_before = of_node;
+    fails = false;
+    g.run_and_wait();
+    EXPECT_EQ(s.state(of_node), braid::task_state::done);
+    EXPECT_EQ(s.state(of_next), braid::task_state::done);
+    EXPECT_EQ(s.state(failed_before), braid::task_state::done) << "forgotten";
+    s.wait(s.spawn({.after = {failed_before}}, [&ran] { ++ran; }));
+    EXPECT_EQ(ran, 1);
+}
+
 TEST_P(Graph, WhatNobodyWaitedForIsReportedWhenItEnds) {
     std::atomic<int> reported{0};
     braid::scheduler_options o = options();

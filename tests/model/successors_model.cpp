@@ -268,6 +268,47 @@ struct reused_elsewhere : rl::test_suite<reused_elsewhere, 3> {
     }
 };
 
+/// A failed task's slot is used again by a task that is cancelled, and by one that succeeds. Who
+/// asks for one of them learns how that one ended, or nothing, and never how another one did.
+struct failed_slot : rl::test_suite<failed_slot, 3> {
+    words task;
+    atomic<std::uint16_t> flags;
+    atomic<std::uint32_t> given;
+
+    void before() {
+        open_words(task.open, task.successors, 7, 1);
+        flags.store(0, std::memory_order::relaxed);
+        given.store(0, std::memory_order::relaxed);
+    }
+    void thread(unsigned index) {
+        switch (index) {
+            case 0:
+                mark_failure(flags, flag_failed);
+                close_and_take(task.successors, 7);
+                given.store(1, std::memory_order::release);
+                break;
+            case 1:
+                while (given.load(std::memory_order::acquire) == 0) policy::relax();
+                flags.store(0, std::memory_order::relaxed);
+                open_words(task.open, task.successors, 8, 1);
+                mark_failure(flags, flag_cancel);
+                close_and_take(task.successors, 8);
+                flags.store(0, std::memory_order::relaxed);
+                open_words(task.open, task.successors, 9, 1);
+                close_and_take(task.successors, 9);
+                break;
+            case 2: {
+                const std::uint16_t first = failure_in(task.successors, flags, 7);
+                require(first == 0 || first == flag_failed, "how the first one ended");
+                const std::uint16_t second = failure_in(task.successors, flags, 8);
+                require(second == 0 || second == flag_cancel, "how the second one ended");
+                require(failure_in(task.successors, flags, 9) == 0, "the last one succeeds");
+                break;
+            }
+        }
+    }
+};
+
 /// A stale share: it comes before the end, and then the end waits for it, or not at all.
 struct stale_share : rl::test_suite<stale_share, 2> {
     words task;
@@ -309,6 +350,8 @@ int main() {
     good = good && explore_all<stale_ids>("successors: stale ids");
     good = good && explore_randomly<stale_ids>("successors: stale ids", 300'000);
     good = good && explore_bounded<reused_elsewhere>("successors: reused elsewhere", 3);
+    good = good && explore_bounded<failed_slot>("successors: failed slot", 3);
+    good = good && explore_randomly<failed_slot>("successors: failed slot", 300'000);
     good = good && explore_all<stale_share>("successors: stale share");
     return good ? 0 : 1;
 }

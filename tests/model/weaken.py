@@ -18,6 +18,7 @@ from hang_limit import HANG_LIMIT_S
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARKER, READY = "src/base/parker.hpp", "src/core/ready/ready_queue.hpp"
 SLEEPERS, WORDS = "src/core/seats/sleepers.hpp", "src/core/task/words.hpp"
+SLOT = "src/core/task/slot.hpp"
 FORK = "include/braid/core/fork_stack.hpp"
 BOUNDED = "include/braid/base/bounded_queue.hpp"
 FLOW = "include/braid/fork_join/pipeline_flow.hpp"
@@ -278,6 +279,14 @@ WEAKENED = {
     "words.mark_waited first acquire": (
         WORDS, "successors.load(acquire);  // as in state_in()",
         "successors.load(relaxed);  // as in state_in()", "successors", None),
+    "failure_in flags acquire": (
+        WORDS, "flags.load(acquire) & failure_flags", "flags.load(relaxed) & failure_flags",
+        "successors", None),
+    "failure_in looks once": (
+        WORDS, "failure == 0 || successors.load(relaxed) != over ? 0 : failure", "failure",
+        "successors", None),
+    "mark_failure release": (
+        SLOT, "flags.fetch_or(with, release)", "flags.fetch_or(with, relaxed)", "successors", None),
     "words.push_edge no generation": (
         WORDS, "generation_of(head) != generation || is_closed(head)) {", "is_closed(head)) {",
         "successors", None),

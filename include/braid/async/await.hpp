@@ -214,8 +214,9 @@ concept has_result = requires(T& awaiter) { awaiter.result(); };
 
 // ---- tasks -------------------------------------------------------------------------------------
 
-/// Until that task is complete. A thread that waits for the coroutine helps with it. Of a task that
-/// was complete before, an id says nothing but that.
+/// Until that task is complete. A thread that waits for the coroutine helps with it. For one that
+/// had failed before, task_failed is thrown, for one that had been cancelled task_cancelled; see
+/// task_state for how long an id remembers that.
 inline auto operator co_await(task_id id) { return detail::task_awaiter(id); }
 /// Until somebody has settled it and nothing is left of it: as `co_await id.task()`.
 inline auto operator co_await(completion_id id) { return detail::task_awaiter(id.task()); }

@@ -14,6 +14,14 @@ public:
     const char* what() const noexcept override;
 };
 
+/// Stands for the exception of a task that had failed before another task came after it or awaited
+/// its id. The exception itself went to the waiters and successors of that time, or to the handler
+/// for unobserved exceptions.
+class BRAID_API task_failed : public std::exception {
+public:
+    const char* what() const noexcept override;
+};
+
 /// Thrown by future::get() when the task ended without a value.
 class BRAID_API broken_promise : public std::exception {
 public:

@@ -95,8 +95,8 @@ public:
     // ---- waiting: any thread; hold no lock that a task may want ------------------------------
 
     /// Returns when the task is complete, running what it needs meanwhile. Rethrows the task's
-    /// failure when the task completed during the wait; a bare id of a task that completed
-    /// earlier only says "done". A cancelled task throws task_cancelled.
+    /// failure when the task completed during the wait; a task that completed earlier only ends the
+    /// wait, and `state(id)` says how it ended. A cancelled task throws task_cancelled.
     BRAID_API void wait(task_id id, help policy = help::needed);
     /// False: the time is up; or the wait could never end, which was reported. Any `timeout`: see
     /// nanoseconds; 0 looks once and runs at most one piece of needed work. Without workers, and
@@ -104,7 +104,8 @@ public:
     /// would.
     BRAID_API bool wait_for(task_id id, nanoseconds timeout, help policy = help::needed);
     BRAID_API task_state state(task_id id) const;
-    bool done(task_id id) const { return state(id) == task_state::done; }
+    /// True for a task that is complete, however it ended.
+    BRAID_API bool done(task_id id) const;
 
     /// Works until the event is set (and takes it). False: the time is up.
     BRAID_API bool do_work_while_waiting_for(event& e, nanoseconds timeout = no_limit);

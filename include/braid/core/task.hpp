@@ -68,7 +68,9 @@ struct task_options {
     const char* name = nullptr;
 
     /// Start only when these have succeeded; if one fails or is cancelled, this task is cancelled
-    /// with the same cause. Finished and empty ids are skipped.
+    /// with the same cause. If that happened before this call the cause is a `task_failed`, or a
+    /// cancellation; see task_state for how long it is remembered. Ids of tasks that succeeded and
+    /// empty ids are skipped.
     std::initializer_list<task_id> after = {};
     task_ids after_all = {};
     /// Start when these are complete, however they ended ("finally").
@@ -128,6 +130,16 @@ enum class help : std::uint8_t {
     none,    // nothing; park at once
 };
 
-enum class task_state : std::uint8_t { open, done, unknown };
+/// What a scheduler knows of an id. It remembers that a task failed or was cancelled while a future
+/// holds the task, and after that until 4,096 later tasks have failed or been cancelled; fewer
+/// where there is no memory for other tasks. A node of a graph remembers it until its next run.
+/// Then the id reads as `done`, and a task `after` it runs.
+enum class task_state : std::uint8_t {
+    open,       // not complete yet
+    done,       // it succeeded
+    unknown,    // never issued by this scheduler, or empty
+    failed,     // it, or a task below it, threw
+    cancelled,  // it did not run
+};
 
 BRAID_NAMESPACE_END

@@ -161,8 +161,7 @@ bool runtime::cancel_at_rest(task_id id) {
     constexpr std::uint16_t others = flag_own_kind | flag_shared;
     if (s.has(others) || s.runner.load(relaxed) != UINT16_MAX || is_running(id)) return false;
     if (was_suspended(s)) return false;  // its frame lies in lists of what it awaits
-    // relaxed: who ends it goes on after resume(), by a lock.
-    s.flags.fetch_or(flag_cancel, relaxed);
+    s.mark(flag_cancel);                 // who ends it goes on after resume(), by a lock
     if (const closure_fn end = std::exchange(s.invoke, nullptr)) end(s.storage, nullptr);
     return true;
 }

@@ -21,7 +21,7 @@ namespace detail {
     if (how == arrived::first_of_armed) shares += tear_edges(w, to);
     const bool received = result != nullptr && how != arrived::later;
     if (received) {
-        to.flags.fetch_or(flag_cancel, relaxed);
+        to.mark(flag_cancel);
         adopt(w, successor, share(result), 0);
     }
     if (drop_waits(to.waits_for, shares)) make_ready(w, successor, from);

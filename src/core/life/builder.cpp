@@ -15,7 +15,7 @@ task_id life_room::build_empty(draft d) const {
 void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slot_at(index);
-    if (cancel) s.flags.fetch_or(flag_cancel, relaxed);
+    if (cancel) s.mark(flag_cancel);
     const bool empty = s.has(flag_empty);
     if (empty && drop_wait(s.waits_for)) make_ready(w, index, {});
     own_work_done(w, index);  // the builder's share
@@ -36,6 +36,7 @@ bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
     }
     const link edge = link_edge(w, index, predecessor, false);
     if (edge == link::no_memory) return false;
+    if (edge == link::failed) cancel_with(w, index, predecessor);
     if (observed()) report(w, event_kind::edge, id, predecessor);
     if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
     return true;

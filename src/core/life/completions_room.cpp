@@ -257,7 +257,10 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     completion_facts& facts = completion_at(s);
     const std::uint32_t parent = s.parent.load(relaxed);
     if (scope_of(s.environment.load(relaxed)) != nullptr) unlist(index);
-    if (facts.how == completion_facts::end::cancelled) record_failure(w, index, nullptr, 0);
+    if (facts.how == completion_facts::end::cancelled) {
+        record_failure(w, index, nullptr, 0);
+        s.mark(flag_cancel);
+    }
     if (facts.how == completion_facts::end::late && !facts.due_is_well) {
         fail(w, index, {.code = completion_error::deadline_passed});
     }
@@ -282,7 +285,7 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
         if (outcome* const result = take_outcome(s)) {
             adopt(w, parent, result, s.ordinal.load(relaxed));
         } else {
-            slot_at(parent).flags.fetch_or(flag_failed, relaxed);  // no memory to say how
+            slot_at(parent).mark(flag_failed);  // no memory to say how
         }
     }
     free_detail(w, s);

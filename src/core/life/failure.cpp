@@ -8,7 +8,7 @@ namespace detail {
 
 void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception_ptr error,
                                std::uint32_t ordinal, const char* by) {
-    const slot& s = slot_at(index);
+    slot& s = slot_at(index);
     scope_state* const in = scope_of(s.environment.load(relaxed));
     // release: pairs with scope_cancelled(). What suspends or is armed after the first failure sees
     // that, so later ones need not look again.
@@ -20,7 +20,8 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
     if (outcome* result = new_outcome(error, by)) return adopt(w, index, result, ordinal);
     // No memory: successors are cancelled and waits throw all the same, and the handler has it. An
     // empty task is one that was refused for want of memory itself: its parent has not failed.
-    if (!s.has(flag_empty)) slot_at(index).flags.fetch_or(flag_failed, relaxed);
+    const bool threw = error != nullptr;
+    if (!s.has(flag_empty)) s.mark(threw ? flag_failed | flag_error : flag_failed);
     if (error != nullptr) report_unobserved(by != nullptr ? by : "", std::move(error));
 }
 

@@ -49,6 +49,7 @@ bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, b
     }
     const link edge = link_edge(w, index, predecessor, any_outcome);
     if (edge == link::no_memory) return false;
+    if (edge == link::failed) cancel_with(w, index, predecessor);
     // Also to a task that is complete: what it wrote comes before this one.
     if (observed()) report(w, event_kind::edge, id, predecessor);
     if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
@@ -210,7 +211,7 @@ void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     // One that was suspended has what it needs.
     if ((flags & flag_detailed) != 0 && !resumes && !acquire_resources(w, index)) return;
     if (set_run_next(w, index, w.depth) || try_enqueue(w, index)) return;
-    s.flags.fetch_or(flag_cancel, relaxed);
+    s.mark(flag_cancel);
     if ((flags & flag_own_kind) == 0 && !resumes) return end_without_running(w, index);
     push_ready(w, id_of(index), level_of(s));  // it ends as its kind does
 }
@@ -249,7 +250,7 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
     s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
     if (s.has(flag_detailed)) release_resources(w, index);
     if (cancelled) {
-        s.flags.fetch_or(flag_cancel, relaxed);
+        s.mark(flag_cancel);
         seat_counters::add(w.counters.cancelled);
         if (observed()) report(w, event_kind::cancelled, id_of(index), {}, s.name);
         if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
@@ -292,13 +293,19 @@ void life_room::complete_pending(life_seat& w, bool first_is_reported) {
 
 void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_reported) {
     slot& s = slot_at(index);
-    if (s.has(flag_own_kind) && s.kind->ended != nullptr) {
+    // All that could change them has ended.
+    const std::uint16_t flags = s.flags.load(relaxed);
+    if ((flags & flag_own_kind) != 0 && s.kind->ended != nullptr) {
         return s.kind->ended(w.rt, w.whole, index);
     }
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
-    if (s.has(flag_shared)) s.destroy_stored();  // before completion is visible (I4)
-    outcome* result = s.has(flag_failed) ? outcome_of(s) : nullptr;
+    if ((flags & flag_shared) != 0) s.destroy_stored();  // before completion is visible (I4)
+    // A builder that gives up after its task has run cancels nothing any more.
+    if ((flags & flag_cancel) != 0 && s.runner.load(relaxed) != UINT16_MAX) {
+        s.flags.fetch_and(static_cast<std::uint16_t>(~flag_cancel), relaxed);
+    }
+    outcome* result = (flags & flag_failed) != 0 ? outcome_of(s) : nullptr;
     if (!completion_reported && observed()) report(w, event_kind::completed, id, {}, s.name);
 
     complete_closed(w, index, close_and_take(s.successors, generation), result);
@@ -321,7 +328,7 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
         const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
         slot& to = slot_at(successor);
         if (result != nullptr && !edge_at(e).any_outcome) {
-            to.flags.fetch_or(flag_cancel, relaxed);
+            to.mark(flag_cancel);
             adopt(w, successor, share(result), 0);
             received |= was_suspended(to);
         }
@@ -357,9 +364,8 @@ void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t
     if (parent != no_index) own_work_done(w, parent);
 }
 
-/// A builder that gives up after its task has run cancels nothing any more.
 end_of_task life_room::how_it_ended(const slot& s) {
-    if (s.has(flag_cancel) && s.runner.load(relaxed) == UINT16_MAX) return end_of_task::cancelled;
+    if (s.has(flag_cancel)) return end_of_task::cancelled;
     return s.has(flag_failed) ? end_of_task::failed : end_of_task::executed;
 }
 

@@ -62,7 +62,11 @@ awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id
     const bool may_go = d.first_is_enough || d.may_end_early;
     const link edge = link_edge(w, index, awaited, false, may_go ? edge_awaited : edge_fixed);
     if (edge == link::no_memory) return awaiting::no_memory;
-    if (edge == link::not_needed && d.first_is_enough) first_came(d.came, awaited.value);
+    if (edge == link::not_needed || edge == link::failed) {
+        arrived how = arrived::first;
+        if (d.first_is_enough) how = first_came(d.came, awaited.value);
+        if (edge == link::failed && how != arrived::later) cancel_with(w, index, awaited);
+    }
     if (observed()) report(w, event_kind::edge, id, awaited);
     if (edge == link::made) inherit_priority(w, awaited, level_of(slot_at(index)));
     return awaiting::linked;
@@ -128,7 +132,7 @@ resumption suspensions_room::end_suspension(std::uint32_t index) {
     // What failed without this is a child's, which counts when the task is complete.
     if (!s.has(flag_cancel)) return r;
     r.error = take_error(take_outcome(s));
-    s.flags.fetch_and(static_cast<std::uint16_t>(~(flag_cancel | flag_failed)), relaxed);
+    s.flags.fetch_and(static_cast<std::uint16_t>(~failure_flags), relaxed);
     r.cancelled = r.error == nullptr;
     return r;
 }

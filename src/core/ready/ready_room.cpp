@@ -25,7 +25,7 @@ bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
 void ready_room::enqueue(ready_seat& w, std::uint32_t index) {
     if (try_enqueue(w, index)) return;
     slot& s = slot_at(index);
-    s.flags.fetch_or(flag_cancel, relaxed);
+    s.mark(flag_cancel);
     push_ready(w, id_of(index), level_of(s));
 }
 

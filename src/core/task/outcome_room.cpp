@@ -8,12 +8,14 @@
 BRAID_NAMESPACE_BEGIN
 
 const char* task_cancelled::what() const noexcept { return "braid: the task was cancelled"; }
+const char* task_failed::what() const noexcept {
+    return "braid: what the task waits for had failed before";
+}
 const char* broken_promise::what() const noexcept {
     return "braid: the task ended without a value";
 }
 
 namespace detail {
-
 outcome* outcome_room::new_outcome(std::exception_ptr error, const char* task) {
     void* bytes = memory().allocate(sizeof(outcome), alignof(outcome), memory_tag::detail);
     if (bytes == nullptr) return nullptr;
@@ -78,6 +80,7 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
                          std::uint32_t ordinal) {
     slot& s = slot_at(index);
     outcome* loser = result;
+    const bool with_error = result->error != nullptr;
     {
         const locked lock(mutex_);
         detail_block* d = make_detail(w, s);
@@ -92,9 +95,21 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
             d->result_ordinal = ordinal;
         }
         // Also without memory for a place to keep it: then the handler hears of it by drop().
-        s.flags.fetch_or(flag_failed, relaxed);
+        s.mark(with_error ? flag_failed | flag_error : flag_failed);
     }
     drop(loser);
+}
+
+void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predecessor) {
+    slot& s = slot_at(index);
+    s.mark(flag_cancel);
+    const std::uint16_t failure = failure_of(predecessor);
+    const bool threw = (failure & (flag_cancel | flag_error)) != flag_cancel;
+    outcome* const result =
+        new_outcome(threw ? std::make_exception_ptr(task_failed{}) : nullptr, s.name);
+    if (result == nullptr) return;  // it ends as a task that was cancelled
+    result->observed = true;        // those who received the exception itself have reported it
+    adopt(w, index, result, 0);
 }
 
 std::exception_ptr outcome_room::take_error(outcome* result) {

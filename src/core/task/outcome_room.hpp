@@ -31,6 +31,10 @@ public:
     /// predecessor handed on.
     void adopt(task_seat& w, std::uint32_t index, outcome* result, std::uint32_t ordinal);
 
+    /// For a task that comes after `predecessor`, or awaits it, which failed or was cancelled
+    /// earlier: it is cancelled with it. Where that had an exception, a task_failed stands for it.
+    void cancel_with(task_seat& w, std::uint32_t index, task_id predecessor);
+
     /// Rethrows what a wait received, and drops it.
     void raise(outcome* result);
     /// Takes over one reference, and what is unobserved there is observed from here on. Null: a

@@ -47,9 +47,19 @@ enum slot_flag : std::uint16_t {
     flag_category = 1 << 9,   // level is a category, looked up in the table
     flag_shared = 1 << 10,    // the closure stays for the children, until completion
     flag_own_kind = 1 << 11,  // see task_kind
+    flag_error = 1 << 12,     // the outcome has an exception; without it, it is a mere cancellation
     // A task with a kind, which serves no children: it completes without having run.
     flag_left_out = flag_shared
 };
+/// What a slot remembers of a task that did not succeed, until a later task has it.
+inline constexpr std::uint16_t failure_flags = flag_cancel | flag_failed | flag_error;
+/// Sets some of them. Returns what was set before.
+template <class Flags>
+std::uint16_t mark_failure(Flags& flags, std::uint16_t with) {
+    // release: pairs with failure_in(). A thread that asks for an earlier task of this slot and
+    // sees the flag sees this generation, too.
+    return flags.fetch_or(with, release);
+}
 
 /// What a task with flag_own_kind has in place of `invoke`: a ticket of a batch, a node of a graph.
 struct task_kind {
@@ -96,6 +106,7 @@ struct alignas(64) slot {
     }
     std::uint32_t generation() const { return generation_of(open.load(relaxed)); }
     bool has(std::uint16_t flag) const { return (flags.load(relaxed) & flag) != 0; }
+    std::uint16_t mark(std::uint16_t with) { return mark_failure(flags, with); }
 
     // ---- words that mean something else in one phase, by the name that they have there
 

@@ -28,6 +28,23 @@ task_room::~task_room() {
     memory().release(identities_, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
 }
 
+/// No slot lies in this thread's cache. What slots remember is forgotten before tasks are refused,
+/// and where memory has a budget before more of it is taken.
+[[gnu::noinline]] std::uint32_t slot_room::take_slot_slowly(task_seat& w, bool may_block) {
+    std::uint32_t index = no_index;
+    if (memory().has_budget() && !failed_.empty()) {
+        index = slots_.take(w.slots, false);
+        if (index == no_index) index = failed_.take_oldest(slots_, may_block);
+    }
+    if (index == no_index) index = slots_.take(w.slots, may_block);
+    return index != no_index ? index : failed_.take_oldest(slots_, may_block);
+}
+
+[[gnu::noinline]] void slot_room::give_failed_slot(task_seat& w, std::uint32_t index) {
+    if (!slots_[index].has(flag_posted)) index = failed_.add(slots_, index);
+    if (index != no_index) give_slot(w, index, slots_[index].generation());
+}
+
 task_state slot_room::state_of(task_id id) const {
     const std::uint32_t index = index_of(id.value);
     const std::uint32_t generation = generation_of(id.value);
@@ -83,12 +100,18 @@ bool task_room::descends(std::uint32_t index, task_id ancestor) const {
 
 // ---- edges -------------------------------------------------------------------------------------
 
+[[gnu::noinline]] link task_room::link_to_complete(task_id predecessor, bool any_outcome) const {
+    return !any_outcome && failure_of(predecessor) != 0 ? link::failed : link::not_needed;
+}
+
 link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predecessor,
                           bool any_outcome, await_state until) {
     slot& to = slot_at(successor);
     slot& from = slot_at(predecessor);
     const std::uint32_t generation = generation_of(predecessor.value);
-    if (state_in(from.successors, generation) != task_state::open) return link::not_needed;
+    if (state_in(from.successors, generation) != task_state::open) {
+        return link_to_complete(predecessor, any_outcome);
+    }
     const std::uint32_t index = edges_.take(w.edges);
     if (index == no_index) return link::no_memory;
     edge& e = edges_[index];
@@ -98,7 +121,7 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
     e.to.store(id_of(successor).value, relaxed);
     if (!push_edge(from.successors, generation, to.waits_for, index, e.next)) {
         give_edge(w, index);
-        return link::not_needed;
+        return link_to_complete(predecessor, any_outcome);
     }
     e.next_predecessor.store(to.predecessors.load(relaxed), release);  // the same
     to.predecessors.store(index, release);  // pairs with any_predecessor()

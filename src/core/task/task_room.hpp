@@ -5,6 +5,7 @@
 #include "braid/core/fork_stack.hpp"
 #include "braid/core/task_context.hpp"
 #include "core/report/report_room.hpp"
+#include "core/task/failed_slots.hpp"
 #include "core/task/index_pool.hpp"
 #include "core/task/slot.hpp"
 #include "core/task/words.hpp"
@@ -66,7 +67,8 @@ struct creation {
     bool ready_now = false;
 };
 
-enum class link : std::uint8_t { made, not_needed, no_memory };
+/// not_needed: it has succeeded. failed: it failed or was cancelled, and is complete.
+enum class link : std::uint8_t { made, not_needed, failed, no_memory };
 
 /// The slots that tasks have one after the other, the ids that tell them apart, and their levels.
 class slot_room : public report_room {
@@ -82,16 +84,21 @@ public:
     std::uint32_t slot_count() const { return slots_.size(); }
     /// no_index: no memory (the handler knows); or, without `may_block`, none at hand.
     std::uint32_t take_slot(task_seat& w, bool may_block = true) {
-        return slots_.take(w.slots, may_block);
+        if (w.slots.count == 0) [[unlikely]]
+            return take_slot_slowly(w, may_block);
+        return slots_.take(w.slots);
     }
     /// A slot of which nothing but what every task sets has changed; see slot.
     void give_slot(task_seat& w, std::uint32_t index, std::uint32_t generation) {
         // One in its last generation is retired instead (I3).
         if (generation != last_generation) slots_.give(w.slots, index);
     }
+    /// One that has to remember how its task ended is used again later than others.
     void clean_and_give_slot(task_seat& w, std::uint32_t index) {
         slot& s = slots_[index];
         s.clean();
+        if (s.has(failure_flags)) [[unlikely]]
+            return give_failed_slot(w, index);
         give_slot(w, index, s.generation());
     }
     bool reserve_slots(std::uint32_t count) { return slots_.reserve(count); }
@@ -100,6 +107,11 @@ public:
     }
     task_state state_of(task_id id) const;
     bool is_open(task_id id) const { return state_of(id) == task_state::open; }
+    /// The failure_flags of a task that is complete. 0: it succeeded, or its slot is in use again.
+    std::uint16_t failure_of(task_id id) const {
+        const slot& s = slot_at(id);
+        return failure_in(s.successors, s.flags, generation_of(id.value));
+    }
 
     // ---- levels
     static constexpr std::size_t categories = 256;
@@ -112,7 +124,11 @@ public:
     }
 
 private:
+    std::uint32_t take_slot_slowly(task_seat& w, bool may_block);
+    void give_failed_slot(task_seat& w, std::uint32_t index);
+
     index_pool<slot> slots_;
+    failed_slots failed_;
     atomic<std::uint8_t> level_by_category_[categories]{};
 };
 
@@ -135,7 +151,8 @@ public:
     // ---- edges
     edge& edge_at(std::uint32_t index) const { return edges_[index]; }
     bool has_edge(std::uint32_t index) const { return edges_.contains(index); }
-    /// Links `successor` behind `predecessor`, if that one is not complete already.
+    /// Links `successor` behind `predecessor`, if that one is not complete already. link::failed:
+    /// the caller cancels the successor; not with `any_outcome`.
     /// `until`: awaited, or fixed for good.
     link link_edge(task_seat& w, std::uint32_t successor, task_id predecessor, bool any_outcome,
                    await_state until = edge_fixed);
@@ -217,6 +234,7 @@ private:
         const detail_block& d = its_detail(s);
         return d.may_end_early || d.first_is_enough;
     }
+    link link_to_complete(task_id predecessor, bool any_outcome) const;
     static bool wants_identities(const scheduler_options& o);
 
     index_pool<edge> edges_;

@@ -151,5 +151,16 @@ task_state state_in(const Word& successors, std::uint32_t generation) {
                                                                  : task_state::done;
 }
 
+/// The failure_flags of a complete task. 0: it succeeded, is open, or a later task has its slot.
+template <class Word, class Flags>
+std::uint16_t failure_in(const Word& successors, const Flags& flags, std::uint32_t generation) {
+    const std::uint64_t over = join_word(generation, list_closed);
+    // acquire: as state_in(). Its flags were set before.
+    if (successors.load(acquire) != over) return 0;
+    // acquire: pairs with mark_failure(). A failure of a later task shows that task's generation.
+    const std::uint16_t failure = flags.load(acquire) & failure_flags;
+    return failure == 0 || successors.load(relaxed) != over ? 0 : failure;
+}
+
 }  // namespace detail
 BRAID_NAMESPACE_END
