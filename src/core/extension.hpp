@@ -295,10 +295,11 @@ inline bool waits_for_thread(const runtime& rt, task_id id) {
 inline bool has_begun(const runtime& rt, task_id id) {
     return rt.slot_at(index_of(id.value)).runner.load(relaxed) != UINT16_MAX;
 }
-/// The task's scope was cancelled, or nothing is run any more. For what is part of a task that is
-/// open.
+/// The task's scope was cancelled, or nothing is run any more, and its body does not clean up yet.
+/// For what is part of a task that is open.
 inline bool is_unwanted(const runtime& rt, task_id id) {
-    return discarding(rt) || rt.scope_cancelled(rt.slot_at(index_of(id.value)));
+    const slot& s = rt.slot_at(index_of(id.value));
+    return (discarding(rt) || rt.scope_cancelled(s)) && !rt.is_shielded(s);
 }
 
 /// The task's stable id; 0: nobody asks for it.

@@ -44,6 +44,8 @@ resumption end_suspension(task_context& context) {
     return runtime_of_body(context).end_suspension(slot_of_body(context));
 }
 
+void shield(task_context& context) { runtime_of_body(context).shield(slot_of_body(context)); }
+
 void point(runtime& rt) { rt.point(); }
 
 mutex& take_waiting_mutex(runtime& rt) { return rt.take_waiting_mutex(); }

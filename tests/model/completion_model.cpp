@@ -17,9 +17,9 @@ struct record {
     plain<int> facts, result, asked, finished, reused, read;
     bool claimed = false;
 
-    void arm() {
+    void arm(std::uint32_t as = 0) {
         facts = 1;
-        arm_completion(open, gen, completion_deferred);
+        arm_completion(open, gen, completion_deferred | as);
     }
     /// By somebody who has written something before.
     void settle_what_was_read() {
@@ -57,9 +57,9 @@ struct record {
         claimed = true;
         result = with;
     }
-    /// By somebody who cancels; `lets_go`: the hint's answer.
-    void ask(bool lets_go) {
-        if (!ask_completion(open, gen)) return;
+    /// By somebody who cancels, or by its deadline; `lets_go`: the hint's answer.
+    void ask(bool lets_go, bool late = false) {
+        if (!(late ? ask_late_completion(open, gen) : ask_completion(open, gen))) return;
         require(facts == 1, "the hint is seen whole");
         require(asked == 0, "it is asked once");
         asked = 1;
@@ -161,6 +161,19 @@ struct with_child : rl::test_suite<with_child, 3> {
     }
 };
 
+/// A cancellation does not ask a shielded one, the deadline does.
+struct shielded : rl::test_suite<shielded, 3> {
+    record it;
+
+    void before() { it.arm(completion_shielded); }
+    void after() { it.after(); }
+    void thread(unsigned index) {
+        if (index == 0) it.settle_at_once();
+        if (index == 1) require(!ask_completion(it.open, gen), "no cancellation asks it");
+        if (index == 2) it.ask(true, true);
+    }
+};
+
 /// A discarding shutdown begins while one is armed: one of the two sees the other, as in
 /// completions_room::arm() and completion_lists::ask_all().
 struct discarded : rl::test_suite<discarded, 2> {
@@ -196,6 +209,7 @@ int main() {
     good = good && explore_bounded<polled>("completion: polled", 3);
     good = good && explore_randomly<polled>("completion: polled", 300'000);
     good = good && explore_bounded<with_child>("completion: with a child", 3);
+    good = good && explore_bounded<shielded>("completion: shielded", 3);
     good = good && explore_all<discarded>("completion: discarded");
     return good ? 0 : 1;
 }

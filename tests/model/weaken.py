@@ -322,6 +322,8 @@ WEAKENED = {
     "completion.state acquire": (
         COMPLETION, "const std::uint64_t word = open.load(acquire)",
         "const std::uint64_t word = open.load(relaxed)", "completion", None),
+    "ask_completion leaves a shielded one": (
+        COMPLETION, "completion_asked, completion_shielded)", "completion_asked)", "completion", None),
     "completion.drop looks at what was asked": (
         COMPLETION, "fetch_sub(shares, acq_rel)) & completion_shares) == shares",
         "fetch_sub(shares, acq_rel))) == shares", "completion", None),

@@ -3,8 +3,13 @@
 //
 // Each gives the thread back until it has come about, and throws then: what the awaited one failed
 // with; task_cancelled if that was cancelled, or if the awaiting task is not wanted any more (its
-// scope is cancelled, or a discarding shutdown began: at once, and once, so that destructors may
-// await); std::bad_alloc where there was no memory to wait. as_result() around it throws nothing.
+// scope is cancelled, or a discarding shutdown began); std::bad_alloc where there was no memory to
+// wait. as_result() around it throws nothing.
+//
+// That a task is not wanted any more ends one await, at once. From then on the task cleans up: what
+// it awaits and defers until it ends, also in coroutines that it calls, ends as if nothing had been
+// cancelled, and a shutdown waits for it. The await that throws is the first one that ends after
+// the cancellation, whatever it throws. If only the awaited one was cancelled, nothing is shielded.
 
 #include "braid/async/co_loop.hpp"
 #include "braid/base/time.hpp"

@@ -21,7 +21,7 @@ BRAID_NAMESPACE_BEGIN
 struct await_status {
     std::exception_ptr error;  // what the awaited one failed with
     /// The awaited one was cancelled; or the awaiting task is not wanted any more, which is said
-    /// once.
+    /// once, also beside an error.
     bool cancelled = false;
     bool no_memory = false;  // nothing was awaited
     explicit operator bool() const { return error == nullptr && !cancelled && !no_memory; }
@@ -44,16 +44,14 @@ struct co_loop : resumable_body {
     bool suspended = false;
     bool came = false;     // what was awaited last; nobody has asked how
     bool refused = false;  // there was no memory to await it
-    bool unwinds = false;  // that it is not wanted any more was said
 
     void run(task_context& task) {
         context = &task;
         came = std::exchange(suspended, false);
         while (current && !suspended) current.resume();
     }
-    void suspend(suspension how = {}) {
+    void suspend(const suspension& how = {}) {
         if (std::exchange(came, false)) end_suspension(*context);
-        how.may_end_early = how.may_end_early && !unwinds;
         begin_suspension(*context, how);
         suspended = true;
         refused = false;
@@ -67,7 +65,10 @@ struct co_loop : resumable_body {
         const resumption r = end_suspension(*context);
         if (first != nullptr) *first = r.first;
         await_status s{r.error, r.cancelled, refused};
-        if (s && r.not_wanted) s.cancelled = !std::exchange(unwinds, true);
+        if (r.not_wanted) {
+            s.cancelled = true;
+            shield(*context);
+        }
         return s;
     }
     static void raise([[maybe_unused]] const await_status& s) {

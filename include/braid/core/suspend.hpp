@@ -68,6 +68,10 @@ struct resumption {
     task_id first;             // where the first was enough; empty: none came
 };
 BRAID_API resumption end_suspension(task_context& context);
+/// The body has learned that it is not wanted any more. From here on until the task ends no
+/// cancellation ends what it awaits or defers, and end_suspension() does not say it again: it
+/// cleans up.
+BRAID_API void shield(task_context& context);
 
 /// A wait of a task for an event; lies in its coroutine's frame.
 class event_wait {

@@ -73,7 +73,10 @@ void completion_lists::ask_all(life_seat& w) {
 
 void completion_lists::ask(life_seat& w, task_id id, bool late) {
     slot& s = slot_at(id);
-    if (!ask_completion(s.open, generation_of(id.value))) return;
+    const std::uint32_t generation = generation_of(id.value);
+    const bool asks =
+        late ? ask_late_completion(s.open, generation) : ask_completion(s.open, generation);
+    if (!asks) return;
     completion_at(s).asked_late = late;
     put_completion(w, index_of(id.value));
 }

@@ -30,12 +30,13 @@ inline constexpr std::uint32_t completion_open = 1U << 31;
 inline constexpr std::uint32_t completion_asked = 1U << 30;
 inline constexpr std::uint32_t completion_deferred = 1U << 29;  // by defer()
 inline constexpr std::uint32_t completion_awaited = 1U << 28;   // a body waits by it
+inline constexpr std::uint32_t completion_shielded = 1U << 27;  // no cancellation asks it
 inline constexpr std::uint32_t completion_shares = share_bits;
-static_assert(completion_shares < completion_awaited);
+static_assert(completion_shares < completion_shielded);
 
 /// By the slot's only user, after everything else of the completion was written.
-/// `as`: completion_deferred or completion_awaited. `shares`: the one who settles has one; the
-/// caller may have another.
+/// `as`: completion_deferred or completion_awaited, and completion_shielded. `shares`: the one who
+/// settles has one; the caller may have another.
 template <class Word>
 void arm_completion(Word& open, std::uint32_t generation, std::uint32_t as,
                     std::uint32_t shares = 1) {
@@ -81,7 +82,7 @@ bool claim_completion(Word& open, std::uint32_t generation) {
 template <class Word>
 bool claim_and_drop_completion(Word& open, std::uint32_t generation) {
     std::uint64_t seen = open.load(relaxed);
-    constexpr std::uint32_t what = completion_deferred | completion_awaited;
+    constexpr std::uint32_t what = completion_deferred | completion_awaited | completion_shielded;
     if ((seen & ~std::uint64_t{what}) != join_word(generation, completion_open | 1)) return false;
     // acquire: pairs with arm_completion(), and with the drops of those who have looked. release:
     // pairs with state_of_completion().
@@ -89,13 +90,16 @@ bool claim_and_drop_completion(Word& open, std::uint32_t generation) {
                                         relaxed);
 }
 
-/// True: it stays as it is, but for who settles it, until the caller's drop_completion().
+/// True: it stays as it is, but for who settles it, until the caller's drop_completion(). False
+/// also where one of `as` or `without` is set.
 template <class Word>
-bool hold_completion(Word& open, std::uint32_t generation, std::uint32_t as = 0) {
+bool hold_completion(Word& open, std::uint32_t generation, std::uint32_t as = 0,
+                     std::uint32_t without = 0) {
     std::uint64_t seen = open.load(relaxed);
     do {
         const std::uint32_t low = index_of(seen);
-        if (generation_of(seen) != generation || (low & completion_open) == 0 || (low & as) != 0) {
+        if (generation_of(seen) != generation || (low & completion_open) == 0 ||
+            (low & (as | without)) != 0) {
             return false;
         }
         // acquire: pairs with arm_completion().
@@ -103,9 +107,15 @@ bool hold_completion(Word& open, std::uint32_t generation, std::uint32_t as = 0)
     return true;
 }
 
-/// True: the caller asks (C2), and owes a drop_completion() when that has been answered.
+/// By a cancellation. True: the caller asks (C2), and owes a drop_completion() when that has been
+/// answered.
 template <class Word>
 bool ask_completion(Word& open, std::uint32_t generation) {
+    return hold_completion(open, generation, completion_asked, completion_shielded);
+}
+/// By its deadline, which is not kept from a shielded one.
+template <class Word>
+bool ask_late_completion(Word& open, std::uint32_t generation) {
     return hold_completion(open, generation, completion_asked);
 }
 

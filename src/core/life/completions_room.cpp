@@ -112,15 +112,17 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
     const bool timed = with.deadline.value != no_limit.value;
     // With a share for the timer's number, which the end reads.
     const std::uint32_t shares = timed ? 2 : 1;
-    if (scope_of(s.environment.load(relaxed)) != nullptr) {
-        list_and_arm(index, what_it_is(by), shares);
+    const bool shielded = is_shielded(p);
+    const std::uint32_t as = shielded ? what_it_is(by) | completion_shielded : what_it_is(by);
+    if (!shielded && scope_of(s.environment.load(relaxed)) != nullptr) {
+        list_and_arm(index, as, shares);
     } else {
-        arm_completion(s.open, generation_of(id.value), what_it_is(by), shares);
+        arm_completion(s.open, generation_of(id.value), as, shares);
     }
     if (timed && !arm_deadline(w, id, with.deadline)) return {};
     // After it was armed: who cancels or begins to discard finds it then, or is seen here. seq_cst:
     // as in ask_all(). Of the two slots only the running task's is certainly the same by now.
-    if (scope_cancelled(p) || phase(seq_cst) == life::discarding) ask(w, id);
+    if (!shielded && (scope_cancelled(p) || phase(seq_cst) == life::discarding)) ask(w, id);
     return {id.value};
 }
 

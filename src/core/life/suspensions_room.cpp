@@ -16,7 +16,8 @@ void suspensions_room::begin_suspension(std::uint32_t index, const suspension& h
     d.was_suspended = true;
     d.first_is_enough = how.first_is_enough;
     d.goes_last = how.goes_last;
-    d.may_end_early = how.may_end_early && scope_of(s.environment.load(relaxed)) != nullptr;
+    d.may_end_early = how.may_end_early && !d.shielded.load(relaxed) &&
+                      scope_of(s.environment.load(relaxed)) != nullptr;
     d.came.store(came_arming, relaxed);
     d.waits.store(d.waits.load(relaxed) + 1, relaxed);
     // release: pairs with any_predecessor(). suspend() releases the rest.
@@ -128,7 +129,8 @@ resumption suspensions_room::end_suspension(std::uint32_t index) {
     // relaxed: the last share was dropped after it.
     const std::uint64_t came = its_detail(s).came.load(relaxed);
     if (came > came_armed) r.first = {came};
-    r.not_wanted = scope_cancelled(s) || (phase() == life::discarding && !s.has(flag_finally));
+    r.not_wanted = !is_shielded(s) &&
+                   (scope_cancelled(s) || (phase() == life::discarding && !s.has(flag_finally)));
     // What failed without this is a child's, which counts when the task is complete.
     if (!s.has(flag_cancel)) return r;
     r.error = take_error(take_outcome(s));

@@ -35,6 +35,14 @@ public:
         if (detail_of(slot_at(index))->listed) unlist_suspended(index);
     }
     resumption end_suspension(std::uint32_t index);
+    void shield(std::uint32_t index) {
+        its_detail(slot_at(index)).shielded.store(true, relaxed);  // as in is_shielded()
+    }
+    /// The body of that task cleans up; see detail::shield().
+    bool is_shielded(const slot& s) const {
+        // relaxed: set by the body, for the completions that it arms. Others see it a little late.
+        return was_suspended(s) && its_detail(s).shielded.load(relaxed);
+    }
     using life_room::cancel_waits_of;
 
     /// Who cancels a wait may come to its list's lock when the list is gone: so it lies here.

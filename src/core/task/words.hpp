@@ -35,7 +35,7 @@ void close_unused(Word& successors, std::uint32_t generation) {
 
 /// The lower half of `open` counts shares in these bits. What is above is a completion's (see
 /// life/completion_word.hpp); no other task has that many open children.
-inline constexpr std::uint32_t share_bits = (1U << 28) - 1;
+inline constexpr std::uint32_t share_bits = (1U << 27) - 1;
 
 /// One more share through an id. False: the task is complete.
 template <class Word>
