@@ -1,6 +1,8 @@
 // What code a coroutine holds that waits.
 #include "braid/async/co.hpp"
+#include "braid/base/assert.hpp"
 #include "braid/core/code_holders.hpp"
+#include "core/extension.hpp"
 
 #include <cstring>
 
@@ -24,6 +26,12 @@ co_promise_base& promise_of(std::coroutine_handle<> frame) {
 }
 
 }  // namespace
+
+void report_second_await(co_loop& loop) {
+    const runtime& rt = runtime_of(*loop.context);
+    BRAID_EXPECT(core::misuse(rt), false,
+                 "a coroutine runs once: it was awaited or spawned before");
+}
 
 bool show_frames(const resumable_body& body, code_search& to, held_code what) {
     const auto& loop = static_cast<const co_loop&>(body);

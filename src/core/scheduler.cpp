@@ -96,10 +96,10 @@ bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
     return rt_->wait_here({.signal = &e}, timeout, help::any, nullptr);
 }
 
-void scheduler::work_until(event& stop) {
-    if (!is_own(*rt_, stop)) return;
+bool scheduler::work_until(event& stop) {
+    if (!is_own(*rt_, stop)) return false;
     const long_call call(*rt_);
-    rt_->wait_here({.signal = &stop, .run_everything = true}, no_limit, help::any, nullptr);
+    return rt_->wait_here({.signal = &stop, .run_everything = true}, no_limit, help::any, nullptr);
 }
 
 bool scheduler::begin_blocking(detail::runtime& rt) {

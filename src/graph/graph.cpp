@@ -306,10 +306,10 @@ task_id graph::begin_run(const run_options& o, detail::draft_kind kind) {
     return detail::publish_task(rt_, opened, &detail::graph_run::begin);
 }
 
-void graph::run_and_wait(const run_options& o) {
+bool graph::run_and_wait(const run_options& o) {
     // Held, so that its failure is not lost when it completes before the wait begins.
     const task_id id = begin_run(o, detail::draft_kind::valued);
-    if (!id) return;
+    if (!id) return false;
     struct hold {
         detail::runtime& rt;
         task_id id;
@@ -324,6 +324,7 @@ void graph::run_and_wait(const run_options& o) {
         scheduler_.wait(id);
     }
     core::failure_of(rt_, id).raise();
+    return true;
 }
 
 BRAID_NAMESPACE_END

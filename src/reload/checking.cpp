@@ -69,7 +69,7 @@ void modules_state::read_and_check(module_state& m, lock_rules::verdict lock) {
     const std::string& path = m.options.path;
     std::vector<std::byte> bytes;
     platform::file_mark mark, after;
-    const status read = platform::read_file(path, bytes, mark);
+    const status read = platform::read_closed_file(path, bytes, mark);
     const std::optional<std::string> stamp = read_stamp(path);
     // Somebody has begun to write: another look follows.
     const bool moved = read.code == platform::changed_meanwhile ||

@@ -255,6 +255,50 @@ TEST_P(Coroutine, ThatIsCancelledWhileItAwaitsUnwindsOnce) {
     EXPECT_EQ(went_on, 0);
 }
 
+TEST_P(Coroutine, ThatIsAwaitedTwiceIsReportedAndThrows) {
+    braid::scheduler s(options());
+    const auto twice = []() -> co<int> {
+        co<int> once = number(3);
+        int sum = co_await std::move(once);
+        try {
+            sum += co_await std::move(once);
+        } catch (const braid::broken_promise&) {
+            sum += 10;
+        }
+        EXPECT_TRUE((co_await braid::as_result(std::move(once))).cancelled);
+        co_return sum + co_await number(100);
+    };
+    EXPECT_EQ(braid::co_spawn(s, {}, twice()).get(), 113);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "a coroutine runs once"), 2U);
+}
+
+TEST_P(Coroutine, OfACallableWithArgumentsHasCopiesOfThemUntilItHasReturned) {
+    braid::scheduler s(options());
+    auto gate = s.begin({}, braid::empty);
+    std::atomic<int> alive{0};
+    future<std::size_t> f;
+    {
+        const std::string name(100, 'x');
+        const counted guard(alive);
+        // References: to the copies.
+        f = braid::co_spawn(
+            s, {},
+            [&gate](const std::string& text, const counted&,
+                    std::unique_ptr<int>& owned) -> co<std::size_t> {
+                co_await gate.id();
+                co_return text.size() + static_cast<std::size_t>(*owned);
+            },
+            name, guard, std::make_unique<int>(11));
+        EXPECT_GE(alive, 2);
+    }
+    until_suspended(s, 1);
+    EXPECT_EQ(alive, 1);
+    const auto gate_id = gate.finish();
+    EXPECT_TRUE(gate_id);
+    EXPECT_EQ(f.get(), 111U);
+    until(s, [&] { return alive == 0; });
+}
+
 TEST_P(Coroutine, ThatNeverRanLeavesNothing) {
     auto kept = std::make_shared<int>(1);
     const std::weak_ptr<int> seen = kept;

@@ -105,7 +105,10 @@ TEST_P(Shutdown, APushAfterwardsIsRefusedWithAnError) {
     EXPECT_FALSE(s.spawn({}, braid::empty));
     EXPECT_FALSE(s.spawn_batch({}, 3, [](std::size_t) { FAIL(); }));
     EXPECT_FALSE(s.try_post([](void*) { FAIL(); }, nullptr));
-    s.post([] { FAIL(); });
+    EXPECT_FALSE(s.post([] { FAIL(); }));
+    EXPECT_FALSE(s.post({.priority = braid::priority_level::high}, [] { FAIL(); }));
+    braid::scope level(s);
+    EXPECT_FALSE(level.post([] { FAIL(); }));
     auto builder = s.begin({}, [] { FAIL(); });
     EXPECT_FALSE(builder.id());
     EXPECT_FALSE(builder.add_child([] { FAIL(); }));

@@ -506,10 +506,20 @@ TEST_P(Graph, WithoutMemoryNodesAndRunsAreRefused) {
         EXPECT_GT(reported.count, 0);
         EXPECT_NE(reported.what, "");
         // There may be memory for a run or not; if it runs, it runs whole.
-        const auto run = g.run();
-        if (run) s.wait(run);
+        const bool run = g.run_and_wait();
         EXPECT_EQ(ran, run ? static_cast<int>(nodes) : 0);
     }
+}
+
+TEST_P(Graph, ARefusedRunAndWaitSaysSo) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    int runs = 0;
+    g.add([&runs] { ++runs; });
+    EXPECT_TRUE(g.run_and_wait());
+    s.shut_down();
+    EXPECT_FALSE(g.run_and_wait());
+    EXPECT_EQ(runs, 1);
 }
 
 TEST_P(Graph, ARunBehindAFailedOneRuns) {

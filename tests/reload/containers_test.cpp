@@ -1,6 +1,8 @@
 // Containers of std, constructors, names and virtual functions.
 #include "migrate_test.hpp"
 
+#include <any>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -56,6 +58,30 @@ struct table {
 struct linked {
     std::unordered_map<int, part*> all;
     int count = 0;
+};
+
+struct zoo {
+    std::vector<std::unique_ptr<still>> all;
+};
+struct zoo_by_value {
+    std::vector<still> all;
+    std::optional<still> best;
+};
+struct zoo_by_name {
+    std::map<int, std::unique_ptr<still>> all;
+};
+struct callbacks {
+    std::function<int()> act;
+};
+struct anything {
+    std::any held;
+};
+struct shares {
+    std::shared_ptr<int> held;
+};
+struct family {
+    std::vector<family> children;
+    std::unique_ptr<still> pet;
 };
 
 }  // namespace before
@@ -116,6 +142,30 @@ struct linked {
     std::unordered_map<int, part*> all;
 };
 
+struct zoo {
+    std::vector<std::unique_ptr<still>> all;
+};
+struct zoo_by_value {
+    std::vector<still> all;
+    std::optional<still> best;
+};
+struct zoo_by_name {
+    std::map<int, std::unique_ptr<still>> all;
+};
+struct callbacks {
+    std::function<int()> act;
+};
+struct anything {
+    std::any held;
+};
+struct shares {
+    std::shared_ptr<int> held;
+};
+struct family {
+    std::vector<family> children;
+    std::unique_ptr<still> pet;
+};
+
 }  // namespace after
 
 namespace braid_test {
@@ -125,6 +175,16 @@ const std::string long_text = "a text that does not fit into the string itself";
 
 class ReloadContainers : public migrate_test {
 protected:
+    /// The debug information has only what is used.
+    template <class T>
+    static void describe() {
+        const T used{};
+        EXPECT_NE(&used, nullptr);
+    }
+    void expect_refused(const std::string& part) {
+        const std::string why = migrate();
+        EXPECT_NE(why.find(part), std::string::npos) << why;
+    }
     before::thing& make_thing() {
         before::thing& t = arena->root<before::thing>("thing");
         t.numbers = {1, 2, 3};
@@ -239,6 +299,118 @@ TEST_F(ReloadContainers, PolymorphicObjectsGetTheNewCodeAlthoughNothingElseChang
     const after::still* const now = arena->find<after::still>("still");
     EXPECT_EQ(now->kind(), 13);
     EXPECT_EQ(now->id, 5);
+}
+
+TEST_F(ReloadContainers, OwnedPolymorphicObjectsAreRefusedAlthoughNothingElseChanges) {
+    record<after::still>();
+    describe<after::zoo>();
+    arena->root<before::zoo>("zoo").all.push_back(std::make_unique<before::still>());
+    expect_refused("owns an object whose class only its virtual functions know");
+}
+
+TEST_F(ReloadContainers, PolymorphicObjectsThatAnotherOneOwnsAreRefused) {
+    record<after::still>();
+    record<std::map<int, std::unique_ptr<after::still>>>();
+    describe<after::zoo_by_name>();
+    arena->root<before::zoo_by_name>("zoo");
+    expect_refused("holds objects with virtual functions");
+}
+
+TEST_F(ReloadContainers, OfATypeThatOwnsItsOwnTypeEveryPartIsLookedAt) {
+    record<after::still>();
+    describe<after::family>();
+    arena->root<before::family>("family");
+    expect_refused("owns an object whose class");
+}
+
+TEST_F(ReloadContainers, PolymorphicElementsGetTheNewCodeAlthoughNothingElseChanges) {
+    record<after::still>();
+    before::zoo_by_value& old = arena->root<before::zoo_by_value>("zoo");
+    old.all.resize(3);
+    old.all[2].id = 5;
+    old.best.emplace().id = 6;
+    ASSERT_EQ(migrate(), "");
+    const after::zoo_by_value& now = *arena->find<after::zoo_by_value>("zoo");
+    ASSERT_EQ(now.all.size(), 3u);
+    const after::still& last = now.all[2];
+    EXPECT_EQ(last.kind(), 13);
+    EXPECT_EQ(last.id, 5);
+    ASSERT_TRUE(now.best);
+    const after::still& best = *now.best;
+    EXPECT_EQ(best.kind(), 13);
+    EXPECT_EQ(best.id, 6);
+}
+
+/// Only code changes: each type is the same on both sides.
+class ReloadSameTypes : public ReloadContainers {
+protected:
+    detail::migration_plan plan_of_itself() {
+        std::vector<std::string> names;
+        state().add_types(names);
+        detail::debug_info* const files[] = {&own_types()};
+        const detail::type_graph types = detail::read_graph(files, names);
+        return detail::make_plan(types, types, names, notes, false);
+    }
+    void expect_refused_whole(const std::string& part) {
+        const detail::migration_plan same = plan_of_itself();
+        ASSERT_FALSE(same.refused.empty());
+        EXPECT_NE(same.refused.front().find(part), std::string::npos) << same.refused.front();
+    }
+};
+
+TEST_F(ReloadSameTypes, StateWithoutVirtualFunctionsStaysWhereItIs) {
+    arena->root<before::thing>("thing");
+    EXPECT_FALSE(plan_of_itself().moves);
+    EXPECT_TRUE(plan_of_itself().refused.empty());
+}
+
+TEST_F(ReloadSameTypes, AnOwnedObjectWithVirtualFunctionsIsRefused) {
+    arena->root<before::zoo>("zoo");
+    expect_refused_whole("owns an object whose class only its virtual functions know");
+}
+
+TEST_F(ReloadSameTypes, AnOwnedObjectOfATypeThatOwnsItsOwnTypeIsRefused) {
+    arena->root<before::family>("family");
+    expect_refused_whole("owns an object whose class only its virtual functions know");
+}
+
+TEST_F(ReloadSameTypes, AnOwnedObjectInAnotherContainerIsRefused) {
+    arena->root<before::zoo_by_name>("zoo");
+    expect_refused_whole("holds objects with virtual functions");
+}
+
+TEST_F(ReloadSameTypes, ElementsWithVirtualFunctionsAreBuiltAnew) {
+    arena->root<before::zoo_by_value>("zoo");
+    expect_refused_whole("has virtual functions");
+    record<before::still>();
+    EXPECT_TRUE(plan_of_itself().moves);
+    EXPECT_TRUE(plan_of_itself().refused.empty());
+}
+
+TEST_F(ReloadSameTypes, WhatKeepsCodeIsRefused) {
+    const std::string why = "keeps code of the module that filled it";
+    arena->root<before::callbacks>("callbacks");
+    expect_refused_whole(why);
+    arena.emplace(*modules);
+    record<std::shared_ptr<int>>();
+    arena->root<before::shares>("shares");
+    expect_refused_whole(why);
+}
+
+TEST_F(ReloadContainers, WhatKeepsOldCodeIsRefusedAlthoughNothingChanges) {
+    const std::string why = "keeps code of the module that filled it";
+    describe<after::callbacks>();
+    arena->root<before::callbacks>("callbacks").act = [] { return 3; };
+    expect_refused(why);
+    arena.emplace(*modules);
+    describe<after::anything>();
+    arena->root<before::anything>("anything").held = 4;
+    expect_refused(why);
+    arena.emplace(*modules);
+    record<std::shared_ptr<int>>();
+    describe<after::shares>();
+    arena->root<before::shares>("shares").held = std::make_shared<int>(5);
+    expect_refused(why);
 }
 
 TEST_F(ReloadContainers, PolymorphicObjectsWithoutARecordAreRefused) {

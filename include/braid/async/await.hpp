@@ -32,7 +32,7 @@ public:
 protected:
     template <class Promise>
     co_loop& enter(std::coroutine_handle<Promise> by) {
-        loop_ = by.promise().loop;
+        loop_ = loop_of(by);
         return *loop_;
     }
     /// All well, if nothing was awaited.
@@ -64,50 +64,85 @@ private:
     task_id id_;
 };
 
+/// `Ids`: task_ids, which views what the caller keeps, or a awaited_tasks.
+template <class Ids>
 class all_awaiter : public plain_awaiter {
 public:
-    explicit all_awaiter(task_ids ids) : ids_(ids) {}
-    bool await_ready() const noexcept { return ids_.size == 0; }
+    explicit all_awaiter(const Ids& ids) : ids_(ids) {}
+    bool await_ready() const noexcept { return task_ids(ids_).size == 0; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> by) {
         co_loop& loop = enter(by);
         loop.suspend({.may_end_early = true});
-        for (std::size_t i = 0; i < ids_.size; ++i) loop.await(ids_.data[i]);
+        const task_ids ids(ids_);
+        for (std::size_t i = 0; i < ids.size; ++i) loop.await(ids.data[i]);
     }
 
 private:
-    task_ids ids_;
+    Ids ids_;
 };
 
+template <class Ids>
 class any_awaiter : public awaiter {
 public:
-    any_awaiter(task_ids ids, scope* rest) : ids_(ids), rest_(rest) {}
-    bool await_ready() const noexcept { return ids_.size == 0; }
+    any_awaiter(const Ids& ids, scope* rest) : ids_(ids), rest_(rest) {}
+    bool await_ready() const noexcept { return task_ids(ids_).size == 0; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> by) {
         co_loop& loop = enter(by);
         loop.suspend({.first_is_enough = true, .may_end_early = true});
-        for (std::size_t i = 0; i < ids_.size; ++i) loop.await(ids_.data[i]);
+        const task_ids ids(ids_);
+        for (std::size_t i = 0; i < ids.size; ++i) loop.await(ids.data[i]);
     }
     std::size_t await_resume() {
         const await_result<std::size_t> r = result();
         co_loop::raise(r);
-        return r.value.value_or(ids_.size);
+        return r.value.value_or(task_ids(ids_).size);
     }
     await_result<std::size_t> result() {
         task_id first;
         await_result<std::size_t> r{take(&first), {}};
         if (!first) return r;
         if (rest_ != nullptr) rest_->cancel();
+        const task_ids ids(ids_);
         std::size_t at = 0;
-        while (at + 1 < ids_.size && ids_.data[at] != first) ++at;
+        while (at + 1 < ids.size && ids.data[at] != first) ++at;
         r.value = at;
         return r;
     }
 
 private:
-    task_ids ids_;
+    Ids ids_;
     scope* rest_;
+};
+
+inline task_id id_of(task_id id) { return id; }
+template <class T>
+task_id id_of(const future<T>& f) {
+    return f.id();
+}
+
+template <class T>
+concept names_task = requires(const T& t) { detail::id_of(t); };
+
+/// Tasks that are written down one by one, by their ids or by futures that stay the caller's.
+class awaited_tasks {
+public:
+    static constexpr std::size_t most = 8;
+
+    template <names_task... Tasks>
+        requires(sizeof...(Tasks) != 0)
+    awaited_tasks(const Tasks&... tasks) : ids_{id_of(tasks)...}, size_(sizeof...(tasks)) {
+        static_assert(sizeof...(tasks) <= most,
+                      "at most 8 tasks stand in a list of when_all() or when_any(): put their ids "
+                      "into an array");
+    }
+    const task_id* data() const { return ids_; }
+    std::size_t size() const { return size_; }
+
+private:
+    task_id ids_[most];
+    std::size_t size_;
 };
 
 template <class T>
@@ -231,16 +266,30 @@ auto operator co_await(future<T>&& f) {
     return detail::future_awaiter<T>(std::move(f));
 }
 /// Until all are complete. What `ids` views stays where it is meanwhile.
-inline auto when_all(task_ids ids) { return detail::all_awaiter(ids); }
+inline auto when_all(task_ids ids) { return detail::all_awaiter<task_ids>(ids); }
+/// `co_await when_all({a, b})`: of up to 8 ids and futures. A future is not moved from: get() gives
+/// its value afterwards.
+inline auto when_all(const detail::awaited_tasks& tasks) {
+    return detail::all_awaiter<detail::awaited_tasks>(tasks);
+}
 /// Until the first of them is complete; gives its index. If that failed it throws that failure.
 /// The others go on, and cost 32 bytes each until they are complete. As when_all() with `ids`;
 /// of none: 0, at once.
-inline auto when_any(task_ids ids) { return detail::any_awaiter(ids, nullptr); }
+inline auto when_any(task_ids ids) { return detail::any_awaiter<task_ids>(ids, nullptr); }
+/// `co_await when_any({a, b})`: of ids and futures, as when_all().
+inline auto when_any(const detail::awaited_tasks& tasks) {
+    return detail::any_awaiter<detail::awaited_tasks>(tasks, nullptr);
+}
 /// Then cancels that scope, in which the others are.
 struct cancel_rest {
     scope& in;
 };
-inline auto when_any(task_ids ids, cancel_rest rest) { return detail::any_awaiter(ids, &rest.in); }
+inline auto when_any(task_ids ids, cancel_rest rest) {
+    return detail::any_awaiter<task_ids>(ids, &rest.in);
+}
+inline auto when_any(const detail::awaited_tasks& tasks, cancel_rest rest) {
+    return detail::any_awaiter<detail::awaited_tasks>(tasks, &rest.in);
+}
 
 // ---- time, and where it goes on ----------------------------------------------------------------
 

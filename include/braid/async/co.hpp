@@ -19,8 +19,12 @@ template <class T>
 inline constexpr bool dies_at_suspension = std::is_same_v<std::remove_cvref_t<T>, task_context> ||
                                            std::is_same_v<std::remove_cvref_t<T>, fork_context>;
 
+/// Reports that the coroutine was awaited before.
+BRAID_API void report_second_await(co_loop& loop);
+
 class co_promise_base {
 public:
+    static constexpr bool is_of_a_co = true;
     std::suspend_always initial_suspend() const noexcept { return {}; }
     auto final_suspend() noexcept {
         struct back {
@@ -93,15 +97,25 @@ public:
     explicit co_awaiter(Owner&& of) : of_(std::forward<Owner>(of)) {}
     bool await_ready() const noexcept { return !frame(); }
     template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> by) const noexcept {
-        co_loop* const loop = by.promise().loop;
-        frame().promise().loop = loop;
-        frame().promise().awaited_by = by;
+    bool await_suspend(std::coroutine_handle<Promise> by) {
+        co_loop* const loop = loop_of(by);
+        auto& own = frame().promise();
+        if (own.loop != nullptr) [[unlikely]] {
+            report_second_await(*loop);
+            is_second_ = true;
+            return false;
+        }
+        own.loop = loop;
+        own.awaited_by = by;
         loop->current = frame();
+        return true;
     }
     T await_resume() const {
 #if BRAID_HAS_EXCEPTIONS
         if (!frame()) throw std::bad_alloc{};
+        if (is_second_) throw broken_promise{};
+#else
+        if (is_second_) std::terminate();  // there is no value
 #endif
         return frame().promise().take();
     }
@@ -109,6 +123,10 @@ public:
         await_result<T> r;
         r.no_memory = !frame();
         if (r.no_memory) return r;
+        if (is_second_) {
+            r.cancelled = true;
+            return r;
+        }
         r.error = std::exchange(frame().promise().error, nullptr);
         if constexpr (!std::is_void_v<T>) {
             if (auto& value = frame().promise().value) r.value.emplace(std::move(*value));
@@ -119,14 +137,16 @@ public:
 private:
     std::coroutine_handle<co_promise<T>> frame() const noexcept { return of_.internals(); }
     Owner of_;
+    bool is_second_ = false;
 };
 
 }  // namespace detail
 
-/// A coroutine, which starts when it is awaited or spawned, once. Movable; it owns the frame. Empty
-/// where there was no memory for that: then co_spawn() gives an empty future, and awaiting it
-/// throws std::bad_alloc. One that a task has called must not outlive that task's scheduler.
-/// A T is aligned to 16 bytes at most.
+/// A coroutine, which starts when it is awaited or spawned, once: a second await is reported, and
+/// throws broken_promise; without exceptions it ends the program, but in as_result(). Movable; it
+/// owns the frame. Empty where there was no memory for that, or after a move: then co_spawn() gives
+/// an empty future, and awaiting it throws std::bad_alloc. One that a task has called must not
+/// outlive that task's scheduler. A T is aligned to 16 bytes at most.
 template <class T>
 class [[nodiscard]] co {
 public:
@@ -146,6 +166,13 @@ public:
 
     /// By another coroutine: in the same task, no scheduler involved.
     friend auto operator co_await(co&& c) noexcept {
+        return detail::co_awaiter<T, co&&>(std::move(c));
+    }
+    template <class Named>
+        requires std::is_same_v<Named, co>
+    friend auto operator co_await(Named& c) noexcept {
+        static_assert(!std::is_same_v<Named, co>,
+                      "a coroutine runs once: co_await std::move(c), or the call that makes it");
         return detail::co_awaiter<T, co&&>(std::move(c));
     }
 
@@ -241,30 +268,34 @@ inline constexpr bool is_co = false;
 template <class T>
 inline constexpr bool is_co<co<T>> = true;
 
-/// The frame owns the callable, so that captures live as long as the coroutine that uses them.
-template <class F, class Co = std::invoke_result_t<F&>>
-Co owning(F f) {
-    co_return co_await f();
+/// The frame owns the callable and its arguments, so that captures and references live as long as
+/// the coroutine that uses them.
+template <class F, class... Arguments, class Co = std::invoke_result_t<F&, Arguments&...>>
+Co owning(F f, Arguments... arguments) {
+    co_return co_await f(arguments...);
 }
 
 }  // namespace detail
 
-/// Calls `f()`, which makes the coroutine, in the task, and keeps `f` until that has returned: a
-/// lambda's captures may be used after a suspension. Costs a frame more.
-template <class F>
+/// Calls `f(arguments…)`, which makes the coroutine, in the task. `f` and copies of the arguments,
+/// which it may take by reference, live until that has returned: a lambda's captures may be used
+/// after a suspension. Costs a frame more.
+template <class F, class... Arguments>
     requires(!detail::is_co<std::remove_cvref_t<F>>)
-auto co_spawn(scheduler& s, const task_options& options, F&& f) {
+auto co_spawn(scheduler& s, const task_options& options, F&& f, Arguments&&... arguments) {
     using callable = std::decay_t<F>;
     constexpr bool makes_one = [] {
-        if constexpr (std::is_invocable_v<callable&>) {
-            return detail::is_co<std::invoke_result_t<callable&>>;
+        if constexpr (std::is_invocable_v<callable&, std::decay_t<Arguments>&...>) {
+            return detail::is_co<std::invoke_result_t<callable&, std::decay_t<Arguments>&...>>;
         }
         return false;
     }();
     static_assert(makes_one,
-                  "co_spawn() takes a coroutine, or a callable without parameters that makes one");
+                  "co_spawn() takes a coroutine, or a callable that makes one of the arguments");
     if constexpr (makes_one) {
-        return co_spawn(s, options, detail::owning<callable>(std::forward<F>(f)));
+        return co_spawn(s, options,
+                        detail::owning<callable, std::decay_t<Arguments>...>(
+                            std::forward<F>(f), std::forward<Arguments>(arguments)...));
     }
 }
 

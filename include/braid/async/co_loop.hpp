@@ -37,6 +37,23 @@ struct await_result<void> : await_status {};
 
 namespace detail {
 
+struct co_loop;
+
+/// The loop of a coroutine; null until that has started.
+template <class Promise>
+co_loop*& loop_of(std::coroutine_handle<Promise> of) {
+    constexpr bool is_braids = requires(Promise& p) { p.is_of_a_co; };
+    static_assert(
+        is_braids,
+        "what Braid gives to co_await is awaited in a coroutine that returns a braid::co");
+    if constexpr (is_braids) {
+        return of.promise().loop;
+    } else {
+        static co_loop* none = nullptr;
+        return none;
+    }
+}
+
 /// Lies in the task.
 struct co_loop : resumable_body {
     std::coroutine_handle<> current;  // goes on next; null: the outermost one has returned

@@ -63,6 +63,9 @@ template <class F>
 concept task_callable =
     std::is_invocable_v<std::decay_t<F>&> || std::is_invocable_v<std::decay_t<F>&, task_context&>;
 
+template <class R>
+concept coroutine_type = requires { typename std::remove_cvref_t<R>::promise_type; };
+
 template <class F>
 decltype(auto) call_task(F& f, task_context& context) {
     if constexpr (std::is_invocable_v<F&, task_context&>) {
@@ -149,6 +152,8 @@ void guarded(task_context& context, Body&& body) {
 template <class F>
 void run_closure(void* storage, task_context* context) {
     if (context != nullptr) {
+        static_assert(!coroutine_type<decltype(call_task(std::declval<F&>(), *context))>,
+                      "a task that returns a coroutine would not run it: use co_spawn()");
         guarded(*context, [&] { call_task(stored<F>::get(storage), *context); });
     }
     stored<F>::destroy(storage);  // before completion is visible (I4)

@@ -40,15 +40,18 @@ public:
 
     // ---- making work: any thread ----------------------------------------------------------
 
-    /// Runs `f` once, nobody waits for it. The cheapest way in.
+    /// Runs `f` once, nobody waits for it. The cheapest way in. False: refused, as in spawn(), and
+    /// `f` is destroyed.
     template <detail::task_callable F>
-    void post(F&& f, std::source_location where = std::source_location::current()) {
-        detail::submit_plain(*rt_, nullptr, nullptr, nullptr, detail::draft_kind::posted, where,
-                             std::forward<F>(f));
+    bool post(F&& f, std::source_location where = std::source_location::current()) {
+        return static_cast<bool>(detail::submit_plain(*rt_, nullptr, nullptr, nullptr,
+                                                      detail::draft_kind::posted, where,
+                                                      std::forward<F>(f)));
     }
     template <detail::task_callable F>
-    void post(const task_options& options, F&& f) {
-        detail::submit(*rt_, nullptr, options, detail::draft_kind::posted, std::forward<F>(f));
+    bool post(const task_options& options, F&& f) {
+        return static_cast<bool>(
+            detail::submit(*rt_, nullptr, options, detail::draft_kind::posted, std::forward<F>(f)));
     }
     /// A post() for audio callbacks and the like: bounded, no allocation, no help. Waking a thread
     /// that sleeps is up to two system calls, under a lock that this thread holds only on its way
@@ -109,8 +112,9 @@ public:
 
     /// Works until the event is set (and takes it). False: the time is up.
     BRAID_API bool do_work_while_waiting_for(event& e, nanoseconds timeout = no_limit);
-    /// Runs tasks on this thread, as a worker would, until `stop` is set.
-    BRAID_API void work_until(event& stop);
+    /// Runs tasks on this thread, as a worker would, until `stop` is set. False, at once and
+    /// reported: the event is another scheduler's.
+    BRAID_API bool work_until(event& stop);
     /// Runs `f` while another thread stands in for this one. For calls that block.
     template <class F>
     decltype(auto) blocking(F&& f) {

@@ -66,10 +66,12 @@ public:
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
 
+    /// False: refused, as in scheduler::spawn().
     template <detail::task_callable F>
-    void post(F&& f, std::source_location where = std::source_location::current()) {
-        detail::submit_plain(state_.rt, nullptr, this, nullptr, detail::draft_kind::posted, where,
-                             std::forward<F>(f));
+    bool post(F&& f, std::source_location where = std::source_location::current()) {
+        return static_cast<bool>(detail::submit_plain(state_.rt, nullptr, this, nullptr,
+                                                      detail::draft_kind::posted, where,
+                                                      std::forward<F>(f)));
     }
     template <detail::task_callable F>
     task_id spawn(task_options options, F&& f) {

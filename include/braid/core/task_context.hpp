@@ -40,10 +40,12 @@ public:
     /// The scope was cancelled, or a discarding shutdown began: return soon.
     BRAID_API bool cancelled() const;
 
+    /// False: refused, as in scheduler::spawn().
     template <detail::task_callable F>
-    void post(F&& f, std::source_location where = std::source_location::current()) {
-        detail::submit_plain(state_.rt, state_.seat, nullptr, nullptr, detail::draft_kind::posted,
-                             where, std::forward<F>(f));
+    bool post(F&& f, std::source_location where = std::source_location::current()) {
+        return static_cast<bool>(detail::submit_plain(state_.rt, state_.seat, nullptr, nullptr,
+                                                      detail::draft_kind::posted, where,
+                                                      std::forward<F>(f)));
     }
     template <detail::task_callable F>
     task_id spawn(const task_options& options, F&& f) {

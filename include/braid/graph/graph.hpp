@@ -134,8 +134,8 @@ public:
     /// after an edit sorts the graph and may allocate.
     BRAID_API task_id run(const run_options& options = {});
     /// run(), and waits for it, helping. Throws its failure, also when it has ended before the wait
-    /// began. For a run that is refused nothing is waited for: the handlers know.
-    BRAID_API void run_and_wait(const run_options& options = {});
+    /// began. False: the run was refused, and nothing has run; the handlers know.
+    BRAID_API bool run_and_wait(const run_options& options = {});
 
     // ---- seeing --------------------------------------------------------------------------------
 

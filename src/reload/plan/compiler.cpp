@@ -110,9 +110,10 @@ void compiler::value(type_id a, type_id b, const place& at, steps& out) {
     }
     for (const std::string& why : {cannot_follow(before_, a), cannot_follow(after_, b)}) {
         if (why.empty()) continue;
-        if (!by_mover(a, b, at, out)) {
+        const bool kept = keeps_code(before_, a) || keeps_code(after_, b);
+        if (kept || !by_mover(a, b, at, out)) {
             const bool code =
-                is_code(was.kind) || is_code(is.kind) ||
+                kept || is_code(was.kind) || is_code(is.kind) ||
                 (was.kind == type_kind::pointer && before_[was.target].kind == type_kind::function);
             refuse(at, why, code || was.kind == type_kind::declaration);
         }
@@ -291,7 +292,7 @@ bool compiler::by_mover(type_id a, type_id b, const place& at, steps& out) {
     }
     for (const type_id argument : before_[a].arguments) {
         // The allocator and the comparison have no pointers; an element's would not be followed.
-        if (holds_pointers(before_, argument)) return false;
+        if (holds_pointers(before_, argument) || holds_tables(before_, argument)) return false;
     }
     out.push_back({.what = action::move,
                    .from = at.from,

@@ -93,12 +93,33 @@ bool is_one_template(std::string_view a, std::string_view b) {
 }
 
 bool holds_tables(const type_graph& in, type_id type) {
-    const type_node& node = in[type];
-    if (node.kind == type_kind::array) return holds_tables(in, node.target);
-    if (node.kind != type_kind::record) return false;
-    return is_polymorphic(in, type) || std::ranges::any_of(node.members, [&in](const member& m) {
-               return !m.virtual_base && holds_tables(in, m.type);
-           });
+    std::set<type_id> seen;  // a type may own objects of its own type
+    const auto visit = [&](const auto& self, type_id id) -> bool {
+        if (!seen.insert(id).second) return false;
+        const type_node& node = in[id];
+        if (node.kind == type_kind::array) return self(self, node.target);
+        if (node.kind != type_kind::record) return false;
+        if (is_polymorphic(in, id)) return true;
+        if (container_of(in, id) != container::by_members) {
+            return std::ranges::any_of(node.arguments,
+                                       [&](type_id held) { return self(self, held); });
+        }
+        return std::ranges::any_of(
+            node.members, [&](const member& m) { return !m.virtual_base && self(self, m.type); });
+    };
+    return visit(visit, type);
+}
+
+bool keeps_code(const type_graph& in, type_id type) {
+    if (container_of(in, type) != container::other) return false;
+    std::set<type_id> seen;
+    const auto is_code_of_std = [](const type_graph& g, type_id id) {
+        if (g[id].kind != type_kind::pointer) return false;
+        const type_node& target = g[g[id].target];
+        return target.kind == type_kind::function || target.name == "std::_Sp_counted_base" ||
+               begins(target.name, "std::_Sp_counted_base<");
+    };
+    return holds_any(in, type, is_code_of_std, seen);
 }
 
 bool is_bytes(const type_graph& in, type_id a) {
@@ -167,6 +188,14 @@ std::string cannot_follow(const type_graph& in, type_id type) {
         if (m.virtual_base) return "has a virtual base class, '" + m.name + "'";
     }
     if (container_of(in, type) != container::other) return "";
+    if (keeps_code(in, type)) {
+        return "keeps code of the module that filled it, which is the old one: keep an enumerator "
+               "and look the code up, or make the object in the arena and keep a pointer";
+    }
+    if (holds_tables(in, type)) {
+        return "holds objects with virtual functions, whose code is the old one: make them in the "
+               "arena and keep pointers";
+    }
     return "is a container that is not known here; if its elements do not change, this line in the "
            "module lets it go over by its own mover: BRAID_RELOAD_TYPE(" +
            node.name + ")";

@@ -19,8 +19,10 @@ container container_of(const type_graph& in, type_id type);
 
 /// Virtual functions of its own or by a base class.
 bool is_polymorphic(const type_graph& in, type_id type);
-/// The same of it or of anything that lies in it.
+/// An object of such a class lies in it, or is owned by what lies in it.
 bool holds_tables(const type_graph& in, type_id type);
+/// A class of std that calls code which it was given: std::function, std::any, std::shared_ptr.
+bool keeps_code(const type_graph& in, type_id type);
 /// Bytes that mean the same anywhere: no pointers, no tables, nothing that is owned.
 bool is_bytes(const type_graph& in, type_id type);
 /// Up to the end of its last member: what derives from it may have a member in the rest.

@@ -27,6 +27,10 @@ bool is_symbolic_link(const std::string& path);
 /// was read (code `changed_meanwhile`). ENOENT is the code where there is none.
 status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark);
 inline constexpr int changed_meanwhile = -1;
+/// Does what read_file() does, for a file that a linker may be writing: refused, too, while any
+/// process has it open or mapped for writing (code `changed_meanwhile`). Where the system cannot
+/// say that: while the last change is less than a second old.
+status read_closed_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark);
 
 /// The bytes of a regular file that nobody writes to, such as a copy that was loaded: they are in
 /// memory already. Who reads after another has cut the file short ends the process.

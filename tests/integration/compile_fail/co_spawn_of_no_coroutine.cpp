@@ -1,4 +1,4 @@
-// says: co_spawn() takes a coroutine, or a callable without parameters that makes one
+// says: co_spawn() takes a coroutine, or a callable that makes one of the arguments
 #include <braid/async.hpp>
 
 void start(braid::scheduler& s, int n) {

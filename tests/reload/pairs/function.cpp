@@ -1,5 +1,5 @@
-// A std::function holds a function pointer, and its type is not known here.
-// refused: state::act is a container that is not known here
+// A std::function holds code of the module that filled it.
+// refused: state::act keeps code of the module that filled it
 #include <functional>
 struct state {
     std::function<void(int)> act;

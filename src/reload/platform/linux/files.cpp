@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -77,7 +79,30 @@ bool is_symbolic_link(const std::string& path) {
     return lstat(path.c_str(), &s) == 0 && S_ISLNK(s.st_mode);
 }
 
-status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark) {
+namespace {
+
+/// A lease for reading is given only while nobody has the file open for writing. It goes back at
+/// once; a writer that comes in between causes a signal that does nothing.
+status refuse_written(int file, const std::string& path, const file_mark& mark) {
+    fcntl(file, F_SETSIG, SIGURG);
+    if (fcntl(file, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(file, F_SETLEASE, F_UNLCK);
+        return {};
+    }
+    if (errno == EAGAIN) return {changed_meanwhile, "'" + path + "' is open for writing"};
+    // Not this user's file, or a file system without leases.
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const std::int64_t last = std::max(mark.written_ns, mark.changed_ns);
+    const bool still = ns_of(now) < last || ns_of(now) - last >= 1'000'000'000;
+    return still ? status{}
+                 : status{changed_meanwhile, "'" + path + "' was written less than a second ago"};
+}
+
+enum class writers : std::uint8_t { allowed, refused };
+
+status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark,
+                 writers with) {
     // Not blocking, or a pipe of that name would wait for its writer.
     const descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.number < 0) {
@@ -91,13 +116,29 @@ status read_file(const std::string& path, std::vector<std::byte>& bytes, file_ma
     if (fstat(file.number, &s) != 0) return failed("cannot read", path);
     if (!S_ISREG(s.st_mode)) return {EINVAL, "'" + path + "' is " + kind_of(s.st_mode)};
     mark = mark_of(s);
+    const auto look = [&] {
+        return with == writers::refused ? refuse_written(file.number, path, mark) : status{};
+    };
+    if (status went = look(); !went) return went;
     bytes.resize(mark.size);
     if (status went = read_all(file.number, path, bytes); !went) return went;
+    // One that was opened for writing meanwhile is open still, or has other times.
+    if (status went = look(); !went) return went;
     if (fstat(file.number, &s) != 0) return failed("cannot read", path);
     if (mark_of(s) != mark) {
         return {changed_meanwhile, "'" + path + "' changed while it was read"};
     }
     return {};
+}
+
+}  // namespace
+
+status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark) {
+    return read_file(path, bytes, mark, writers::allowed);
+}
+
+status read_closed_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark) {
+    return read_file(path, bytes, mark, writers::refused);
 }
 
 mapped_file::~mapped_file() {
