@@ -93,9 +93,17 @@ public:
                slot_->level.load(relaxed) == own_traits::normal;
     }
     bool failed() const { return slot_->has(flag_failed); }
-    /// Seen by the thread that drops the last share of it or of what waits for it. Returns whether
-    /// it had failed before.
-    bool set_failed() const { return (slot_->mark(flag_failed) & flag_failed) != 0; }
+    /// Says that it threw. Seen by the thread that drops the last share of it or of what waits for
+    /// it, as all three.
+    void set_failed() const { slot_->mark(flag_failed | flag_error); }
+    /// Says that it comes after `other`, which failed, and is not to run.
+    void follow_failed(own_task other) const {
+        slot_->mark(other.slot_->flags.load(relaxed) & (flag_failed | flag_error));
+    }
+    /// Says that it completes without having run. Returns whether it follows one that failed.
+    bool set_cancelled() const {
+        return (slot_->mark(flag_failed | flag_cancel) & flag_failed) != 0;
+    }
     /// In this round it completes without having run, and counts as cancelled.
     bool left_out() const { return slot_->has(flag_left_out); }
     /// relaxed: seen by the thread that drops the last of its counts, which the caller's end

@@ -403,7 +403,7 @@ bool graph_run::left_out(const graph_plan& plan) const {
 void graph_run::cancel(core::seat& w, task_id run, const graph_plan& plan, task_id id) const {
     runtime& rt = graph->rt;
     const core::own_task task = plan.task;
-    const bool after_failure = task.set_failed();
+    const bool after_failure = task.set_cancelled();
     core::count_cancelled(w);
     if (core::observed(rt)) core::report(rt, w, {event_kind::cancelled, id, {}, task.name()});
     if (!after_failure) core::record_failure(rt, w, run, {nullptr, task.number(), nullptr});
@@ -440,7 +440,7 @@ void graph_run::end_node(core::seat& w, const graph_plan& plan, task_id id, node
     graph_stamp* const stamps = g.stamps.begin();
     for (std::uint32_t i = 0; i < count; ++i) {
         const core::own_task to = successors[i];
-        if (failed) to.set_failed();
+        if (failed) to.follow_failed(task);
         if (!to.drop_wait()) continue;
         const std::uint32_t node = to.number() - 1;
         const graph_plan& ready = plans[node];

@@ -218,6 +218,7 @@ TEST_P(CleanUp, ThatHasBegunIsNotEndedByAShutdownThatDiscards) {
                                  cleans_up(w, how, {}, [&level] { level.cancel(); }));
         until(s, [&] { return w.cleans.load(); });
         std::thread ends([&] { s.shut_down(braid::shutdown::discard); });
+        until(s, [&] { return !s.spawn([] {}); });  // refused from the moment when that has begun
         release_and_end(w, how, f);
         ends.join();
     }

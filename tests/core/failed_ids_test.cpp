@@ -109,15 +109,28 @@ TEST_P(FailedIds, SayHowATaskEnded) {
 
 TEST_P(FailedIds, ABuilderThatGivesUpAfterItsTaskHasRunHasCancelledNothing) {
     braid::scheduler s(options());
+    braid::scope level(s);
+    std::atomic<bool> runs{false}, gone{false};
     braid::task_id id;
     {
-        braid::event ran(s);
-        auto building = s.begin({}, [&ran] { ran.set(); });
+        auto building = s.begin({.within = &level}, [&] {
+            runs = true;
+            // Without a worker it runs on this thread, before the builder goes.
+            while (GetParam() != 0 && !gone) std::this_thread::yield();
+        });
         id = building.id();
-        s.do_work_while_waiting_for(ran);
+        if (GetParam() != 0) {
+            while (!runs) std::this_thread::yield();
+        } else {
+            s.wait_for(id, braid::nanoseconds(0));
+        }
+        EXPECT_TRUE(runs);
     }
+    gone = true;
     end(s, id);
     EXPECT_EQ(s.state(id), task_state::done);
+    level.wait();
+    EXPECT_EQ(level.account().executed, 1U);
 }
 
 TEST_P(FailedIds, AWaiterOfWhatCameTooLateGetsWhatStandsForTheFailure) {
@@ -154,6 +167,40 @@ TEST_P(FailedIds, CountInEveryWayToComeAfterThem) {
     end(s, finally);
     EXPECT_EQ(s.state(finally), task_state::done);
     EXPECT_EQ(ran, 1);
+}
+
+TEST_P(FailedIds, HandOnTheExceptionItselfAsLongAsAHandleHasIt) {
+    braid::scheduler s(options());
+    braid::future<int> held = s.async([]() -> int { throw planned{}; });
+    while (!held.ready()) {
+        braid::event never(s);
+        s.do_work_while_waiting_for(never, braid::microseconds(50));
+    }
+    EXPECT_EQ(caught([&] { s.async({.after = {held.id()}}, [] {}).get(); }), 1);
+    EXPECT_EQ(caught([&] { std::move(held).then([](int) {}).get(); }), 1);
+    s.shut_down();
+    EXPECT_EQ(notes_.count(&braid_test::recorder::lost), 0U);
+}
+
+TEST_P(FailedIds, OfAParentWhoseChildWasCancelledAreNoException) {
+    braid::scheduler s(options());
+    braid::scope level(s);
+    level.cancel();
+    const auto parent = s.spawn([&level](braid::task_context& task) {
+        task.spawn({.parent = task.id(), .within = &level}, [] { FAIL(); });
+    });
+    end(s, parent);
+    EXPECT_EQ(caught([&] { s.async({.after = {parent}}, [] {}).get(); }), 4);
+    level.wait();
+}
+
+TEST_P(FailedIds, ReachAScopeAsTheExceptionWould) {
+    braid::scheduler s(options());
+    const braid::task_id failed = ended_badly(s);
+    braid::scope level(s);
+    level.spawn({.after = {failed}}, [] { FAIL(); });
+    EXPECT_EQ(caught([&] { level.wait(); }), 2);
+    EXPECT_EQ(level.account().cancelled, 1U);
 }
 
 TEST_P(FailedIds, OfCompletionsRemember) {

@@ -285,6 +285,7 @@ struct failed_slot : rl::test_suite<failed_slot, 3> {
             case 0:
                 mark_failure(flags, flag_failed);
                 close_and_take(task.successors, 7);
+                require(failure_in(task.successors, flags, 7) == flag_failed, "it is remembered");
                 given.store(1, std::memory_order::release);
                 break;
             case 1:

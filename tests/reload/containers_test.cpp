@@ -79,6 +79,9 @@ struct anything {
 struct shares {
     std::shared_ptr<int> held;
 };
+struct callbacks_by_name {
+    std::map<int, std::vector<std::function<int()>>> all;
+};
 struct family {
     std::vector<family> children;
     std::unique_ptr<still> pet;
@@ -160,6 +163,9 @@ struct anything {
 };
 struct shares {
     std::shared_ptr<int> held;
+};
+struct callbacks_by_name {
+    std::map<int, std::vector<std::function<int()>>> all;
 };
 struct family {
     std::vector<family> children;
@@ -394,6 +400,9 @@ TEST_F(ReloadSameTypes, WhatKeepsCodeIsRefused) {
     arena.emplace(*modules);
     record<std::shared_ptr<int>>();
     arena->root<before::shares>("shares");
+    expect_refused_whole(why);
+    arena.emplace(*modules);
+    arena->root<before::callbacks_by_name>("callbacks");
     expect_refused_whole(why);
 }
 

@@ -65,12 +65,12 @@ public:
     /// Within a scope: a thread that cancels it finds it armed, or has cancelled before.
     void list_and_arm(std::uint32_t index, std::uint32_t as, std::uint32_t shares);
     void unlist(std::uint32_t index);
-    /// The scope was cancelled: each of its completions is asked. Looks once at each that is
-    /// listed.
+    /// The scope was cancelled: each of its completions that is listed is asked. Looks once at
+    /// each.
     void ask_all_of(life_seat& w, const scope_state& in);
-    /// A discarding shutdown began: every one is.
+    /// A discarding shutdown began: every one that is not shielded is asked.
     void ask_all(life_seat& w);
-    /// One of them, if it is open and was not asked.
+    /// Asks one, if it is open and was not asked; by its deadline also a shielded one.
     void ask(life_seat& w, task_id id, bool late = false);
     /// Into a queue: a thread that may run code of the program goes on with it.
     void put_completion(life_seat& w, std::uint32_t index);

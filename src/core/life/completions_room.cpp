@@ -198,6 +198,7 @@ bool completions_room::settle_as_cancelled(life_seat& w, completion_id id) {
     if (!claim_completion(s.open, generation_of(id.value))) return false;
     report_settled(w, id.task());
     record_failure(w, index, nullptr, 0);
+    s.mark(flag_cancel);
     if (drop_completion(s.open)) complete(w, index);
     return true;
 }

@@ -86,7 +86,7 @@ std::uint16_t flag_of(draft_kind kind) {
         case draft_kind::resumable:
             return flag_detailed;
         case draft_kind::built:
-            return 0;
+            return flag_built;
         case draft_kind::shared:
             return flag_shared;
     }
@@ -173,7 +173,7 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
 void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     slot& s = slot_of(d);
     const std::uint32_t index = index_of(d);
-    s.flags.fetch_or(as, relaxed);
+    s.mark(as);
     s.invoke = nullptr;
     const task_id id = id_of(index);
     // Nobody else knows the task yet: besides its own work there is the builder's at most.
@@ -376,8 +376,11 @@ void life_room::recycle(life_seat& w, std::uint32_t index) {
         if (detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
         if (detail_of(s)->has_value.load(relaxed)) s.destroy_stored();
     }
-    if (s.has(flag_failed)) drop(take_outcome(s));
-    free_detail(w, s);
+    if (s.has(flag_failed)) {
+        end_outcome(w, s);
+    } else {
+        free_detail(w, s);
+    }
     if (s.has(flag_posted)) close_unused(s.successors, s.generation());
     clean_and_give_slot(w, index);
 }

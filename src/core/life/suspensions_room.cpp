@@ -133,8 +133,7 @@ resumption suspensions_room::end_suspension(std::uint32_t index) {
                    (scope_cancelled(s) || (phase() == life::discarding && !s.has(flag_finally)));
     // What failed without this is a child's, which counts when the task is complete.
     if (!s.has(flag_cancel)) return r;
-    r.error = take_error(take_outcome(s));
-    s.flags.fetch_and(static_cast<std::uint16_t>(~failure_flags), relaxed);
+    r.error = take_error(take_failure(s));
     r.cancelled = r.error == nullptr;
     return r;
 }

@@ -41,7 +41,7 @@ public:
     /// The body of that task cleans up; see detail::shield().
     bool is_shielded(const slot& s) const {
         // relaxed: set by the body, for the completions that it arms. Others see it a little late.
-        return was_suspended(s) && its_detail(s).shielded.load(relaxed);
+        return s.has(flag_detailed) && its_detail(s).shielded.load(relaxed);
     }
     using life_room::cancel_waits_of;
 

@@ -100,16 +100,49 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
     drop(loser);
 }
 
+outcome* outcome_room::take_failure(slot& s) {
+    const locked lock(mutex_);
+    s.flags.fetch_and(static_cast<std::uint16_t>(~failure_flags), relaxed);
+    detail_block* d = detail_of(s);
+    if (d == nullptr) return nullptr;
+    d->result_ordinal = 0;
+    return std::exchange(d->result, nullptr);
+}
+
+void outcome_room::end_outcome(task_seat& w, slot& s) {
+    outcome* result = nullptr;
+    const std::uint32_t block = s.detail.load(relaxed);
+    if (block != no_index) {
+        const locked lock(mutex_);
+        result = std::exchange(detail_of(s)->result, nullptr);
+        // Under the lock: who looks for the outcome finds no block that another task has by then.
+        s.detail.store(no_index, relaxed);
+    }
+    drop(result);
+    free_block(w, block);
+}
+
 void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predecessor) {
     slot& s = slot_at(index);
     s.mark(flag_cancel);
-    const std::uint16_t failure = failure_of(predecessor);
-    const bool threw = (failure & (flag_cancel | flag_error)) != flag_cancel;
-    outcome* const result =
-        new_outcome(threw ? std::make_exception_ptr(task_failed{}) : nullptr, s.name);
-    if (result == nullptr) return;  // it ends as a task that was cancelled
-    result->observed = true;        // those who received the exception itself have reported it
-    adopt(w, index, result, 0);
+    outcome* result = nullptr;
+    {
+        const locked lock(mutex_);
+        const detail_block* const d = detail_of(slot_at(predecessor));
+        // Looked at after the block: if the slot is the predecessor's now, the block is.
+        if (d != nullptr && failure_of(predecessor) != 0) result = d->result;
+        if (result != nullptr) ++result->references;
+    }
+    if (result == nullptr) {
+        const std::uint16_t failure = failure_of(predecessor);
+        const bool threw = failure == 0 || (failure & flag_error) != 0;
+        result = new_outcome(threw ? std::make_exception_ptr(task_failed{}) : nullptr, s.name);
+        if (result == nullptr) return;  // it ends as a task that was cancelled
+        // Those who received the exception itself have reported it.
+        result->observed = result->stands_in = true;
+    }
+    // It displaces nothing that the task has received itself.
+    adopt(w, index, result, UINT32_MAX);
 }
 
 std::exception_ptr outcome_room::take_error(outcome* result) {
@@ -153,7 +186,8 @@ void outcome_room::report_unobserved(const char* task, std::exception_ptr error)
 
 void outcome_room::offer(outcome& result, std::exception_ptr& place) {
     const locked lock(mutex_);
-    if (place != nullptr || result.error == nullptr || result.observed) return;
+    const bool taken = result.observed && !result.stands_in;
+    if (place != nullptr || result.error == nullptr || taken) return;
     place = result.error;
     result.observed = true;
 }

@@ -24,6 +24,10 @@ public:
     outcome* outcome_of(const slot& s);
     /// The task has none from here on. Null: it had none.
     outcome* take_outcome(const slot& s);
+    /// The body goes on: it has received what take_outcome() gives, and the task has not failed.
+    outcome* take_failure(slot& s);
+    /// The task is complete and nobody holds it: drops its outcome and frees its detail_block.
+    void end_outcome(task_seat& w, slot& s);
     /// One more reference. Null: it has none.
     outcome* share_outcome(const slot& s);
     /// The task failed as `result` says; takes over one reference. The failure of the earliest
@@ -32,7 +36,8 @@ public:
     void adopt(task_seat& w, std::uint32_t index, outcome* result, std::uint32_t ordinal);
 
     /// For a task that comes after `predecessor`, or awaits it, which failed or was cancelled
-    /// earlier: it is cancelled with it. Where that had an exception, a task_failed stands for it.
+    /// earlier: it is cancelled with the same outcome, as long as that is held. After that a
+    /// task_failed stands for an exception.
     void cancel_with(task_seat& w, std::uint32_t index, task_id predecessor);
 
     /// Rethrows what a wait received, and drops it.

@@ -48,6 +48,7 @@ enum slot_flag : std::uint16_t {
     flag_shared = 1 << 10,    // the closure stays for the children, until completion
     flag_own_kind = 1 << 11,  // see task_kind
     flag_error = 1 << 12,     // the outcome has an exception; without it, it is a mere cancellation
+    flag_built = 1 << 13,     // a builder may cancel it while it runs
     // A task with a kind, which serves no children: it completes without having run.
     flag_left_out = flag_shared
 };
@@ -160,6 +161,7 @@ struct edge {
 struct outcome {
     std::uint32_t references = 1;  // guarded by outcome_room's mutex, as all of this
     bool observed = false;
+    bool stands_in = false;    // for an exception that was delivered before: see cancel_with()
     std::exception_ptr error;  // null: cancelled without an error
     const char* task = nullptr;
 };

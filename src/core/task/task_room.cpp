@@ -41,6 +41,8 @@ task_room::~task_room() {
 }
 
 [[gnu::noinline]] void slot_room::give_failed_slot(task_seat& w, std::uint32_t index) {
+    // A slot in its last generation is used no more, so it needs no place in the line.
+    if (slots_[index].generation() == last_generation) return;
     if (!slots_[index].has(flag_posted)) index = failed_.add(slots_, index);
     if (index != no_index) give_slot(w, index, slots_[index].generation());
 }
@@ -213,8 +215,7 @@ detail_block* task_room::make_detail(task_seat& w, slot& s) {
     return &d;
 }
 
-void task_room::free_detail(task_seat& w, const slot& s) {
-    const std::uint32_t d = s.detail.load(relaxed);
+void task_room::free_block(task_seat& w, std::uint32_t d) {
     if (d == no_index) return;
     const std::uint32_t list = details_[d].resources;
     if (list != no_index) resource_lists_.give(w.resource_lists, list);

@@ -198,7 +198,7 @@ public:
     }
     /// Null: no memory.
     detail_block* make_detail(task_seat& w, slot& s);
-    void free_detail(task_seat& w, const slot& s);
+    void free_detail(task_seat& w, const slot& s) { free_block(w, s.detail.load(relaxed)); }
 
     // ---- identity: a chooser is installed, or an observer asks for it
     bool identified() const { return identities_ != nullptr; }
@@ -217,6 +217,8 @@ public:
                         const creation& made) const;
 
 protected:
+    /// `block`: a detail_block, or no_index.
+    void free_block(task_seat& w, std::uint32_t block);
     /// An edge behind a task that nobody else knows yet. This thread has room for an edge.
     void link_first_edge(task_seat& w, std::uint32_t successor, task_id predecessor);
     // ---- for the rooms above, which know resources

@@ -112,14 +112,26 @@ bool holds_tables(const type_graph& in, type_id type) {
 
 bool keeps_code(const type_graph& in, type_id type) {
     if (container_of(in, type) != container::other) return false;
-    std::set<type_id> seen;
-    const auto is_code_of_std = [](const type_graph& g, type_id id) {
+    const auto is_code_here = [](const type_graph& g, type_id id) {
+        if (is_code(g[id].kind)) return true;
         if (g[id].kind != type_kind::pointer) return false;
         const type_node& target = g[g[id].target];
         return target.kind == type_kind::function || target.name == "std::_Sp_counted_base" ||
                begins(target.name, "std::_Sp_counted_base<");
     };
-    return holds_any(in, type, is_code_of_std, seen);
+    // What a container holds stands among its arguments only.
+    std::set<type_id> seen, looked_at;
+    const auto visit = [&](const auto& self, type_id id) -> bool {
+        if (!seen.insert(id).second) return false;
+        if (holds_any(in, id, is_code_here, looked_at)) return true;
+        const type_node& node = in[id];
+        if (node.kind == type_kind::array) return self(self, node.target);
+        if (node.kind != type_kind::record) return false;
+        const auto deeper = [&](type_id held) { return self(self, held); };
+        return std::ranges::any_of(node.arguments, deeper) ||
+               std::ranges::any_of(node.members, deeper, &member::type);
+    };
+    return visit(visit, type);
 }
 
 bool is_bytes(const type_graph& in, type_id a) {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -81,6 +82,15 @@ bool is_symbolic_link(const std::string& path) {
 
 namespace {
 
+/// NFS and SMB, whose leases are the server's: it refuses them for reasons of its own.
+bool is_remote(int file) {
+    constexpr std::uint32_t nfs = 0x6969, smb = 0x517b, cifs = 0xff534d42, smb2 = 0xfe534d42;
+    struct statfs s;
+    if (fstatfs(file, &s) != 0) return true;
+    const auto kind = static_cast<std::uint32_t>(s.f_type);
+    return kind == nfs || kind == smb || kind == cifs || kind == smb2;
+}
+
 /// A lease for reading is given only while nobody has the file open for writing. It goes back at
 /// once; a writer that comes in between causes a signal that does nothing.
 status refuse_written(int file, const std::string& path, const file_mark& mark) {
@@ -89,7 +99,9 @@ status refuse_written(int file, const std::string& path, const file_mark& mark) 
         fcntl(file, F_SETLEASE, F_UNLCK);
         return {};
     }
-    if (errno == EAGAIN) return {changed_meanwhile, "'" + path + "' is open for writing"};
+    if (errno == EAGAIN && !is_remote(file)) {
+        return {changed_meanwhile, "'" + path + "' is open for writing"};
+    }
     // Not this user's file, or a file system without leases.
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
