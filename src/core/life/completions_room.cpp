@@ -282,16 +282,15 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     }
     const bool received =
         notify_dependents(w, index, close_and_take(s.successors, s.generation()), own);
-    if (failed && (received || awaited)) {
-        drop(take_outcome(s));
-    } else if (failed) {
-        if (outcome* const result = take_outcome(s)) {
-            adopt(w, parent, result, s.ordinal.load(relaxed));
-        } else {
-            slot_at(parent).mark(flag_failed);  // no memory to say how
-        }
+    if (!failed) {
+        free_detail(w, s);
+    } else if (outcome* const result = end_outcome(w, s); received || awaited) {
+        drop(result);
+    } else if (result != nullptr) {
+        adopt(w, parent, result, s.ordinal.load(relaxed));
+    } else {
+        slot_at(parent).mark(flag_failed);  // no memory to say how
     }
-    free_detail(w, s);
     clean_and_give_slot(w, index);
     if (awaited) return;
     seat_counters::add(w.counters.settled);

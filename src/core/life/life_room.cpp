@@ -377,7 +377,7 @@ void life_room::recycle(life_seat& w, std::uint32_t index) {
         if (detail_of(s)->has_value.load(relaxed)) s.destroy_stored();
     }
     if (s.has(flag_failed)) {
-        end_outcome(w, s);
+        drop(end_outcome(w, s));
     } else {
         free_detail(w, s);
     }

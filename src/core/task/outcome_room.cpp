@@ -109,7 +109,7 @@ outcome* outcome_room::take_failure(slot& s) {
     return std::exchange(d->result, nullptr);
 }
 
-void outcome_room::end_outcome(task_seat& w, slot& s) {
+outcome* outcome_room::end_outcome(task_seat& w, slot& s) {
     outcome* result = nullptr;
     const std::uint32_t block = s.detail.load(relaxed);
     if (block != no_index) {
@@ -118,8 +118,8 @@ void outcome_room::end_outcome(task_seat& w, slot& s) {
         // Under the lock: who looks for the outcome finds no block that another task has by then.
         s.detail.store(no_index, relaxed);
     }
-    drop(result);
     free_block(w, block);
+    return result;
 }
 
 void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predecessor) {

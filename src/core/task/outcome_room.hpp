@@ -26,8 +26,9 @@ public:
     outcome* take_outcome(const slot& s);
     /// The body goes on: it has received what take_outcome() gives, and the task has not failed.
     outcome* take_failure(slot& s);
-    /// The task is complete and nobody holds it: drops its outcome and frees its detail_block.
-    void end_outcome(task_seat& w, slot& s);
+    /// The task is complete and nobody holds it: frees its detail_block, and gives its outcome to
+    /// the caller. Null: it has none.
+    outcome* end_outcome(task_seat& w, slot& s);
     /// One more reference. Null: it has none.
     outcome* share_outcome(const slot& s);
     /// The task failed as `result` says; takes over one reference. The failure of the earliest
