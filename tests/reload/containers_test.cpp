@@ -331,6 +331,7 @@ TEST_F(ReloadContainers, OfATypeThatOwnsItsOwnTypeEveryPartIsLookedAt) {
 
 TEST_F(ReloadContainers, PolymorphicElementsGetTheNewCodeAlthoughNothingElseChanges) {
     record<after::still>();
+    record<after::zoo_by_value>();  // so that the arena can destroy it
     before::zoo_by_value& old = arena->root<before::zoo_by_value>("zoo");
     old.all.resize(3);
     old.all[2].id = 5;
