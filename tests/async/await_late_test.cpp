@@ -8,9 +8,7 @@ namespace {
 using braid::co;
 using braid::task_id;
 
-class AwaitLate : public braid_test::coroutine_test {};
-INSTANTIATE_TEST_SUITE_P(Workers, AwaitLate, testing::ValuesIn(braid_test::worker_counts()),
-                         [](const auto& count) { return std::to_string(count.param); });
+BRAID_COROUTINE_TEST(AwaitLate);
 
 TEST_P(AwaitLate, ATaskThatFailedOrWasCancelledBeforeThrowsThat) {
     braid::scheduler s(options());

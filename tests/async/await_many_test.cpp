@@ -8,9 +8,7 @@ namespace {
 using braid::co;
 using braid::task_id;
 
-class AwaitMany : public braid_test::coroutine_test {};
-INSTANTIATE_TEST_SUITE_P(Workers, AwaitMany, testing::ValuesIn(braid_test::worker_counts()),
-                         [](const auto& count) { return std::to_string(count.param); });
+BRAID_COROUTINE_TEST(AwaitMany);
 
 TEST_P(AwaitMany, AllOfIdsAndFuturesWhichKeepTheirValues) {
     braid::scheduler s(options());

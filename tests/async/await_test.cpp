@@ -22,9 +22,7 @@ using braid::future;
 using braid::milliseconds;
 using braid::task_id;
 
-class Await : public braid_test::coroutine_test {};
-INSTANTIATE_TEST_SUITE_P(Workers, Await, testing::ValuesIn(braid_test::worker_counts()),
-                         [](const auto& count) { return std::to_string(count.param); });
+BRAID_COROUTINE_TEST(Await);
 
 // ---- events ------------------------------------------------------------------------------------
 

@@ -16,10 +16,6 @@ namespace {
 using braid::co;
 using braid::task_id;
 
-class CleanUp : public braid_test::coroutine_test {};
-INSTANTIATE_TEST_SUITE_P(Workers, CleanUp, testing::ValuesIn(braid_test::worker_counts()),
-                         [](const auto& count) { return std::to_string(count.param); });
-
 /// What a clean-up may await, and what ends it.
 struct world {
     explicit world(braid::scheduler& on) : s(on) { EXPECT_TRUE(full.try_push(1)); }
@@ -102,85 +98,83 @@ void release_and_end(world& w, const way& how, braid::future<void>& cleans) {
     w.gate.finish();
 }
 
+class CleanUp : public braid_test::coroutine_test {
+protected:
+    /// Calls `test` for each thing that a clean-up may await, with a scheduler of its own.
+    template <class Test>
+    void each_way(Test&& test) {
+        for (const way& how : ways) {
+            SCOPED_TRACE(how.name);
+            braid::scheduler s(options());
+            world w(s);
+            test(s, w, how);
+        }
+    }
+    /// Returns when the coroutine waits for `first`.
+    braid::future<void> suspended(world& w, const way& how, braid::scope* within, task_id first) {
+        const unsigned before = pauses_.suspended;
+        auto f = braid::co_spawn(w.s, {.within = within}, cleans_up(w, how, first, [] {}));
+        until_suspended(w.s, before + 1);
+        return f;
+    }
+};
+
 TEST_P(CleanUp, AwaitsWhatItWantsWhereTheBodyHasCancelledItsScope) {
-    for (const way& how : ways) {
-        SCOPED_TRACE(how.name);
-        braid::scheduler s(options());
-        world w(s);
+    each_way([](braid::scheduler& s, world& w, const way& how) {
         braid::scope level(s);
-        auto gate = s.begin({}, braid::empty);
         auto f = braid::co_spawn(s, {.within = &level},
-                                 cleans_up(w, how, gate.id(), [&level] { level.cancel(); }));
+                                 cleans_up(w, how, {}, [&level] { level.cancel(); }));
         release_and_end(w, how, f);
         level.wait();
-    }
+    });
 }
 
 TEST_P(CleanUp, AwaitsWhatItWantsWhereItWasSuspended) {
-    for (const way& how : ways) {
-        SCOPED_TRACE(how.name);
-        braid::scheduler s(options());
-        world w(s);
+    each_way([this](braid::scheduler& s, world& w, const way& how) {
         braid::scope level(s);
         auto gate = s.begin({}, braid::empty);
-        const unsigned before = pauses_.suspended;
-        auto f = braid::co_spawn(s, {.within = &level}, cleans_up(w, how, gate.id(), [] {}));
-        until_suspended(s, before + 1);
+        auto f = suspended(w, how, &level, gate.id());
         level.cancel();
         release_and_end(w, how, f);
         level.wait();
-    }
+    });
 }
 
 TEST_P(CleanUp, AwaitsWhatItWantsWhereASiblingHasFailed) {
-    for (const way& how : ways) {
-        SCOPED_TRACE(how.name);
-        braid::scheduler s(options());
-        world w(s);
+    each_way([this](braid::scheduler& s, world& w, const way& how) {
         braid::scope level(s, braid::on_failure::cancel);
         auto gate = s.begin({}, braid::empty);
         const task_id sibling = s.spawn({.after = {gate.id()}, .within = &level},
                                         [] { throw std::runtime_error("disk"); });
-        const unsigned before = pauses_.suspended;
-        auto f = braid::co_spawn(s, {.within = &level}, cleans_up(w, how, sibling, [] {}));
-        until_suspended(s, before + 1);
+        auto f = suspended(w, how, &level, sibling);
         gate.finish();
         release_and_end(w, how, f);
         try {
             level.wait();
         } catch (const std::runtime_error&) {
         }
-    }
+    });
 }
 
 TEST_P(CleanUp, AwaitsWhatItWantsWhereTheAwaitedTaskWasCancelledToo) {
-    for (const way& how : ways) {
-        SCOPED_TRACE(how.name);
-        braid::scheduler s(options());
-        world w(s);
-        braid::scope level(s);
+    each_way([](braid::scheduler& s, world& w, const way& how) {
+        braid::scope level(s), own(s);
         level.cancel();
         const task_id awaited = s.spawn({.within = &level}, [] {});
         until(s, [&] { return s.done(awaited); });
-        braid::scope own(s);
         auto f = braid::co_spawn(s, {.within = &own},
                                  cleans_up(w, how, awaited, [&own] { own.cancel(); }));
         release_and_end(w, how, f);
         own.wait();
         level.wait();
-    }
+    });
 }
 
 TEST_P(CleanUp, AwaitsWhatItWantsWhereItIsTheRest) {
-    for (const way& how : ways) {
-        SCOPED_TRACE(how.name);
-        braid::scheduler s(options());
-        world w(s);
+    each_way([this](braid::scheduler& s, world& w, const way& how) {
         braid::scope rest(s);
         auto gate = s.begin({}, braid::empty);
-        const unsigned before = pauses_.suspended;
-        auto f = braid::co_spawn(s, {.within = &rest}, cleans_up(w, how, gate.id(), [] {}));
-        until_suspended(s, before + 1);
+        auto f = suspended(w, how, &rest, gate.id());
         const auto race = [](braid::scheduler& on, braid::scope& in, task_id other) -> co<> {
             const task_id ids[] = {other, on.spawn([] {})};
             EXPECT_EQ(co_await braid::when_any(ids, braid::cancel_rest{in}), 1U);
@@ -188,31 +182,23 @@ TEST_P(CleanUp, AwaitsWhatItWantsWhereItIsTheRest) {
         braid::co_spawn(s, {}, race(s, rest, f.id())).get();
         release_and_end(w, how, f);
         rest.wait();
-    }
+    });
 }
 
 TEST_P(CleanUp, AwaitsWhatItWantsWhileAShutdownDiscardsAndWaitsForIt) {
-    for (const way& how : ways) {
-        SCOPED_TRACE(how.name);
-        braid::scheduler s(options());
-        world w(s);
-        const unsigned before = pauses_.suspended;
-        auto f = braid::co_spawn(s, {}, cleans_up(w, how, {}, [] {}));
-        until_suspended(s, before + 1);
+    each_way([this](braid::scheduler& s, world& w, const way& how) {
+        auto f = suspended(w, how, nullptr, {});
         std::thread ends([&] {
             s.shut_down(braid::shutdown::discard);
             EXPECT_TRUE(w.cleaned) << "the shutdown did not wait";
         });
         release_and_end(w, how, f);
         ends.join();
-    }
+    });
 }
 
 TEST_P(CleanUp, ThatHasBegunIsNotEndedByAShutdownThatDiscards) {
-    for (const way& how : ways) {
-        SCOPED_TRACE(how.name);
-        braid::scheduler s(options());
-        world w(s);
+    each_way([](braid::scheduler& s, world& w, const way& how) {
         braid::scope level(s);
         auto f = braid::co_spawn(s, {.within = &level},
                                  cleans_up(w, how, {}, [&level] { level.cancel(); }));
@@ -221,7 +207,7 @@ TEST_P(CleanUp, ThatHasBegunIsNotEndedByAShutdownThatDiscards) {
         until(s, [&] { return !s.spawn([] {}); });  // refused from the moment when that has begun
         release_and_end(w, how, f);
         ends.join();
-    }
+    });
 }
 
 TEST_P(CleanUp, ThatTakesLongIsNamedByTheShutdown) {
@@ -293,5 +279,8 @@ TEST_P(CleanUp, SpawnsIntoItsCancelledScopeWhatDoesNotRun) {
     level.wait();
     fresh.wait();
 }
+
+INSTANTIATE_TEST_SUITE_P(Workers, CleanUp, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
 
 }  // namespace

@@ -54,3 +54,9 @@ protected:
 };
 
 }  // namespace braid_test
+
+/// Gives a suite of coroutines its worker counts: BRAID_COROUTINE_TEST(Await); TEST_P(Await, …).
+#define BRAID_COROUTINE_TEST(Suite)                                                          \
+    class Suite : public braid_test::coroutine_test {};                                      \
+    INSTANTIATE_TEST_SUITE_P(Workers, Suite, testing::ValuesIn(braid_test::worker_counts()), \
+                             [](const auto& count) { return std::to_string(count.param); })

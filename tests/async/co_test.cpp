@@ -14,9 +14,7 @@ using braid::future;
 using braid::task_context;
 using braid::task_id;
 
-class Coroutine : public braid_test::coroutine_test {};
-INSTANTIATE_TEST_SUITE_P(Workers, Coroutine, testing::ValuesIn(braid_test::worker_counts()),
-                         [](const auto& count) { return std::to_string(count.param); });
+BRAID_COROUTINE_TEST(Coroutine);
 
 co<int> number(int n) { co_return n; }
 

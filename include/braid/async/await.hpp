@@ -64,7 +64,7 @@ private:
     task_id id_;
 };
 
-/// `Ids`: task_ids, which views what the caller keeps, or a awaited_tasks.
+/// `Ids`: task_ids, which views what the caller keeps, or awaited_tasks.
 template <class Ids>
 class all_awaiter : public plain_awaiter {
 public:

@@ -63,8 +63,9 @@ template <class F>
 concept task_callable =
     std::is_invocable_v<std::decay_t<F>&> || std::is_invocable_v<std::decay_t<F>&, task_context&>;
 
+/// A braid::co, which does not run before it is awaited or spawned.
 template <class R>
-concept coroutine_type = requires { typename std::remove_cvref_t<R>::promise_type; };
+concept unstarted_coroutine = requires { std::remove_cvref_t<R>::promise_type::is_of_a_co; };
 
 template <class F>
 decltype(auto) call_task(F& f, task_context& context) {
@@ -152,7 +153,7 @@ void guarded(task_context& context, Body&& body) {
 template <class F>
 void run_closure(void* storage, task_context* context) {
     if (context != nullptr) {
-        static_assert(!coroutine_type<decltype(call_task(std::declval<F&>(), *context))>,
+        static_assert(!unstarted_coroutine<decltype(call_task(std::declval<F&>(), *context))>,
                       "a task that returns a coroutine would not run it: use co_spawn()");
         guarded(*context, [&] { call_task(stored<F>::get(storage), *context); });
     }

@@ -132,13 +132,13 @@ enum class help : std::uint8_t {
 
 /// What a scheduler knows of an id. It remembers that a task failed or was cancelled while a future
 /// holds the task, and after that until 4,096 later tasks have failed or been cancelled; fewer
-/// where there is no memory for other tasks. A node of a graph remembers it until its next run.
-/// Then the id reads as `done`, and a task `after` it runs.
+/// where other tasks would have no memory, or take more of a budget. A node of a graph remembers it
+/// until its next run. Then the id reads as `done`, and a task `after` it runs.
 enum class task_state : std::uint8_t {
     open,       // not complete yet
     done,       // it succeeded
     unknown,    // never issued by this scheduler, or empty
-    failed,     // it, or a task below it, threw
+    failed,     // it threw, or a task below it failed or was cancelled
     cancelled,  // it did not run
 };
 
