@@ -51,7 +51,9 @@ target_compile_definitions(braid_objects PRIVATE
     $<$<BOOL:${BRAID_HAS_URING}>:BRAID_HAS_URING=1>)
 target_compile_options(braid_objects PRIVATE
     $<$<BOOL:${BRAID_NO_EXCEPTIONS}>:-fno-exceptions>
-    $<$<BOOL:${BRAID_NO_RTTI}>:-fno-rtti>)
+    $<$<BOOL:${BRAID_NO_RTTI}>:-fno-rtti>
+    # Otherwise dlclose() never unloads the library.
+    $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
 if(BRAID_BUILD_TESTS AND NOT MSVC)
     # What scripts/gdb reads, so that its test runs in every preset. Changes no code.
     target_compile_options(braid_objects PRIVATE -g)

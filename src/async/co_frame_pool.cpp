@@ -80,80 +80,118 @@ frame_batch co_frame_pool::cut() {
 
 // ---- a thread's part ---------------------------------------------------------------------------
 
+namespace {
+
+/// The lists of a thread that has none: nothing can be taken from them, and nothing has room.
+constinit frame_lists no_lists;
+
+}  // namespace
+
 #if defined(_WIN32)
 namespace {
-thread_local frame_lists frames_of_thread;
+constinit thread_local frame_lists* frames_of_thread = &no_lists;
 }
 #else
-constinit thread_local __attribute__((tls_model("initial-exec"))) frame_lists frames_of_thread;
+constinit thread_local __attribute__((tls_model("initial-exec"))) frame_lists* frames_of_thread =
+    &no_lists;
 #endif
 
 namespace {
 
-constinit thread_local bool thread_ended = false;
-
-/// Poisoned frames lie where the inline paths do not see them, which do not know of poison.
-frame_list& own_list(std::size_t size) {
-    if constexpr (!platform::poisons) return frames_of_thread.of[size];
-    static constinit thread_local frame_lists poisoned;
-    return poisoned.of[size];
+/// Where frames are poisoned the lists lie elsewhere: the inline paths do not know of poison.
+frame_lists*& lists_of_thread() {
+    if constexpr (!platform::poisons) return frames_of_thread;
+    static constinit thread_local frame_lists* poisoned = &no_lists;
+    return poisoned;
 }
 
-void give_all(frame_list& own, co_frame_pool& pool) {
+/// A frame that goes past the lists of the thread. Null: there is no memory.
+void* take_one(std::size_t size) {
+    co_frame_pool& pool = co_frame_pool::of(size);
+    free_frame* const first = pool.take().first;
+    if (first == nullptr) return nullptr;
+    if (first->next != nullptr) pool.give(first->next);
+    platform::unpoison(first, bytes_of(size));
+    return first;
+}
+
+void give_one(void* frame, std::size_t size) {
+    auto* const one = ::new (frame) free_frame;
+    poison(one, bytes_of(size));
+    co_frame_pool::of(size).give(one);
+}
+
+void give_all(frame_list& own, std::size_t size) {
     const frame_list all = std::exchange(own, {.room = own.room});
-    if (all.first != nullptr) pool.give(all.first);
+    if (all.first != nullptr) co_frame_pool::of(size).give(all.first);
 }
+
+// The lists lie in a frame of the pool themselves: a segment of thread-local storage that is larger
+// keeps a program from loading the library with dlopen().
+constexpr std::size_t size_of_lists = frame_size_of(sizeof(frame_lists));
+static_assert(sizeof(frame_lists) <= pooled_frame_bytes);
+
+constinit thread_local bool thread_ended = false;
 
 struct at_thread_end {
     ~at_thread_end() {
         thread_ended = true;
-        for (std::size_t size = 0; size < frame_sizes; ++size) {
-            frame_list& own = own_list(size);
-            own.room = 0;
-            give_all(own, co_frame_pool::of(size));
-        }
+        frame_lists* const own = std::exchange(lists_of_thread(), &no_lists);
+        if (own == &no_lists) return;
+        for (std::size_t size = 0; size < frame_sizes; ++size) give_all(own->of[size], size);
+        give_one(own, size_of_lists);
     }
     void mark() {}
 };
 
-/// Room for two batches: the older one, which is the tail, would have to be found.
-void make_room(frame_list& own, const co_frame_pool& pool) {
-    if (thread_ended || own.room != 0) return;
-    own.room = 2 * pool.batch();
+/// Null: the thread is at its end, or there is no memory for them.
+frame_lists* make_lists() {
+    if (thread_ended) return nullptr;
+    void* const bytes = take_one(size_of_lists);
+    if (bytes == nullptr) return nullptr;
+    auto* const made = ::new (bytes) frame_lists;
+    // Room for two batches: the older one, which is the tail, would have to be found.
+    for (std::size_t size = 0; size < frame_sizes; ++size) {
+        made->of[size].room = 2 * co_frame_pool::of(size).batch();
+    }
     thread_local at_thread_end gives_back;
     gives_back.mark();
+    return lists_of_thread() = made;
+}
+
+frame_lists* own_lists() {
+    frame_lists* const own = lists_of_thread();
+    return own != &no_lists ? own : make_lists();
 }
 
 }  // namespace
 
 void* take_pooled_frame(std::size_t bytes) {
     const std::size_t size = frame_size_of(bytes);
-    frame_list& own = own_list(size);
-    co_frame_pool& pool = co_frame_pool::of(size);
+    frame_lists* const lists = own_lists();
+    if (lists == nullptr) return take_one(size);
+    frame_list& own = lists->of[size];
     if (own.first == nullptr) {
-        const frame_batch some = pool.take();
+        const frame_batch some = co_frame_pool::of(size).take();
         if (some.first == nullptr) return nullptr;
         own.first = some.first;
         own.count = some.count;
-        make_room(own, pool);
     }
     free_frame* const frame = std::exchange(own.first, own.first->next);
     --own.count;
-    if (thread_ended) give_all(own, pool);
     platform::unpoison(frame, bytes_of(size));
     return frame;
 }
 
 void give_pooled_frame(void* frame, std::size_t bytes) {
     const std::size_t size = frame_size_of(bytes);
-    frame_list& own = own_list(size);
-    co_frame_pool& pool = co_frame_pool::of(size);
-    make_room(own, pool);
-    if (own.count >= own.room) give_all(own, pool);
+    frame_lists* const lists = own_lists();
+    if (lists == nullptr) return give_one(frame, size);
+    frame_list& own = lists->of[size];
+    if (own.count >= own.room) give_all(own, size);
     own.first = ::new (frame) free_frame{own.first};
     poison(own.first, bytes_of(size));
     ++own.count;
-    if (thread_ended) give_all(own, pool);
 }
 
 }  // namespace detail

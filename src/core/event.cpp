@@ -16,9 +16,9 @@ void wake(detail::runtime& rt, std::uint64_t key, unsigned limit) {
     const detail::wait_record* next =
         rt.lot().wake_threads_and_take_tasks(key, limit, [&](unsigned seat) { rt.notify(seat); });
     while (next != nullptr) {
-        const completion_id task{static_cast<const detail::task_wait_record*>(next)->completion};
+        const auto& task = static_cast<const detail::task_wait_record&>(*next);
         next = next->next;  // the record lies in the task's frame
-        detail::complete_awaited(rt, task);
+        detail::complete_awaited(*task.of, completion_id{task.completion});
     }
 }
 
@@ -74,6 +74,7 @@ bool event_wait::begin(task_context& context) {
     const completion_id id =
         await_outside(context, {.name = "event", .cancel = {&leave, this}, .where = {}});
     if (!id) return false;
+    r.of = &context.internals().rt;
     r.completion = id.value;
     const bool entered = e.rt.lot().enter(r, address_key(&awaited_), no_seat, [&] {
         // acq_rel: acquire pairs with set_event(), which sees the bit otherwise.
@@ -84,7 +85,7 @@ bool event_wait::begin(task_context& context) {
     const bool stays =
         entered && (asked_.compare_exchange_strong(was, stage::entered, acq_rel, acquire) ||
                     e.rt.lot().leave(r));
-    if (!stays) complete_awaited(e.rt, id);
+    if (!stays) complete_awaited(*r.of, id);
     return true;
 }
 

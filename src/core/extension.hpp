@@ -80,7 +80,7 @@ using detail::seat_lease;
 using detail::body_lease;
 
 /// The thread is in a body of fork_join() for which there was none.
-inline bool runs_without_seat() { return this_thread_state.unseated_bodies != 0; }
+inline bool runs_without_seat() { return this_thread_state.unseated_joins != nullptr; }
 
 /// Null: the calling thread has none.
 inline seat* own_seat(const runtime& rt) { return rt.bound(); }

@@ -1,30 +1,68 @@
 // The doors by which braid/fork_join enters the core.
+#include "base/standard_error.hpp"
 #include "core/control/seat_lease.hpp"
 #include "core/task/stable_ids.hpp"
 
 #include <cstring>
+#include <exception>
+#include <new>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 // ---- outside tasks ------------------------------------------------------------------------------
 
-fork_context serial_context() {
-    thread_local fork_slot slots[fork_stack::spare];
-    thread_local fork_stack stack(nullptr, slots, 0);
-    return fork_access::at(stack.base);
-}
-
 namespace {
 
-struct unseated_body {
-    unseated_body() { ++this_thread_state.unseated_bodies; }
-    ~unseated_body() { --this_thread_state.unseated_bodies; }
+/// Joins that nobody can help. None fits into the stack, so each uses the same slots.
+struct serial_joins {
+    fork_slot slots[fork_stack::spare];
+    fork_stack stack{nullptr, slots, 0};
+};
+
+constinit thread_local serial_joins* serial_joins_of_thread = nullptr;
+
+struct at_thread_end {
+    ~at_thread_end() { delete std::exchange(serial_joins_of_thread, nullptr); }
+    void mark() {}
+};
+
+/// The body of a fork_join() that found no seat.
+class unseated_body {
+public:
+    unseated_body() : outer_(std::exchange(this_thread_state.unseated_joins, &joins_.stack)) {}
+    ~unseated_body() { this_thread_state.unseated_joins = outer_; }
     unseated_body(const unseated_body&) = delete;
     unseated_body& operator=(const unseated_body&) = delete;
+
+    fork_context context() { return fork_access::at(joins_.stack.base); }
+
+private:
+    serial_joins joins_;
+    fork_stack* const outer_;
 };
 
 }  // namespace
+
+fork_context serial_context() {
+    if (fork_stack* const joins = this_thread_state.unseated_joins) {
+        return fork_access::at(joins->base);
+    }
+    serial_joins*& own = serial_joins_of_thread;
+    if (own == nullptr) {
+        thread_local at_thread_end frees;
+        frees.mark();
+        own = new (std::nothrow) serial_joins;
+        if (own == nullptr) {
+            standard_error::say(nullptr, log_level::error,
+                                "there is no memory for the joins of this thread; the program "
+                                "ends");
+            std::terminate();
+        }
+    }
+    return fork_access::at(own->stack.base);
+}
 
 void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fork_context context),
                      void* data) {
@@ -35,8 +73,8 @@ void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fo
     }
     const body_lease seat(rt);
     if (seat) return rt.run_here(*seat, name, body, data);
-    const unseated_body here;
-    body(data, serial_context());
+    unseated_body here;
+    body(data, here.context());
 }
 
 // ---- the doors ---------------------------------------------------------------------------------

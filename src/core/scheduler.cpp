@@ -132,7 +132,7 @@ thread_ref scheduler::worker_thread(unsigned index) const {
 
 thread_ref scheduler::this_thread() const {
     const whole_seat* w = rt_->bound();
-    return w == nullptr ? thread_ref{} : thread_ref{w->index, w->visit.load(relaxed)};
+    return w != nullptr ? rt_->ref_of(*w) : thread_ref{};
 }
 
 unsigned scheduler::seat_count() const { return detail::sleepers::capacity; }
@@ -176,7 +176,7 @@ void scheduler::shut_down(shutdown how) {
 main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
     if (rt_.serial() != nullptr) rt_.serial()->note_unchosen();
     whole_seat* w = rt_.add_main(name);
-    if (w != nullptr) ref_ = {w->index, w->visit.load(relaxed)};
+    if (w != nullptr) ref_ = rt_.ref_of(*w);
 }
 main_thread::~main_thread() {
     if (ref_) rt_.remove_main(rt_.seat_at(ref_.seat));
@@ -279,7 +279,7 @@ fork_context::fork_context(task_context& task)
 fork_context fork_context::find_current() {
     running_task* task = detail::current_task();
     if (task != nullptr) return {task->context};
-    BRAID_EXPECT(assertion_handler{}, detail::this_thread_state.unseated_bodies != 0,
+    BRAID_EXPECT(assertion_handler{}, detail::this_thread_state.unseated_joins != nullptr,
                  "a join outside tasks needs a scheduler: call it within fork_join()");
     return detail::serial_context();
 }

@@ -25,6 +25,11 @@ awaiting await_task(task_context& context, task_id awaited) {
     return runtime_of_body(context).await_task(seat_of(context), slot_of_body(context), awaited);
 }
 
+bool may_await_value_of(task_context& context, const runtime& rt) {
+    return BRAID_EXPECT(rt.options().assertion, &runtime_of_body(context) == &rt,
+                        "the future is another scheduler's: await it in a coroutine of that one");
+}
+
 completion_id await_outside(task_context& context, completion_options&& with, bool due_is_well) {
     return runtime_of_body(context).await_outside(seat_of(context), slot_of_body(context), with,
                                                   due_is_well);

@@ -17,7 +17,7 @@ bool wait_for_frame(frame_state* loop, frame_waiter& w, task_context& context,
         const locked lock(loop->waiting_guard.internals());
         listed = loop->waiting.list(w);
     }
-    if (!listed) complete_awaited(loop->rt, w.id);
+    if (!listed) go_on(w);
     return true;
 }
 
@@ -33,7 +33,7 @@ void frame_state::release_waiting(std::uint64_t frame) {
         }
         if (w == nullptr) return;
         w->frame = frame;
-        complete_awaited(rt, w->id);
+        go_on(*w);
     } while (--left != 0);
 }
 

@@ -156,7 +156,9 @@ graph_node graph::add_graph(const node_options& options, graph& inner) {
     core::point(rt_);
     if (state_ == nullptr || inner.state_ == nullptr ||
         !BRAID_EXPECT(core::misuse(rt_), !inner.state_->contains(state_),
-                      "a graph cannot run itself, nor one that runs it")) {
+                      "a graph cannot run itself, nor one that runs it") ||
+        !BRAID_EXPECT(core::misuse(rt_), &inner.rt_ == &rt_,
+                      "a graph cannot run one of another scheduler")) {
         return {};
     }
     const graph_node node =

@@ -181,7 +181,7 @@ void page_cache::state::wake(detail::waiting_tasks& those) {
             w = left != 0 ? those.take() : nullptr;
         }
         if (w == nullptr) return;
-        detail::complete_awaited(s.internals(), w->id);
+        detail::go_on(*w);
     } while (--left != 0);
 }
 

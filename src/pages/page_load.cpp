@@ -21,9 +21,9 @@ namespace {
 template <class HasHappened>
 class change_awaiter : public detail::plain_awaiter {
 public:
-    change_awaiter(scheduler& s, detail::mutex& lock, detail::waiting_tasks& those,
-                   const char* name, HasHappened has_happened)
-        : s_(s), lock_(lock), those_(those), name_(name), has_happened_(has_happened) {}
+    change_awaiter(detail::mutex& lock, detail::waiting_tasks& those, const char* name,
+                   HasHappened has_happened)
+        : lock_(lock), those_(those), name_(name), has_happened_(has_happened) {}
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> by) {
         detail::co_loop& loop = enter(by);
@@ -37,11 +37,10 @@ public:
             const locked l(lock_);
             listed = !has_happened_() && those_.list(own_);
         }
-        if (!listed) detail::complete_awaited(s_.internals(), own_.id);
+        if (!listed) detail::go_on(own_);
     }
 
 private:
-    scheduler& s_;
     detail::mutex& lock_;
     detail::waiting_tasks& those_;
     const char* name_;
@@ -92,7 +91,7 @@ co<> page_cache::state::load(state& of, std::uint32_t page, std::uint64_t frame)
     page_slot& p = of.pages[page];
     const page_info info = of.pack[page_id{page}];
     const auto change = [&](detail::waiting_tasks& those, auto has_happened) {
-        return change_awaiter(of.s, of.lock, those, info.name, has_happened);
+        return change_awaiter(of.lock, those, info.name, has_happened);
     };
     while (true) {
         const claim c = of.begin_load(page, frame);

@@ -82,6 +82,9 @@ TEST_P(Handlers, WhatBelongsToAnotherSchedulerIsRefused) {
     EXPECT_FALSE(s.spawn({.priority = braid::priority_level::high, .within = &foreign}, body));
     EXPECT_FALSE(s.post({.within = &foreign}, body));
     EXPECT_EQ(notes_.count(&recorder::misuse, "scope of another"), 3U);
+    ASSERT_TRUE(other.this_thread());
+    EXPECT_FALSE(s.spawn({.on = other.this_thread()}, body));
+    EXPECT_EQ(notes_.count(&recorder::misuse, "thread of another"), 1U);
     braid::event signal(other);
     signal.set();
     EXPECT_FALSE(s.do_work_while_waiting_for(signal));
@@ -238,6 +241,7 @@ TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
         {"assert.cpp", 1},  // a caller's mistake in the `checked` build without a handler
         // No memory for the scheduler itself: nothing could be returned.
         {"accounted_memory.cpp", 1},
+        {"fork_doors.cpp", 1},  // nor for a join, neither of the scheduler nor of the process
         // A scope that one of its own tasks destroys; and with -fno-exceptions a failure that would
         {"scope.cpp", 2},         // have to be thrown,
         {"outcome_room.cpp", 1},  // and here, too

@@ -194,6 +194,25 @@ TEST_P(Shutdown, DestructionFromATaskOfItsOwnEndsEverything) {
     EXPECT_EQ(ran, rounds * 10);
 }
 
+TEST_P(Shutdown, DestructionFromATaskThatWaitsUntilItsPostHasReturnedTouchesNothingAfterwards) {
+    // A post() that has made its task visible still looks for a thread to wake.
+    if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
+    const std::size_t threads = braid_test::thread_count();
+    const int rounds = GetParam() > 8 ? 5 : 60;
+    for (int round = 0; round < rounds; ++round) {
+        auto* s = new braid::scheduler(options());
+        auto* posted = new braid::event(*s);
+        EXPECT_TRUE(s->post([s, posted] {
+            s->do_work_while_waiting_for(*posted);
+            delete posted;
+            delete s;
+        }));
+        posted->set();
+        braid_test::until(
+            [&] { return memory_.live == 0 && braid_test::thread_count() == threads; });
+    }
+}
+
 TEST_P(Shutdown, DestructionFromAWorkersTaskLetsTheOwnerOutOfItsWaitFirst) {
     // The memory went while the owner's thread was on the last steps of the wait that it ended.
     if (GetParam() == 0) GTEST_SKIP() << "needs a worker";

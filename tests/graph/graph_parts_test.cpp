@@ -465,6 +465,16 @@ TEST_P(GraphParts, RefusesAGraphInsideItself) {
     c.run_and_wait();
 }
 
+TEST_P(GraphParts, RefusesAGraphOfAnotherScheduler) {
+    misuse reported;
+    braid::scheduler_options o = options();
+    o.assertion = reported.handler();
+    braid::scheduler s(o), other(o);
+    braid::graph a(s), theirs(other);
+    EXPECT_FALSE(a.add_graph({}, theirs));
+    EXPECT_EQ(reported.text, "a graph cannot run one of another scheduler");
+}
+
 // ---- conditions --------------------------------------------------------------------------------
 
 TEST_P(GraphParts, AConditionChoosesNodesAndWholeGroupsAnewInEachRun) {

@@ -154,7 +154,8 @@ public:
     void await_suspend(std::coroutine_handle<Promise> by) {
         co_loop& loop = enter(by);
         loop.suspend({.may_end_early = true});
-        loop.await(awaited_.id());
+        loop.foreign = !may_await_value_of(*loop.context, awaited_.internals());
+        if (!loop.foreign) loop.await(awaited_.id());
     }
     T await_resume() {
         co_loop::raise(take());

@@ -117,7 +117,7 @@ public:
             closed_.store(true, relaxed);
         }
         while (detail::waiting_task* const w = one_that_waits()) {
-            detail::complete_awaited(rt_, w->id);
+            detail::go_on(*w);
         }
     }
 
@@ -145,7 +145,7 @@ private:
             const detail::locked lock(lock_);
             ended = (this->*now)(w, released);
         }
-        if (released != nullptr) detail::complete_awaited(rt_, released->id);
+        if (released != nullptr) detail::go_on(*released);
         return ended;
     }
     /// Within a suspension: it was armed, and goes on at once, or waits.
@@ -156,8 +156,8 @@ private:
             const detail::locked lock(lock_);
             ended = (this->*now)(w, released) || !among.list(w);
         }
-        if (released != nullptr) detail::complete_awaited(rt_, released->id);
-        if (ended) detail::complete_awaited(rt_, w.id);
+        if (released != nullptr) detail::go_on(*released);
+        if (ended) detail::go_on(w);
     }
     /// Without the lock: it would wait, so it need not try before it waits.
     bool pop_waits() const { return size() == 0 && !closed(); }

@@ -29,7 +29,7 @@ struct free_frame {
 struct frame_list {
     free_frame* first = nullptr;
     std::uint32_t count = 0;
-    std::uint32_t room = 0;  // 0: the thread is new, or at its end
+    std::uint32_t room = 0;
 };
 struct frame_lists {
     frame_list of[frame_sizes];
@@ -45,14 +45,15 @@ BRAID_API void give_frame(void* frame, std::size_t bytes) noexcept;
 inline void* allocate_frame(std::size_t bytes) noexcept { return take_frame(bytes); }
 inline void release_frame(void* frame, std::size_t bytes) noexcept { give_frame(frame, bytes); }
 #else
-/// The thread's part. Each call of a coroutine takes one and gives it back, so it takes no call.
-extern BRAID_API constinit thread_local
-    __attribute__((tls_model("initial-exec"))) frame_lists frames_of_thread;
+/// The thread's part; where it has none, one that has neither frames nor room. Each call of a
+/// coroutine takes a frame and gives it back, so it takes no call.
+extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
+frame_lists* frames_of_thread;
 
 /// Aligned for any object that is not over-aligned.
 inline void* allocate_frame(std::size_t bytes) noexcept {
     if (bytes > pooled_frame_bytes) return take_frame(bytes);
-    frame_list& own = frames_of_thread.of[frame_size_of(bytes)];
+    frame_list& own = frames_of_thread->of[frame_size_of(bytes)];
     free_frame* const frame = own.first;
     if (frame == nullptr) [[unlikely]]
         return take_frame(bytes);
@@ -63,7 +64,7 @@ inline void* allocate_frame(std::size_t bytes) noexcept {
 
 inline void release_frame(void* frame, std::size_t bytes) noexcept {
     if (bytes > pooled_frame_bytes) return give_frame(frame, bytes);
-    frame_list& own = frames_of_thread.of[frame_size_of(bytes)];
+    frame_list& own = frames_of_thread->of[frame_size_of(bytes)];
     if (own.count == own.room) [[unlikely]]
         return give_frame(frame, bytes);
     own.first = ::new (frame) free_frame{own.first};

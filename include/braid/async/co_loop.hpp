@@ -61,6 +61,7 @@ struct co_loop : resumable_body {
     bool suspended = false;
     bool came = false;     // what was awaited last; nobody has asked how
     bool refused = false;  // there was no memory to await it
+    bool foreign = false;  // it cannot be awaited here, and counts as cancelled
 
     void run(task_context& task) {
         context = &task;
@@ -71,7 +72,7 @@ struct co_loop : resumable_body {
         if (std::exchange(came, false)) end_suspension(*context);
         begin_suspension(*context, how);
         suspended = true;
-        refused = false;
+        refused = foreign = false;
     }
     void await(task_id id) {
         if (await_task(*context, id) == awaiting::no_memory) refused = true;
@@ -81,7 +82,7 @@ struct co_loop : resumable_body {
         came = false;
         const resumption r = end_suspension(*context);
         if (first != nullptr) *first = r.first;
-        await_status s{r.error, r.cancelled, refused};
+        await_status s{r.error, r.cancelled || foreign, refused};
         if (r.not_wanted) {
             s.cancelled = true;
             shield(*context);

@@ -35,13 +35,18 @@ struct waiting_task {
     mutex* lock = nullptr;        // of `in`; outlives it
     waiting_task* next = nullptr;
     waiting_task* before = nullptr;
+    runtime* of = nullptr;  // of the task; the list may be another scheduler's
     completion_id id;
     bool listed = false;
     bool cancelled = false;  // before it was listed
 };
 
-/// The caller has the lock, but for arm(). The one that takes a task out of the list completes its
-/// `id`, without the lock. May end while those that were taken are about to be cancelled, but not
+/// The task goes on, be it of another scheduler than the list. The caller has taken it out of its
+/// list, and has no lock.
+inline void go_on(const waiting_task& w) { complete_awaited(*w.of, w.id); }
+
+/// The caller has the lock, but for arm(). The one that takes a task out of the list calls go_on(),
+/// without the lock. May end while those that were taken are about to be cancelled, but not
 /// while any is listed.
 class waiting_tasks {
 public:
@@ -54,10 +59,11 @@ public:
              const std::source_location& where) {
         w.in = this;
         w.lock = &lock_;
+        w.of = &context.internals().rt;
         w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where});
         return static_cast<bool>(w.id);
     }
-    /// False: it was cancelled meanwhile; the caller completes it.
+    /// False: it was cancelled meanwhile; the caller lets it go on.
     bool list(waiting_task& w) {
         if (w.cancelled) return false;
         w.listed = true;

@@ -33,7 +33,9 @@ public:
     BRAID_API explicit scheduler(const scheduler_options& options = {});
     /// Shuts down (drain) unless that was done. No other thread may be inside a call. From a task
     /// of its own: allowed, also on top of a wait of the owner's; the rest of the teardown then
-    /// happens on a thread of its own after the task has ended.
+    /// happens on a thread of its own after the task has ended. Only waits may be in progress, not
+    /// the post() that made this task: it looks for a thread to wake when the task is already
+    /// running. Such a task first waits for an event that is set after post() has returned.
     BRAID_API ~scheduler();
     scheduler(const scheduler&) = delete;
     scheduler& operator=(const scheduler&) = delete;

@@ -43,6 +43,8 @@ BRAID_API void begin_suspension(task_context& context, const suspension& how = {
 /// resource that this task holds); otherwise no memory.
 enum class awaiting : std::uint8_t { linked, no_memory, refused };
 BRAID_API awaiting await_task(task_context& context, task_id awaited);
+/// False, and reported: that future is another scheduler's than the task.
+BRAID_API bool may_await_value_of(task_context& context, const runtime& rt);
 /// defer(), and an edge. `due_is_well`: the deadline ends it without a failure. Empty: no memory,
 /// and nothing is armed.
 BRAID_API completion_id await_outside(task_context& context, completion_options&& with,
@@ -89,7 +91,7 @@ private:
     static bool leave(void* self, completion_id id);
 
     event& awaited_;
-    alignas(8) std::byte record_[48];  // of the parking lot
+    alignas(8) std::byte record_[56];  // of the parking lot
     atomic<stage> asked_{stage::entering};
 };
 

@@ -50,6 +50,7 @@ enum class priority_level : std::uint8_t { low, normal, high };
 struct thread_ref {
     std::uint16_t seat = UINT16_MAX;
     std::uint16_t visit = 0;  // seats of main threads that have left serve others
+    std::uint32_t of = 0;     // its scheduler; no two of the 4,294,967,295 made last have one
     constexpr explicit operator bool() const { return seat != UINT16_MAX; }
     friend constexpr bool operator==(thread_ref, thread_ref) = default;
 };

@@ -128,14 +128,17 @@ bool reader_state::begin(file_request& r, task_context& context) {
         if (last) at_rest_.set();
         return false;
     }
-    const char* const why = refusal_of(r);
+    // A reader knows how to end reads of its own scheduler only.
+    runtime& own = runtime_of(context);
+    const bool foreign = &own != &rt_;
+    const char* const why = foreign ? "the file_reader is another scheduler's" : refusal_of(r);
     chain ended;
     {
         const locked lock(lock_);
         r.id = id;
         r.task = task_id{context.id()};
         // It may have been asked already, and ends here then (R1).
-        const bool unwanted = r.at == file_request::stage::refused || closed_;
+        const bool unwanted = !foreign && (r.at == file_request::stage::refused || closed_);
         if (unwanted || why != nullptr || r.bytes == 0) {
             r.at = file_request::stage::over;
             r.unwanted = unwanted;
@@ -154,7 +157,7 @@ bool reader_state::begin(file_request& r, task_context& context) {
     } else {
         char text[400];
         std::snprintf(text, sizeof text, "reading '%s': %s", r.options.name, why);
-        core::settle(rt_, core::seat_of(context), id, {.code = EINVAL, .sentence = text});
+        core::settle(own, core::seat_of(context), id, {.code = EINVAL, .sentence = text});
     }
     return true;
 }

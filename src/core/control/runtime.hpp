@@ -22,6 +22,7 @@ class runtime : public wait_room {
 public:
     // ---- create.cpp
     static runtime* create(const scheduler_options& options);
+    using wait_room::ref_of;
     using wait_room::serial_number;  // no two of a process have one
     /// Null: the calling thread has no seat.
     whole_seat* bound() const { return static_cast<whole_seat*>(threads_room::bound()); }

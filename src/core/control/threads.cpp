@@ -29,7 +29,7 @@ void runtime::set_worker_count(unsigned count) {
 
 thread_ref runtime::worker_thread(unsigned index) const {
     const locked lock(threads_mutex_);
-    return index < started_workers_ ? thread_ref{.seat = worker_seats_[index]} : thread_ref{};
+    return index < started_workers_ ? ref_of(seat_at(worker_seats_[index])) : thread_ref{};
 }
 
 whole_seat* runtime::add_main(const char* name) {

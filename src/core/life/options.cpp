@@ -62,6 +62,8 @@ bool life_room::good_options(const runtime& self, const task_options& o) const {
                         "a task may use at most 8 resources") &&
            BRAID_EXPECT(misuse, o.priority <= priority_level::high,
                         "the priorities of tasks are low, normal and high") &&
+           BRAID_EXPECT(misuse, !o.on || o.on.of == number_in_refs(),
+                        "`on` names a thread of another scheduler") &&
            BRAID_EXPECT(misuse, !o.on || o.on.seat < seat_count(),
                         "`on` must come from worker_thread() or a registered main_thread") &&
            BRAID_EXPECT(misuse, !o.on || may_be_named(seat_at(o.on.seat)),

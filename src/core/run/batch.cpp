@@ -244,7 +244,7 @@ task_options run_room::member_options(std::uint32_t parent) const {
     o.category = p.has(flag_category) ? level : std::uint8_t{0};
     o.runs_as = p.has(flag_background) ? task_class::background : task_class::frame;
     if (const detail_block* d = detail_of(p); d != nullptr && d->direct.load(relaxed)) {
-        o.on = {d->seat.load(relaxed), d->visit};
+        o.on = {d->seat.load(relaxed), d->visit, number_in_refs()};
         o.workers = d->workers;
     }
     o.environment = p.environment.load(relaxed);

@@ -24,6 +24,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 struct outcome;
+class runtime;
 
 template <class Policy>
 struct basic_wait_record {
@@ -41,6 +42,7 @@ struct basic_wait_record {
 /// lies on the stack of each wait.
 template <class Policy>
 struct basic_task_wait_record : basic_wait_record<Policy> {
+    runtime* of = nullptr;  // of the task; the lot may be another scheduler's
     std::uint64_t completion = 0;
 };
 

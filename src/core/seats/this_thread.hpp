@@ -1,8 +1,11 @@
 #pragma once
 // What a thread has of the core: the seats that it took, the innermost task that it runs, and that
 // task's joins (joins_of_thread, which is declared where each join reads it). The stack without
-// room in serial_context() (fork_doors.cpp) is no part of it: it belongs to no scheduler, holds
-// nothing between two joins, and is made at the first join of a thread that nobody can help.
+// room in serial_context() (fork_doors.cpp) is no part of it: it belongs to no scheduler, and holds
+// nothing between two joins.
+//
+// All that libbraid.so keeps a thread is at most 256 bytes (integration.dlopen): one variable that
+// is "initial-exec" puts all of them where dlopen() has little room left.
 
 #include "braid/core/fork_stack.hpp"
 #include "core/task/task_room.hpp"
@@ -30,7 +33,7 @@ struct seat_binding {
 
 struct thread_state {
     /// The schedulers that a thread finds its seats in without looking further.
-    static constexpr unsigned near = 8;
+    static constexpr unsigned near = 2;
 
     seat_binding bindings[near];
     // By which this thread's seats are found in all others; never given to another thread.
@@ -40,8 +43,8 @@ struct thread_state {
     // whether they rest, while they wait. Null: the thread is none of those.
     atomic<const atomic<bool>*>* module_wait = nullptr;
     running_task* innermost = nullptr;
-    // Bodies of fork_join() on its stack for which no seat could be had.
-    unsigned unseated_bodies = 0;
+    // The innermost body of fork_join() on its stack for which no seat could be had has these.
+    fork_stack* unseated_joins = nullptr;
 };
 extern constinit BRAID_THREAD_LOCAL thread_state this_thread_state;
 

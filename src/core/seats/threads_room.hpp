@@ -86,6 +86,10 @@ public:
 
 protected:
     std::uint64_t serial_number() const { return serial_number_; }
+    std::uint32_t number_in_refs() const { return static_cast<std::uint32_t>(serial_number_); }
+    thread_ref ref_of(const seats_seat& w) const {
+        return {w.index, w.visit.load(relaxed), number_in_refs()};
+    }
 
 private:
     bool is_shut_out() BRAID_REQUIRES(without_seat().lock);
