@@ -76,11 +76,8 @@ void modules_state::read_and_check(module_state& m, lock_rules::verdict lock) {
                        (read && (!platform::look_at(path, after) || after != mark));
     const bool begun = lock == lock_rules::verdict::open &&
                        platform::look_at_lock(lock_path(path)).owner != platform::lock_owner::none;
-    if (moved || begun) {
-        const std::lock_guard guard(mutex);
-        m.locked = true;
-        return;
-    }
+    if (moved || begun) return wait_for_writers(m, read.text);
+    m.written_since_ns.reset();
     if (!read) {
         const std::lock_guard guard(mutex);
         // A build that removes its file writes it again.
@@ -112,6 +109,21 @@ void modules_state::read_and_check(module_state& m, lock_rules::verdict lock) {
     if (lock == lock_rules::verdict::stale) found->remark += "; " + m.lock.remove(path);
     m.content = std::move(bytes);
     m.waiting = std::move(found);
+}
+
+/// Another look follows. A file that stays open is said once, or nobody would know why nothing
+/// happens.
+void modules_state::wait_for_writers(module_state& m, const std::string& why) {
+    const std::int64_t since = m.written_since_ns.value_or(now());
+    const bool is_time = now() - since >= options.lock_still.value && !why.empty();
+    const std::lock_guard guard(mutex);
+    m.locked = true;
+    m.written_since_ns = since;
+    if (!is_time) return;
+    notes.push_back("module '" + m.options.name + "' is not reloaded yet, because " + why);
+    m.written_since_ns = INT64_MAX;
+    // relaxed: as in refuse().
+    news.store(true, std::memory_order_relaxed);
 }
 
 bool modules_state::is_known(module_state& m, const std::string& hash) {

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 BRAID_NAMESPACE_BEGIN
@@ -78,9 +79,10 @@ struct module_state {
 
     // Under modules_state::checking.
     lock_rules lock;
-    std::vector<std::byte> content;      // of `waiting`
-    std::shared_ptr<live_code> waiting;  // good, but another module sees a type otherwise
-    std::map<std::string, int> copies;   // by build-id
+    std::optional<std::int64_t> written_since_ns;  // INT64_MAX: it has been said
+    std::vector<std::byte> content;                // of `waiting`
+    std::shared_ptr<live_code> waiting;            // good, but another module sees a type otherwise
+    std::map<std::string, int> copies;             // by build-id
 };
 
 struct modules_state {
@@ -109,6 +111,7 @@ struct modules_state {
     bool is_known(module_state& m, const std::string& hash);
     /// Said at the next boundary. `hash` names the content, or is empty where it is not at fault.
     void refuse(module_state& m, const std::string& hash, const std::string& reason);
+    void wait_for_writers(module_state& m, const std::string& why);
     std::int64_t now() const;
     // ---- state_plan.cpp -------------------------------------------------------------------
     /// For what is ready: how the arenas' objects go over. Under `checking`.

@@ -52,6 +52,22 @@ TEST_F(ReloadWritten, AWholeFileIsLoadedWhenItsWriterHasClosedIt) {
     expect_loaded();
 }
 
+TEST_F(ReloadWritten, AFileThatStaysOpenIsMentionedOnceWhenThatHasLastedForLong) {
+    const int file = open_in_place();
+    ASSERT_GE(file, 0);
+    put_at(file, fresh, 0, fresh.size());
+    expect_not_loaded();
+    now_ns += 9'999'999'999;
+    expect_not_loaded();
+    now_ns += 1;
+    expect_sentence(look(), "Module 'game' is not reloaded yet, because '" + live().string() +
+                                "' is open for writing.");
+    now_ns += 100'000'000'000;
+    expect_not_loaded();
+    close(file);
+    expect_loaded();
+}
+
 TEST_F(ReloadWritten, AMappedFileIsLoadedWhenItIsMappedNoMore) {
     const int file = open_in_place();
     ASSERT_GE(file, 0);

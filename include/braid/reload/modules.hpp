@@ -99,7 +99,8 @@ struct modules_options {
     /// check_now().
     bool watch = true;
     /// A lock file without a process number that nobody holds counts as left behind when neither
-    /// it nor the module has changed for so long.
+    /// it nor the module has changed for so long. A module's file that is open for writing for so
+    /// long is mentioned once.
     nanoseconds lock_still = seconds(10);
     /// Code that was replaced loses the right to run, so that a call by a pointer which is older
     /// than the reload ends the process at once (SIGSEGV), after one sentence with task, function
