@@ -59,6 +59,10 @@ struct linked {
     std::unordered_map<int, part*> all;
     int count = 0;
 };
+struct tables {
+    std::vector<std::unordered_map<int, float>> all;
+    int count = 0;
+};
 
 struct zoo {
     std::vector<std::unique_ptr<still>> all;
@@ -143,6 +147,10 @@ inline const char* reload_invariant(const table& t) {
 struct linked {
     int count = 0;
     std::unordered_map<int, part*> all;
+};
+struct tables {
+    int count = 0;
+    std::vector<std::unordered_map<int, float>> all;
 };
 
 struct zoo_by_value {
@@ -375,6 +383,26 @@ TEST_F(ReloadContainers, OtherContainersGoOverByTheirMoverOrNotAtAll) {
     ASSERT_EQ(t.all.size(), 100u);
     EXPECT_EQ(t.all.at(42), 42);
     t.all[1000] = 1;
+}
+
+TEST_F(ReloadContainers, TheRefusalOfOneThatIsNotKnownSaysItsTypeOnce) {
+    const auto expect_said_once = [this](const std::string& part) {
+        make_plan();
+        ASSERT_EQ(plan.refused.size(), 1u) << plan.refused.back();
+        const std::string& why = plan.refused.front();
+        EXPECT_NE(why.find(part), std::string::npos) << why;
+        const std::string type = "std::unordered_map<int, float";
+        EXPECT_NE(why.find("BRAID_RELOAD_TYPE(" + type), std::string::npos) << why;
+        EXPECT_EQ(why.find(type), why.rfind(type)) << why;
+    };
+    arena->root<before::table>("table");
+    expect_said_once("before::table::all is a container that is not known here");
+    arena.emplace(*modules);
+    arena->root<before::tables>("tables").all.push_back({{1, 2.0f}});
+    expect_said_once("std::unordered_map is a container that is not known here");
+    record<std::unordered_map<int, float>>();
+    ASSERT_EQ(migrate(), "");
+    EXPECT_EQ(arena->root<after::tables>("tables").all.at(0).at(1), 2.0f);
 }
 
 TEST_F(ReloadContainers, WhatAMoverMovedComesBackWhenAnInvariantRefuses) {

@@ -30,8 +30,11 @@ void compiler::row(const std::string& type, const std::string& field, fate what,
 }
 
 void compiler::refuse(const place& at, const std::string& why, bool always) {
-    const std::string name = at.field.empty() ? at.type : at.type + "::" + at.field;
-    row(at.type, at.field, fate::refused, why);
+    // A type that the sentence names anyway is called as its template: it may have 300 characters.
+    const bool again = at.field.empty() && why.find(at.type) != std::string::npos;
+    const std::string type = again ? at.type.substr(0, at.type.find('<')) : at.type;
+    const std::string name = at.field.empty() ? type : type + "::" + at.field;
+    row(type, at.field, fate::refused, why);
     (always ? always_ : out_.refused).push_back(name + " " + why);
 }
 

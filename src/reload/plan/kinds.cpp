@@ -29,6 +29,17 @@ bool has_default_argument(const type_node& node, std::string_view name) {
     return node.name.find(name) != std::string::npos;
 }
 
+/// The members of a union as fields; empty: it has none, or one whose type has no name.
+std::string fields_of(const type_graph& in, const type_node& node) {
+    std::string text;
+    for (const member& m : node.members) {
+        const std::string& type = in[m.type].name;
+        if (m.name.empty() || !is_whole(type)) return "";
+        text += (text.empty() ? ": " : " ") + type + " " + m.name + ";";
+    }
+    return text;
+}
+
 /// Whether anything in it needs more than its bytes.
 bool holds_any(const type_graph& in, type_id id, bool (*wanted)(const type_graph&, type_id),
                std::set<type_id>& seen) {
@@ -172,8 +183,9 @@ std::string cannot_follow(const type_graph& in, type_id type) {
     const type_node& node = in[type];
     switch (node.kind) {
         case type_kind::union_of:
-            return "is a union, of which nothing says which member it holds: use a std::variant "
-                   "beside the state, or a field for each member";
+            return "is a union, of which nothing says which member it holds: write a field for "
+                   "each of its members in its place" +
+                   fields_of(in, node);
         case type_kind::lambda:
             return "is a lambda, whose code is the old one: keep an enumerator and look the code "
                    "up";

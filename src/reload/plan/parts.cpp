@@ -15,7 +15,10 @@ void compiler::pieces(type_id a, type_id b, program& own) {
     const type_node& is = after_[b];
     const auto inner = [this](type_id x, type_id y) {
         const type_kind kind = before_[x].kind;
-        const bool parts = kind == type_kind::array || kind == type_kind::record;
+        // What a container that is not known here is made of is its own business.
+        const bool parts =
+            kind == type_kind::array ||
+            (kind == type_kind::record && container_of(before_, x) != container::other);
         return parts && kind == after_[y].kind ? program_of(x, y) : none;
     };
     if (was.kind == type_kind::array && is.kind == type_kind::array) {

@@ -1,4 +1,5 @@
-// refused: is a union
+// refused: is a union, of which nothing says which member it holds: write a field for each
+// refused: of its members in its place: int i; float f;
 struct state {
 #if defined(AFTER)
     long more;
