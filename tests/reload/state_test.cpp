@@ -49,6 +49,21 @@ TEST_F(ReloadState, ItGoesOverToAnotherLayout) {
     EXPECT_EQ((*step)(*state), 7);
 }
 
+TEST_F(ReloadState, EachFieldThatGoesIsListed) {
+    put("colony_2");
+    EXPECT_EQ(look().loaded(), 1u);
+    walk(1);
+    put("colony_1");
+    const reload::outcome went = look();
+    EXPECT_EQ(went.loaded(), 1u);
+    for (const char* const line :
+         {"colony::nest::food   dropped  was int\n", "colony::ant::speed   dropped  was float\n"}) {
+        EXPECT_NE(went.table().find(line), std::string::npos) << went.table();
+    }
+    put("colony_1");
+    EXPECT_EQ(look().table(), "") << "nothing goes over";
+}
+
 TEST_F(ReloadState, AValueThatDoesNotFitKeepsStateAndCode) {
     for (int i = 0; i < 3000; ++i) walk(1);
     const long before = (*energy)(*state);

@@ -54,9 +54,9 @@ public:
         nanoseconds time{0};
     };
     const migration& migrated() const { return migrated_; }
-    /// The table of a refused migration, a line for each field that changes; then, for each module
-    /// that was reloaded, a line for each static of the code before, because it begins anew:
-    /// variables of static storage that are not constant. "": there are none.
+    /// Where state went over, or was refused to: a line for each field that changes, comes or goes.
+    /// Then, for each module that was reloaded, a line for each static of the code before, because
+    /// it begins anew: variables of static storage that are not constant. "": there are none.
     const std::string& table() const { return table_; }
     /// One sentence; "" when nothing happened. Valid as long as this object.
     const char* text() const { return fixed_ != nullptr ? fixed_ : text_.c_str(); }

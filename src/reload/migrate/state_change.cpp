@@ -57,6 +57,7 @@ unsigned state_change::prepare(std::string& text) {
     } else if (planned_->plan.moves) {
         build();
     }
+    table_ = state_ != nullptr || !why_.empty() ? planned_->table : "";
     return why_.empty() ? 0 : refuse(text);
 }
 
@@ -85,7 +86,6 @@ void state_change::build() {
 }
 
 unsigned state_change::refuse(std::string& text) {
-    table_ = table_of(planned_->plan);
     std::string said = text;
     std::vector<module_state*> refused;
     for (std::size_t i = 0; i < of_.list.size(); ++i) {

@@ -18,6 +18,7 @@ struct state_plan {
     std::vector<bool> concerned;
     std::vector<std::string> types;
     migration_plan plan;
+    std::string table;  // of the plan
     std::vector<object_maker> makers;
 };
 

@@ -132,6 +132,7 @@ void modules_state::plan_state() {
     if (concerned) {
         own.plan = make_plan(read_graph(before, own.types), read_graph(after, new_names), own.types,
                              said, false);
+        own.table = table_of(own.plan);
         for (const std::string& name : own.plan.records) {
             own.makers.push_back(maker_of(types, name));
         }
