@@ -64,6 +64,28 @@ TEST_F(ReloadState, EachFieldThatGoesIsListed) {
     EXPECT_EQ(look().table(), "") << "nothing goes over";
 }
 
+TEST_F(ReloadState, AFieldThatMovesIntoAStructIsAskedForAndThenGoesOver) {
+    walk(5);
+    const long before = (*energy)(*state);
+    put("colony_6");
+    const reload::outcome asked = look();
+    EXPECT_EQ(asked.loaded(), 0u);
+    expect_sentence(asked,
+                    "the state cannot go over: colony::ant::energy was dropped, and 'own.energy' "
+                    "of the same type was added: say in the module "
+                    "BRAID_RELOAD_RENAMED(colony::ant, energy, own.energy) if it is the same "
+                    "field, else BRAID_RELOAD_DROPPED(colony::ant, energy)");
+    EXPECT_NE(asked.table().find("colony::ant::energy  WHICH?"), std::string::npos)
+        << asked.table();
+    EXPECT_EQ((*energy)(*state), before);
+    put("colony_7");
+    const reload::outcome went = look();
+    EXPECT_EQ(went.loaded(), 1u) << went.text();
+    EXPECT_NE(went.table().find("renamed  is 'own.energy' now"), std::string::npos) << went.table();
+    EXPECT_EQ((*energy)(*state), before);
+    EXPECT_EQ((*extra)(*state), 2.0f) << "what is new in the struct comes from its constructor";
+}
+
 TEST_F(ReloadState, AValueThatDoesNotFitKeepsStateAndCode) {
     for (int i = 0; i < 3000; ++i) walk(1);
     const long before = (*energy)(*state);

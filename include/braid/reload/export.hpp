@@ -146,9 +146,10 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
         to_};                                                                                 \
     }
 
-/// Says that a field of `type` had the name `from` in the code before and is `to` now.
+/// Says that a field of `type` had the name `from` in the code before and is `to` now: another
+/// name, or the path of a member of its members, as in BRAID_RELOAD_RENAMED(character, x, place.x).
 #define BRAID_RELOAD_RENAMED(type, from, to) BRAID_RELOAD_RENAME_RECORD(type, #from, #to)
-/// Says that a field of `type` in the code before is none of those that were added.
+/// Says that a field of `type` in the code before is none of those that were added: it goes.
 #define BRAID_RELOAD_DROPPED(type, from) BRAID_RELOAD_RENAME_RECORD(type, #from, "")
 /// Says that `type` had that whole name in the code before, for example "world::character".
 #define BRAID_RELOAD_RENAMED_TYPE(type, from) BRAID_RELOAD_RENAME_RECORD(type, "", from)

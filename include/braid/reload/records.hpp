@@ -58,7 +58,7 @@ struct rename_record {
     const char* name;  // of the type: what spelled() says
     const void* type;
     const char* from;  // a field's old name; empty: the type's old name is `to`
-    const char* to;    // the field's name; empty: it is dropped
+    const char* to;    // the field's name or path; empty: it is dropped
 };
 
 /// What a module shows: the records that its linker has put side by side.

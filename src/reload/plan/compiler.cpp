@@ -1,10 +1,18 @@
 #include "reload/plan/compiler.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
 namespace {
+
+/// A member of the old type, and what it is in the new one.
+struct pair {
+    const member* was = nullptr;
+    member is = {};
+    bool by_path = false;
+};
 
 scalar scalar_of(const type_graph& in, type_id type) {
     const type_node& node = in[type];
@@ -326,8 +334,14 @@ bool compiler::make_first(type_id a, type_id b, place& at, steps& out) {
     if (at.constructed) return true;
     const type_notes::record* const own = record_of(notes_, after_[b].name);
     if (own == nullptr || !own->constructs) return false;
+    std::vector<member> filled_too;
+    for (member one : at.filled) {
+        if (!any_within(after_, {one}, {.type = b, .bit = at.to * 8})) continue;
+        one.bit -= at.to * 8;
+        filled_too.push_back(std::move(one));
+    }
     steps filled, added;
-    clear(a, b, 0, filled, added);
+    clear(a, b, std::move(filled_too), filled, added);
     const std::uint32_t undo = added.empty() ? none : add_program(own->type, std::move(added));
     out.push_back({.what = action::construct,
                    .to = at.to,
@@ -335,6 +349,13 @@ bool compiler::make_first(type_id a, type_id b, place& at, steps& out) {
                    .index = record_index(after_[b].name),
                    .said = undo});
     return at.constructed = true;
+}
+
+/// What a path fills is neither freed nor blank by then.
+void compiler::add_leaves(const member& m, const member& n, place& at) {
+    std::vector<leaf> all;
+    leaf_of(m, n, {.to = {.bit = at.to * 8}}, all);
+    for (leaf& one : all) at.filled.push_back(std::move(one.to));
 }
 
 void compiler::changed_record(type_id a, type_id b, const place& outer, steps& out) {
@@ -349,35 +370,37 @@ void compiler::changed_record(type_id a, type_id b, const place& outer, steps& o
             "says how: BRAID_RELOAD_TYPE(" +
                 is.name + ")");
     }
-    std::vector<std::pair<const member*, const member*>> pairs;
+    std::vector<pair> pairs;
     for (const member& m : was.members) {
-        bool dropped = false;
-        const member* const now = renamed(was, is, m, dropped);
-        if (now == nullptr) {
-            drop(before_, m.type, at.from + m.bit / 8, out);
+        if (std::optional<member> now = renamed(a, b, m)) {
+            const bool own = has_place(is.members, *now);
+            if (!own) add_leaves(m, *now, at);
+            pairs.push_back({&m, std::move(*now), !own});
         } else {
-            pairs.emplace_back(&m, now);
+            drop(before_, m.type, at.from + m.bit / 8, out);
         }
     }
     // A base class that is made by its constructor is zero up to its size, also where the next
-    // member has begun.
-    std::ranges::sort(pairs, {}, [](const auto& pair) {
-        return std::pair(pair.second->bit, pair.first);  // those of one place as they stand
+    // member has begun. What a path leads to is filled when all around it has been.
+    std::ranges::sort(pairs, {}, [](const pair& one) {
+        return std::tuple(one.by_path, one.is.bit, one.was);  // those of one place as they stand
     });
-    for (const auto& [m, now] : pairs) {
-        member_pair(*m, *now,
+    for (const pair& one : pairs) {
+        member_pair(*one.was, one.is,
                     {.from = at.from,
                      .to = at.to,
                      .type = was.name,
-                     .field = m->name,
-                     .constructed = at.constructed},
+                     .field = one.was->name,
+                     .constructed = at.constructed,
+                     .filled = at.filled},
                     out);
     }
     for (const member& n : is.members) {
-        const auto filled =
-            std::ranges::find(pairs, &n, [](const auto& pair) { return pair.second; });
-        if (at.constructed || filled != pairs.end()) continue;
-        blank(n.type, at.to + n.bit / 8, {.type = is.name, .field = n.name}, out);
+        const bool known =
+            std::ranges::any_of(pairs, [&n](const pair& one) { return same_place(one.is, n); });
+        if (at.constructed || known) continue;
+        blank(n.type, at.to + n.bit / 8, {.type = is.name, .field = n.name, .filled = at.filled},
+              out);
     }
 }
 

@@ -2,6 +2,7 @@
 // Compiles pairs of types to programs, and writes a row of the table for each field that changes.
 
 #include "reload/plan/kinds.hpp"
+#include "reload/plan/paths.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
@@ -28,8 +29,15 @@ private:
         std::uint64_t from = 0, to = 0;
         std::string type = {}, field = {};
         bool constructed = false;  // the new object was made by a constructor
+        /// Parts of the new object that fields around this place fill by a path.
+        std::vector<member> filled = {};
     };
     using steps = std::vector<operation>;
+    /// A field of old objects that has no parts, by its path, and where it is in new ones.
+    struct leaf {
+        std::string from = {};
+        member to = {};
+    };
 
     void value(type_id a, type_id b, const place& at, steps& out);
     void number(const scalar& from, const scalar& to, const place& at, steps& out);
@@ -46,15 +54,31 @@ private:
     void member_pair(const member& m, const member& n, const place& at, steps& out);
 
     void pieces(type_id a, type_id b, program& own);
-    void drop(const type_graph& in, type_id a, std::uint64_t from, steps& out);
+    void drop(const type_graph& in, type_id a, std::uint64_t from, steps& out,
+              const std::vector<member>& but = {});
     std::uint32_t drop_program(const type_graph& in, type_id a);
     void blank(type_id b, std::uint64_t to, const place& at, steps& out);
-    void clear(type_id a, type_id b, std::uint64_t to, steps& filled, steps& added);
+    void clear(type_id a, type_id b, std::vector<member> filled_too, steps& filled, steps& added);
     std::uint32_t add_program(const std::string& name, steps own);
 
-    const member* renamed(const type_node& a, const type_node& b, const member& m,
-                          bool& dropped) const;
+    std::vector<const type_notes::rename*> lines_about(type_id b) const;
+    const type_notes::rename* said_of(type_id a, type_id b, const member& m);
+    std::optional<member> renamed(type_id a, type_id b, const member& m);
+    void leaf_of(const member& m, const member& n, const leaf& around, std::vector<leaf>& out);
+    void leaves(type_id a, type_id b, const leaf& around, std::vector<leaf>& out);
+    void add_leaves(const member& m, const member& n, place& at);
+
+    bool is_like(const member& m, const member& n) const;
     void compare_members(type_id a, type_id b);
+    void known_row(const member& m, const member& n, const std::string& type);
+    void added_rows(type_id a, type_id b, const member& within, const std::vector<member>& old,
+                    std::vector<const member*>& gone);
+    void ask(type_id a, type_id b, const member& m, const std::vector<std::string>& places);
+    void ask_for_paths(type_id a, type_id b, std::vector<const member*>& gone);
+    void find_places(const member& wanted, const member& within, int depth,
+                     const std::vector<member>& taken, std::vector<std::string>& out);
+    void check_lines(type_id a, type_id b, const std::vector<const member*>& gone);
+    void check_places(type_id a, type_id b);
     void refuse(const place& at, const std::string& why, bool always = false);
     void row(const std::string& type, const std::string& field, fate what, std::string text);
     std::uint32_t name_index(const place& at);

@@ -36,9 +36,8 @@ void compiler::pieces(type_id a, type_id b, program& own) {
         return;
     }
     for (const member& m : was.members) {
-        bool dropped = false;
-        const member* const now = renamed(was, is, m, dropped);
-        if (now == nullptr || m.bits != 0 || now->bits != 0) continue;
+        const std::optional<member> now = renamed(a, b, m);
+        if (!now || m.bits != 0 || now->bits != 0) continue;
         own.pieces.push_back({.from = m.bit / 8,
                               .from_size = before_[m.type].size,
                               .to = now->bit / 8,
@@ -73,7 +72,10 @@ std::uint32_t compiler::add_program(const std::string& name, steps own) {
     return static_cast<std::uint32_t>(out_.programs.size() - 1);
 }
 
-void compiler::drop(const type_graph& in, type_id a, std::uint64_t from, steps& out) {
+/// `but`: parts that go on to own what they do.
+void compiler::drop(const type_graph& in, type_id a, std::uint64_t from, steps& out,
+                    const std::vector<member>& but) {
+    if (has_place(but, {.type = a, .bit = from * 8})) return;
     const type_node& node = in[a];
     const container kind = container_of(in, a);
     if (kind == container::text) {
@@ -99,13 +101,14 @@ void compiler::drop(const type_graph& in, type_id a, std::uint64_t from, steps& 
             {.what = action::drop_repeat, .from = from, .size = node.count, .program = each});
     } else if (node.kind == type_kind::record && kind == container::by_members) {
         for (const member& m : node.members) {
-            if (!m.virtual_base) drop(in, m.type, from + m.bit / 8, out);
+            if (!m.virtual_base) drop(in, m.type, from + m.bit / 8, out, but);
         }
     }
 }
 
 /// A new value that no constructor makes is zero, which must be a value of its type.
 void compiler::blank(type_id b, std::uint64_t to, const place& at, steps& out) {
+    if (has_place(at.filled, {.type = b, .bit = to * 8})) return;
     const type_node& node = after_[b];
     const container kind = container_of(after_, b);
     if (kind == container::text) {
@@ -127,28 +130,14 @@ void compiler::blank(type_id b, std::uint64_t to, const place& at, steps& out) {
 }
 
 /// What a constructor has put where values will be filled in, and what it has put into new fields.
-void compiler::clear(type_id a, type_id b, std::uint64_t to, steps& filled, steps& added) {
-    const type_node& was = before_[a];
-    const type_node& is = after_[b];
-    std::vector<const member*> known;
-    for (const member& m : was.members) {
-        bool dropped = false;
-        const member* const n = renamed(was, is, m, dropped);
-        if (n == nullptr) continue;
-        known.push_back(n);
-        const bool parts = before_[m.type].kind == type_kind::record &&
-                           after_[n->type].kind == type_kind::record &&
-                           container_of(after_, n->type) == container::by_members;
-        if (parts) {
-            clear(m.type, n->type, to + n->bit / 8, filled, added);
-        } else {
-            drop(after_, n->type, to + n->bit / 8, filled);
-        }
-    }
-    for (const member& n : is.members) {
-        if (std::ranges::find(known, &n) != known.end() || n.virtual_base) continue;
-        drop(after_, n.type, to + n.bit / 8, added);
-    }
+/// `filled_too`: parts that are filled although no old field of this type is what they were.
+void compiler::clear(type_id a, type_id b, std::vector<member> filled_too, steps& filled,
+                     steps& added) {
+    std::vector<leaf> all;
+    leaves(a, b, {}, all);
+    for (leaf& one : all) filled_too.push_back(std::move(one.to));
+    for (const member& one : filled_too) drop(after_, one.type, one.bit / 8, filled);
+    drop(after_, b, 0, added, filled_too);
 }
 
 }  // namespace reload::detail

@@ -34,7 +34,7 @@ enum class type_kind : std::uint8_t {
 using type_id = std::uint32_t;
 
 struct member {
-    std::string name;  // of a base class: its type's
+    std::string name = {};  // of a base class: its type's
     type_id type = 0;
     std::uint64_t bit = 0;
     std::uint64_t bits = 0;  // 0: not a bit-field

@@ -16,7 +16,7 @@ struct type_notes {
         bool constructs = false, moves = false;
     };
     /// A BRAID_RELOAD_RENAMED or BRAID_RELOAD_DROPPED. `from` empty: `to` is the type's old name.
-    /// `to` empty: the field is dropped.
+    /// `to` empty: the field is dropped. It may be a path, as in "place.x".
     struct rename {
         std::string type, from, to;
     };

@@ -21,7 +21,7 @@ nest& nest_of(reload::arena& state) {
 
 int step(reload::arena& state) {
     nest& n = nest_of(state);
-    n.queen->energy += 10;
+    energy_of(*n.queen) += 10;
     n.queen = n.queen->next;
     return ++n.steps;
 }
@@ -32,7 +32,7 @@ long energy(reload::arena& state) {
     const ant* at = n.queen;
     long sum = 0;
     for (std::size_t i = 0; i < n.ants.size(); ++i, at = at->next) {
-        sum += static_cast<long>(at->energy) * static_cast<long>(i + 1);
+        sum += static_cast<long>(energy_of(*at)) * static_cast<long>(i + 1);
     }
     return at == n.queen ? sum : -1;
 }
@@ -41,6 +41,8 @@ float extra(reload::arena& state) {
 #if COLONY == 2
     const nest& n = nest_of(state);
     return static_cast<float>(n.food) + n.queen->speed;
+#elif COLONY == 7
+    return nest_of(state).queen->own.speed;
 #else
     return nest_of(state).queen == nullptr ? -1.0f : 0.0f;
 #endif
@@ -51,5 +53,8 @@ BRAID_RELOAD_EXPORT(energy, long(reload::arena&))
 BRAID_RELOAD_EXPORT(extra, float(reload::arena&))
 BRAID_RELOAD_TYPE(nest)
 BRAID_RELOAD_TYPE(ant)
+#if COLONY == 7
+BRAID_RELOAD_RENAMED(ant, energy, own.energy)
+#endif
 
 }  // namespace colony

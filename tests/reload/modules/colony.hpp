@@ -58,6 +58,22 @@ struct nest {
     void (*action)() = nullptr;
 };
 
+#elif COLONY == 6 || COLONY == 7  // a field moves into a struct; 7 says so
+
+struct body {
+    float speed = 2;
+    int energy = 10;
+};
+struct ant {
+    body own;
+    ant* next = nullptr;
+};
+struct nest {
+    std::span<ant> ants;
+    ant* queen = nullptr;
+    int steps = 0;
+};
+
 #else  // its own rule refuses
 
 struct ant {
@@ -74,5 +90,14 @@ inline const char* reload_invariant(const nest& n) {
 }
 
 #endif
+
+/// Where an ant has its energy.
+auto& energy_of(auto& one) {
+#if COLONY == 6 || COLONY == 7
+    return one.own.energy;
+#else
+    return one.energy;
+#endif
+}
 
 }  // namespace colony
