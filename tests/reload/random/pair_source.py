@@ -41,11 +41,14 @@ def is_made(structs, at):
 
 
 def name_of(field, side):
-    return field.get("new_name", field["name"]) if side == "new" else field["name"]
+    """Its path: a wrapped field is in a struct on the new side."""
+    if side == "old":
+        return field["name"]
+    return ("wrapped." if field.get("wrapped", False) else "") + field.get("new_name", field["name"])
 
 
 def declare(field, side, made=False):
-    kind, name = field["kind"], name_of(field, side)
+    kind, name = field["kind"], name_of(field, side).removeprefix("wrapped.")
     of = f"s{field.get('of')}"
     new = side == "new"
     if kind in ("whole", "floating"):
@@ -72,7 +75,12 @@ def structure(case, at, side):
     order = list(fields) if side == "old" else [name for name in one["order"]
                                                 if name not in one["dropped"]]
     made = side == "new" and is_made(case["structs"], at)
-    lines = [f"    {declare(fields[name], side, made)}" for name in order]
+    inside = [name for name in order if side == "new" and fields[name].get("wrapped", False)]
+    lines = [f"    {declare(fields[name], side, made)}" for name in order if name not in inside]
+    wrap = "".join(f"    {declare(fields[name], side, made)}\n" for name in inside)
+    if inside:
+        wrap = f"struct w{at} {{\n{wrap}}};\n"
+        lines.insert(order.index(inside[0]) % (len(lines) + 1), f"    w{at} wrapped;")
     if side == "new" and one["added"]:
         first = f" = {ADDED[one['added']]}" if made else ""
         lines.insert(one.get("added_at", len(lines) // 2), f"    {one['added']} added{first};")
@@ -83,7 +91,7 @@ def structure(case, at, side):
         code = at if side == "old" else NEW_CODE + at
         lines.insert(0, f"    virtual int code() const {{ return {code}; }}")
     bases = ", ".join(f"s{base}" for base in bases_of(one, side))
-    return (f"struct s{at} {': ' + bases if bases else ''} {{\n" + "\n".join(lines) + "\n};\n")
+    return (f"{wrap}struct s{at} {': ' + bases if bases else ''} {{\n" + "\n".join(lines) + "\n};\n")
 
 
 def types(case, side):
@@ -246,11 +254,10 @@ def notes(case):
             text += f"BRAID_RELOAD_TYPE(after::s{at})\n"
         for field in one["fields"]:
             if field["name"] in one["dropped"]:
-                text += (f"BRAID_RELOAD_DROPPED(after::s{at}, {field['name']})\n"
-                         if one["added"] else "")
-            elif "new_name" in field:
+                text += f"BRAID_RELOAD_DROPPED(after::s{at}, {field['name']})\n"
+            elif name_of(field, "new") != field["name"]:
                 text += (f"BRAID_RELOAD_RENAMED(after::s{at}, {field['name']}, "
-                         f"{field['new_name']})\n")
+                         f"{name_of(field, 'new')})\n")
     return text
 
 

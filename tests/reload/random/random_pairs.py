@@ -15,7 +15,7 @@ import random
 import subprocess
 import sys
 
-from pair_source import ADDED, is_polymorphic, line, program
+from pair_source import ADDED, holds_tables, is_made, is_polymorphic, line, program
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from compiler_folder import compiler_folder, launched
@@ -117,6 +117,20 @@ def random_case(rng):
     return {"structs": structs}
 
 
+def wrap_some(rng, case):
+    """Moves fields of some structs into a struct, which the plan is told."""
+    structs = case["structs"]
+    for at, one in enumerate(structs):
+        if rng.random() < 0.6:
+            continue
+        for field in one["fields"]:
+            # What has virtual functions is made by the constructor of what it is in.
+            made = field["kind"] not in ("nested", "row") or is_made(structs, at) or \
+                not holds_tables(structs, field["of"])
+            if made and rng.random() < 0.6:
+                field["wrapped"] = True
+
+
 # ---- running --------------------------------------------------------------------------------------
 
 def run(cases, compiler, folder):
@@ -157,10 +171,11 @@ def smaller(case):
                 own["order"].remove(field["name"])
                 own["dropped"] = [name for name in own["dropped"] if name != field["name"]]
                 yield less
-            if "new_name" in field:
-                less = copy.deepcopy(case)
-                del less["structs"][at]["fields"][one["fields"].index(field)]["new_name"]
-                yield less
+            for key in ("new_name", "wrapped"):
+                if key in field:
+                    less = copy.deepcopy(case)
+                    del less["structs"][at]["fields"][one["fields"].index(field)][key]
+                    yield less
         for base in {*one.get("bases", []), *one.get("new_bases", [])}:
             if not any(field["kind"] == "upcast" and (field["of"], field["base"]) == (at, base)
                        for other in case["structs"] for field in other["fields"]):
@@ -194,6 +209,8 @@ def shrink(case, compiler, scratch):
 def main():
     rng = random.Random(SEED)
     cases = [random_case(rng) for _ in range(COUNT)]
+    for case in cases:
+        wrap_some(rng, case)
     kept = sorted((HERE / "kept").glob("*.json"))
     cases += [json.loads(path.read_text()) for path in kept]
     batches = [cases[at:at + BATCH] for at in range(0, len(cases), BATCH)]
