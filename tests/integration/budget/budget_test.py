@@ -27,6 +27,8 @@ BUDGET = {
     "outermost join": ("join_outermost", None, 184),
     "loop of two": ("loop", None, 915),
     "node of a graph": ("graph", None, 460),
+    "event for 1 of 60 tasks": ("set_among_60", None, 3070),
+    "event for 1 of 6,000 tasks": ("set_among_6000", None, 3180),
     "post, recorder at rest": ("post", "resting", 370),
     "post, recording": ("post", "recording", 880),
     "join, recorder at rest": ("join", "resting", 43),

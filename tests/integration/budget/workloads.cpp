@@ -1,14 +1,18 @@
 // One operation, `count` times, on one thread: budget_tests WORKLOAD COUNT [resting|recording].
 // budget_test.py runs it under callgrind at two counts; the difference is the price of the
 // operation alone. With a third word there is a recorder, which rests or records.
+#include <braid/async.hpp>
 #include <braid/braid.hpp>
 #include <braid/fork_join.hpp>
 #include <braid/graph/graph.hpp>
 #include <braid/profile/recorder.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 namespace {
 
@@ -117,6 +121,34 @@ void graph(braid::scheduler& s, long count) {
     for (long i = 0; i < count; i += nodes) g.run_and_wait();
 }
 
+/// Each an event that is set, for which one of so many coroutines waits: it goes on, and waits
+/// again.
+template <long Waiting>
+void set_among(braid::scheduler& s, long count) {
+    const auto waits = [](braid::event& own) -> braid::co<> {
+        while (co_await braid::as_result(own)) ++ran;
+    };
+    std::vector<std::unique_ptr<braid::event>> events;
+    braid::scope all(s);
+    make_and_run(s, [&] {
+        for (long i = 0; i < Waiting; ++i) {
+            events.push_back(std::make_unique<braid::event>(s, braid::reset::automatic));
+            braid::co_spawn(s, {.within = &all}, waits(*events.back()));
+        }
+    });
+    for (long done = 0; done < count; done += Waiting) {
+        make_and_run(s, [&] {
+            const long some = std::min(Waiting, count - done);
+            // In no order that the waits came in: 7,919 is prime.
+            for (long i = 0; i < some; ++i) {
+                events[static_cast<std::size_t>(i * 7919 % some)]->set();
+            }
+        });
+    }
+    all.cancel();
+    all.wait();
+}
+
 constexpr struct {
     const char* name;
     void (*run)(braid::scheduler&, long);
@@ -131,7 +163,9 @@ constexpr struct {
                  {"join_plain", join_plain},
                  {"join_outermost", join_outermost},
                  {"loop", loop},
-                 {"graph", graph}};
+                 {"graph", graph},
+                 {"set_among_60", set_among<60>},
+                 {"set_among_6000", set_among<6000>}};
 
 }  // namespace
 
