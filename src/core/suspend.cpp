@@ -26,7 +26,8 @@ awaiting await_task(task_context& context, task_id awaited) {
 }
 
 bool may_await_value_of(task_context& context, const runtime& rt) {
-    return BRAID_EXPECT(rt.options().assertion, &runtime_of_body(context) == &rt,
+    const runtime& own = runtime_of_body(context);
+    return BRAID_EXPECT(own.options().assertion, &own == &rt,
                         "the future is another scheduler's: await it in a coroutine of that one");
 }
 
@@ -52,9 +53,6 @@ resumption end_suspension(task_context& context) {
 void shield(task_context& context) { runtime_of_body(context).shield(slot_of_body(context)); }
 
 void point(runtime& rt) { rt.point(); }
-
-mutex& take_waiting_mutex(runtime& rt) { return rt.take_waiting_mutex(); }
-void give_waiting_mutex(runtime& rt, mutex& m) { rt.give_waiting_mutex(m); }
 
 bool complete_awaited(runtime& rt, completion_id id) {
     whole_seat* const own = rt.bound();

@@ -102,7 +102,7 @@ struct frame_state final : code_holder {
 
     /// Coroutines that wait for a frame go on; 0: there will be none.
     void release_waiting(std::uint64_t frame);
-    waiting_lock waiting_guard{rt};
+    waiting_lock waiting_guard;
     waiting_tasks waiting{waiting_guard.internals()};
 };
 

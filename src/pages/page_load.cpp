@@ -4,6 +4,7 @@
 #include "pages/cache_state.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -71,7 +72,8 @@ std::string words_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
     } catch (const completion_error& e) {
-        return std::generic_category().message(e.code());
+        // The reader's own refusals say why.
+        return e.code() == EINVAL ? e.what() : std::generic_category().message(e.code());
     } catch (const std::exception& e) {
         return e.what();
     }

@@ -62,7 +62,11 @@ void modules_state::look(module_state& m) {
         const std::lock_guard guard(mutex);
         m.locked = lock == lock_rules::verdict::locked;
     }
-    if (lock != lock_rules::verdict::locked) read_and_check(m, lock);
+    if (lock == lock_rules::verdict::locked) {
+        m.written_since_ns.reset();
+    } else {
+        read_and_check(m, lock);
+    }
 }
 
 void modules_state::read_and_check(module_state& m, lock_rules::verdict lock) {

@@ -1,8 +1,12 @@
 // A coroutine of one scheduler awaits what another one has: channels, events and frames let it go
 // on, futures and files are refused with a sentence.
+#include <braid/frame/frame_stage.hpp>
+#include <braid/frame/next_frame.hpp>
+
 #include "co_fixture.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace {
@@ -112,21 +116,93 @@ TEST_P(TwoSchedulers, LeaveAnEventOfTheOtherWhenTheyAreCancelled) {
     EXPECT_TRUE(loaded.is_set()) << "nobody takes it any more";
 }
 
-TEST_P(TwoSchedulers, RefuseToAwaitAFutureOfTheOther) {
+TEST_P(TwoSchedulers, CancelledWhileTheChannelAndItsSchedulerEndTouchNeither) {
+    // The question whether it may be cancelled is asked in the next wait, after the channel and its
+    // lock have gone.
+    braid::scheduler there(options());
+    auto here = std::make_unique<braid::scheduler>(options());
+    auto numbers = std::make_unique<channel<int>>(*here);
+    braid::scope group(there);
+    const auto take = [](channel<int>& from) -> co<int> { co_return co_await from.pop(); };
+    auto taken = braid::co_spawn(there, {.within = &group}, take(*numbers));
+    until_suspended(there, 1);
+    group.cancel();
+    numbers.reset();
+    here.reset();
+    bool well = true;
+    try {
+        taken.get();
+    } catch (const braid::task_cancelled&) {
+        well = false;
+    } catch (const braid::channel_closed&) {
+        well = false;
+    }
+    EXPECT_FALSE(well);
+}
+
+TEST_P(TwoSchedulers, AwaitTheNextFrameOfTheOther) {
     braid::scheduler here(options()), there(options());
-    braid::event go(here);
-    auto value = here.async({.name = "value"}, [&here, &go] {
-        here.do_work_while_waiting_for(go);
-        return 1;
+    std::optional<braid::frame_loop> loop(std::in_place, here);
+    std::optional<braid::frame_stage> stage(std::in_place, *loop,
+                                            braid::stage_options{.name = "stage"});
+    stage->add([](const braid::frame_context&) {});
+    const auto waits = [](braid::frame_loop& of) -> co<std::uint64_t> {
+        co_return co_await braid::next_frame(of);
+    };
+    auto first = braid::co_spawn(there, {}, waits(*loop));
+    until_suspended(there, 1);
+    until_on_both(here, there, [&] {
+        loop->advance();
+        return first.ready();
     });
-    const auto await = [](braid::future<int> f) -> co<int> { co_return co_await std::move(f); };
-    auto got = braid::co_spawn(there, {}, await(std::move(value)));
-    EXPECT_THROW(got.get(), braid::task_cancelled) << "before the other one has ended";
-    EXPECT_EQ(notes_.count(&recorder::misuse, "future is another scheduler's"), 1U);
-    go.set();
-    here.shut_down();
-    expect_all_ended(here);
-    expect_all_ended(there);
+    EXPECT_GT(first.get(), 0U);
+    auto last = braid::co_spawn(there, {}, waits(*loop));
+    until_suspended(there, 2);
+    stage.reset();
+    loop.reset();
+    EXPECT_EQ(last.get(), 0U) << "there is no next one";
+}
+
+class ForeignFutures : public braid_test::coroutine_test {
+protected:
+    /// Whether `await(future)` in a coroutine of another scheduler is refused.
+    template <class Await>
+    void expect_refused(Await&& await) {
+        for (const bool ends_first : {false, true}) {
+            const std::size_t before = notes_.count(&recorder::misuse, "future is another");
+            braid::scheduler here(options()), there(options());
+            auto value = here.begin({}, braid::empty);
+            auto follows = here.async({.after = {value.id()}}, [] { return 1; });
+            if (ends_first) {
+                value.finish();
+                follows.wait();
+            }
+            auto got = braid::co_spawn(there, {}, await(there, follows));
+            EXPECT_THROW(got.get(), braid::task_cancelled) << ends_first;
+            EXPECT_EQ(notes_.count(&recorder::misuse, "future is another"), before + 1);
+            if (!ends_first) value.finish();
+        }
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Workers, ForeignFutures, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+TEST_P(ForeignFutures, AreNotAwaited) {
+    expect_refused([](braid::scheduler&, braid::future<int>& f) -> co<int> {
+        co_return co_await std::move(f);
+    });
+}
+
+TEST_P(ForeignFutures, AreNotAwaitedAmongAll) {
+    expect_refused(
+        [](braid::scheduler&, braid::future<int>& f) -> co<> { co_await braid::when_all({f, f}); });
+}
+
+TEST_P(ForeignFutures, AreNotAwaitedBesideOwnOnes) {
+    expect_refused([](braid::scheduler& there, braid::future<int>& f) -> co<> {
+        auto own = there.async([] { return 1; });
+        co_await braid::when_any({own, f});
+    });
 }
 
 TEST_P(TwoSchedulers, RefuseToReadByAReaderOfTheOther) {

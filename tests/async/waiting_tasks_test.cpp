@@ -4,8 +4,8 @@
 #include "co_fixture.hpp"
 
 #include <sys/mman.h>
+#include <memory>
 #include <new>
-#include <optional>
 
 namespace {
 
@@ -21,9 +21,9 @@ INSTANTIATE_TEST_SUITE_P(Workers, WaitingTasks, testing::ValuesIn(braid_test::wo
 /// A list alone on its page: a thread that touches the page after end() dies of it.
 class list_on_a_page {
 public:
-    explicit list_on_a_page(braid::scheduler& s)
+    list_on_a_page()
         : page_(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
-          guard_(s.internals()),
+          guard_(std::make_unique<waiting_lock>()),
           list_(::new(page_) waiting_tasks(guard_->internals())) {}
     ~list_on_a_page() { munmap(page_, size); }
     list_on_a_page(const list_on_a_page&) = delete;
@@ -43,7 +43,7 @@ public:
 private:
     static constexpr std::size_t size = 4096;
     void* page_;
-    std::optional<waiting_lock> guard_;
+    std::unique_ptr<waiting_lock> guard_;
     waiting_tasks* list_;
 };
 
@@ -72,7 +72,7 @@ bool was_asked(const waiting_task& w) {
 
 TEST_P(WaitingTasks, ATaskThatWasTakenIsCancelledWithoutItsListWhichIsGone) {
     braid::scheduler s(options());
-    list_on_a_page page(s);
+    list_on_a_page page;
     waiting_task own;
     braid::scope level(s);
     const auto waits = [](waiting_tasks& list, waiting_task& w) -> braid::co<> {

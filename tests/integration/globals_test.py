@@ -22,6 +22,7 @@ ALLOWED = {
     "path": "where its file is",
     "choosing": "guards these three",
     "pool_storage": "free frames of coroutines by size; threads end later than every scheduler",
+    "waiting_mutexes": "guards of lists of waiting tasks; a wait may outlive the scheduler of its list",
     "no_lists": "the lists of a thread that has none; they stay empty",
     "pools": "these pools, when they are made",
     "only": "the strict local store, of which a process has one: a fault does not say whose it is",

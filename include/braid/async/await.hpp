@@ -64,6 +64,9 @@ private:
     task_id id_;
 };
 
+/// An id does not know its scheduler.
+inline bool may_await(task_context&, const task_ids&) { return true; }
+
 /// `Ids`: task_ids, which views what the caller keeps, or awaited_tasks.
 template <class Ids>
 class all_awaiter : public plain_awaiter {
@@ -75,7 +78,8 @@ public:
         co_loop& loop = enter(by);
         loop.suspend({.may_end_early = true});
         const task_ids ids(ids_);
-        for (std::size_t i = 0; i < ids.size; ++i) loop.await(ids.data[i]);
+        loop.foreign = !may_await(*loop.context, ids_);
+        for (std::size_t i = 0; i < ids.size && !loop.foreign; ++i) loop.await(ids.data[i]);
     }
 
 private:
@@ -92,7 +96,8 @@ public:
         co_loop& loop = enter(by);
         loop.suspend({.first_is_enough = true, .may_end_early = true});
         const task_ids ids(ids_);
-        for (std::size_t i = 0; i < ids.size; ++i) loop.await(ids.data[i]);
+        loop.foreign = !may_await(*loop.context, ids_);
+        for (std::size_t i = 0; i < ids.size && !loop.foreign; ++i) loop.await(ids.data[i]);
     }
     std::size_t await_resume() {
         const await_result<std::size_t> r = result();
@@ -121,6 +126,12 @@ template <class T>
 task_id id_of(const future<T>& f) {
     return f.id();
 }
+inline const runtime* scheduler_of(task_id) { return nullptr; }
+/// Null: it is empty.
+template <class T>
+const runtime* scheduler_of(const future<T>& f) {
+    return f.valid() ? &f.internals() : nullptr;
+}
 
 template <class T>
 concept names_task = requires(const T& t) { detail::id_of(t); };
@@ -133,29 +144,53 @@ public:
     template <names_task... Tasks>
         requires(sizeof...(Tasks) != 0)
     awaited_tasks(const Tasks&... tasks) : ids_{id_of(tasks)...}, size_(sizeof...(tasks)) {
+        (note(scheduler_of(tasks)), ...);
         static_assert(sizeof...(tasks) <= most,
                       "at most 8 tasks stand in a list of when_all() or when_any(): put their ids "
                       "into an array");
     }
     const task_id* data() const { return ids_; }
     std::size_t size() const { return size_; }
+    /// False, and reported: a future of them is another scheduler's.
+    bool may_be_awaited(task_context& context) const {
+        return (first_ == nullptr || may_await_value_of(context, *first_)) &&
+               (other_ == nullptr || may_await_value_of(context, *other_));
+    }
 
 private:
+    void note(const runtime* of) {
+        if (first_ == nullptr) first_ = of;
+        if (of != nullptr && of != first_) other_ = of;
+    }
+
     task_id ids_[most];
     std::size_t size_;
+    const runtime* first_ = nullptr;  // whose the futures are; null: there are none
+    const runtime* other_ = nullptr;  // one more; null: they are of one scheduler
 };
+
+inline bool may_await(task_context& context, const awaited_tasks& tasks) {
+    return tasks.may_be_awaited(context);
+}
 
 template <class T>
 class future_awaiter : public awaiter {
 public:
     explicit future_awaiter(future<T>&& f) : awaited_(std::move(f)) {}
-    bool await_ready() const noexcept { return awaited_.ready(); }
+    bool await_ready() const noexcept { return !awaited_.valid(); }
+    /// Returns false if the task is complete already.
     template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> by) {
+    bool await_suspend(std::coroutine_handle<Promise> by) {
         co_loop& loop = enter(by);
+        const bool foreign = !may_await_value_of(*loop.context, awaited_.internals());
+        if (!foreign && awaited_.ready()) {
+            loop_ = nullptr;
+            return false;
+        }
         loop.suspend({.may_end_early = true});
-        loop.foreign = !may_await_value_of(*loop.context, awaited_.internals());
-        if (!loop.foreign) loop.await(awaited_.id());
+        loop.foreign = foreign;
+        if (!foreign) loop.await(awaited_.id());
+        return true;
     }
     T await_resume() {
         co_loop::raise(take());
@@ -239,8 +274,8 @@ public:
     explicit result_awaiter(Awaiter&& of) : of_(std::move(of)) {}
     bool await_ready() { return of_.await_ready(); }
     template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> by) {
-        of_.await_suspend(by);
+    auto await_suspend(std::coroutine_handle<Promise> by) {
+        return of_.await_suspend(by);
     }
     auto await_resume() { return of_.result(); }
 

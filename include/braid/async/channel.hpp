@@ -226,7 +226,7 @@ private:
     detail::runtime& rt_;
     T* const cells_;
     const channel_options options_;
-    const detail::waiting_lock guard_{rt_};
+    const detail::waiting_lock guard_;
     detail::mutex& lock_ = guard_.internals();
     std::uint32_t first_ BRAID_GUARDED_BY(lock_) = 0;
     std::uint64_t dropped_ BRAID_GUARDED_BY(lock_) = 0;

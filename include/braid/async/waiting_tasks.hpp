@@ -2,8 +2,10 @@
 // Suspended tasks in a list, oldest first: those that wait at a channel, or for a frame. What a
 // task waits by lies in its coroutine's frame, so that waiting takes no memory of the list.
 
+#include "braid/base/export.hpp"
 #include "braid/base/mutex.hpp"
 #include "braid/core/suspend.hpp"
+#include "braid/core/task_context.hpp"
 
 #include <cstddef>
 #include <source_location>
@@ -13,23 +15,26 @@ namespace detail {
 
 class waiting_tasks;
 
-/// Guards the lists of one owner. The mutex outlives them: who cancels a wait may come to it when
-/// the list is gone. It is another owner's then, which does no harm.
+/// The process keeps those that are given back. Without memory it is one that several owners share.
+BRAID_API mutex& take_waiting_mutex();
+BRAID_API void give_waiting_mutex(mutex& m);
+
+/// Guards the lists of one owner. The mutex outlives them, and their scheduler: who cancels a wait
+/// may come to it when both are gone. It is another owner's then, which does no harm.
 class waiting_lock {
 public:
-    explicit waiting_lock(runtime& rt) : rt_(rt), mutex_(take_waiting_mutex(rt)) {}
-    ~waiting_lock() { give_waiting_mutex(rt_, mutex_); }
+    waiting_lock() : mutex_(take_waiting_mutex()) {}
+    ~waiting_lock() { give_waiting_mutex(mutex_); }
     waiting_lock(const waiting_lock&) = delete;
     waiting_lock& operator=(const waiting_lock&) = delete;
     mutex& internals() const { return mutex_; }
 
 private:
-    runtime& rt_;
     mutex& mutex_;
 };
 
 /// Until its `id` is complete. Guarded by the list's lock, but for what is written before anybody
-/// else has it: `in`, `lock` and `id`.
+/// else has it: `in`, `lock`, `of` and `id`.
 struct waiting_task {
     waiting_tasks* in = nullptr;  // there as long as this is listed
     mutex* lock = nullptr;        // of `in`; outlives it

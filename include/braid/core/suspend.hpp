@@ -56,9 +56,6 @@ BRAID_API bool go_on_at(task_context& context, thread_ref on);
 BRAID_API std::int64_t clock_of(task_context& context);
 /// At the entrance of a call: with a chooser another thread may go on first.
 BRAID_API void point(runtime& rt);
-/// For lists of suspended tasks; lives as long as the runtime, and is given back to be used again.
-BRAID_API mutex& take_waiting_mutex(runtime& rt);
-BRAID_API void give_waiting_mutex(runtime& rt, mutex& m);
 /// Away from a coroutine that ends a wait of another one.
 BRAID_API bool complete_awaited(runtime& rt, completion_id id);
 

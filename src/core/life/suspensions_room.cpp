@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <new>
 #include <utility>
 
 BRAID_NAMESPACE_BEGIN
@@ -136,34 +135,6 @@ resumption suspensions_room::end_suspension(std::uint32_t index) {
     r.error = take_error(take_failure(s));
     r.cancelled = r.error == nullptr;
     return r;
-}
-
-// ---- the locks of lists outside the core -------------------------------------------------------
-
-mutex& suspensions_room::take_waiting_mutex() {
-    const locked lock(waiting_mutexes_);
-    if (free_ != nullptr) return *std::exchange(free_, free_->next_free);
-    void* const bytes =
-        memory().allocate(sizeof(waiting_mutex), alignof(waiting_mutex), memory_tag::runtime);
-    if (bytes == nullptr) return shared_;
-    auto* const made = ::new (bytes) waiting_mutex;
-    made->next = std::exchange(all_, made);
-    return *made;
-}
-
-void suspensions_room::give_waiting_mutex(mutex& m) {
-    if (&m == &shared_) return;
-    auto& given = static_cast<waiting_mutex&>(m);
-    const locked lock(waiting_mutexes_);
-    given.next_free = std::exchange(free_, &given);
-}
-
-suspensions_room::~suspensions_room() {
-    while (all_ != nullptr) {
-        waiting_mutex* const gone = std::exchange(all_, all_->next);
-        gone->~waiting_mutex();
-        memory().release(gone, sizeof(waiting_mutex), alignof(waiting_mutex), memory_tag::runtime);
-    }
 }
 
 }  // namespace detail

@@ -19,7 +19,6 @@ enum class awaiting : std::uint8_t;
 class suspensions_room : public life_room {
 public:
     using life_room::life_room;
-    ~suspensions_room();
 
     // ---- by the thread that runs the body
     void begin_suspension(std::uint32_t index, const suspension& how);
@@ -45,22 +44,8 @@ public:
     }
     using life_room::cancel_waits_of;
 
-    /// Who cancels a wait may come to its list's lock when the list is gone: so it lies here.
-    /// Without memory it is shared.
-    mutex& take_waiting_mutex();
-    void give_waiting_mutex(mutex& m);
-
 private:
-    struct alignas(64) waiting_mutex : mutex {
-        waiting_mutex* next = nullptr;       // of all
-        waiting_mutex* next_free = nullptr;  // of those that nobody has
-    };
     bool holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited);
-
-    waiting_mutex shared_;
-    mutex waiting_mutexes_;
-    waiting_mutex* all_ BRAID_GUARDED_BY(waiting_mutexes_) = nullptr;
-    waiting_mutex* free_ BRAID_GUARDED_BY(waiting_mutexes_) = nullptr;
 };
 
 }  // namespace detail

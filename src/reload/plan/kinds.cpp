@@ -35,7 +35,10 @@ std::string fields_of(const type_graph& in, const type_node& node) {
     for (const member& m : node.members) {
         const std::string& type = in[m.type].name;
         if (m.name.empty() || !is_whole(type)) return "";
-        text += (text.empty() ? ": " : " ") + type + " " + m.name + ";";
+        const bool array = in[m.type].kind == type_kind::array;
+        const std::size_t bounds = array ? std::min(type.find('['), type.size()) : type.size();
+        text += (text.empty() ? ": " : " ") + type.substr(0, bounds) + " " + m.name +
+                type.substr(bounds) + (m.bits != 0 ? " : " + std::to_string(m.bits) : "") + ";";
     }
     return text;
 }

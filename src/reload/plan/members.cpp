@@ -2,6 +2,7 @@
 #include "reload/plan/compiler.hpp"
 
 #include <algorithm>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
@@ -289,8 +290,12 @@ void compiler::check_lines(type_id a, type_id b, const std::vector<const member*
         std::ranges::find_if(gone, [](const member* m) { return !m->base && !m->name.empty(); });
     for (const type_notes::rename* const one : lines) {
         if (field_of(was, one->from) == nullptr) {
-            // An earlier reload may have followed it; while nothing goes it does no harm.
-            if (lost == gone.end() || member_at(before_, a, one->to)) continue;
+            // An earlier reload may have followed it: it is meant for this one only if a field goes
+            // and its new place comes.
+            if (lost == gone.end() || one->to.empty() || member_at(before_, a, one->to) ||
+                !member_at(after_, b, one->to)) {
+                continue;
+            }
             refuse({.type = was.name}, "has no '" + one->from + "', as " + line_of(*one) +
                                            " says, and its '" + (*lost)->name +
                                            "' goes: correct the line, or remove it");
@@ -309,10 +314,13 @@ void compiler::check_lines(type_id a, type_id b, const std::vector<const member*
 void compiler::check_places(type_id a, type_id b) {
     std::vector<leaf> all;
     leaves(a, b, {}, all);
-    std::ranges::stable_sort(all, {}, [](const leaf& one) { return one.to.bit; });
-    for (std::size_t i = 1; i < all.size(); ++i) {
-        const leaf& one = all[i - 1];
-        const leaf& other = all[i];
+    std::vector<const leaf*> by_place;
+    for (const leaf& one : all) by_place.push_back(&one);
+    // Those of one place as they stand in the old type.
+    std::ranges::sort(by_place, {}, [](const leaf* one) { return std::pair(one->to.bit, one); });
+    for (std::size_t i = 1; i < by_place.size(); ++i) {
+        const leaf& one = *by_place[i - 1];
+        const leaf& other = *by_place[i];
         if (!same_place(one.to, other.to) || data_size(after_, one.to.type) == 0) continue;
         refuse({.type = before_[a].name, .field = one.from},
                "and " + before_[a].name + "::" + other.from + " both go to '" + one.to.name +

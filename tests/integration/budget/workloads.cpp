@@ -139,9 +139,9 @@ void set_among(braid::scheduler& s, long count) {
     for (long done = 0; done < count; done += Waiting) {
         make_and_run(s, [&] {
             const long some = std::min(Waiting, count - done);
-            // In no order that the waits came in: 7,919 is prime.
+            // In no order that the waits came in: 7,927 is prime.
             for (long i = 0; i < some; ++i) {
-                events[static_cast<std::size_t>(i * 7919 % some)]->set();
+                events[static_cast<std::size_t>(i * 7927 % some)]->set();
             }
         });
     }

@@ -1,8 +1,9 @@
 // refused: state::any is a union, of which nothing says which member it holds: write a field for
-// each of its members in its place: int i; float f;
+// refused: each of its members in its place: int i; float f[2]; int low : 3;
 union number {
     int i;
-    float f;
+    float f[2];
+    int low : 3;
 };
 struct state {
     number any;
