@@ -9,15 +9,15 @@ int main() {
     // The constructing thread is "update"; the other main thread registers itself.
     braid::scheduler scheduler({.main_threads = 2, .main_thread = "update"});
     braid::event quit(scheduler);
-    std::atomic<unsigned> seat{UINT16_MAX};
+    std::atomic<braid::thread_ref> ref;
     std::thread renderer([&] {
         const braid::main_thread self(scheduler, "render");
-        seat = self.ref().seat;
+        ref = self.ref();
         scheduler.work_until(quit);
     });
-    while (seat == UINT16_MAX) std::this_thread::yield();
+    while (!ref.load()) std::this_thread::yield();
 
-    const braid::thread_ref render{static_cast<std::uint16_t>(seat)};
+    const braid::thread_ref render = ref;
     bool there = false;
     auto present = scheduler.spawn({.name = "present", .on = render},
                                    [&] { there = scheduler.this_thread() == render; });
