@@ -43,6 +43,13 @@ private:
     fork_stack* const outer_;
 };
 
+/// Apart from enter_fork_join(), which is nested: its frame has no room for joins that are seldom
+/// needed.
+[[gnu::noinline]] void run_unseated(void (*body)(void* data, fork_context context), void* data) {
+    unseated_body here;
+    body(data, here.context());
+}
+
 }  // namespace
 
 fork_context serial_context() {
@@ -73,8 +80,7 @@ void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fo
     }
     const body_lease seat(rt);
     if (seat) return rt.run_here(*seat, name, body, data);
-    unseated_body here;
-    body(data, here.context());
+    run_unseated(body, data);
 }
 
 // ---- the doors ---------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
-// What a plug-in does with Braid on a thread: tasks, joins with and without a scheduler,
-// coroutines.
+// What a plug-in does with Braid on a thread: tasks, joins, coroutines.
 #include <braid/async.hpp>
 #include <braid/braid.hpp>
 #include <braid/fork_join.hpp>
