@@ -306,8 +306,8 @@ private:
     std::vector<bool> aligned_;
 };
 
-void arena_functions(Dwarf_Die& arena, std::vector<std::string>& out) {
-    for_each_child(arena, [&out](Dwarf_Die& child) {
+void arena_functions(debug_entries& entries, Dwarf_Die& arena, std::vector<std::string>& out) {
+    for_each_child(arena, [&](Dwarf_Die& child) {
         const char* const own = dwarf_diename(&child);
         if (dwarf_tag(&child) != DW_TAG_subprogram || own == nullptr) return;
         const std::string_view name(own);
@@ -320,22 +320,28 @@ void arena_functions(Dwarf_Die& arena, std::vector<std::string>& out) {
             Dwarf_Die type;
             if (dwarf_tag(&argument) != DW_TAG_template_type_parameter || !first) return;
             first = false;
-            if (type_of(argument, type)) out.push_back(type_name(type));
+            if (!type_of(argument, type)) return;
+            Dwarf_Die whole = definition_of(type);
+            out.push_back(entries.name_of(whole));
         });
     });
 }
 
 /// Goes into the namespaces braid, its version and reload.
-void find_arena(Dwarf_Die& scope, int depth, std::vector<std::string>& out) {
+void find_arena(debug_entries& entries, Dwarf_Die& scope, int depth,
+                std::vector<std::string>& out) {
     for_each_child(scope, [&](Dwarf_Die& child) {
         const bool space = dwarf_tag(&child) == DW_TAG_namespace;
         if (!space && depth == 0) return;  // most are such, and a name costs more to find
-        const char* const own = dwarf_diename(&child);
+        // With -fdebug-types-section the class is a declaration beside what this unit instantiated,
+        // and clang gives it no name.
+        Dwarf_Die whole = space ? child : definition_of(child);
+        const char* const own = dwarf_diename(&whole);
         const std::string_view name = own != nullptr ? own : "";
         if (space && (depth > 0 || name == "braid")) {
-            if (depth < 3) find_arena(child, depth + 1, out);
-        } else if (depth > 0 && is_defined(child) && name == "arena") {
-            arena_functions(child, out);
+            if (depth < 3) find_arena(entries, child, depth + 1, out);
+        } else if (depth > 0 && !space && name == "arena") {
+            arena_functions(entries, child, out);
         }
     });
 }
@@ -352,7 +358,8 @@ type_graph read_graph(std::span<debug_info* const> files, const std::vector<std:
 
 std::vector<std::string> types_in_arenas(const debug_info& file) {
     std::vector<std::string> names;
-    file.entries().for_each_unit([&names](Dwarf_Die& unit) { find_arena(unit, 0, names); });
+    file.entries().for_each_unit(
+        [&](Dwarf_Die& unit) { find_arena(file.entries(), unit, 0, names); });
     std::ranges::sort(names);
     const auto same = std::ranges::unique(names);
     names.erase(same.begin(), same.end());
