@@ -33,6 +33,15 @@ void report_second_await(co_loop& loop) {
                  "a coroutine runs once: it was awaited or spawned before");
 }
 
+void report_empty_await(co_loop& loop) {
+    runtime& rt = runtime_of(*loop.context);
+    // No misuse: one without memory is empty, too.
+    core::log(rt, log_level::warning,
+              "%s: task '%s' awaits an empty coroutine, and std::bad_alloc is thrown: it was moved "
+              "elsewhere, or there was no memory for its frame",
+              rt.options().name, this_task::name());
+}
+
 bool show_frames(const resumable_body& body, code_search& to, held_code what) {
     const auto& loop = static_cast<const co_loop&>(body);
     for (std::coroutine_handle<> frame = loop.current; frame;

@@ -9,6 +9,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace reload::detail {
 
+bool replacement::one::stayed() const { return of->current->file.build_id == old_build; }
+
 replacement modules_state::find_replacement(
     const std::function<bool(const module_state&)>& wanted) {
     const std::lock_guard guard(mutex);
@@ -107,7 +109,8 @@ void modules_state::cross(outcome& went, barrier& rest, replacement& all) {
 }
 
 /// Objects that stay where they are end by the code that runs then.
-void modules_state::renew_destroyers(arena_state& in, const replacement& all) const noexcept {
+void modules_state::renew_destroyers(arena_state& in, const replacement& all,
+                                     bool is_stopped) noexcept {
     const std::lock_guard guard(in.mutex);
     for (arena_state::type& type : in.types) {
         const auto at = reinterpret_cast<std::uintptr_t>(type.destroy);
@@ -119,7 +122,7 @@ void modules_state::renew_destroyers(arena_state& in, const replacement& all) co
                 type.destroy = own->maker.destroy;
             } else {
                 type.migrated = true;
-                if (options.stop_stale_calls) type.destroy = nullptr;
+                if (is_stopped) type.destroy = nullptr;
             }
             break;
         }
@@ -128,15 +131,15 @@ void modules_state::renew_destroyers(arena_state& in, const replacement& all) co
 
 void modules_state::retire(const replacement& all, barrier& rest) noexcept {
     rest.forget(all.codes);
-    for (arena_state* const in : arenas) renew_destroyers(*in, all);
+    for (arena_state* const in : arenas) renew_destroyers(*in, all, options.stop_stale_calls);
     for (const replacement::one& one : all.modules) {
-        if (one.of->current->file.build_id != one.old_build) known.retire(one.old_place);
+        if (!one.stayed()) known.retire(one.old_place);
     }
 }
 
 void call_reloaded(const replacement::one& replaced, const outcome& went, std::int64_t begun_ns) {
+    if (replaced.stayed()) return;
     const live_code& code = *replaced.of->current;
-    if (code.file.build_id == replaced.old_build) return;  // it stayed
     const report done{.module = replaced.of->options.name.c_str(),
                       .old_build = replaced.old_build.c_str(),
                       .new_build = code.file.build_id.c_str(),

@@ -29,6 +29,9 @@ struct replacement {
         module_state* of;
         std::string old_build, old_file;
         platform::image_place old_place;
+
+        /// What was to replace it was refused.
+        bool stayed() const;
     };
     std::vector<one> modules;
     std::vector<replaced_code> codes;  // of the same
@@ -148,7 +151,7 @@ struct modules_state {
     replacement find_replacement(const std::function<bool(const module_state&)>& wanted);
     void clear_way(barrier& rest, replacement& all);
     std::string text_of(const barrier& rest, const replacement& all, std::size_t piece) const;
-    void renew_destroyers(arena_state& in, const replacement& all) const noexcept;
+    static void renew_destroyers(arena_state& in, const replacement& all, bool is_stopped) noexcept;
     /// What was replaced is not run any more. All that may fail was reserved.
     void retire(const replacement& all, barrier& rest) noexcept;
 

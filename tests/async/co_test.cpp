@@ -270,6 +270,26 @@ TEST_P(Coroutine, ThatIsAwaitedTwiceIsReportedAndThrows) {
     EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "a coroutine runs once"), 2U);
 }
 
+TEST_P(Coroutine, ThatWasMovedElsewhereThrowsWhenItIsAwaitedAndASentenceSaysWhy) {
+    braid::scheduler s(options());
+    const auto moved = []() -> co<int> {
+        co<int> one = number(3);
+        co<int> other = std::move(one);
+        int sum = 0;
+        try {
+            sum += co_await std::move(one);
+        } catch (const std::bad_alloc&) {
+            sum += 10;
+        }
+        EXPECT_TRUE((co_await braid::as_result(std::move(one))).no_memory);
+        co_return sum + co_await std::move(other);
+    };
+    EXPECT_EQ(braid::co_spawn(s, {.name = "reads levels"}, moved()).get(), 13);
+    EXPECT_EQ(
+        notes_.count(&braid_test::recorder::log, "task 'reads levels' awaits an empty coroutine"),
+        2U);
+}
+
 TEST_P(Coroutine, OfACallableWithArgumentsHasCopiesOfThemUntilItHasReturned) {
     braid::scheduler s(options());
     auto gate = s.begin({}, braid::empty);

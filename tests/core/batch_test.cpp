@@ -88,7 +88,7 @@ TEST_P(Batch, CostsOneWakeDecision) {
             ++entries;
             return false;
         };
-        rt.take_if(*rt.bound(), count, SIZE_MAX, false);
+        rt.take_if(*rt.bound(), count, SIZE_MAX, braid::detail::look_first::own_oldest);
         std::size_t before = most;
         while (before < entries && !most.compare_exchange_weak(before, entries)) {
         }

@@ -86,6 +86,24 @@ TEST_F(ReloadMemory, ThatRunsOutAtABoundaryIsSaidAndTriedAgain) {
     EXPECT_EQ(simulate(game, input), 1);
 }
 
+TEST_F(ReloadMemory, ThatRunsOutAtABoundaryIsGivenBackByAnObjectThatEndsThere) {
+    put("game_1");
+    put("sound_1", "sound");
+    bool enough = false;
+    for (int k = 0; !enough; ++k) {
+        modules.emplace(*scheduler, options());
+        (void)add();
+        (void)add("sound");
+        modules->check_now();
+        granted = k;
+        const reload::outcome went = modules->at_frame_boundary();
+        enough = granted != INT_MAX;
+        granted = INT_MAX;
+        EXPECT_EQ(went.loaded(), enough ? 2u : 0u) << k << ": " << went.text();
+        modules.reset();
+    }
+}
+
 TEST_F(ReloadMemory, ThatRunsOutWhileStateGoesOverLeavesItAsItWas) {
     reload::module& m = add();
     const reload::function<int(reload::arena&)> step(m, "step", [](reload::arena&) { return 0; });

@@ -358,6 +358,66 @@ TEST_F(ReloadTrialWatched, TrialsAndTheirVerdictsNeedNobodyWhoAsks) {
     }
 }
 
+/// The host keeps a pointer into the module, as a table of functions that it has copied once.
+class ReloadTrialStaleCall : public reload_test,
+                             public testing::WithParamInterface<bool> {  // is that watched here?
+protected:
+    using runner = void(void*);
+    ReloadTrialStaleCall() {
+        reload::modules_options own = options();
+        own.stop_stale_calls = own.name_crashes = GetParam();
+        modules.emplace(*scheduler, own);
+        holder = &add("holder");
+        put("holder_1", "holder");
+        EXPECT_EQ(look().loaded(), 1u);
+        const reload::function<runner*()> give(*holder, "give_run", []() -> runner* { return {}; });
+        kept = give();
+        before = holder->build_id();
+    }
+    reload::outcome try_holder() {
+        modules->check_now();
+        for (;;) {
+            if (const reload::outcome went = modules->at_frame_boundary()) return went;
+            std::this_thread::yield();
+        }
+    }
+
+    reload::module* holder = nullptr;
+    runner* kept = nullptr;
+    std::string before;
+    int counter = 0;
+};
+INSTANTIATE_TEST_SUITE_P(Watched, ReloadTrialStaleCall, testing::Bool(),
+                         [](const auto& of) { return of.param ? "Also" : "Not"; });
+
+TEST_P(ReloadTrialStaleCall, RefusesTheCodeByFunctionAndBuildAndTheProgramGoesOn) {
+    modules->try_with([this](reload::trial&) { kept(&counter); }, {.within = braid::seconds(60)});
+    put("holder_2", "holder");
+    const reload::outcome went = try_holder();
+    EXPECT_EQ(went.refused(), 1u);
+    expect_sentence(went, "its trial called code of build " + before.substr(0, 12) +
+                              ", which it replaces, in frame 0");
+    expect_sentence(went, "; the pointer is older than the reload");
+    if (!sanitized) expect_sentence(went, ", in world::run at holder.cpp:");
+    EXPECT_EQ(holder->build_id(), before);
+    kept(&counter);
+    EXPECT_EQ(counter, 1) << "the code before runs here";
+}
+
+TEST_P(ReloadTrialStaleCall, IsNoneWhereThePointerIsAskedForAgain) {
+    const reload::function<runner*()> give(*holder, "give_run", []() -> runner* { return {}; });
+    modules->try_with(
+        [&](reload::trial& trial) {
+            int own = 0;
+            give()(&own);
+            if (own != 2) trial.fail("the new code did not run");
+        },
+        {.within = braid::seconds(60)});
+    put("holder_2", "holder");
+    const reload::outcome went = try_holder();
+    EXPECT_EQ(went.loaded(), 1u) << went.text();
+}
+
 TEST_F(ReloadTrial, NullMeansNoTrials) {
     modules->try_with(nullptr);
     put("tried_rule");

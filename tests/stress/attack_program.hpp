@@ -138,6 +138,9 @@ public:
         const std::lock_guard lock(mutex_);
         list_.emplace_back(what);
     }
+    /// An operation is about to do what gets a sentence.
+    void foresee_misuse() { ++foreseen_; }
+    int foreseen_misuse() const { return foreseen_; }
     std::string text() {
         const std::lock_guard lock(mutex_);
         std::string all;
@@ -148,6 +151,7 @@ public:
 private:
     std::mutex mutex_;
     std::vector<std::string> list_;
+    std::atomic<int> foreseen_{0};
 };
 
 /// Ends the process when a round hangs, and says how to run it again.

@@ -342,7 +342,8 @@ inline auto sleep_until(std::int64_t moment, const char* name = "sleep_until",
 }
 /// Behind the tasks that are ready now. However often tasks yield, they keep no other one from
 /// running: a thread that has taken 32 times what yielded takes what lies with another thread, up
-/// to 32 tasks, and from then on each second time until nothing is left there.
+/// to 32 tasks, and from then on each second time until nothing is left there. A thread that runs
+/// what yields because it waits for it has another thread stand in for what is ready beside that.
 inline auto yield() { return detail::yield_awaiter(); }
 /// From here on it runs as a task of that class, on any of its threads: also one that had a thread
 /// of its own, or a set of workers.

@@ -19,8 +19,9 @@ template <class T>
 inline constexpr bool dies_at_suspension = std::is_same_v<std::remove_cvref_t<T>, task_context> ||
                                            std::is_same_v<std::remove_cvref_t<T>, fork_context>;
 
-/// Reports that the coroutine was awaited before.
+/// Report that the coroutine was awaited before, or that there is none.
 BRAID_API void report_second_await(co_loop& loop);
+BRAID_API void report_empty_await(co_loop& loop);
 
 class co_promise_base {
 public:
@@ -95,10 +96,14 @@ template <class T, class Owner>
 class co_awaiter {
 public:
     explicit co_awaiter(Owner&& of) : of_(std::forward<Owner>(of)) {}
-    bool await_ready() const noexcept { return !frame(); }
+    static constexpr bool await_ready() noexcept { return false; }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> by) {
         co_loop* const loop = loop_of(by);
+        if (!frame()) [[unlikely]] {
+            report_empty_await(*loop);
+            return false;
+        }
         auto& own = frame().promise();
         if (own.loop != nullptr) [[unlikely]] {
             report_second_await(*loop);
@@ -145,8 +150,8 @@ private:
 /// A coroutine, which starts when it is awaited or spawned, once: a second await is reported, and
 /// throws broken_promise; without exceptions it ends the program, but in as_result(). Movable; it
 /// owns the frame. Empty where there was no memory for that, or after a move: then co_spawn() gives
-/// an empty future, and awaiting it throws std::bad_alloc. One that a task has called must not
-/// outlive that task's scheduler. A T is aligned to 16 bytes at most.
+/// an empty future, and awaiting it is reported and throws std::bad_alloc. One that a task has
+/// called must not outlive that task's scheduler. A T is aligned to 16 bytes at most.
 template <class T>
 class [[nodiscard]] co {
 public:

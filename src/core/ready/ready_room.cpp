@@ -30,6 +30,7 @@ void ready_room::enqueue(ready_seat& w, std::uint32_t index) {
 }
 
 void ready_room::enqueue_last(ready_seat& w, std::uint32_t index) {
+    ++w.gave_way;
     const slot& s = slot_at(index);
     if (s.has(flag_background) || is_direct(s) || serial() != nullptr) return enqueue(w, index);
     const unsigned level = level_of(s);
@@ -119,7 +120,7 @@ void ready_room::requeue_by_table(ready_seat& w) {
             return s.has(flag_category) && level_of(s) != level;
         };
         const auto task_moves = [&](std::uint64_t id) { return moves(index_of(id)); };
-        while (const task_id id = take_at(w, level, task_moves, SIZE_MAX, false)) {
+        while (const task_id id = take_at(w, level, task_moves, SIZE_MAX, look_first::own_oldest)) {
             enqueue(w, index_of(id.value));
         }
         while (true) {
@@ -210,6 +211,11 @@ task_id ready_room::next_task(ready_seat& w) {
         // The usual case first: nothing comes before the newest task of its own.
         if (const std::uint64_t id = w.ready[normal_level].pop()) return {id};
     }
+    // What this thread alone may run comes first, and would give way to nobody.
+    if (direct_work(w) && gives_way_again_and_again(w)) {
+        constexpr auto any = [](std::uint64_t) { return true; };
+        if (const task_id id = take_if(w, any, SIZE_MAX, look_first::others)) return id;
+    }
     const bool steals = may_steal(w);
     for (unsigned level = level_count; level-- != 0;) {
         if (const task_id id = ready_at(w, level, steals)) return id;
@@ -217,15 +223,25 @@ task_id ready_room::next_task(ready_seat& w) {
     return {};
 }
 
-task_id ready_room::take_at(ready_seat& w, unsigned level, id_test wanted, std::size_t look_at,
-                            bool newest) {
+std::uint64_t ready_room::claim_of_others(const ready_seat& w, unsigned level, id_test wanted,
+                                          std::size_t look_at) {
     const unsigned count = seat_count();
-    ready_queue& own = w.ready[level];
-    std::uint64_t id =
-        newest ? own.claim_newest_if(wanted, look_at) : own.claim_oldest_if(wanted, look_at);
+    std::uint64_t id = 0;
     for (unsigned n = 1; id == 0 && n < count; ++n) {
         id = seat_at((w.index + n) % count).ready[level].claim_oldest_if(wanted, look_at);
     }
+    return id;
+}
+
+task_id ready_room::take_at(ready_seat& w, unsigned level, id_test wanted, std::size_t look_at,
+                            look_first first) {
+    ready_queue& own = w.ready[level];
+    std::uint64_t id = first == look_first::others ? claim_of_others(w, level, wanted, look_at) : 0;
+    if (id == 0) {
+        id = first == look_first::own_newest ? own.claim_newest_if(wanted, look_at)
+                                             : own.claim_oldest_if(wanted, look_at);
+    }
+    if (id == 0 && first != look_first::others) id = claim_of_others(w, level, wanted, look_at);
     task_list& list = overflow_[level];
     if (id == 0 && list.size(relaxed) != 0) {
         const locked lock(list.lock);
@@ -237,11 +253,11 @@ task_id ready_room::take_at(ready_seat& w, unsigned level, id_test wanted, std::
     return {id};
 }
 
-task_id ready_room::take_if(ready_seat& w, id_test wanted, std::size_t look_at, bool newest) {
+task_id ready_room::take_if(ready_seat& w, id_test wanted, std::size_t look_at, look_first first) {
     for (unsigned level = level_count; level-- != 0;) {
         if (level == high_level && !urgent_ready()) continue;
         if (w.ready[level].newest() == 0) refill_from_overflow(w, level);
-        if (const task_id id = take_at(w, level, wanted, look_at, newest)) return id;
+        if (const task_id id = take_at(w, level, wanted, look_at, first)) return id;
     }
     return {};
 }
@@ -259,7 +275,7 @@ bool ready_room::take_out(ready_seat& w, task_id id, unsigned level) {
     if (slot_at(id).has(flag_background)) return take_out_of_background(id, level);
     if (serial() != nullptr && take_from_choices(id)) return true;
     const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
-    return static_cast<bool>(take_at(w, level, is_it, SIZE_MAX, true));
+    return static_cast<bool>(take_at(w, level, is_it, SIZE_MAX, look_first::own_newest));
 }
 
 // ---- what there is -----------------------------------------------------------------------------

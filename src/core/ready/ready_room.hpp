@@ -13,6 +13,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+/// Where a search begins: in the thread's own ring, at its newest or its oldest, or in the others'.
+enum class look_first : std::uint8_t { own_newest, own_oldest, others };
+
 /// Between two looks of a thread that finds nothing. Short: what somebody publishes waits as long.
 /// One pause takes 10 to 45 ns.
 inline void pause_between_looks() {
@@ -78,9 +81,9 @@ public:
     task_id ready_at(ready_seat& w, unsigned level, bool may_steal);
     /// Another thread's oldest; half of what lies there comes along.
     task_id steal(ready_seat& w, unsigned level);
-    /// From what lies in queues for everybody, the highest level first; in this thread's own ring
-    /// the newest or the oldest first, elsewhere the oldest. Looks at so many of each ring.
-    task_id take_if(ready_seat& w, id_test wanted, std::size_t look_at, bool newest);
+    /// From what lies in queues for everybody, the highest level first; of other rings and of the
+    /// list for all the oldest. Looks at so many of each ring.
+    task_id take_if(ready_seat& w, id_test wanted, std::size_t look_at, look_first first);
     /// The newest of this thread's own, if it is this one.
     bool take_own_newest(ready_seat& w, task_id id);
     /// The newest of the normal level, for a loop that goes on with it if it is of the right kind.
@@ -120,7 +123,9 @@ private:
     bool refill_from_overflow(ready_seat& w, unsigned level);
     bool others_come_first(unsigned level);
     task_id take_at(ready_seat& w, unsigned level, id_test wanted, std::size_t look_at,
-                    bool newest);
+                    look_first first);
+    std::uint64_t claim_of_others(const ready_seat& w, unsigned level, id_test wanted,
+                                  std::size_t look_at);
     bool take_out(ready_seat& w, task_id id, unsigned level);
     void count_taken(unsigned level) {
         if (level == high_level) high_ready_.fetch_sub(1, relaxed);  // as in push_ready()

@@ -27,6 +27,7 @@ struct ready_seat : seats_seat {
     task_id run_next;
     std::uint32_t victim = 0;       // looked at last: for tasks,
     std::uint32_t fork_victim = 0;  // for branches
+    unsigned gave_way = 0;          // see gives_way_again_and_again()
     // policy/steals_pay.cpp
     unsigned stole = 0;  // tasks at the last steal, until it is known whether that paid
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
@@ -41,6 +42,14 @@ struct ready_seat : seats_seat {
     alignas(64) task_list box;  // tasks for this seat alone (`on`)
     atomic<fork_stack*> shown_joins{nullptr};
 };
+
+/// True, once, when the thread has put so many tasks behind all others: it may come to the same
+/// ones for ever, and looks at everything else.
+inline bool gives_way_again_and_again(ready_seat& w) {
+    if (w.gave_way < 32) return false;
+    w.gave_way = 0;
+    return true;
+}
 
 }  // namespace detail
 BRAID_NAMESPACE_END

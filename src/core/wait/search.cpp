@@ -54,21 +54,48 @@ bool work_search::wants_its_kind(task_id id) const {
     return s.has(flag_own_kind) && rt_.is_below(s, target_.task);
 }
 
+bool work_search::serves(std::uint64_t entry) const {
+    if (policy_ == help::any && rt_.slot_at(index_of(entry)).has(flag_never_waits)) return true;
+    return is_needed(entry);
+}
+
 task_id work_search::claim_needed(std::size_t look_at) {
-    const auto wanted = [&](std::uint64_t entry) {
-        if (policy_ == help::any && rt_.slot_at(index_of(entry)).has(flag_never_waits)) return true;
-        return is_needed(entry);
-    };
+    const auto wanted = [&](std::uint64_t entry) { return serves(entry); };
     // A thread that waits for an event serves all that was given to it.
-    const auto serves = [&](std::uint64_t entry) {
-        return wanted(entry) ||
+    const auto served = [&](std::uint64_t entry) {
+        return serves(entry) ||
                (target_.signal != nullptr && rt_.is_direct(rt_.slot_at(index_of(entry))));
     };
     if (w_.kind == seat_kind::background) return rt_.take_background(wanted);
-    if (rt_.serial()) return rt_.choose_ready(w_, serves);
-    if (const task_id id = rt_.direct_task_if(w_, serves)) return id;
+    if (rt_.serial()) return rt_.choose_ready(w_, served);
+    if (const task_id id = rt_.direct_task_if(w_, served)) return id;
     if (target_.signal != nullptr && policy_ != help::any) return {};
-    return rt_.take_if(w_, wanted, look_at, true);
+    return rt_.take_if(w_, wanted, look_at, look_first::own_newest);
+}
+
+task_id work_search::needed_of_others() {
+    // A chooser chooses among all of them.
+    if (rt_.serial() != nullptr || !enough_stack(rt_, w_)) return {};
+    const auto wanted = [&](std::uint64_t entry) { return serves(entry); };
+    return rt_.take_if(w_, wanted, SIZE_MAX, look_first::others);
+}
+
+bool work_search::others_are_ready() {
+    if (rt_.serial() != nullptr) return rt_.work_visible();
+    bool any = false;
+    const auto looks = [&](std::uint64_t entry) {
+        any = any || !is_needed(entry);
+        return false;
+    };
+    (void)rt_.take_if(w_, looks, SIZE_MAX, look_first::others);
+    return any;
+}
+
+task_id work_search::oldest_of_others() {
+    if (!enough_stack(rt_, w_)) return {};
+    const auto other = [&](std::uint64_t entry) { return !is_needed(entry); };
+    if (rt_.serial() != nullptr) return rt_.choose_ready(w_, other);
+    return rt_.take_if(w_, other, SIZE_MAX, look_first::others);
 }
 
 task_id work_search::find_anywhere() {
@@ -81,6 +108,7 @@ task_id work_search::find_anywhere() {
 }
 
 task_id work_search::oldest_ready() {
+    if (!enough_stack(rt_, w_)) return {};
     constexpr auto any = [](std::uint64_t) { return true; };
     if (w_.kind == seat_kind::background) return rt_.take_background(any);
     if (rt_.serial()) return rt_.choose_ready(w_, any);
@@ -88,8 +116,8 @@ task_id work_search::oldest_ready() {
     const auto promised = [&](std::uint64_t entry) {
         return rt_.slot_at(index_of(entry)).has(flag_never_waits);
     };
-    if (const task_id id = rt_.take_if(w_, promised, SIZE_MAX, false)) return id;
-    return rt_.take_if(w_, any, SIZE_MAX, false);
+    if (const task_id id = rt_.take_if(w_, promised, SIZE_MAX, look_first::own_oldest)) return id;
+    return rt_.take_if(w_, any, SIZE_MAX, look_first::own_oldest);
 }
 
 }  // namespace detail

@@ -24,6 +24,12 @@ public:
     /// most likely waits for nothing that came before it.
     task_id oldest_ready();
 
+    /// What is needed gives way again and again. What is needed, too, and find() might never come
+    /// to:
+    task_id needed_of_others();
+    /// And what is not needed. One may be ready:
+    bool others_are_ready();
+    task_id oldest_of_others();
     /// By what find() found for this target lately.
     bool is_needed(std::uint64_t entry) const;
     /// True for a task of its own kind below the awaited one: a node, in the run of a graph.
@@ -37,6 +43,7 @@ protected:
 
 private:
     task_id claim_needed(std::size_t look_at);
+    bool serves(std::uint64_t entry) const;
 };
 
 /// A task on this thread's stack must end before the awaited one, or the scope, can. What it costs

@@ -83,6 +83,7 @@ void wait_loop::begin() {
     outer_wait_ = w_.wait_over;
     completes_ = rt_.complete_meanwhile(w_);
     rt_.share_run_next(w_);
+    w_.gave_way = 0;
 }
 
 void wait_loop::end(std::int64_t now) {
@@ -160,12 +161,16 @@ bool wait_loop::wait_out() {
         if (looked && out_of_time()) {
             if (!starves()) return false;
             starved_ = true;
-            run_unneeded();
+            run_unneeded(oldest_ready());
             continue;
         }
         // With a deadline the clock is looked at after each body of a batch.
         w_.wait_over = deadline_ == INT64_MAX ? &record_.done : &always;
-        if (run_needed() || steal_branch()) continue;
+        if (run_needed()) {
+            if (gives_way_again_and_again(w_)) let_others_begin();
+            continue;
+        }
+        if (steal_branch()) continue;
         if (w_.scope_ended_in != nullptr) {
             rt_.flush_scope_ends(w_);  // perhaps the very scope that is awaited here
             continue;

@@ -38,7 +38,27 @@ void wait_loop::poll() {
     constexpr std::uint8_t with_tasks = 3;
     if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
     polls_ = 0;
-    run_unneeded();
+    run_unneeded(oldest_ready());
+}
+
+/// What is needed gives way again and again, and this thread would come to nothing else. Another
+/// one gets its permit for that; where none is to be had, it does as in poll().
+void wait_loop::let_others_begin() {
+    if (target_.run_everything || w_.kind == seat_kind::background) return;
+    if (const task_id id = needed_of_others()) run_on_top(id);
+    // relaxed: the wait looks again, and orders.
+    if (record_.done.load(relaxed) || w_.permit_released || !others_are_ready() ||
+        rt_.release_permit(w_))
+        return;
+    if (w_.depth != 0) {
+        constexpr std::uint8_t with_tasks = 3;
+        const bool alone = nobody_else_runs();
+        ended_ = rt_.totals().ended();
+        polls_ = alone ? static_cast<std::uint8_t>(polls_ + 1) : 0;
+        if (polls_ < with_tasks) return;
+        polls_ = 0;
+    }
+    run_unneeded(oldest_of_others());
 }
 
 bool wait_loop::others_rest() const {
@@ -70,9 +90,7 @@ bool wait_loop::starves() const {
            w_.kind != seat_kind::background && !w_.permit_released && others_rest();
 }
 
-void wait_loop::run_unneeded() {
-    if (!enough_stack(rt_, w_)) return;
-    const task_id id = oldest_ready();
+void wait_loop::run_unneeded(task_id id) {
     if (!id) return;
     const unsigned outer = std::exchange(w_.unneeded_from, w_.depth);
     run_on_top(id);

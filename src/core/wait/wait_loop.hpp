@@ -53,7 +53,8 @@ private:
     bool others_rest() const;
     bool nobody_else_runs();
     bool starves() const;
-    void run_unneeded();
+    void run_unneeded(task_id id);
+    [[gnu::noinline]] void let_others_begin();
 
     const std::int64_t deadline_;
     bool entered_ = true;        // the record is in the parking lot, or was woken there

@@ -79,11 +79,16 @@ bool on_stale_call(known_code& code, std::uintptr_t address, std::uintptr_t from
     return false;
 }
 
-bool on_call_without_right(std::uintptr_t address, std::uintptr_t from) {
+known_code* stopped_code_at(std::uintptr_t address) {
     known_code* const code = code_at(address);
     // relaxed: the pages lost the right after the flag was set.
     const bool stopped = code != nullptr && code->stopped.load(std::memory_order_relaxed);
-    return stopped && on_stale_call(*code, address, from);
+    return stopped ? code : nullptr;
+}
+
+bool on_call_without_right(std::uintptr_t address, std::uintptr_t from) {
+    known_code* const code = stopped_code_at(address);
+    return code != nullptr && on_stale_call(*code, address, from);
 }
 
 /// The innermost place in code of a module is what the thread was at, be it in a library's call.
@@ -118,7 +123,6 @@ void known_codes::reserve(std::size_t more) {
 
 void known_codes::add(const platform::image_place& place, const std::string& module,
                       const std::string& build_id, const std::string& file) noexcept {
-    if (!names_ && !stops_) return;
     known_code* const one = spare_.back();
     spare_.pop_back();
     one->place = place;
@@ -131,6 +135,7 @@ void known_codes::add(const platform::image_place& place, const std::string& mod
                                         std::memory_order_relaxed)) {
     }
     all_.push_back(one);
+    if (!names_ && !stops_) return;
     platform::watch_faults(stops_ ? &on_call_without_right : nullptr, names_ ? &on_crash : nullptr);
 }
 
@@ -144,11 +149,20 @@ known_code* known_codes::find(const platform::image_place& place) const noexcept
 void known_codes::retire(const platform::image_place& place) noexcept {
     static const int at_the_end = std::atexit(let_all_run);
     static_cast<void>(at_the_end);
-    known_code* const one = stops_ ? find(place) : nullptr;
+    if (stops_) stop(place);
+}
+
+void known_codes::stop(const platform::image_place& place) noexcept {
+    known_code* const one = find(place);
     if (one == nullptr) return;
     // relaxed: the change of the right orders it.
     one->stopped.store(true, std::memory_order_relaxed);
     platform::set_executable(place, false);
+}
+
+const char* stopped_build_at(std::uintptr_t address) noexcept {
+    const known_code* const code = stopped_code_at(address);
+    return code != nullptr ? code->build : nullptr;
 }
 
 void known_codes::let_run(const platform::image_place& place) noexcept {

@@ -29,6 +29,8 @@ public:
              const std::string& build_id, const std::string& file) noexcept;
     /// The code was replaced. While everything rests.
     void retire(const platform::image_place& place) noexcept;
+    /// In the child of a trial: a call of that code is a crash from now on, also without `stops`.
+    void stop(const platform::image_place& place) noexcept;
     /// The code comes back.
     void let_run(const platform::image_place& place) noexcept;
 
@@ -38,6 +40,9 @@ private:
     const bool names_, stops_;
     std::vector<known_code*> all_, spare_;
 };
+
+/// The build-id of the stopped code that lies there, or null. From a signal handler, too.
+const char* stopped_build_at(std::uintptr_t address) noexcept;
 
 }  // namespace reload::detail
 BRAID_NAMESPACE_END

@@ -14,6 +14,7 @@ enum class trial_end : std::uint8_t {
     failed,
     threw,
     crashed,
+    stale_call,
     late,
     called_exit,
     no_memory
@@ -27,7 +28,7 @@ struct trial_message {
     std::uint64_t address = 0;  // that a signal was about
     std::uint64_t place = 0;    // in `file`, where the thread stood; 0: unknown
     char file[256] = {};
-    char text[192] = {};
+    char text[192] = {};  // why it failed; or the build whose code was called
 };
 static_assert(sizeof(trial_message) <= platform::child_process::most_message);
 

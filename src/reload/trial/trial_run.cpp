@@ -1,5 +1,7 @@
 #include "reload/trial/trial_run.hpp"
 
+#include "reload/known/known_codes.hpp"
+
 #include <algorithm>
 #include <exception>
 
@@ -73,6 +75,11 @@ void trial_run::crashed(const platform::crash& what) {
                                                          : trial_end::crashed;
     last.number = what.signal == 0 ? what.exit_code : what.signal;
     last.address = what.address;
+    const char* const build = what.places.empty() ? nullptr : stopped_build_at(what.places.front());
+    if (last.end == trial_end::crashed && build != nullptr) {
+        last.end = trial_end::stale_call;
+        copy(last.text, build);
+    }
     // The innermost place in the code that is tried, or else in any that is not the system's.
     bool is_tried = false;
     for (const std::uintptr_t at : what.places) {

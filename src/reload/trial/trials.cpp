@@ -224,6 +224,11 @@ void modules_state::be_child(running_trial& of) {
 
 void modules_state::try_code(trial_run& run, const replacement& all, const outcome& went,
                              std::int64_t begun_ns) {
+    // A call by a pointer that is older than the reload is to be found here, before it does harm.
+    for (arena_state* const in : arenas) renew_destroyers(*in, all, true);
+    for (const replacement::one& one : all.modules) {
+        if (!one.stayed()) known.stop(one.old_place);
+    }
     run.enter(trial_step::reloaded);
     for (const replacement::one& one : all.modules) {
         try {

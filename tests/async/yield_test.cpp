@@ -1,0 +1,140 @@
+// A1: a coroutine that gives way, be it again and again, keeps nothing else from running.
+#include "co_fixture.hpp"
+
+#include <thread>
+#include <vector>
+
+namespace {
+
+using braid::co;
+
+BRAID_COROUTINE_TEST(Yield);
+
+TEST_P(Yield, LetsReadyTasksGoFirst) {
+    braid::scheduler_options o = options();
+    o.workers = 0;
+    braid::scheduler s(o);
+    std::vector<int> order;
+    const auto yields = [&]() -> co<> {
+        braid::task_id last;
+        for (int i = 0; i < 3; ++i) last = s.spawn([&, i] { order.push_back(i); });
+        co_await braid::yield();
+        order.push_back(100);
+    };
+    braid::co_spawn(s, {}, yields()).get();
+    s.shut_down();
+    EXPECT_EQ(order.size(), 4U);
+    EXPECT_EQ(pauses_.suspended, 1U);
+}
+
+/// Yields until `stop`; how often it was resumed after `from` was set.
+co<int> keeps_yielding(const std::atomic<bool>& stop, const std::atomic<bool>& from) {
+    int resumed = 0;
+    while (!stop) {
+        resumed += from;
+        co_await braid::yield();
+    }
+    co_return resumed;
+}
+
+TEST_P(Yield, ForEverKeepsNoReadyTaskFromRunning) {
+    if (GetParam() == 0) GTEST_SKIP() << "needs a worker";
+    std::atomic<bool> stop{false};
+    std::atomic<int> ran{0};
+    braid::scheduler s(options());
+    std::vector<braid::future<int>> yielders;
+    for (int i = 0; i < GetParam(); ++i) {
+        yielders.push_back(braid::co_spawn(s, {}, keeps_yielding(stop, stop)));
+    }
+    for (int round = 1; round <= 50; ++round) {
+        for (int i = 0; i < 10; ++i) s.post([&ran] { ++ran; });
+        std::thread foreign([&] { s.post([&ran] { ++ran; }); });
+        s.post([&] { s.post([&ran] { ++ran; }); });
+        s.spawn({.priority = braid::priority_level::high}, [&ran] { ++ran; });
+        braid_test::until([&] { return ran == 13 * round; });  // does not help
+        foreign.join();
+    }
+    stop = true;
+    for (auto& one : yielders) one.get();
+}
+
+TEST_P(Yield, AYielderIsResumedAtMost64TimesBeforeTheOldestTaskOfARingBegins) {
+    // All on one worker, so that nothing but turns decides.
+    if (GetParam() != 1) GTEST_SKIP() << "needs one worker";
+    braid::scheduler s(options());
+    for (int round = 0; round < 50; ++round) {
+        std::atomic<bool> stop{false}, posted{false};
+        auto first = braid::co_spawn(s, {}, keeps_yielding(stop, posted));
+        auto second = braid::co_spawn(s, {}, keeps_yielding(stop, posted));
+        s.post([&stop] { stop = true; });
+        posted = true;
+        braid_test::until([&] { return stop.load(); });
+        EXPECT_LE(first.get(), 64);
+        EXPECT_LE(second.get(), 64);
+    }
+}
+
+/// What a thread that only waits comes to, beside tasks that it needs and that always give way.
+TEST_P(Yield, ForEverInWhatAThreadWaitsForKeepsNothingElseFromRunning) {
+    for (const int reserves : {256, 0}) {
+        SCOPED_TRACE(reserves);
+        braid::scheduler_options o = options();
+        o.max_reserves = reserves;
+        braid::scheduler s(o);
+        std::atomic<bool> stop{false};
+        const auto begin = [&] { return braid::co_spawn(s, {}, keeps_yielding(stop, stop)); };
+        for (int round = 0; round < 20; ++round) {
+            stop = false;
+            // The wait does not need it; it comes from this thread and from one outside.
+            auto one = begin();
+            s.post([&] { s.post([&stop] { stop = true; }); });
+            one.get();
+            stop = false;
+            auto other = begin();
+            std::thread foreign([&] { s.post([&stop] { stop = true; }); });
+            other.get();
+            foreign.join();
+            // In a task, with tasks below it on the stack.
+            stop = false;
+            s.wait(s.spawn([&] {
+                auto inner = begin();
+                s.post([&stop] { stop = true; });
+                inner.get();
+            }));
+            // In the same scope, behind a thread's own.
+            stop = false;
+            braid::scope all(s);
+            for (int i = 0; i < 3; ++i) {
+                braid::co_spawn(s, {.within = &all}, keeps_yielding(stop, stop));
+            }
+            all.post([&] { all.post([&stop] { stop = true; }); });
+            all.wait();
+        }
+    }
+}
+
+TEST_P(Yield, ForEverOnOneThreadKeepsNothingElseFromRunningThere) {
+    braid::scheduler s(options());
+    std::atomic<bool> stop{false};
+    const auto stays = [&](braid::thread_ref here) -> co<> {
+        co_await braid::resume_on(here);
+        while (!stop) co_await braid::yield();
+    };
+    for (int round = 0; round < 20; ++round) {
+        stop = false;
+        auto one = braid::co_spawn(s, {}, stays(s.this_thread()));
+        s.post([&stop] { stop = true; });
+        one.get();
+        stop = false;
+        braid::event over(s, braid::reset::manual);
+        auto other = braid::co_spawn(s, {}, stays(s.this_thread()));
+        s.post([&] {
+            stop = true;
+            over.set();
+        });
+        s.work_until(over);
+        other.get();
+    }
+}
+
+}  // namespace
