@@ -113,15 +113,10 @@ std::int64_t enumerator_value(Dwarf_Die& enumerator) {
 
 debug_entries::~debug_entries() {
     if (dwarf != nullptr) dwarf_end(dwarf);
-    if (elf != nullptr) elf_end(elf);
 }
 
 status debug_entries::open(std::span<const std::byte> bytes) {
-    // Once, as libelf keeps it in a global, and several threads open files.
-    [[maybe_unused]] static const unsigned version = elf_version(EV_CURRENT);
-    // libelf wants a pointer to bytes that it could write to, and does not without elf_update().
-    auto* const begin = reinterpret_cast<char*>(const_cast<std::byte*>(bytes.data()));
-    elf = elf_memory(begin, bytes.size());
+    Elf* const elf = file_.emplace(bytes).get();
     if (elf != nullptr) dwarf = dwarf_begin_elf(elf, DWARF_C_READ, nullptr);
     return dwarf != nullptr ? status{} : status{1, "has no debug information"};
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Entries of the debug information of one file, and an index of the types that it defines.
 
+#include "reload/dwarf/elf_file.hpp"
 #include "reload/dwarf/names.hpp"
 
 #include "braid/base/status.hpp"
@@ -76,7 +77,6 @@ struct debug_entries {
     /// none.
     std::string little_part() const;
 
-    Elf* elf = nullptr;
     Dwarf* dwarf = nullptr;
 
 private:
@@ -85,6 +85,7 @@ private:
     void index(Dwarf_Die& scope, const std::string& prefix, outer_names* type_unit);
     const std::string& note(std::string name, Dwarf_Die& type);
 
+    std::optional<elf_file> file_;
     // Whole names, many of which other units repeat; with the first definition, if there is one.
     std::unordered_map<std::string, std::optional<Dwarf_Die>> types_by_name_;
     std::size_t types_ = 0;  // that are defined

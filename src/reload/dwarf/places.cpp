@@ -1,5 +1,6 @@
 #include "reload/dwarf/places.hpp"
 
+#include "reload/dwarf/elf_file.hpp"
 #include "reload/image/type_records.hpp"
 
 #include <dwarf.h>
@@ -12,7 +13,6 @@ namespace reload::detail {
 namespace {
 
 struct ending {
-    void operator()(Elf* elf) const { elf_end(elf); }
     void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
 };
 
@@ -74,11 +74,8 @@ std::string line_at(Dwarf_Die& unit, Dwarf_Addr address) {
 }  // namespace
 
 std::string place_of(std::span<const std::byte> file, std::uint64_t address) {
-    elf_version(EV_CURRENT);
-    // libelf wants a pointer to bytes that it could write to, and does not without elf_update().
-    auto* const bytes = const_cast<char*>(reinterpret_cast<const char*>(file.data()));
-    const std::unique_ptr<Elf, ending> elf(elf_memory(bytes, file.size()));
-    if (elf == nullptr) return "";
+    const elf_file elf(file);
+    if (elf.get() == nullptr) return "";
     const std::unique_ptr<Dwarf, ending> dwarf(dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr));
     Dwarf_Die unit;
     if (dwarf == nullptr || !unit_of(*dwarf, address, unit)) return "";

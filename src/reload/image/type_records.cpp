@@ -66,9 +66,9 @@ bool is_function_at(const image& from, std::uint64_t address) {
 
 bool is_ours(std::string_view name) {
     constexpr std::string_view not_the_program[] = {
-        "completed.", "__dso_handle", "_ZGV",          "DW.ref.",     "_ZTV",
-        "_ZTI",       "__do_global",  "__frame_dummy", "__TMC_END__", "_GLOBAL_",
-        "_DYNAMIC",   "__gnu_lto",    "__asan",        "___asan",     "__tls_guard"};
+        "completed.", "__dso_handle", "_ZGV",          "DW.ref.", "_ZTV",
+        "_ZTI",       "__do_global",  "__frame_dummy", "__TMC_",  "_GLOBAL_",
+        "_DYNAMIC",   "__gnu_lto",    "__asan",        "___asan", "__tls_guard"};
     return name.find("braid_reload_") == std::string_view::npos && !name.empty() &&
            std::ranges::none_of(not_the_program,
                                 [name](std::string_view one) { return name.starts_with(one); });

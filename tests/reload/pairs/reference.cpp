@@ -1,4 +1,5 @@
 // expect: state::other moved
+// in program: -
 struct item {
     int a;
 };

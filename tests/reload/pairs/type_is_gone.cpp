@@ -1,4 +1,5 @@
 // refused: state is not described by the debug information of the new code
+// in program: -
 #if !defined(AFTER)
 struct state {
     int a;

@@ -2,6 +2,8 @@
 // refused: state::x has no new place: there is no 'place.z' in state, as
 // refused: as BRAID_RELOAD_RENAMED(state, x, place.z) says
 // refused: state has no 'w', as BRAID_RELOAD_RENAMED(state, w, place.y) says, and its 'y' goes
+// in program: state REFUSED has no 'w', as BRAID_RELOAD_RENAMED(state, w, place.y) says, and its
+// 'y' goes
 #include <braid/reload/export.hpp>
 struct point {
     float x, y;
