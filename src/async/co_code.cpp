@@ -37,8 +37,9 @@ void report_empty_await(co_loop& loop) {
     runtime& rt = runtime_of(*loop.context);
     // No misuse: one without memory is empty, too.
     core::log(rt, log_level::warning,
-              "%s: task '%s' awaits an empty coroutine, and std::bad_alloc is thrown: it was moved "
-              "elsewhere, or there was no memory for its frame",
+              "%s: task '%s' awaits an empty coroutine: it was moved elsewhere, or there was no "
+              "memory for "
+              "its frame",
               rt.options().name, this_task::name());
 }
 

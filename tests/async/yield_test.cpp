@@ -1,12 +1,15 @@
 // A1: a coroutine that gives way, be it again and again, keeps nothing else from running.
 #include "co_fixture.hpp"
+#include "seeded_chooser.hpp"
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
 namespace {
 
 using braid::co;
+using braid::task_id;
 
 BRAID_COROUTINE_TEST(Yield);
 
@@ -16,7 +19,7 @@ TEST_P(Yield, LetsReadyTasksGoFirst) {
     braid::scheduler s(o);
     std::vector<int> order;
     const auto yields = [&]() -> co<> {
-        braid::task_id last;
+        task_id last;
         for (int i = 0; i < 3; ++i) last = s.spawn([&, i] { order.push_back(i); });
         co_await braid::yield();
         order.push_back(100);
@@ -110,6 +113,110 @@ TEST_P(Yield, ForEverInWhatAThreadWaitsForKeepsNothingElseFromRunning) {
             all.post([&] { all.post([&stop] { stop = true; }); });
             all.wait();
         }
+    }
+}
+
+/// Each of these polls in its own way for what a posted task is to set.
+TEST_P(Yield, ForEverKeepsNothingElseFromRunningWhateverElseTheCoroutineDoes) {
+    for (const int reserves : {256, 0}) {
+        SCOPED_TRACE(reserves);
+        braid::scheduler_options o = options();
+        o.max_reserves = reserves;
+        braid::scheduler s(o);
+        std::atomic<bool> stop{false};
+        const auto waits = [&]() -> co<> {
+            while (!stop) {
+                s.wait(s.spawn([] {}));
+                co_await braid::yield();
+            }
+        };
+        const auto ends_tasks = [&]() -> co<> {
+            while (!stop) {
+                co_await s.spawn([] {});
+                co_await braid::yield();
+            }
+        };
+        const auto begin = [&](int how) {
+            stop = false;
+            return how == 0 ? braid::co_spawn(s, {}, waits())
+                            : braid::co_spawn(s, {}, ends_tasks());
+        };
+        for (int how = 0; how < 2; ++how) {
+            auto one = begin(how);
+            s.post([&stop] { stop = true; });
+            one.get();
+            auto in_task = s.spawn([&] {
+                auto inner = begin(how);
+                s.post([&stop] { stop = true; });
+                inner.get();
+            });
+            s.wait(in_task);
+            auto in_time = begin(how);
+            s.post([&stop] { stop = true; });
+            while (!s.wait_for(in_time.id(), braid::microseconds(20))) {
+            }
+        }
+    }
+}
+
+/// All threads are in waits for what yields, and no thread can stand in.
+TEST_P(Yield, ForEverInEachThreadsWaitWithoutReservesEndsWhatWasPosted) {
+    braid::scheduler_options o = options();
+    o.max_reserves = 0;
+    braid::scheduler s(o);
+    const int count = std::max(1, GetParam());
+    std::vector<std::atomic<bool>> stops(static_cast<std::size_t>(count));
+    braid::scope all(s);
+    for (auto& stop : stops) {
+        all.post([&s, &stop] {
+            auto one = braid::co_spawn(s, {}, keeps_yielding(stop, stop));
+            s.post([&stop] { stop = true; });
+            one.get();
+        });
+    }
+    all.wait();
+}
+
+/// With others at work it runs nothing on top that may bury what it waits for.
+TEST_P(Yield, AWaitRunsNothingElseWhileAnotherThreadIsAtWork) {
+    if (GetParam() != 1) GTEST_SKIP() << "needs one worker";
+    braid::scheduler_options o = options();
+    o.max_reserves = 0;
+    braid::scheduler s(o);
+    std::atomic<bool> stop{false}, begun{false};
+    std::atomic<int> resumed{0};
+    braid::event late(s, braid::reset::manual);
+    s.post([&] {
+        begun = true;
+        braid_test::until([&] { return resumed > 1'000; });
+        stop = true;
+    });
+    braid_test::until([&] { return begun.load(); });
+    const task_id waits = s.spawn([&] { s.do_work_while_waiting_for(late); });
+    const auto counts = [&]() -> co<> {
+        while (!stop) {
+            ++resumed;
+            co_await braid::yield();
+        }
+    };
+    braid::co_spawn(s, {}, counts()).get();
+    late.set();  // nobody else does
+    s.wait(waits);
+}
+
+/// A chooser decides who goes on.
+TEST_P(Yield, ForEverUnderAChooserKeepsNothingElseFromRunning) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        braid_test::seeded_chooser chooser(seed);
+        braid::scheduler_options o = options();
+        o.chooser = &chooser;
+        o.max_reserves = seed % 2 == 0 ? 0 : 256;
+        braid::scheduler s(o);
+        std::atomic<bool> stop{false};
+        auto one = braid::co_spawn(s, {}, keeps_yielding(stop, stop));
+        s.post([&stop] { stop = true; });
+        one.get();
+        EXPECT_EQ(chooser.standstills(), 0);
     }
 }
 

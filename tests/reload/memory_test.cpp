@@ -86,6 +86,7 @@ TEST_F(ReloadMemory, ThatRunsOutAtABoundaryIsSaidAndTriedAgain) {
     EXPECT_EQ(simulate(game, input), 1);
 }
 
+/// LeakSanitizer sees what is left, in the landing's run with it.
 TEST_F(ReloadMemory, ThatRunsOutAtABoundaryIsGivenBackByAnObjectThatEndsThere) {
     put("game_1");
     put("sound_1", "sound");

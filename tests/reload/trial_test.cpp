@@ -396,12 +396,42 @@ TEST_P(ReloadTrialStaleCall, RefusesTheCodeByFunctionAndBuildAndTheProgramGoesOn
     const reload::outcome went = try_holder();
     EXPECT_EQ(went.refused(), 1u);
     expect_sentence(went, "its trial called code of build " + before.substr(0, 12) +
-                              ", which it replaces, in frame 0");
+                              ", which was replaced, in frame 0");
     expect_sentence(went, "; the pointer is older than the reload");
     if (!sanitized) expect_sentence(went, ", in world::run at holder.cpp:");
     EXPECT_EQ(holder->build_id(), before);
     kept(&counter);
     EXPECT_EQ(counter, 1) << "the code before runs here";
+}
+
+TEST_P(ReloadTrialStaleCall, IsFoundAlsoWhereTheCodeWasReplacedLongBefore) {
+    put("holder_2", "holder");
+    EXPECT_EQ(look().loaded(), 1u) << "without a trial";
+    modules->try_with([this](reload::trial&) { kept(&counter); }, {.within = braid::seconds(60)});
+    put("holder_1", "holder");
+    const reload::outcome went = try_holder();
+    EXPECT_EQ(went.refused(), 1u);
+    expect_sentence(went, "its trial called code of build " + before.substr(0, 12) +
+                              ", which was replaced, in frame 0");
+}
+
+TEST_P(ReloadTrialStaleCall, RefusesNoOtherModuleThatIsTriedWithIt) {
+    reload::module& sound = add("sound");
+    put("sound_1", "sound");
+    EXPECT_EQ(look().loaded(), 1u);
+    modules->try_with([this](reload::trial&) { kept(&counter); }, {.within = braid::seconds(60)});
+    put("holder_2", "holder");
+    put("sound_2", "sound");
+    const reload::outcome first = try_holder();
+    expect_sentence(first, "odule 'holder' was refused");
+    EXPECT_EQ(first.refused(), 1u) << first.text();
+    modules->try_with([](reload::trial&) {}, {.within = braid::seconds(60)});
+    while (sound.loads() != 2) {
+        modules->check_now();
+        (void)modules->at_frame_boundary();
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(holder->build_id(), before);
 }
 
 TEST_P(ReloadTrialStaleCall, IsNoneWhereThePointerIsAskedForAgain) {

@@ -105,7 +105,8 @@ struct modules_options {
     /// Code that was replaced loses the right to run, so that a call by a pointer which is older
     /// than the reload ends the process at once (SIGSEGV), after one sentence with task, function
     /// and build-id. A thread that ends, and the process, may still run its destructors. Off, such
-    /// a call runs the old code, and one that a thread outside is in at the boundary ends there.
+    /// a call runs the old code, and one that a thread outside is in at the boundary ends there. In
+    /// a trial such a call always ends the child, and the code that was tried is refused.
 #if defined(BRAID_CHECKED)
     bool stop_stale_calls = true;
 #else

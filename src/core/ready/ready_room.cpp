@@ -212,7 +212,7 @@ task_id ready_room::next_task(ready_seat& w) {
         if (const std::uint64_t id = w.ready[normal_level].pop()) return {id};
     }
     // What this thread alone may run comes first, and would give way to nobody.
-    if (direct_work(w) && gives_way_again_and_again(w)) {
+    if (gives_way_again_and_again(w) && direct_work(w)) {
         constexpr auto any = [](std::uint64_t) { return true; };
         if (const task_id id = take_if(w, any, SIZE_MAX, look_first::others)) return id;
     }

@@ -73,29 +73,37 @@ task_id work_search::claim_needed(std::size_t look_at) {
     return rt_.take_if(w_, wanted, look_at, look_first::own_newest);
 }
 
+/// Another wait on this thread may have looked for other needs meanwhile.
+void work_search::find_needs() {
+    if (!target_.task || w_.needed_for == target_.task) return;
+    needed_work(rt_, w_).find(target_.task);
+    w_.needed_for = target_.task;
+}
+
+task_id work_search::take_others(id_test wanted) {
+    find_needs();
+    if (rt_.serial() != nullptr) return rt_.choose_ready(w_, wanted);
+    return rt_.take_if(w_, wanted, first_entries, look_first::others);
+}
+
 task_id work_search::needed_of_others() {
     // A chooser chooses among all of them.
     if (rt_.serial() != nullptr || !enough_stack(rt_, w_)) return {};
-    const auto wanted = [&](std::uint64_t entry) { return serves(entry); };
-    return rt_.take_if(w_, wanted, SIZE_MAX, look_first::others);
+    return take_others([&](std::uint64_t entry) { return serves(entry); });
 }
 
 bool work_search::others_are_ready() {
-    if (rt_.serial() != nullptr) return rt_.work_visible();
     bool any = false;
-    const auto looks = [&](std::uint64_t entry) {
+    (void)take_others([&](std::uint64_t entry) {
         any = any || !is_needed(entry);
-        return false;
-    };
-    (void)rt_.take_if(w_, looks, SIZE_MAX, look_first::others);
+        return false;  // it only looks
+    });
     return any;
 }
 
 task_id work_search::oldest_of_others() {
     if (!enough_stack(rt_, w_)) return {};
-    const auto other = [&](std::uint64_t entry) { return !is_needed(entry); };
-    if (rt_.serial() != nullptr) return rt_.choose_ready(w_, other);
-    return rt_.take_if(w_, other, SIZE_MAX, look_first::others);
+    return take_others([&](std::uint64_t entry) { return !is_needed(entry); });
 }
 
 task_id work_search::find_anywhere() {

@@ -44,6 +44,8 @@ protected:
 private:
     task_id claim_needed(std::size_t look_at);
     bool serves(std::uint64_t entry) const;
+    void find_needs();
+    task_id take_others(id_test wanted);
 };
 
 /// A task on this thread's stack must end before the awaited one, or the scope, can. What it costs

@@ -83,13 +83,13 @@ void wait_loop::begin() {
     outer_wait_ = w_.wait_over;
     completes_ = rt_.complete_meanwhile(w_);
     rt_.share_run_next(w_);
-    w_.gave_way = 0;
 }
 
 void wait_loop::end(std::int64_t now) {
     w_.elsewhere = elsewhere_ + (now - began_);
     w_.loop_depth = outer_loop_;
     w_.wait_over = outer_wait_;
+    if (spins_) w_.spins.store(false, relaxed);
     w_.completing = completes_;
     if (w_.permit_released && !had_released_) rt_.take_permit_back(w_);
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
@@ -167,7 +167,7 @@ bool wait_loop::wait_out() {
         // With a deadline the clock is looked at after each body of a batch.
         w_.wait_over = deadline_ == INT64_MAX ? &record_.done : &always;
         if (run_needed()) {
-            if (gives_way_again_and_again(w_)) let_others_begin();
+            if (!target_.run_everything && gives_way_again_and_again(w_)) let_others_begin();
             continue;
         }
         if (steal_branch()) continue;

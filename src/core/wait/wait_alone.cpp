@@ -10,6 +10,8 @@ namespace {
 
 /// How often it looks again.
 constexpr std::int64_t poll_ns = 200'000;
+/// And how often in a row with tasks on the stack, which may be buried.
+constexpr std::uint8_t with_tasks = 3;
 
 }  // namespace
 
@@ -35,7 +37,6 @@ void wait_loop::poll() {
     if (policy_ != help::none && enough_stack(rt_, w_)) {
         if (const task_id id = find_anywhere()) return run_on_top(id);
     }
-    constexpr std::uint8_t with_tasks = 3;
     if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
     polls_ = 0;
     run_unneeded(oldest_ready());
@@ -44,21 +45,38 @@ void wait_loop::poll() {
 /// What is needed gives way again and again, and this thread would come to nothing else. Another
 /// one gets its permit for that; where none is to be had, it does as in poll().
 void wait_loop::let_others_begin() {
-    if (target_.run_everything || w_.kind == seat_kind::background) return;
-    if (const task_id id = needed_of_others()) run_on_top(id);
-    // relaxed: the wait looks again, and orders.
-    if (record_.done.load(relaxed) || w_.permit_released || !others_are_ready() ||
-        rt_.release_permit(w_))
-        return;
-    if (w_.depth != 0) {
-        constexpr std::uint8_t with_tasks = 3;
-        const bool alone = nobody_else_runs();
-        ended_ = rt_.totals().ended();
-        polls_ = alone ? static_cast<std::uint8_t>(polls_ + 1) : 0;
-        if (polls_ < with_tasks) return;
-        polls_ = 0;
+    if (w_.kind == seat_kind::background || w_.permit_released) return;
+    const auto may_begin = [this] { return !out_of_time() && !rt_.frozen().on(); };
+    if (may_begin()) {
+        if (const task_id id = needed_of_others()) run_on_top(id);
     }
+    rt_.ask_pinned_threads(w_);
+    // relaxed: the wait looks again, and orders.
+    if (record_.done.load(relaxed) || !others_are_ready()) return;
+    if (rt_.asleep().idle_one_searching() || rt_.wake_one(false) || rt_.release_permit(w_)) return;
+    spins_ = true;
+    w_.spins.store(true, relaxed);
+    if (!all_others_stand_still() || !may_begin()) return;
+    w_.spins.store(false, relaxed);
     run_unneeded(oldest_of_others());
+}
+
+/// One may have run something since it was last looked at, and sleep again: without tasks on this
+/// stack that is no matter, since none can be buried.
+bool wait_loop::all_others_stand_still() {
+    const seat_counters& own = w_.counters;
+    const std::uint64_t ended = rt_.totals().ended() - own.executed.load(relaxed) -
+                                own.failed.load(relaxed) - own.cancelled.load(relaxed);
+    const bool same = std::exchange(ended_elsewhere_, ended) == ended;
+    if (!others_rest()) {
+        polls_ = 0;
+        return false;
+    }
+    if (w_.depth == 0) return true;
+    polls_ = same ? static_cast<std::uint8_t>(polls_ + 1) : 0;
+    if (polls_ < with_tasks) return false;
+    polls_ = 0;
+    return true;
 }
 
 bool wait_loop::others_rest() const {
@@ -72,7 +90,7 @@ bool wait_loop::others_rest() const {
             other.blocks.load(relaxed)) {
             continue;
         }
-        if (!other.at_rest.load(seq_cst)) return false;
+        if (!other.at_rest.load(seq_cst) && !other.spins.load(relaxed)) return false;
     }
     return true;
 }

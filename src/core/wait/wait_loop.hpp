@@ -52,6 +52,7 @@ private:
     void poll();
     bool others_rest() const;
     bool nobody_else_runs();
+    bool all_others_stand_still();
     bool starves() const;
     void run_unneeded(task_id id);
     [[gnu::noinline]] void let_others_begin();
@@ -66,6 +67,7 @@ private:
     bool completes_ = false;     // the thread, below this wait
     bool starved_ = false;       // it was out of time, and has run one more task
     bool was_inside_ = false;    // in such a call, before this wait
+    bool spins_ = false;         // the seat says so
     std::uint8_t polls_ = 0;     // in a row that saw nobody else run anything
     unsigned outer_loop_ = 0;
     const atomic<bool>* outer_wait_ = nullptr;
@@ -73,6 +75,7 @@ private:
     std::int64_t began_ = 0, elsewhere_ = 0;
     std::int64_t watch_until_ = 0;
     std::uint64_t ended_ = 0;  // tasks, when it was last found that no thread can stand in
+    std::uint64_t ended_elsewhere_ = UINT64_MAX;  // when all others were last looked at
     helper_floats floats_;
     wait_record record_;
 };

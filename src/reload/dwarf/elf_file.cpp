@@ -1,7 +1,5 @@
 #include "reload/dwarf/elf_file.hpp"
 
-#include <gelf.h>
-
 #include <string_view>
 
 BRAID_NAMESPACE_BEGIN

@@ -3,7 +3,7 @@
 
 #include "braid/base/version.hpp"
 
-#include <libelf.h>
+#include <elfutils/libdw.h>
 
 #include <cstddef>
 #include <span>

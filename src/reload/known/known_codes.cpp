@@ -3,6 +3,7 @@
 #include "braid/core/scheduler.hpp"
 #include "reload/dwarf/places.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@ namespace reload::detail {
 struct known_code {
     platform::image_place place;
     char module[64] = {}, build[64] = {}, file[512] = {};
+    bool named = false;  // in a crash
     std::atomic<bool> stopped{false};
     known_code* next = nullptr;
 };
@@ -95,7 +97,7 @@ bool on_call_without_right(std::uintptr_t address, std::uintptr_t from) {
 void on_crash(const platform::crash& what) {
     for (const std::uintptr_t at : what.places) {
         const known_code* const code = code_at(at);
-        if (code == nullptr) continue;
+        if (code == nullptr || !code->named) continue;
         if (code->stopped.load(std::memory_order_relaxed)) return;  // that was said
         char text[512];
         std::snprintf(text, sizeof text,
@@ -126,6 +128,7 @@ void known_codes::add(const platform::image_place& place, const std::string& mod
     known_code* const one = spare_.back();
     spare_.pop_back();
     one->place = place;
+    one->named = names_;
     copy(one->module, module);
     copy(one->build, build_id);
     copy(one->file, file);
@@ -149,15 +152,23 @@ known_code* known_codes::find(const platform::image_place& place) const noexcept
 void known_codes::retire(const platform::image_place& place) noexcept {
     static const int at_the_end = std::atexit(let_all_run);
     static_cast<void>(at_the_end);
-    if (stops_) stop(place);
+    if (!stops_) return;
+    if (known_code* const one = find(place)) stop(*one);
 }
 
-void known_codes::stop(const platform::image_place& place) noexcept {
-    known_code* const one = find(place);
-    if (one == nullptr) return;
+void known_codes::stop_others(std::span<const platform::image_place> current) noexcept {
+    for (known_code* const one : all_) {
+        const bool runs = std::ranges::any_of(current, [one](const platform::image_place& place) {
+            return place.begin == one->place.begin;
+        });
+        if (!runs) stop(*one);
+    }
+}
+
+void known_codes::stop(known_code& one) noexcept {
     // relaxed: the change of the right orders it.
-    one->stopped.store(true, std::memory_order_relaxed);
-    platform::set_executable(place, false);
+    one.stopped.store(true, std::memory_order_relaxed);
+    platform::set_executable(one.place, false);
 }
 
 const char* stopped_build_at(std::uintptr_t address) noexcept {

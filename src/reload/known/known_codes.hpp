@@ -5,6 +5,7 @@
 
 #include "reload/platform/platform.hpp"
 
+#include <span>
 #include <vector>
 
 BRAID_NAMESPACE_BEGIN
@@ -29,13 +30,15 @@ public:
              const std::string& build_id, const std::string& file) noexcept;
     /// The code was replaced. While everything rests.
     void retire(const platform::image_place& place) noexcept;
-    /// In the child of a trial: a call of that code is a crash from now on, also without `stops`.
-    void stop(const platform::image_place& place) noexcept;
+    /// In the child of a trial: a call of code that lies at none of these places is a crash from
+    /// now on, also without `stops`.
+    void stop_others(std::span<const platform::image_place> current) noexcept;
     /// The code comes back.
     void let_run(const platform::image_place& place) noexcept;
 
 private:
     known_code* find(const platform::image_place& place) const noexcept;
+    static void stop(known_code& one) noexcept;
 
     const bool names_, stops_;
     std::vector<known_code*> all_, spare_;

@@ -54,7 +54,7 @@ std::string text_of(const trial_message& last, const platform::process_end& how,
                    where(last) + address_text(last);
         case trial_end::stale_call:
             return "its trial called code of build " + std::string(last.text).substr(0, 12) +
-                   ", which it replaces, " + when(last) + where(last) +
+                   ", which was replaced, " + when(last) + where(last) +
                    "; the pointer is older than the reload";
         case trial_end::late:
             return "its trial was not done after " + std::to_string(within.value / 1'000'000) +

@@ -167,11 +167,15 @@ void modules_state::take_untried(std::span<const tried_code> of) {
 /// The module that the thread was in, where that is known; others are tried without it.
 void modules_state::refuse_tried(const trial_verdict& verdict_of) {
     const std::string reason = detail::text_of(verdict_of.last, verdict_of.how, verdict_of.within);
-    const std::string at = verdict_of.last.file;
-    const bool is_known_place =
-        std::ranges::find(verdict_of.of, at, &tried_code::file) != verdict_of.of.end();
+    const trial_message& last = verdict_of.last;
+    const auto is_concerned = [&last](const tried_code& one) {
+        if (last.end != trial_end::stale_call) return one.file == last.file;
+        const live_code* const now = one.of->current.get();  // what it was to replace
+        return now != nullptr && now->file.build_id.starts_with(last.text);
+    };
+    const bool is_known = std::ranges::any_of(verdict_of.of, is_concerned);
     for (const tried_code& one : verdict_of.of) {
-        if (is_known_place && one.file != at) continue;
+        if (is_known && !is_concerned(one)) continue;
         std::string hash;
         {
             const std::lock_guard guard(mutex);
@@ -226,9 +230,12 @@ void modules_state::try_code(trial_run& run, const replacement& all, const outco
                              std::int64_t begun_ns) {
     // A call by a pointer that is older than the reload is to be found here, before it does harm.
     for (arena_state* const in : arenas) renew_destroyers(*in, all, true);
-    for (const replacement::one& one : all.modules) {
-        if (!one.stayed()) known.stop(one.old_place);
+    std::vector<platform::image_place> current;
+    for (const auto& each : list) {
+        const module_state& m = *each->state_;
+        if (m.current != nullptr) current.push_back(m.current->code.place);
     }
+    known.stop_others(current);
     run.enter(trial_step::reloaded);
     for (const replacement::one& one : all.modules) {
         try {

@@ -16,7 +16,7 @@ namespace {
 namespace reload = braid::reload;
 namespace fs = std::filesystem;
 
-/// As a linker does that does not write into the file that is loaded.
+/// Into its place at once, for the file there is loaded.
 void put(const fs::path& from, const fs::path& to) {
     const fs::path fresh = to.parent_path() / "new";
     fs::copy_file(from, fresh, fs::copy_options::overwrite_existing);
