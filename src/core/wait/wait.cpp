@@ -166,11 +166,7 @@ bool wait_loop::wait_out() {
         }
         // With a deadline the clock is looked at after each body of a batch.
         w_.wait_over = deadline_ == INT64_MAX ? &record_.done : &always;
-        if (run_needed()) {
-            if (!target_.run_everything && gives_way_again_and_again(w_)) let_others_begin();
-            continue;
-        }
-        if (steal_branch()) continue;
+        if (run_needed() || steal_branch()) continue;
         if (w_.scope_ended_in != nullptr) {
             rt_.flush_scope_ends(w_);  // perhaps the very scope that is awaited here
             continue;
@@ -197,8 +193,10 @@ bool wait_loop::out_of_time() const {
 bool wait_loop::run_needed() {
     if (rt_.held_back(w_)) return false;
     const task_id id = find();
-    if (id) run_on_top(id);
-    return static_cast<bool>(id);
+    if (!id) return false;
+    run_on_top(id);
+    if (!target_.run_everything && gives_way_again_and_again(w_)) let_others_begin();
+    return true;
 }
 
 void wait_loop::run_on_top(task_id id) {
