@@ -413,14 +413,24 @@ TEST_P(DeviceProcessor, AnOrderIsFoundInALatticeOfManyWays) {
     EXPECT_EQ(notes_.count(&recorder::misuse, "'nothing' and 'increment' use one buffer"), 1U);
 }
 
+/// Increments when the test lets it.
+std::atomic<bool> may_increment{false};
+void late_group(const device::group& g) {
+    braid_test::until([] { return may_increment.load(); });
+    increment_group(g);
+}
+constexpr device::kernel increments_late{"increments late", &late_group};
+
 TEST_P(DeviceProcessor, ABufferInUseCannotBeMapped) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(100)});
+    device::fake one(s, {.latency = milliseconds(1)});
     const device::buffer b = one.buffer({.name = "in use", .bytes = 8});
+    may_increment = false;
     s.wait(s.spawn([&](task_context& t) {
-        one.submit(t, {.kernel = increment, .writes = {b}});
+        one.submit(t, {.kernel = increments_late, .writes = {b}});
         EXPECT_TRUE(one.map<std::uint32_t>(b).empty());
         EXPECT_TRUE(one.release(b));  // its memory stays until then
+        may_increment = true;
     }));
     EXPECT_EQ(notes_.count(&recorder::misuse, "a submission uses buffer 'in use'"), 1U);
     EXPECT_EQ(one.report().buffer_bytes, 0U);
@@ -439,11 +449,13 @@ TEST_P(DeviceProcessor, ImportedMemoryIsABufferThatStaysWithTheProgram) {
     device::fake one(s, {.latency = milliseconds(1)});
     const device::buffer b = one.import_buffer({.name = "level", .memory = bytes});
     EXPECT_EQ(one.map<std::uint32_t>(b).data(), memory.data());
+    may_increment = false;
     s.wait(s.spawn([&](task_context& t) {
-        const ticket first = one.submit(t, {.kernel = increment, .writes = {b}});
+        const ticket first = one.submit(t, {.kernel = increments_late, .writes = {b}});
         EXPECT_TRUE(one.map<std::uint32_t>(b).empty());
         EXPECT_FALSE(one.submit(t, {.kernel = increment, .writes = {b}}));
         one.submit(t, {.kernel = increment, .writes = {b}, .after = {first}});
+        may_increment = true;
     }));
     EXPECT_EQ(memory, std::vector<std::uint32_t>(16, 9));
     EXPECT_EQ(notes_.count(&recorder::misuse, "a submission uses buffer 'level'"), 1U);
