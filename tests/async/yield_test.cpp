@@ -77,13 +77,20 @@ TEST_P(Yield, AYielderIsResumedAtMost64TimesBeforeTheOldestTaskOfARingBegins) {
     }
 }
 
-/// What a thread that only waits comes to, beside tasks that it needs and that always give way.
-TEST_P(Yield, ForEverInWhatAThreadWaitsForKeepsNothingElseFromRunning) {
-    for (const int reserves : {256, 0}) {
+/// Calls `test` with a scheduler that has many threads that can stand in, one, and none.
+template <class Test>
+void with_each_reserve(braid::scheduler_options o, Test&& test) {
+    for (const int reserves : {256, 1, 0}) {
         SCOPED_TRACE(reserves);
-        braid::scheduler_options o = options();
         o.max_reserves = reserves;
         braid::scheduler s(o);
+        test(s);
+    }
+}
+
+/// What a thread that only waits comes to, beside tasks that it needs and that always give way.
+TEST_P(Yield, ForEverInWhatAThreadWaitsForKeepsNothingElseFromRunning) {
+    with_each_reserve(options(), [](braid::scheduler& s) {
         std::atomic<bool> stop{false};
         const auto begin = [&] { return braid::co_spawn(s, {}, keeps_yielding(stop, stop)); };
         for (int round = 0; round < 20; ++round) {
@@ -113,16 +120,12 @@ TEST_P(Yield, ForEverInWhatAThreadWaitsForKeepsNothingElseFromRunning) {
             all.post([&] { all.post([&stop] { stop = true; }); });
             all.wait();
         }
-    }
+    });
 }
 
 /// Each of these polls in its own way for what a posted task is to set.
 TEST_P(Yield, ForEverKeepsNothingElseFromRunningWhateverElseTheCoroutineDoes) {
-    for (const int reserves : {256, 0}) {
-        SCOPED_TRACE(reserves);
-        braid::scheduler_options o = options();
-        o.max_reserves = reserves;
-        braid::scheduler s(o);
+    with_each_reserve(options(), [](braid::scheduler& s) {
         std::atomic<bool> stop{false};
         const auto waits = [&]() -> co<> {
             while (!stop) {
@@ -156,25 +159,30 @@ TEST_P(Yield, ForEverKeepsNothingElseFromRunningWhateverElseTheCoroutineDoes) {
             while (!s.wait_for(in_time.id(), braid::microseconds(20))) {
             }
         }
-    }
+    });
 }
 
-/// All threads are in waits for what yields, and no thread can stand in.
-TEST_P(Yield, ForEverInEachThreadsWaitWithoutReservesEndsWhatWasPosted) {
-    braid::scheduler_options o = options();
-    o.max_reserves = 0;
-    braid::scheduler s(o);
-    const int count = std::max(1, GetParam());
-    std::vector<std::atomic<bool>> stops(static_cast<std::size_t>(count));
-    braid::scope all(s);
-    for (auto& stop : stops) {
-        all.post([&s, &stop] {
-            auto one = braid::co_spawn(s, {}, keeps_yielding(stop, stop));
-            s.post([&stop] { stop = true; });
-            one.get();
-        });
-    }
-    all.wait();
+/// All threads are in such waits at once, and those that stand in, too, if they are few.
+TEST_P(Yield, ForEverInTheWaitOfEachThreadEndsWhatWasPosted) {
+    const auto threads = static_cast<std::size_t>(std::max(1, GetParam()));
+    with_each_reserve(options(), [threads](braid::scheduler& s) {
+        for (int round = 0; round < 5; ++round) {
+            std::vector<std::atomic<bool>> stops(threads + 2);
+            std::atomic<std::size_t> begun{0};
+            braid::scope all(s);
+            for (auto& stop : stops) {
+                all.post([&] {
+                    auto one = braid::co_spawn(s, {}, keeps_yielding(stop, stop));
+                    // What would end it lies behind until each thread has begun such a wait.
+                    ++begun;
+                    braid_test::until([&] { return begun >= threads; });
+                    s.post([&stop] { stop = true; });
+                    one.get();
+                });
+            }
+            all.wait();
+        }
+    });
 }
 
 /// With others at work it runs nothing on top that may bury what it waits for.

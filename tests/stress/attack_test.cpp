@@ -2,8 +2,9 @@
 // every account is exact, no wait ends before what it waits for, and every program ends.
 //
 // A wait in a task is for what this task has made, for an event that a foreign thread sets, or for
-// an earlier link of a chain whose first link waits for nothing: such a program may be run with no
-// thread to stand in, since what it waits for never lies buried below it.
+// an earlier link of a chain whose first link waits for nothing, or for coroutines that yield until
+// what this task has posted is done: such a program may be run with no thread to stand in, since
+// what it waits for never lies buried below it.
 #include "attack_failing.hpp"
 #include "attack_more.hpp"
 #include "attack_program.hpp"

@@ -45,7 +45,12 @@ void wait_loop::poll() {
 /// What is needed gives way again and again, and this thread would come to nothing else. Another
 /// one gets its permit for that; where none is to be had, it does as in poll().
 void wait_loop::let_others_begin() {
-    if (w_.kind == seat_kind::background || w_.permit_released) return;
+    if (w_.kind == seat_kind::background) return;
+    // Also where a thread stands in: that one may come to nothing else, too, and counts on this
+    // one.
+    spins_ = true;
+    w_.spins.store(true, relaxed);
+    if (w_.permit_released) return;
     const auto may_begin = [this] { return !out_of_time() && !rt_.frozen().on(); };
     if (may_begin()) {
         if (const task_id id = needed_of_others()) run_on_top(id);
@@ -54,8 +59,6 @@ void wait_loop::let_others_begin() {
     // relaxed: the wait looks again, and orders.
     if (record_.done.load(relaxed) || !others_are_ready()) return;
     if (rt_.asleep().idle_one_searching() || rt_.wake_one(false) || rt_.release_permit(w_)) return;
-    spins_ = true;
-    w_.spins.store(true, relaxed);
     if (!all_others_stand_still() || !may_begin()) return;
     w_.spins.store(false, relaxed);
     run_unneeded(oldest_of_others());
