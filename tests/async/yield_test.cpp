@@ -162,6 +162,26 @@ TEST_P(Yield, ForEverKeepsNothingElseFromRunningWhateverElseTheCoroutineDoes) {
     });
 }
 
+/// What ends them is needed, too, and lies in the ring of a thread that does nothing for it.
+TEST_P(Yield, ForEverInAScopeKeepsNothingOfTheScopeFromRunningWhereverItLies) {
+    if (GetParam() != 1) GTEST_SKIP() << "needs one worker";
+    with_each_reserve(options(), [](braid::scheduler& s) {
+        std::atomic<bool> stop{false}, waits{false};
+        braid::scope all(s);
+        const task_id waiter = s.spawn([&] {
+            for (int i = 0; i < 3; ++i) {
+                braid::co_spawn(s, {.within = &all}, keeps_yielding(stop, stop));
+            }
+            waits = true;
+            all.wait();
+        });
+        braid_test::until([&] { return waits.load(); });
+        all.post([&stop] { stop = true; });
+        braid_test::until([&] { return stop.load(); });
+        s.wait(waiter);
+    });
+}
+
 /// All threads are in such waits at once, and those that stand in, too, if they are few.
 TEST_P(Yield, ForEverInTheWaitOfEachThreadEndsWhatWasPosted) {
     const auto threads = static_cast<std::size_t>(std::max(1, GetParam()));
@@ -229,27 +249,29 @@ TEST_P(Yield, ForEverUnderAChooserKeepsNothingElseFromRunning) {
 }
 
 TEST_P(Yield, ForEverOnOneThreadKeepsNothingElseFromRunningThere) {
-    braid::scheduler s(options());
-    std::atomic<bool> stop{false};
-    const auto stays = [&](braid::thread_ref here) -> co<> {
-        co_await braid::resume_on(here);
-        while (!stop) co_await braid::yield();
-    };
-    for (int round = 0; round < 20; ++round) {
-        stop = false;
-        auto one = braid::co_spawn(s, {}, stays(s.this_thread()));
-        s.post([&stop] { stop = true; });
-        one.get();
-        stop = false;
-        braid::event over(s, braid::reset::manual);
-        auto other = braid::co_spawn(s, {}, stays(s.this_thread()));
-        s.post([&] {
-            stop = true;
-            over.set();
-        });
-        s.work_until(over);
-        other.get();
-    }
+    with_each_reserve(options(), [](braid::scheduler& s) {
+        std::atomic<bool> stop{false};
+        // It is ready there before what is to end it comes, which is no work of that thread alone.
+        const auto stays = [&](braid::thread_ref here, braid::event& over) -> co<> {
+            co_await braid::resume_on(here);
+            co_await braid::yield();
+            s.post([&stop, &over] {
+                stop = true;
+                over.set();
+            });
+            while (!stop) co_await braid::yield();
+        };
+        for (int round = 0; round < 20; ++round) {
+            stop = false;
+            braid::event first(s, braid::reset::manual), second(s, braid::reset::manual);
+            braid::co_spawn(s, {}, stays(s.this_thread(), first)).get();
+            s.work_until(first);  // it may be in set()
+            stop = false;
+            auto other = braid::co_spawn(s, {}, stays(s.this_thread(), second));
+            s.work_until(second);
+            other.get();
+        }
+    });
 }
 
 }  // namespace

@@ -424,7 +424,7 @@ TEST_P(ReloadTrialStaleCall, RefusesNoOtherModuleThatIsTriedWithIt) {
     put("sound_2", "sound");
     const reload::outcome first = try_holder();
     expect_sentence(first, "odule 'holder' was refused");
-    EXPECT_EQ(first.refused(), 1u) << first.text();
+    ASSERT_EQ(first.refused(), 1u) << first.text();
     modules->try_with([](reload::trial&) {}, {.within = braid::seconds(60)});
     while (sound.loads() != 2) {
         modules->check_now();
