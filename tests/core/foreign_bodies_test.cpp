@@ -10,6 +10,7 @@
 
 #include "core/control/runtime.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -232,6 +233,90 @@ TEST_P(ForeignBodies, DoNotKeepAShutdownByAForeignThreadFromEnding) {
     open.finish();
     all.let_go();
     ends.join();
+}
+
+// ---- destructors in calls that have no seat but the one for which others wait ------------------
+
+/// Calls `end` when the last copy is destroyed.
+template <class End>
+std::shared_ptr<void> at_end(End end) {
+    return {nullptr, [end](void*) { end(); }};
+}
+
+/// Threads that are inside with all seats for which there are guests.
+class no_guest_left {
+public:
+    explicit no_guest_left(braid::scheduler& s)
+        : all_(guests, [&s](std::atomic<int>& inside, const door& d) {
+              braid::fork_join(s, "inside", [&](braid::fork_context) {
+                  ++inside;
+                  d.pass();
+              });
+          }) {}
+    ~no_guest_left() { all_.let_go(); }
+    no_guest_left(const no_guest_left&) = delete;
+    no_guest_left& operator=(const no_guest_left&) = delete;
+
+private:
+    occupants<std::function<void(std::atomic<int>&, const door&)>> all_;
+};
+
+TEST_P(ForeignBodies, ThatAreCancelledMayDestroyWhatWaitsForAnotherForeignThread) {
+    braid::scheduler s(few_guests(options()));
+    const no_guest_left all(s);
+    std::atomic<bool> ending{false}, made{false};
+    braid::task_id id;
+    std::thread other([&] {
+        until([&] { return ending.load(); });
+        EXPECT_TRUE(s.spawn([] {}));
+        made = true;
+    });
+    std::thread canceller([&] {
+        const auto never_finished = s.begin({}, braid::empty);
+        auto kept = at_end([&] {
+            ending = true;
+            until([&] { return made.load(); });
+        });
+        id = s.spawn({.after = {never_finished.id()}}, [kept = std::move(kept)] { FAIL(); });
+    });
+    canceller.join();
+    try {
+        s.wait(id);
+    } catch (const braid::task_cancelled&) {
+        // Only when it was still open.
+    }
+    EXPECT_EQ(s.state(id), braid::task_state::cancelled);
+    other.join();
+}
+
+TEST_P(ForeignBodies, DestructorsOfValuesMayWaitForWhatAnotherForeignThreadSets) {
+    braid::scheduler s(few_guests(options()));
+    for (const bool waits : {true, false}) {
+        SCOPED_TRACE(waits ? "in a wait" : "in a blocking region");
+        std::atomic<bool> ending{false}, is_set{false};
+        braid::event set(s);
+        auto value = s.async([&] {
+            return at_end([&, waits] {
+                ending = true;
+                if (waits) {
+                    s.do_work_while_waiting_for(set);
+                    return;
+                }
+                s.blocking([&] { until([&] { return is_set.load(); }); });
+            });
+        });
+        value.wait();
+        const no_guest_left all(s);
+        std::thread other([&] {
+            until([&] { return ending.load(); });
+            EXPECT_TRUE(s.spawn([] {}));
+            set.set();
+            is_set = true;
+        });
+        std::thread([last = std::move(value)]() mutable { last = {}; }).join();
+        other.join();
+        EXPECT_TRUE(ending);
+    }
 }
 
 // ---- no seat at all ----------------------------------------------------------------------------

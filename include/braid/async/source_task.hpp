@@ -5,7 +5,9 @@
 #include "braid/core/closure.hpp"
 #include "braid/core/task_context.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -34,7 +36,8 @@ concept source_callable =
     std::is_invocable_v<F&> || std::is_invocable_v<F&, What> ||
     std::is_invocable_v<F&, task_context&> || std::is_invocable_v<F&, task_context&, What>;
 
-/// The callable of a source: made once, called by one task after the other.
+/// The callable of a source: made once, called by one task after the other. A small one that may be
+/// copied as bytes lies in here, the others in memory of their own.
 template <class What>
 class source_body {
 public:
@@ -46,28 +49,21 @@ public:
     template <class F>
     bool emplace(runtime& rt, F&& f) {
         using callable = std::decay_t<F>;
-        struct guard {
-            runtime& to;
-            void* bytes;
-            ~guard() {
-                if (bytes == nullptr) return;
-                release_closure(to, bytes, sizeof(callable), alignof(callable));
-            }
-        } g{rt, allocate_closure(rt, sizeof(callable), alignof(callable))};
-        if (g.bytes == nullptr) return false;
-        ::new (g.bytes) callable(std::forward<F>(f));
-        object_ = std::exchange(g.bytes, nullptr);
         size_ = sizeof(callable);
         call_ = &call_as<callable>;
-        destroy_ = [](runtime& of, void* object) {
-            std::launder(static_cast<callable*>(object))->~callable();
-            release_closure(of, object, sizeof(callable), alignof(callable));
-        };
-        return true;
+        if constexpr (lies_here<callable>) {
+            object_ = ::new (static_cast<void*>(here_)) callable(std::forward<F>(f));
+            destroy_ = [](runtime&, void*) {};
+            return true;
+        } else {
+            return emplace_outside<callable>(rt, std::forward<F>(f));
+        }
     }
     /// Takes the other one's, having none.
     void take(source_body& from) {
-        object_ = std::exchange(from.object_, nullptr);
+        void* const object = std::exchange(from.object_, nullptr);
+        object_ = object == from.here_ ? here_ : object;
+        std::memcpy(here_, from.here_, sizeof here_);
         size_ = from.size_;
         call_ = from.call_;
         destroy_ = from.destroy_;
@@ -82,6 +78,30 @@ public:
     std::size_t size() const { return size_; }
 
 private:
+    static constexpr std::size_t bytes_here = 3 * sizeof(void*);
+    template <class F>
+    static constexpr bool lies_here = sizeof(F) <= bytes_here && alignof(F) <= alignof(void*) &&
+                                      std::is_trivially_copyable_v<F>;
+
+    template <class callable, class F>
+    bool emplace_outside(runtime& rt, F&& f) {
+        struct guard {
+            runtime& to;
+            void* bytes;
+            ~guard() {
+                if (bytes == nullptr) return;
+                release_closure(to, bytes, sizeof(callable), alignof(callable));
+            }
+        } g{rt, allocate_closure(rt, sizeof(callable), alignof(callable))};
+        if (g.bytes == nullptr) return false;
+        ::new (g.bytes) callable(std::forward<F>(f));
+        object_ = std::exchange(g.bytes, nullptr);
+        destroy_ = [](runtime& of, void* object) {
+            std::launder(static_cast<callable*>(object))->~callable();
+            release_closure(of, object, sizeof(callable), alignof(callable));
+        };
+        return true;
+    }
     template <class F>
     static void call_as(void* object, task_context& task, What what) {
         F& f = *std::launder(static_cast<F*>(object));
@@ -96,6 +116,7 @@ private:
         }
     }
 
+    alignas(void*) std::byte here_[bytes_here]{};
     void* object_ = nullptr;
     std::size_t size_ = 0;
     void (*call_)(void* object, task_context& task, What what) = nullptr;

@@ -31,6 +31,7 @@ seats_seat* threads_room::take_guest(lease how) {
     }
     if (found == nullptr) return nullptr;
     found->leased = true;
+    found->spare = found == spare_guest_;
     found->for_good = how == lease::good;
     found->stack_low = 0;
     return found;
@@ -40,11 +41,29 @@ bool threads_room::is_shut_out() {
     return without_seat().shut_out.load(relaxed) && !frozen().is_by_this_thread();
 }
 
+void threads_room::replace_spare(seats_seat& w) {
+    const locked lock(without_seat().lock);
+    w.spare = false;
+    seats_seat* other = nullptr;
+    unsigned count = 0;
+    for (unsigned i = 0; i < seat_count() && other == nullptr; ++i) {
+        seats_seat* const at = &seat_at(i);
+        if (at->kind != seat_kind::guest || at == post_seat_ || at == spare_guest_) continue;
+        ++count;
+        if (!at->leased) other = at;
+    }
+    if (other == nullptr) other = add_seat(seat_kind::guest, count, "guest");
+    if (other == nullptr) return;
+    spare_guest_ = other;
+    without_seat().returned.notify_all();
+}
+
 seats_seat* threads_room::lease_guest() {
     seats_seat* w = nullptr;
     {
         const locked lock(without_seat().lock);
-        // The thread that has the spare seat does not wait, so the seat comes back.
+        // The thread that has the spare seat does not wait, or gives another one as the spare
+        // first, so a seat comes back.
         while (is_shut_out() || (w = take_guest(lease::call)) == nullptr) {
             without_seat().returned.wait(without_seat().lock);
         }

@@ -28,6 +28,7 @@ struct seats_seat : task_seat {
     bool leased = false;        // guest seats; guarded by without_seat().lock,
     bool waits = false;         // and this one too,
     bool for_good = false;      // and this: see lease::good
+    bool spare = false;         // it is the spare one; of the thread that has leased it
     // Its main thread has left, or the system refused its thread; guarded by the lock of seats.
     bool vacant = false;
     bool was_refused = false;  // said once

@@ -45,10 +45,10 @@ public:
     }
 
     Object& operator[](std::uint32_t index) const {
-        const unsigned k = segment_of(index);
         // acquire: pairs with the release in make(); an index from a cell or id arrives with its
         // own ordering, an index made up by a caller does not.
-        return segment_[k].load(acquire)[offset_in(k, index)];
+        const std::uintptr_t origin = origin_[std::countl_zero((index + first) | 1)].load(acquire);
+        return *reinterpret_cast<Object*>(origin + std::uintptr_t{index} * sizeof(Object));
     }
 
     /// True when `index` was ever handed out, so that operator[] may be used with it.
@@ -168,7 +168,9 @@ private:
             ::new (static_cast<void*>(indices + made_)) std::uint32_t{no_index};
         }
         if (made_ != length(k)) return;
-        segment_[k].store(next_, release);  // pairs with operator[]
+        const std::uintptr_t before = std::uintptr_t{length(k) - first} * sizeof(Object);
+        origin_[segments - 1 - k].store(reinterpret_cast<std::uintptr_t>(next_) - before, release);
+        segment_[k].store(next_, relaxed);
         next_ = nullptr;
         made_ = 0;
     }
@@ -195,6 +197,9 @@ private:
     std::uint32_t made_ = 0;
     atomic<std::uint32_t> end_{0};
     atomic<Object*> segment_[segments]{};
+    // Where index 0 would lie, if the segment reached down to it: an address is found by each step
+    // of a task's life, and this leaves a shift and an addition. By the zeros before `index + first`.
+    atomic<std::uintptr_t> origin_[segments]{};
 };
 
 }  // namespace detail

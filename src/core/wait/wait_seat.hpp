@@ -18,7 +18,8 @@ struct wait_seat : run_seat {
     // How many frames lie below the task that a wait runs although it does not need it, because
     // nobody else can; 0: there is none.
     unsigned unneeded_from = 0;
-    // A wait without a stand-in comes to nothing but what gives way. relaxed: a hint.
+    // The wait has come to nothing but what gives way for so long that others are let in; it has
+    // no stand-in for the rest, or has one. relaxed: a hint.
     atomic<bool> spins{false};
 };
 
