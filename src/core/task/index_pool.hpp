@@ -47,6 +47,7 @@ public:
     Object& operator[](std::uint32_t index) const {
         // acquire: pairs with the release in make(); an index from a cell or id arrives with its
         // own ordering, an index made up by a caller does not.
+        // `| 1` changes no number of zeros, and says that there is a one.
         const std::uintptr_t origin = origin_[std::countl_zero((index + first) | 1)].load(acquire);
         return *reinterpret_cast<Object*>(origin + std::uintptr_t{index} * sizeof(Object));
     }
@@ -87,6 +88,7 @@ private:
     static constexpr unsigned first_bits = 9;  // bit_width(first)
     static constexpr unsigned segments = 24;
     static constexpr unsigned first_large = 3;  // smaller ones are made at once
+    static_assert(std::countl_zero(first) + 1 == int{segments}, "origin_ has a place a segment");
     static unsigned segment_of(std::uint32_t index) {
         return static_cast<unsigned>(std::bit_width(index + first)) - first_bits;
     }
@@ -170,7 +172,7 @@ private:
         if (made_ != length(k)) return;
         const std::uintptr_t before = std::uintptr_t{length(k) - first} * sizeof(Object);
         origin_[segments - 1 - k].store(reinterpret_cast<std::uintptr_t>(next_) - before, release);
-        segment_[k].store(next_, relaxed);
+        segment_[k].store(next_, relaxed);  // read under the lock, and at the end
         next_ = nullptr;
         made_ = 0;
     }
@@ -198,7 +200,8 @@ private:
     atomic<std::uint32_t> end_{0};
     atomic<Object*> segment_[segments]{};
     // Where index 0 would lie, if the segment reached down to it: an address is found by each step
-    // of a task's life, and this leaves a shift and an addition. By the zeros before `index + first`.
+    // of a task's life, and this leaves a shift and an addition. By the zeros before `index +
+    // first`.
     atomic<std::uintptr_t> origin_[segments]{};
 };
 
