@@ -80,8 +80,8 @@ public:
 private:
     static constexpr std::size_t bytes_here = 3 * sizeof(void*);
     template <class F>
-    static constexpr bool lies_here = sizeof(F) <= bytes_here && alignof(F) <= alignof(void*) &&
-                                      std::is_trivially_copyable_v<F>;
+    static constexpr bool lies_here =
+        sizeof(F) <= bytes_here && alignof(F) <= alignof(void*) && std::is_trivially_copyable_v<F>;
 
     template <class callable, class F>
     bool emplace_outside(runtime& rt, F&& f) {
