@@ -1,5 +1,7 @@
 #include "reload/arena/arena_memory.hpp"
 
+#include "reload/platform/platform.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -36,6 +38,8 @@ arena_memory::chunk& arena_memory::chunk_with(std::size_t bytes) {
     fresh.size = std::max(bytes, next_size_);
     fresh.all.reserve(64);
     fresh.begin = static_cast<std::byte*>(::operator new(fresh.size));
+    // A trial forks: the kernel copies an entry for each page, in the time of a frame.
+    platform::want_large_pages(fresh.begin, fresh.size);
     filled_ = fresh.begin;
     next_size_ = std::min(most_chunk, next_size_ * 2);
     const auto where = std::ranges::lower_bound(chunks_, fresh.begin, {}, &chunk::begin);

@@ -23,6 +23,10 @@ struct file_mark {
 bool look_at(const std::string& path, file_mark& mark);
 bool is_symbolic_link(const std::string& path);
 
+/// Asks for large pages where memory that nobody has touched begins one; what is smaller than that
+/// stays as it is. A hint: the system may have none.
+void want_large_pages(std::byte* memory, std::size_t bytes);
+
 /// All bytes of a regular file. Refused, in words: anything else, and a file that changed while it
 /// was read (code `changed_meanwhile`). ENOENT is the code where there is none.
 status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark);

@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <memory>
 #include <system_error>
 
 BRAID_NAMESPACE_BEGIN
@@ -114,15 +113,6 @@ status refuse_written(int file, const std::string& path, const file_mark& mark) 
 
 enum class writers : std::uint8_t { allowed, refused };
 
-/// Of memory that nobody has touched. For a large file the faults of small pages take longer than
-/// reading it.
-void want_large_pages(std::byte* memory, std::size_t bytes) {
-    constexpr std::size_t large = std::size_t{2} << 20;
-    void* begin = memory;
-    if (std::align(large, large, begin, bytes) == nullptr) return;
-    madvise(begin, bytes / large * large, MADV_HUGEPAGE);
-}
-
 status read_file(const std::string& path, std::vector<std::byte>& bytes, file_mark& mark,
                  writers with) {
     // Not blocking, or a pipe of that name would wait for its writer.
@@ -143,7 +133,7 @@ status read_file(const std::string& path, std::vector<std::byte>& bytes, file_ma
     };
     if (status went = look(); !went) return went;
     bytes.reserve(mark.size);
-    want_large_pages(bytes.data(), mark.size);
+    want_large_pages(bytes.data(), mark.size);  // else their faults take longer than reading
     bytes.resize(mark.size);
     if (status went = read_all(file.number, path, bytes); !went) return went;
     // One that was opened for writing meanwhile is open still, or has other times.
