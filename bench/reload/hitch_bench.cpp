@@ -1,5 +1,6 @@
 // What a reload costs the frames of a game: the longest of those in which a child is forked for the
-// trial, goes on, and the code goes over, beside the median of those before.
+// trial (and the boundary before that one, in which it is forked), goes on, and the code goes over,
+// beside the median of those before.
 #include "hitch_state.hpp"
 
 #include <braid/core/scheduler.hpp>
@@ -89,7 +90,7 @@ private:
 
 /// `build`: 2 has the layout of 1, 3 has another one, so that all of the state is copied.
 void reload_hitch(benchmark::State& state, int build) {
-    std::vector<double> usual, fork, meanwhile, swap;
+    std::vector<double> usual, boundary, fork, meanwhile, swap;
     for (auto _ : state) {
         program own(static_cast<std::uint64_t>(state.range(0)) << 20);
         while (own.loaded() == 0) (void)own.frame();
@@ -108,6 +109,7 @@ void reload_hitch(benchmark::State& state, int build) {
         times.pop_back();
         boundaries.pop_back();
         const auto forked = std::ranges::max_element(boundaries) - boundaries.begin();
+        boundary.push_back(boundaries[static_cast<std::size_t>(forked)]);
         fork.push_back(times[static_cast<std::size_t>(forked)]);
         times.erase(times.begin() + forked);
         meanwhile.push_back(times.empty() ? 0 : std::ranges::max(times));
@@ -122,6 +124,7 @@ void reload_hitch(benchmark::State& state, int build) {
         return all[all.size() / 2];
     };
     state.counters["frame_ms"] = median(usual);
+    state.counters["boundary_ms"] = median(boundary);
     state.counters["fork_ms"] = median(fork);
     state.counters["longest_in_trial_ms"] = median(meanwhile);
     state.counters["swap_ms"] = median(swap);
