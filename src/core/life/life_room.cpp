@@ -201,8 +201,7 @@ void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
     if ((flags & (flag_empty | flag_cancel)) != 0 && !was_suspended(s)) {
-        // What it has captured may wait for anything when it is destroyed.
-        if (w.spare && s.invoke != nullptr) return enqueue(w, index);
+        if (w.spare && s.invoke != nullptr) return enqueue(w, index);  // captures may wait
         return end_without_running(w, index);
     }
     // A node that is not to run waits for nothing: not for a thread, nor for resources.

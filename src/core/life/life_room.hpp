@@ -69,11 +69,13 @@ public:
     void end_without_running(life_seat& w, std::uint32_t index);
     void complete(life_seat& w, std::uint32_t index, bool completion_reported = false);
     /// A destructor that waits or blocks may run while tasks complete: what is pending there would
-    /// wait for its end. Completes that now, and what completes until the end at once. Returns
-    /// whether tasks were completing, for the caller to restore in `w.completing`.
+    /// wait for its end. Completes that now, and what completes until the end at once; on the spare
+    /// seat, makes another one the spare. Returns whether tasks were completing, for the caller to
+    /// restore in `w.completing`.
     bool complete_meanwhile(life_seat& w) {
         const bool outer = w.completing;
         if (outer) complete_pending(w);
+        if (w.spare) replace_spare(w);
         return outer;
     }
     /// Completes one whose successors are closed already; `head`: what close_and_take() gave.

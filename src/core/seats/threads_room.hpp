@@ -69,9 +69,6 @@ public:
     void set_guests(seats_seat* spare, seats_seat* post);
     /// For a call that does not wait.
     seats_seat* lease_guest();
-    /// A value's destructor is about to wait on the spare seat: another one is the spare from here
-    /// on. Where none can be had, calls from outside wait until the destructor has ended.
-    void replace_spare(seats_seat& w);
     /// For all that may wait. Null: all are taken, and none can be had.
     seats_seat* try_lease_guest(lease how);
     /// Under the lock of without_seat(); sit_down_as_guest() follows. Null: none is free.
@@ -88,6 +85,9 @@ public:
     bool anybody_inside(bool waits_too);
 
 protected:
+    /// A value's destructor is about to wait on the spare seat: another one is the spare from here
+    /// on. Where none can be had, calls from outside wait until the destructor has ended.
+    void replace_spare(seats_seat& w);
     std::uint64_t serial_number() const { return serial_number_; }
     std::uint32_t number_in_refs() const { return static_cast<std::uint32_t>(serial_number_); }
     thread_ref ref_of(const seats_seat& w) const {

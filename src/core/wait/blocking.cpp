@@ -10,7 +10,6 @@ namespace detail {
 bool wait_room::begin_blocking(wait_seat& w) {
     // Completing goes on when the region has ended, or in a wait within it.
     w.completing = complete_meanwhile(w);
-    if (w.spare) replace_spare(w);
     flush_scope_ends(w);
     share_run_next(w);
     publish_joins(w);

@@ -82,8 +82,6 @@ void wait_loop::begin() {
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
     completes_ = rt_.complete_meanwhile(w_);
-    if (w_.spare) [[unlikely]]
-        rt_.replace_spare(w_);
     rt_.share_run_next(w_);
 }
 
