@@ -171,6 +171,7 @@ private:
         }
         if (made_ != length(k)) return;
         const std::uintptr_t before = std::uintptr_t{length(k) - first} * sizeof(Object);
+        // release: pairs with operator[].
         origin_[segments - 1 - k].store(reinterpret_cast<std::uintptr_t>(next_) - before, release);
         segment_[k].store(next_, relaxed);  // read under the lock, and at the end
         next_ = nullptr;
@@ -199,9 +200,8 @@ private:
     std::uint32_t made_ = 0;
     atomic<std::uint32_t> end_{0};
     atomic<Object*> segment_[segments]{};
-    // Where index 0 would lie, if the segment reached down to it: an address is found by each step
-    // of a task's life, and this leaves a shift and an addition. By the zeros before `index +
-    // first`.
+    // Where index 0 would lie, if the segment reached down to it: each step of a task's life finds
+    // an address, and this leaves a shift and an addition. Counted by the zeros of `index + first`.
     atomic<std::uintptr_t> origin_[segments]{};
 };
 
