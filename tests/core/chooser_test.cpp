@@ -129,11 +129,13 @@ std::vector<int> sorted(std::vector<int> values) {
     return values;
 }
 
-TEST_P(Chooser, TheSameSeedGivesTheSameRunAHundredTimes) {
+TEST_P(Chooser, TheSameSeedGivesTheSameRunEachTime) {
     for (const program& tasks : {program(graph), program(everything)}) {
         const run_record first = run(42, tasks);
         EXPECT_FALSE(first.decisions.empty());
-        for (int i = 1; i < 100; ++i) ASSERT_EQ(run(42, tasks), first) << "run " << i;
+        for (std::uint64_t i = 1; i < seeds(40) + 2; ++i) {
+            ASSERT_EQ(run(42, tasks), first) << "run " << i;
+        }
     }
 }
 
@@ -143,8 +145,9 @@ TEST_P(Chooser, OtherSeedsGiveOtherOrders) {
     EXPECT_GE(orders.size(), 20U);
 }
 
-TEST_P(Chooser, NoSeedOfAThousandHangsOrLosesATask) {
-    for (std::uint64_t seed = 0; seed < seeds(1000); ++seed) {
+TEST_P(Chooser, NoSeedHangsOrLosesATask) {
+    const auto usual = static_cast<std::uint64_t>(200 * braid_test::stress_scale());
+    for (std::uint64_t seed = 0; seed < seeds(usual); ++seed) {
         ASSERT_EQ(sorted(run(seed, graph).order), (std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}))
             << "seed " << seed;
         std::vector<int> all = sorted(run(seed, everything).order);
@@ -177,7 +180,7 @@ void planted_bug(braid::scheduler& s, std::vector<int>& order) {
 TEST_P(Chooser, AnOrderThatAProgramForgotIsFoundBySomeSeedAndFoundAgain) {
     std::uint64_t found = 0;
     std::set<int> seen;
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 200 && seen.size() < 2; ++seed) {
         const int value = run(seed, planted_bug).order.at(0);
         seen.insert(value);
         if (value == 0 && found == 0) found = seed;
@@ -206,7 +209,7 @@ TEST_P(Chooser, OneTaskRunsAtATime) {
 
 TEST_P(Chooser, ATimeOutIsADecision) {
     std::set<bool> outcomes;
-    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (std::uint64_t seed = 0; seed < seeds(100); ++seed) {
         run(seed, [&](braid::scheduler& s, std::vector<int>&) {
             braid::event never(s);
             bool over = true;

@@ -6,13 +6,13 @@ namespace {
 
 BRAID_SCHEDULER_TEST(ParkStress);
 
-TEST_P(ParkStress, AMillionPushesAgainstSleepersHangNever) {
+TEST_P(ParkStress, PushesAgainstSleepersHangNever) {
     if (GetParam() == 0) GTEST_SKIP() << "nobody to wake";
     braid::scheduler_options o = options();
     o.idle = braid::parking::power;
     braid::scheduler s(o);
     std::atomic<std::size_t> ran{0};
-    const std::size_t pushes = braid_test::stress_scaled(1'000'000);
+    const std::size_t pushes = braid_test::stress_scaled(100'000);
     std::size_t pushed = 0;
     for (std::size_t round = 0; pushed < pushes; ++round) {
         for (std::size_t n = 0; n < 1 + round % 19; ++n, ++pushed) s.post([&ran] { ++ran; });
@@ -28,7 +28,7 @@ TEST_P(ParkStress, EventsBetweenThreadsAndTasksHangNever) {
     braid::scheduler_options o = options();
     o.idle = braid::parking::power;
     braid::scheduler s(o);
-    const std::size_t rounds = braid_test::stress_scaled(20'000);
+    const std::size_t rounds = braid_test::stress_scaled(5'000);
     for (std::size_t i = 0; i < rounds; ++i) {
         braid::event there(s);
         s.post([&there] { there.set(); });
