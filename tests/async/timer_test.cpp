@@ -285,7 +285,8 @@ TEST_P(Timer, WhatItThrowsGoesToTheHandlerAndItGoesOn) {
         });
         work_until(s, [&] { return ticks >= 3; });
     }
-    EXPECT_GE(notes_.count(&recorder::lost, "bad"), 2U);
+    s.shut_down();  // a task counts as complete before the handler has heard of it
+    EXPECT_GE(notes_.count(&recorder::lost, "bad"), 3U);
 }
 
 TEST_P(Timer, BelongsToAScopeThatIsGiven) {

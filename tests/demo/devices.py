@@ -96,12 +96,12 @@ def check_capture(kind):
     check(all((error != "") == (kind == "vulkan") for _, _, error in found), f"{kind}: {found}")
     check(sum(map(int, lanes.values())) == submissions, f"{kind}: {lanes}, {summary['device']}")
 
-    # Drawing waits for skinning, so the way of a frame leads through the kernel, unless the task that submits it was
-    # off its core until that had ended, or the table ends before.
+    # Drawing waits for skinning, so the way of most frames leads through the kernel; not of all: the task that submits
+    # it may have been off its core until it had ended, other work that drawing waits for may have come later, and the
+    # table may end before.
     paths = [path_of(braid("report", file, *which))
              for which in (["--worst"], *(["--frame", str(n)] for n in range(1, summary["frames"] + 1)))]
     check(sum("skin" in path for path in paths) > len(paths) / 2, f"{kind}: {paths}")
-    check(all("skin" in path or "skinning" in path or len(path) > 40 for path in paths), f"{kind}: {paths}")
 
     usual, slower = median_ms(file), median_ms(file, "--faster", "skin=0.1")
     faster = median_ms(file, "--faster", "skin=100")
