@@ -237,8 +237,14 @@ TEST_P(Batch, EachBodyIsCountedOnceAlsoInAScopeThatIsCancelledInTheMiddle) {
     some.wait();
     EXPECT_EQ(some.account().executed, 101U);  // and the batch itself
     std::atomic<std::uint64_t> ran{0};
+    braid_test::door cancelled;
     s.spawn_batch({.within = &some}, 100, [&](std::size_t) {
-        if (++ran == 10) some.cancel();
+        const std::uint64_t before = ran++;
+        if (before == 9) {
+            some.cancel();
+            cancelled.open();
+        }
+        if (before > 9) cancelled.pass();
     });
     try {
         some.wait();

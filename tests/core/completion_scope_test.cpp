@@ -68,10 +68,12 @@ TEST_P(CompletionOfScope, OnlyTheFirstOfManyFailuresInAFailFastScopeLooksForOpen
     braid::scope level(s, braid::on_failure::cancel), other(s);
     const std::size_t many = braid_test::scaled(100'000);
     std::vector<completion_id> open;
+    std::atomic<bool> all_open{false};
     const task_id waits = other.spawn({}, [&](task_context& task) {
         for (std::size_t i = 0; i < many; ++i) open.push_back(task.defer());
+        all_open = true;
     });
-    work_until(s, [&] { return s.statistics().deferred == many; });
+    work_until(s, [&] { return all_open.load(); });
     std::atomic<int> asked{0};
     level.spawn({}, [&](task_context& task) {
         const braid::completion_hint goes_on{[](void* data, completion_id) {

@@ -741,7 +741,8 @@ TEST_P(Completion, HoldsNoThread) {
     });
     s.wait(all);
     outside.join();
-    EXPECT_EQ(s.statistics().reserves_started, 0U);
+    // One when this thread is woken for a child that is gone, and sees the next one.
+    EXPECT_LE(s.statistics().reserves_started, 1U);
     expect_all_settled(s);
 }
 

@@ -207,14 +207,15 @@ TEST_P(Safepoint, ACancelledHolderDoesNotRunAndItsCaptureIsDestroyed) {
 
 TEST_P(Safepoint, NobodyOutsideMakesATaskMeanwhile) {
     braid::scheduler s(options());
-    std::atomic<bool> stop{false}, resting{false};
+    std::atomic<bool> stop{false};
+    std::atomic<int> resting{0};  // the number of the rest, from 1 on, or 0
     std::atomic<int> made{0}, made_within{0};
     std::atomic<std::uint64_t> ran{0};
     std::vector<std::thread> outside;
     for (int i = 0; i < 3; ++i) {
         outside.emplace_back([&, i] {
             while (!stop) {
-                const bool before = resting;
+                const int before = resting;
                 bool went = true;
                 if (i == 0) {
                     went = s.try_post(
@@ -223,21 +224,21 @@ TEST_P(Safepoint, NobodyOutsideMakesATaskMeanwhile) {
                     s.post([&] { ++ran; });
                 }
                 made += went;
-                made_within += went && before && resting;
+                made_within += went && before != 0 && resting == before;
             }
         });
     }
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 1; round <= 20; ++round) {
         const int seen = made;
         braid_test::until([&] { return made > seen + 10; });
         {
             braid::safepoint rest(s, braid::seconds(20));
             ASSERT_TRUE(rest.reached());
-            resting = true;
+            resting = round;
             const std::uint64_t before = ran;
             EXPECT_TRUE(holders(rest).empty());
             EXPECT_EQ(ran, before);
-            resting = false;
+            resting = 0;
         }
     }
     stop = true;

@@ -12,6 +12,9 @@ using braid_test::door;
 
 BRAID_SCHEDULER_TEST(Shutdown);
 
+// A thread that was joined is listed for a moment longer, so a count may have one of the test
+// before this in it. What is left behind for good is for the fixture to find.
+
 TEST_P(Shutdown, CreatePushDestroyRunsEverythingEachTime) {
     // H8, S2: there was no shutdown; leftovers died after the join, or raced with the destructor.
     const std::size_t rounds = GetParam() > 8 ? 10 : braid_test::scaled(200);
@@ -189,7 +192,7 @@ TEST_P(Shutdown, DestructionFromATaskOfItsOwnEndsEverything) {
         braid_test::until([&] { return gone.load(); });
         // The rest of the teardown is on a thread of its own.
         braid_test::until(
-            [&] { return memory_.live == 0 && braid_test::thread_count() == threads; });
+            [&] { return memory_.live == 0 && braid_test::thread_count() <= threads; });
     }
     EXPECT_EQ(ran, rounds * 10);
 }
@@ -209,7 +212,7 @@ TEST_P(Shutdown, DestructionFromATaskThatWaitsUntilItsPostHasReturnedTouchesNoth
         }));
         posted->set();
         braid_test::until(
-            [&] { return memory_.live == 0 && braid_test::thread_count() == threads; });
+            [&] { return memory_.live == 0 && braid_test::thread_count() <= threads; });
     }
 }
 
@@ -231,7 +234,7 @@ TEST_P(Shutdown, DestructionFromAWorkersTaskLetsTheOwnerOutOfItsWaitFirst) {
         spawned.open();
         s->wait(end, braid::help::none);
         braid_test::until(
-            [&] { return memory_.live == 0 && braid_test::thread_count() == threads; });
+            [&] { return memory_.live == 0 && braid_test::thread_count() <= threads; });
     }
 }
 
@@ -276,8 +279,7 @@ TEST_P(Shutdown, LeavesTheThreadCountFlat) {
         braid::scheduler s(options());
         s.wait(s.spawn([](braid::task_context& task) { task.wait(task.spawn([] {})); }));
     }
-    // A joined thread may be listed for a moment longer.
-    braid_test::until([&] { return braid_test::thread_count() == before; });
+    braid_test::until([&] { return braid_test::thread_count() <= before; });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <braid/frame/next_frame.hpp>
 
 #include "scheduler_test.hpp"
+#include "work_until.hpp"
 
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace {
 
 using braid::co;
 using braid::future;
+using braid_test::work_until;
 
 class NextFrame : public braid_test::scheduler_test {};
 INSTANTIATE_TEST_SUITE_P(Workers, NextFrame, testing::ValuesIn(braid_test::worker_counts()),
@@ -22,30 +24,18 @@ TEST_P(NextFrame, GoesOnOnceInEachFrame) {
     braid::frame_stage stage(loop, {.name = "stage"});
     stage.add([](const braid::frame_context&) {});
     constexpr int frames = 20;
-    std::atomic<int> waiting{0};
     std::vector<std::uint64_t> seen;
     const auto follows = [&]() -> co<> {
         for (int i = 0; i < frames; ++i) {
-            ++waiting;
             seen.push_back(co_await braid::next_frame(loop));
         }
     };
     future<void> f = braid::co_spawn(s, {}, follows());
-    for (int i = 1; i <= frames; ++i) {
-        // The completion is open a moment after it counted.
-        while (waiting < i || s.open_completions(nullptr, 0) == 0) {
-            braid::event never(s);
-            s.do_work_while_waiting_for(never, braid::microseconds(50));
-        }
-        while (seen.size() < static_cast<std::size_t>(i)) {
-            loop.advance();
-            if (i < frames) break;
-            braid::event never(s);
-            s.do_work_while_waiting_for(never, braid::microseconds(50));
-            if (f.ready()) break;
-        }
+    for (unsigned i = 1; i <= frames; ++i) {
+        // From its suspension on it is in the loop's list; its completion is open before that.
+        work_until(s, [&] { return s.statistics().suspensions == i; });
+        loop.advance();
     }
-    while (!f.ready()) loop.advance();
     f.get();
     loop.finish();
     ASSERT_EQ(seen.size(), static_cast<std::size_t>(frames));
@@ -61,10 +51,8 @@ TEST_P(NextFrame, OfALoopThatEndsIsZero) {
             co_return co_await braid::next_frame(of);
         };
         f = braid::co_spawn(s, {}, waits(loop));
-        while (s.open_completions(nullptr, 0) == 0) {
-            braid::event never(s);
-            s.do_work_while_waiting_for(never, braid::microseconds(50));
-        }
+        // The end of the loop releases what is in its list.
+        work_until(s, [&] { return s.statistics().suspensions == 1; });
     }
     EXPECT_EQ(f.get(), 0U);
     expect_all_ended(s);
@@ -76,10 +64,7 @@ TEST_P(NextFrame, IsCancelledAtOnce) {
     braid::scope level(s);
     const auto waits = [](braid::frame_loop& of) -> co<> { co_await braid::next_frame(of); };
     future<void> f = braid::co_spawn(s, {.within = &level}, waits(loop));
-    while (s.open_completions(nullptr, 0) == 0) {
-        braid::event never(s);
-        s.do_work_while_waiting_for(never, braid::microseconds(50));
-    }
+    work_until(s, [&] { return s.open_completions(nullptr, 0) != 0; });
     level.cancel();
     EXPECT_THROW(f.get(), braid::task_cancelled);
     try {

@@ -72,7 +72,8 @@ struct frozen_frame {
             (frozen == plan::first_until_after ? after_has_run : second_has_begun).wait();
         }
         if (call == 2 && frozen == plan::second_until_first) first_has_published.wait();
-        if (throws[call - 1]) throw std::runtime_error(call == 1 ? "first" : "second");
+        if (call <= throws.size() && throws[call - 1])
+            throw std::runtime_error(call == 1 ? "first" : "second");
         return static_cast<int>(10 * run + call);
     }
     void prepare(plan p) {
