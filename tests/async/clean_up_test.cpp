@@ -219,7 +219,7 @@ TEST_P(CleanUp, ThatTakesLongIsNamedByTheShutdown) {
     const way& event = ways[4];
     auto f = braid::co_spawn(s, {.name = "saves", .within = &level},
                              cleans_up(w, event, {}, [&level] { level.cancel(); }));
-    until(s, [&] { return w.cleans.load(); });
+    until(s, [&] { return w.cleans && s.open_completions(nullptr, 0) == 1; });
     std::thread ends([&] { s.shut_down(braid::shutdown::discard); });
     until(s, [&] { return notes_.count(&braid_test::recorder::log, "of task 'saves'") != 0; });
     release_and_end(w, event, f);

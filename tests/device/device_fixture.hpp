@@ -46,6 +46,19 @@ inline constexpr device::kernel increment{"increment", &increment_group};
 inline void nothing_group(const device::group&) {}
 inline constexpr device::kernel nothing{"nothing", &nothing_group};
 
+/// The two kernels below end when the test lets them: in the task that submits them, as the only
+/// thread may run them where it waits.
+inline std::atomic<bool> may_end{false};
+inline void late_group(const device::group&) {
+    until([] { return may_end.load(); });
+}
+inline void late_increment_group(const device::group& g) {
+    late_group(g);
+    increment_group(g);
+}
+inline constexpr device::kernel ends_late{"ends late", &late_group};
+inline constexpr device::kernel increments_late{"increments late", &late_increment_group};
+
 #if BRAID_HAS_EXCEPTIONS
 inline void throwing_group(const device::group&) { throw std::runtime_error("the kernel threw"); }
 inline constexpr device::kernel throwing{"throwing", &throwing_group};

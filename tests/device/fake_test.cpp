@@ -241,17 +241,21 @@ TEST_P(DeviceFake, WhatComesAfterOneThatHasFailedAlreadyFailsToo) {
 /// The names are text of the program, and no format.
 TEST_P(DeviceFake, AFailureNamesTheKernelsWhateverTheirNamesAre) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(50), .loss = 1});
+    device::fake one(s, {.latency = milliseconds(1), .loss = 1});
     const device::kernel first{"100%s %n", &nothing_group}, second{"50%d", &nothing_group};
     device::ticket of_first;
+    braid::completion_id keeps_it_open;  // its failure is kept for as long as its task is open
     std::atomic<bool> submitted{false};
     braid::future<void> before = s.async([&](task_context& t) {
         of_first = one.submit(t, {.kernel = first});
+        keeps_it_open = t.defer();
         submitted = true;
     });
     work_until(s, [&] { return submitted.load(); });
-    braid::future<void> after =
-        s.async([&](task_context& t) { one.submit(t, {.kernel = second, .after = {of_first}}); });
+    braid::future<void> after = s.async([&](task_context& t) {
+        one.submit(t, {.kernel = second, .after = {of_first}});
+        s.complete(keeps_it_open);
+    });
     EXPECT_NE(code_of(std::move(before)), 0);
     std::string said;
     try {

@@ -182,13 +182,15 @@ TEST_P(DeviceProcessor, ToComeAfterAStaleTicketIsToComeAfterNothing) {
 
 TEST_P(DeviceProcessor, ATicketOfAnotherProcessorSaysWhetherItHasEnded) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(200)});
+    device::fake one(s, {.latency = milliseconds(1)});
     device::cpu other(s);
     bool before = true;
     ticket made;
+    may_end = false;
     s.wait(s.spawn([&](task_context& t) {
-        made = one.submit(t, {.kernel = nothing});
+        made = one.submit(t, {.kernel = ends_late});
         before = other.ended(made);
+        may_end = true;
     }));
     EXPECT_FALSE(before);
     EXPECT_TRUE(other.ended(made));
@@ -196,11 +198,12 @@ TEST_P(DeviceProcessor, ATicketOfAnotherProcessorSaysWhetherItHasEnded) {
 
 TEST_P(DeviceProcessor, AnOrderByWayOfAnotherProcessorIsNotSeenAndTheSentenceSaysTheCure) {
     braid::scheduler s(options());
-    device::fake gpu(s, {.latency = milliseconds(200)});
+    device::fake gpu(s, {.latency = milliseconds(1)});
     device::cpu cpu(s);
     const device::buffer b = gpu.buffer({.name = "mesh", .bytes = 64});
-    const device::kernel writes{"writes", &increment_group}, between{"between", &nothing_group},
-        reads{"reads", &nothing_group};
+    may_end = false;
+    const device::kernel writes{"writes", &late_increment_group},
+        between{"between", &nothing_group}, reads{"reads", &nothing_group};
     s.wait(s.spawn([&](task_context& t) {
         const ticket first = gpu.submit(t, {.kernel = writes, .writes = {b}});
         const ticket second = cpu.submit(t, {.kernel = between, .after = {first}});
@@ -214,6 +217,7 @@ TEST_P(DeviceProcessor, AnOrderByWayOfAnotherProcessorIsNotSeenAndTheSentenceSay
         // Where no other processor is named, there is no word of one.
         EXPECT_FALSE(gpu.submit(t, {.kernel = reads, .reads = {b}}));
         EXPECT_EQ(notes_.count(&recorder::misuse, "another processor"), 1U);
+        may_end = true;
     }));
     EXPECT_EQ(gpu.report().completed, 2U);
     expect_account(gpu.report());
@@ -221,11 +225,14 @@ TEST_P(DeviceProcessor, AnOrderByWayOfAnotherProcessorIsNotSeenAndTheSentenceSay
 
 TEST_P(DeviceProcessor, MoreThanMaxInFlightWaitsInTheQueueByPriority) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(50)}, {.max_in_flight = 1});
+    device::fake one(s, {.latency = milliseconds(1)}, {.max_in_flight = 1});
     static std::vector<std::uint32_t> order;  // one at a time writes it
     order.clear();
-    const device::kernel note{
-        "note", [](const device::group& g) { order.push_back(g.constants<std::uint32_t>()); }};
+    may_end = false;
+    const device::kernel note{"note", [](const device::group& g) {
+                                  until([] { return may_end.load(); });
+                                  order.push_back(g.constants<std::uint32_t>());
+                              }};
     s.wait(s.spawn([&](task_context& t) {
         const auto submit = [&](std::uint32_t n, braid::priority_level level) {
             one.submit(t, {.kernel = note, .constants = device::bytes_of(n), .priority = level});
@@ -235,6 +242,7 @@ TEST_P(DeviceProcessor, MoreThanMaxInFlightWaitsInTheQueueByPriority) {
         submit(2, braid::priority_level::normal);
         submit(3, braid::priority_level::high);
         submit(4, braid::priority_level::high);
+        may_end = true;
     }));
     EXPECT_EQ(order, (std::vector<std::uint32_t>{0, 3, 4, 2, 1}));
     EXPECT_EQ(one.report().most_in_flight, 1U);
@@ -361,10 +369,12 @@ TEST_P(DeviceProcessor, EndsOfRangesAreAccepted) {
 
 TEST_P(DeviceProcessor, UsersOfOneBufferWithoutOrderAreRefusedByName) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(100)});
+    device::fake one(s, {.latency = milliseconds(1)});
     const device::buffer b = one.buffer({.name = "shared", .bytes = 64});
+    may_end = false;
+    const device::kernel late{"increment", &late_increment_group};
     s.wait(s.spawn([&](task_context& t) {
-        const ticket first = one.submit(t, {.kernel = increment, .writes = {b}});
+        const ticket first = one.submit(t, {.kernel = late, .writes = {b}});
         EXPECT_TRUE(first);
         EXPECT_FALSE(one.submit(t, {.kernel = nothing, .reads = {b}}));
         EXPECT_EQ(notes_.count(&recorder::misuse, "'nothing' and 'increment' use one buffer"), 1U);
@@ -385,6 +395,7 @@ TEST_P(DeviceProcessor, UsersOfOneBufferWithoutOrderAreRefusedByName) {
         // By way of others, and in parts that nobody else uses.
         EXPECT_TRUE(one.submit(
             t, {.kernel = nothing, .reads = {device::buffer_range{b, 0, 4}}, .after = {part}}));
+        may_end = true;
     }));
     EXPECT_EQ(one.map<std::uint32_t>(b)[3], 2U);
     expect_account(one.report());
@@ -392,11 +403,13 @@ TEST_P(DeviceProcessor, UsersOfOneBufferWithoutOrderAreRefusedByName) {
 
 TEST_P(DeviceProcessor, AnOrderIsFoundInALatticeOfManyWays) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(200)});
+    device::fake one(s, {.latency = milliseconds(1)});
     const device::buffer b = one.buffer({.name = "shared", .bytes = 8});
     braid::scope level(s);
+    may_end = false;
+    const device::kernel late{"increment", &late_increment_group};
     braid::future<void> task = s.async({.within = &level}, [&](task_context& t) {
-        one.submit(t, {.kernel = increment, .writes = {b}});
+        one.submit(t, {.kernel = late, .writes = {b}});
         // 2^40 ways lead back to the first row.
         ticket row[2];
         for (int depth = 0; depth < 40; ++depth) {
@@ -407,30 +420,23 @@ TEST_P(DeviceProcessor, AnOrderIsFoundInALatticeOfManyWays) {
         }
         EXPECT_FALSE(one.submit(t, {.kernel = nothing, .reads = {b}, .after = {row[0], row[1]}}));
         level.cancel();  // what is queued ends at once
+        may_end = true;
     });
     code_of(std::move(task));
     level.wait();
     EXPECT_EQ(notes_.count(&recorder::misuse, "'nothing' and 'increment' use one buffer"), 1U);
 }
 
-/// Increments when the test lets it.
-std::atomic<bool> may_increment{false};
-void late_group(const device::group& g) {
-    braid_test::until([] { return may_increment.load(); });
-    increment_group(g);
-}
-constexpr device::kernel increments_late{"increments late", &late_group};
-
 TEST_P(DeviceProcessor, ABufferInUseCannotBeMapped) {
     braid::scheduler s(options());
     device::fake one(s, {.latency = milliseconds(1)});
     const device::buffer b = one.buffer({.name = "in use", .bytes = 8});
-    may_increment = false;
+    may_end = false;
     s.wait(s.spawn([&](task_context& t) {
         one.submit(t, {.kernel = increments_late, .writes = {b}});
         EXPECT_TRUE(one.map<std::uint32_t>(b).empty());
         EXPECT_TRUE(one.release(b));  // its memory stays until then
-        may_increment = true;
+        may_end = true;
     }));
     EXPECT_EQ(notes_.count(&recorder::misuse, "a submission uses buffer 'in use'"), 1U);
     EXPECT_EQ(one.report().buffer_bytes, 0U);
@@ -449,13 +455,13 @@ TEST_P(DeviceProcessor, ImportedMemoryIsABufferThatStaysWithTheProgram) {
     device::fake one(s, {.latency = milliseconds(1)});
     const device::buffer b = one.import_buffer({.name = "level", .memory = bytes});
     EXPECT_EQ(one.map<std::uint32_t>(b).data(), memory.data());
-    may_increment = false;
+    may_end = false;
     s.wait(s.spawn([&](task_context& t) {
         const ticket first = one.submit(t, {.kernel = increments_late, .writes = {b}});
         EXPECT_TRUE(one.map<std::uint32_t>(b).empty());
         EXPECT_FALSE(one.submit(t, {.kernel = increment, .writes = {b}}));
         one.submit(t, {.kernel = increment, .writes = {b}, .after = {first}});
-        may_increment = true;
+        may_end = true;
     }));
     EXPECT_EQ(memory, std::vector<std::uint32_t>(16, 9));
     EXPECT_EQ(notes_.count(&recorder::misuse, "a submission uses buffer 'level'"), 1U);
@@ -508,41 +514,39 @@ TEST_P(DeviceProcessor, TheDeadlineEndsTheTaskAndNotTheWork) {
 
 TEST_P(DeviceProcessor, ACancelledScopeEndsWhatIsQueuedAndWaitsForTheRest) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(100)}, {.max_in_flight = 2});
-    std::atomic<unsigned> submitted{0};
+    device::fake one(s, {.latency = milliseconds(1)}, {.max_in_flight = 2});
+    may_end = false;
     {
         braid::scope level(s);
         braid::future<void> task = s.async({.within = &level}, [&](task_context& t) {
-            for (int i = 0; i < 6; ++i) one.submit(t, {.kernel = nothing});
-            submitted = 6;
+            for (int i = 0; i < 6; ++i) one.submit(t, {.kernel = ends_late});
+            level.cancel();
+            may_end = true;
         });
-        work_until(s, [&] { return submitted != 0; });
-        level.cancel();
         EXPECT_EQ(code_of(std::move(task)), -1);
         level.wait();
     }
     const device::processor_report r = one.report();
-    EXPECT_GE(r.cancelled, 1U);
+    EXPECT_GE(r.cancelled, 4U);
     EXPECT_EQ(r.completed + r.cancelled, 6U);
     expect_account(r);
 }
 
 TEST_P(DeviceProcessor, ACancelledChainIsCancelledAndDoesNotFail) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(50)}, {.max_in_flight = 1});
+    device::fake one(s, {.latency = milliseconds(1)}, {.max_in_flight = 1});
     braid::scope level(s);
-    std::atomic<bool> submitted{false};
+    may_end = false;
     braid::future<void> task = s.async({.within = &level}, [&](task_context& t) {
         ticket last;
-        for (int i = 0; i < 8; ++i) last = one.submit(t, {.kernel = nothing, .after = {last}});
-        submitted = true;
+        for (int i = 0; i < 8; ++i) last = one.submit(t, {.kernel = ends_late, .after = {last}});
+        level.cancel();
+        may_end = true;
     });
-    work_until(s, [&] { return submitted.load(); });
-    level.cancel();
     EXPECT_EQ(code_of(std::move(task)), -1);
     level.wait();
     EXPECT_EQ(one.report().failed, 0U);
-    EXPECT_GE(one.report().cancelled, 6U);
+    EXPECT_GE(one.report().cancelled, 7U);
     expect_account(one.report());
 }
 

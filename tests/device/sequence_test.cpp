@@ -166,15 +166,17 @@ TEST_P(DeviceSequence, IsSubmittedAgainWithoutAnAllocation) {
 
 TEST_P(DeviceSequence, InFlightItIsNeitherChangedNorSubmittedAgain) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(100)});
+    device::fake one(s, {.latency = milliseconds(1)});
     std::uint32_t number = 0;
     device::sequence all(one, "in flight");
-    EXPECT_TRUE(all.add({.kernel = increment, .writes = {std::span(&number, 1)}}));
+    may_end = false;
+    EXPECT_TRUE(all.add({.kernel = increments_late, .writes = {std::span(&number, 1)}}));
     s.wait(s.spawn([&](task_context& t) {
         EXPECT_TRUE(one.submit(t, all));
         EXPECT_FALSE(one.submit(t, all));
         EXPECT_FALSE(all.add({.kernel = nothing}));
         EXPECT_FALSE(all.clear());
+        may_end = true;
     }));
     EXPECT_EQ(notes_.count(&recorder::misuse, "'in flight' is submitted again before it has ended"),
               1U);
@@ -188,12 +190,17 @@ TEST_P(DeviceSequence, DestroyedInFlightItIsReportedAndStaysUntilThen) {
     braid::scheduler s(options());
     std::uint32_t number = 0;
     {
-        device::fake one(s, {.latency = milliseconds(50)});
+        device::fake one(s, {.latency = milliseconds(1)});
+        may_end = false;
         s.wait(s.spawn([&](task_context& t) {
-            device::sequence all(one);
-            EXPECT_TRUE(all.add({.kernel = increment, .writes = {std::span(&number, 1)}}));
-            EXPECT_TRUE(all.add({.kernel = increment, .writes = {std::span(&number, 1)}}));
-            one.submit(t, all);
+            {
+                device::sequence all(one);
+                const device::output numbers = std::span(&number, 1);
+                EXPECT_TRUE(all.add({.kernel = increments_late, .writes = {numbers}}));
+                EXPECT_TRUE(all.add({.kernel = increment, .writes = {numbers}}));
+                one.submit(t, all);
+            }
+            may_end = true;
         }));
         EXPECT_EQ(number, 2U);
     }
@@ -214,12 +221,13 @@ TEST_P(DeviceSequence, ThatOutlivesItsProcessorIsEmpty) {
 
 TEST_P(DeviceSequence, ItsBuffersAreThoseOfASubmission) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(100)});
+    device::fake one(s, {.latency = milliseconds(1)});
     const device::buffer b = one.buffer({.name = "b", .bytes = 64});
     device::sequence writes(one, "writes"), reads(one, "reads");
+    may_end = false;
     for (std::size_t i = 0; i < 16; ++i) {
         EXPECT_TRUE(
-            writes.add({.kernel = increment, .writes = {device::buffer_range{b, 4 * i, 4}}}));
+            writes.add({.kernel = increments_late, .writes = {device::buffer_range{b, 4 * i, 4}}}));
     }
     EXPECT_EQ(writes.phases(), 1U);
     EXPECT_TRUE(reads.add({.kernel = nothing, .reads = {device::buffer_range{b, 60, 4}}}));
@@ -228,6 +236,7 @@ TEST_P(DeviceSequence, ItsBuffersAreThoseOfASubmission) {
         EXPECT_FALSE(one.submit(t, reads));  // without order
         EXPECT_TRUE(one.submit(t, reads, {.after = {first}}));
         EXPECT_TRUE(one.map<std::uint32_t>(b).empty());
+        may_end = true;
     }));
     EXPECT_TRUE(one.release(b));
     EXPECT_EQ(notes_.count(&recorder::misuse, "'reads' and 'writes' use one buffer"), 1U);

@@ -2,8 +2,9 @@
 #include <braid/braid.hpp>
 
 int main() {
-    braid::scheduler first({.name = "first", .workers = 1});
-    braid::scheduler second({.name = "second", .workers = 0});
+    // A task is also long when its thread loses its core, and would be named beside the sentences.
+    braid::scheduler first({.name = "first", .workers = 1, .long_task = {}});
+    braid::scheduler second({.name = "second", .workers = 0, .long_task = {}});
     for (int i = 0; i < 100; ++i) {
         first.wait(first.spawn({.name = "recorded"}, [] {}));
         second.wait(second.spawn({.name = "not recorded"}, [] {}));

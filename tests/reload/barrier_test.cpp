@@ -57,15 +57,14 @@ public:
         modules.check_now();
         return modules.at_frame_boundary();
     }
-    /// Where something holds the code for longer than its patience. A busy machine may keep a
-    /// thread from coming to rest within that, which is said first; then it is tried again.
-    reload::outcome take_held(const std::string& name) {
-        reload::outcome went = take(name);
-        while (!went || std::strstr(went.text(), "did not come to rest") != nullptr) {
+    /// Takes the file. A busy machine may keep a thread from coming to rest within the host's
+    /// patience, which is said first; then the same file is tried again.
+    reload::outcome take_patiently() {
+        for (;;) {
             modules.check_now();
-            went = modules.at_frame_boundary();
+            reload::outcome went = modules.at_frame_boundary();
+            if (went && std::strstr(went.text(), "did not come to rest") == nullptr) return went;
         }
-        return went;
     }
 
     braid::scheduler& scheduler;
@@ -128,15 +127,15 @@ TEST_P(ReloadBarrier, ATaskThatCannotRunRefusesTheNewCodeByItsNameAndPlace) {
         held = s.spawn({.name = "load level", .after = {gate.id()}}, [=] { function(data); });
     };
     host.keep(host.own, counter);
-    expect_refused(host.take_held("holder_2"),
+    host.put("holder_2");
+    expect_refused(host.take_patiently(),
                    "its code is held by task 'load level' (world::run at holder.cpp:");
     EXPECT_EQ(host.value(), 1);
     EXPECT_FALSE(host.modules.at_frame_boundary()) << "said twice";
     gate.finish();
     s.wait(held);
     EXPECT_EQ(counter, 1);
-    host.modules.check_now();  // the same file is looked at again
-    EXPECT_EQ(host.modules.at_frame_boundary().loaded(), 1u);
+    EXPECT_EQ(host.take_patiently().loaded(), 1u);
     EXPECT_EQ(host.value(), 2);
 }
 
@@ -171,14 +170,14 @@ TEST_P(ReloadBarrier, AThreadThatWaitsWithinTheCodeIsNamed) {
     const braid::task_id body = s.spawn([&] { result = host.wait_within(host.own); });
     std::thread outside([&] { s.wait(body); });
     until([&] { return inside.load(); });
-    const reload::outcome went = host.take_held("holder_2");
+    host.put("holder_2");
+    const reload::outcome went = host.take_patiently();
     expect_refused(went, "stack of thread '");
     expect_sentence(went, "(world::wait_within at holder.cpp:");
     gate.finish();
     outside.join();
     EXPECT_EQ(result, 1);
-    host.modules.check_now();
-    EXPECT_EQ(host.modules.at_frame_boundary().loaded(), 1u);
+    EXPECT_EQ(host.take_patiently().loaded(), 1u);
 }
 
 TEST_P(ReloadBarrier, AGraphThatHoldsTheCodeRefusesAtOnceUntilItIsBuiltAnew) {
@@ -229,8 +228,7 @@ TEST_P(ReloadBarrier, AThreadThatDoesNotComeToRestIsNamed) {
     expect_refused(host.take("holder_2"), " did not come to rest in time");
     stop = true;
     s.wait(endless);
-    host.modules.check_now();
-    EXPECT_EQ(host.modules.at_frame_boundary().loaded(), 1u);
+    EXPECT_EQ(host.take_patiently().loaded(), 1u);
 }
 
 TEST_P(ReloadBarrier, AReloadedThatThrowsIsReportedAndTheNewCodeRuns) {

@@ -40,6 +40,15 @@ protected:
             std::this_thread::yield();
         }
     }
+    /// Frames until there is a child. One is not begun while a thread is still about to rest.
+    void begin_to_try(const std::string& name) {
+        put(name);
+        modules->check_now();
+        while (waitpid(-1, nullptr, WNOHANG) != 0) {
+            EXPECT_FALSE(modules->at_frame_boundary());
+            std::this_thread::yield();
+        }
+    }
     reload::outcome try_build(const std::string& name) {
         put(name);
         modules->check_now();
@@ -203,10 +212,7 @@ TEST_F(ReloadTrial, ItsTasksRunOnASchedulerOfItsOwn) {
 
 TEST_F(ReloadTrial, ANewerFileEndsATrialThatGoesOn) {
     try_steps(braid::seconds(100));
-    put("tried_hangs");
-    modules->check_now();
-    EXPECT_FALSE(modules->at_frame_boundary());
-    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), 0) << "there is a child";
+    begin_to_try("tried_hangs");
     const reload::outcome went = try_build("tried_rule");
     EXPECT_EQ(went.loaded(), 1u) << went.text();
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
@@ -214,9 +220,7 @@ TEST_F(ReloadTrial, ANewerFileEndsATrialThatGoesOn) {
 
 TEST_F(ReloadTrial, AFileThatIsTakenBackEndsATrialThatGoesOn) {
     try_steps(braid::seconds(100));
-    put("tried_hangs");
-    modules->check_now();
-    EXPECT_FALSE(modules->at_frame_boundary());
+    begin_to_try("tried_hangs");
     put("tried_good");
     modules->check_now();
     EXPECT_FALSE(modules->at_frame_boundary());
@@ -225,9 +229,7 @@ TEST_F(ReloadTrial, AFileThatIsTakenBackEndsATrialThatGoesOn) {
 
 TEST_F(ReloadTrial, TheChildEndsWithTheModulesObject) {
     try_steps(braid::seconds(100));
-    put("tried_hangs");
-    modules->check_now();
-    EXPECT_FALSE(modules->at_frame_boundary());
+    begin_to_try("tried_hangs");
     step.reset();
     state.reset();
     modules.reset();
@@ -285,7 +287,8 @@ TEST_F(ReloadTrial, WithoutAProcessForItTheCodeIsRefusedAndTakenLater) {
     modules->check_now();
     const rlimit none{0, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-    const reload::outcome went = modules->at_frame_boundary();
+    reload::outcome went;
+    while (!went) went = modules->at_frame_boundary();
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
     EXPECT_EQ(went.refused(), 1u);
     expect_sentence(went, "there was no process for its trial: Too many open files");
