@@ -43,7 +43,7 @@ for file in FILES:
 
 for fault, word in (("crash", "crashed"), ("hang", "too long"), ("silent", "too long"),
                     ("memory", "memory"), ("garbage", "broken"), ("cut", "broken")):
-    # Only for what never ends: the others may take long on a busy machine.
+    # Two seconds only for what never ends: on a busy machine the others may take longer.
     seconds = "2" if word == "too long" else "300"
     expect_refusal(f"importer with fault {fault}", word, "--import-fault", fault,
                    "--import-seconds", seconds)

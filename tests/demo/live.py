@@ -46,8 +46,8 @@ def join(url):
 
 def main():
     folder = scratch_folder()
-    # At so few frames a second it goes on for seconds, however late this page joins.
     file = folder / "both.braid"
+    # Three seconds at least, so that the page joins in time.
     with subprocess.Popen([ARENA, "--headless", "--frames", "30", "--characters", "60", "--width",
                            "640", "--height", "360", "--workers", "1", "--out", str(folder),
                            "--live", "--capture", str(file), "--fps", "10"],

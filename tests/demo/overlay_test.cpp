@@ -29,9 +29,8 @@ std::string headline_of(const waiting_work& waiting) {
 
 /// One look at the counts may come between two of them.
 void until_it_says(const braid_frames& frames, const char* what) {
-    while (headline_of(frames.waiting()).find(what) == std::string::npos) {
-        std::this_thread::yield();
-    }
+    braid_test::until(
+        [&] { return headline_of(frames.waiting()).find(what) != std::string::npos; });
 }
 
 braid::co<> waits_for(braid::task_id first, braid::event& second) {

@@ -46,8 +46,8 @@ inline constexpr device::kernel increment{"increment", &increment_group};
 inline void nothing_group(const device::group&) {}
 inline constexpr device::kernel nothing{"nothing", &nothing_group};
 
-/// The two kernels below end when the test lets them: in the task that submits them, as the only
-/// thread may run them where it waits.
+/// The two kernels below end when the test lets them. The task that submits them may do so, or a
+/// thread outside, but no thread that waits before: it may be the one that runs them.
 inline std::atomic<bool> may_end{false};
 inline void late_group(const device::group&) {
     until([] { return may_end.load(); });

@@ -230,7 +230,7 @@ TEST_P(DeviceProcessor, MoreThanMaxInFlightWaitsInTheQueueByPriority) {
     order.clear();
     may_end = false;
     const device::kernel note{"note", [](const device::group& g) {
-                                  until([] { return may_end.load(); });
+                                  late_group(g);
                                   order.push_back(g.constants<std::uint32_t>());
                               }};
     s.wait(s.spawn([&](task_context& t) {
@@ -372,12 +372,12 @@ TEST_P(DeviceProcessor, UsersOfOneBufferWithoutOrderAreRefusedByName) {
     device::fake one(s, {.latency = milliseconds(1)});
     const device::buffer b = one.buffer({.name = "shared", .bytes = 64});
     may_end = false;
-    const device::kernel late{"increment", &late_increment_group};
     s.wait(s.spawn([&](task_context& t) {
-        const ticket first = one.submit(t, {.kernel = late, .writes = {b}});
+        const ticket first = one.submit(t, {.kernel = increments_late, .writes = {b}});
         EXPECT_TRUE(first);
         EXPECT_FALSE(one.submit(t, {.kernel = nothing, .reads = {b}}));
-        EXPECT_EQ(notes_.count(&recorder::misuse, "'nothing' and 'increment' use one buffer"), 1U);
+        EXPECT_EQ(notes_.count(&recorder::misuse, "'nothing' and 'increments late' use one buffer"),
+                  1U);
         const ticket second = one.submit(t, {.kernel = nothing, .reads = {b}, .after = {first}});
         EXPECT_TRUE(second);
         // Two that read need no order; one that writes comes after both.
@@ -407,9 +407,8 @@ TEST_P(DeviceProcessor, AnOrderIsFoundInALatticeOfManyWays) {
     const device::buffer b = one.buffer({.name = "shared", .bytes = 8});
     braid::scope level(s);
     may_end = false;
-    const device::kernel late{"increment", &late_increment_group};
     braid::future<void> task = s.async({.within = &level}, [&](task_context& t) {
-        one.submit(t, {.kernel = late, .writes = {b}});
+        one.submit(t, {.kernel = increments_late, .writes = {b}});
         // 2^40 ways lead back to the first row.
         ticket row[2];
         for (int depth = 0; depth < 40; ++depth) {
@@ -424,7 +423,8 @@ TEST_P(DeviceProcessor, AnOrderIsFoundInALatticeOfManyWays) {
     });
     code_of(std::move(task));
     level.wait();
-    EXPECT_EQ(notes_.count(&recorder::misuse, "'nothing' and 'increment' use one buffer"), 1U);
+    EXPECT_EQ(notes_.count(&recorder::misuse, "'nothing' and 'increments late' use one buffer"),
+              1U);
 }
 
 TEST_P(DeviceProcessor, ABufferInUseCannotBeMapped) {
@@ -515,15 +515,21 @@ TEST_P(DeviceProcessor, TheDeadlineEndsTheTaskAndNotTheWork) {
 TEST_P(DeviceProcessor, ACancelledScopeEndsWhatIsQueuedAndWaitsForTheRest) {
     braid::scheduler s(options());
     device::fake one(s, {.latency = milliseconds(1)}, {.max_in_flight = 2});
-    may_end = false;
     {
         braid::scope level(s);
-        braid::future<void> task = s.async({.within = &level}, [&](task_context& t) {
-            for (int i = 0; i < 6; ++i) one.submit(t, {.kernel = ends_late});
+        std::atomic<bool> submitted{false};
+        may_end = false;
+        std::thread outside([&] {
+            until([&] { return submitted.load(); });
             level.cancel();
             may_end = true;
         });
+        braid::future<void> task = s.async({.within = &level}, [&](task_context& t) {
+            for (int i = 0; i < 6; ++i) one.submit(t, {.kernel = ends_late});
+            submitted = true;
+        });
         EXPECT_EQ(code_of(std::move(task)), -1);
+        outside.join();
         level.wait();
     }
     const device::processor_report r = one.report();
@@ -534,19 +540,21 @@ TEST_P(DeviceProcessor, ACancelledScopeEndsWhatIsQueuedAndWaitsForTheRest) {
 
 TEST_P(DeviceProcessor, ACancelledChainIsCancelledAndDoesNotFail) {
     braid::scheduler s(options());
-    device::fake one(s, {.latency = milliseconds(1)}, {.max_in_flight = 1});
+    // The first one hangs until it is asked to end, and takes the others with it.
+    device::fake one(s, {.hang = 1}, {.max_in_flight = 1, .hang_after = hang_limit});
     braid::scope level(s);
-    may_end = false;
+    std::atomic<bool> submitted{false};
     braid::future<void> task = s.async({.within = &level}, [&](task_context& t) {
         ticket last;
-        for (int i = 0; i < 8; ++i) last = one.submit(t, {.kernel = ends_late, .after = {last}});
-        level.cancel();
-        may_end = true;
+        for (int i = 0; i < 8; ++i) last = one.submit(t, {.kernel = nothing, .after = {last}});
+        submitted = true;
     });
+    work_until(s, [&] { return submitted.load(); });
+    level.cancel();
     EXPECT_EQ(code_of(std::move(task)), -1);
     level.wait();
     EXPECT_EQ(one.report().failed, 0U);
-    EXPECT_GE(one.report().cancelled, 7U);
+    EXPECT_EQ(one.report().cancelled, 8U);
     expect_account(one.report());
 }
 

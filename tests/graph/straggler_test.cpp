@@ -72,6 +72,7 @@ struct frozen_frame {
             (frozen == plan::first_until_after ? after_has_run : second_has_begun).wait();
         }
         if (call == 2 && frozen == plan::second_until_first) first_has_published.wait();
+        // Two runs may make three calls.
         if (call <= throws.size() && throws[call - 1])
             throw std::runtime_error(call == 1 ? "first" : "second");
         return static_cast<int>(10 * run + call);

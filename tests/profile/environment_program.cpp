@@ -2,7 +2,7 @@
 #include <braid/braid.hpp>
 
 int main() {
-    // A task is also long when its thread loses its core, and would be named beside the sentences.
+    // No line says that a task took long: one also does when its thread loses its core.
     braid::scheduler first({.name = "first", .workers = 1, .long_task = {}});
     braid::scheduler second({.name = "second", .workers = 0, .long_task = {}});
     for (int i = 0; i < 100; ++i) {

@@ -112,7 +112,8 @@ TEST(ThreadsWake, WhereTheProgramPutThem) {
     cpu_set_t mine;
     CPU_ZERO(&mine);
     CPU_SET(static_cast<unsigned>(here.core()), &mine);
-    // One that sees the first task before it sleeps may be put elsewhere after it was put here.
+    // A worker that is not asleep yet may see the first task by itself, and the thread that wakes
+    // it then puts it elsewhere when the task has put it here.
     braid_test::until([&] { return s.statistics(s.worker_thread(0).seat).parks != 0; });
     affinity(&mine);
     for (int i = 0; i < 20; ++i) {
