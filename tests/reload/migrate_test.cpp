@@ -1,6 +1,10 @@
 // Plain structs, arrays, spans and pointers between them.
 #include "migrate_test.hpp"
 
+#include <fstream>
+#include <memory>
+#include <sstream>
+
 namespace before {
 
 enum class mood { calm, angry, afraid };
@@ -276,6 +280,37 @@ TEST_F(ReloadMigrate, APointerOutsideToATypeThatChangesIsRefused) {
 TEST_F(ReloadMigrate, AnArenaWithoutChangesIsLeftAlone) {
     arena->root<after::place>("place").x = 3;
     EXPECT_FALSE(make_plan().moves);
+}
+
+/// The flags that the kernel shows for the mapping in which `address` lies: "rd wr … hg".
+std::string flags_of_mapping(const void* address) {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    std::ifstream smaps("/proc/self/smaps");
+    bool inside = false;
+    for (std::string line; std::getline(smaps, line);) {
+        std::uintptr_t begin = 0, end = 0;
+        char dash = 0;
+        std::istringstream words(line);
+        if (words >> std::hex >> begin >> dash >> end && dash == '-') {
+            inside = begin <= at && at < end;
+        } else if (inside && line.starts_with("VmFlags:")) {
+            return line;
+        }
+    }
+    return "";
+}
+
+TEST_F(ReloadMigrate, ALargeStateAsksForLargePages) {
+    constexpr std::size_t bytes = std::size_t{8} << 20;
+    const std::unique_ptr<std::byte[]> own(new std::byte[bytes]);
+    const std::byte* const middle = own.get() + bytes / 2;
+    braid::reload::platform::want_large_pages(own.get(), bytes);
+    if (flags_of_mapping(middle).find(" hg") == std::string::npos) {
+        GTEST_SKIP() << "this kernel has no large pages, or does not show what was asked for";
+    }
+    const std::span<before::item> all =
+        arena->make_array<before::item>(bytes / sizeof(before::item));
+    EXPECT_NE(flags_of_mapping(&all[all.size() / 2]).find(" hg"), std::string::npos);
 }
 
 TEST_F(ReloadMigrate, ARootHasOneType) {

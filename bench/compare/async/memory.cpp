@@ -5,6 +5,7 @@
 #include <braid/async.hpp>
 #include <braid/core/event.hpp>
 #include <braid/core/scheduler.hpp>
+#include <braid/core/scope.hpp>
 #include <braid/core/task_builder.hpp>
 
 #include <malloc.h>
@@ -31,11 +32,23 @@ double resident_bytes() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
+/// What the coroutines of a row wait for: one task, one event, a place in one channel, or the
+/// clock.
 struct crowd {
-    explicit crowd(braid::scheduler& s) : scheduler(s) {}
+    explicit crowd(braid::scheduler& s) : scheduler(s), all(s) {}
+
+    void let_go() {
+        gate.finish();
+        set.set();
+        numbers.close();
+        all.cancel();  // those that sleep
+    }
 
     braid::scheduler& scheduler;
+    braid::scope all;
     braid::task_builder gate = scheduler.begin({}, braid::empty);
+    braid::event set{scheduler};
+    braid::channel<int> numbers{scheduler, {.capacity = 1}};
     std::int64_t to_begin = 0;
     std::int64_t sum = 0;
     std::optional<braid::event> all_began;
@@ -51,14 +64,32 @@ using some_state = std::array<unsigned char, state_bytes>;
     return std::accumulate(s.begin(), s.end(), std::int64_t{0});
 }
 
-/// Its state is alive over the suspension.
+/// Its state is alive over the suspension, which is the await of `Kind` in wait_in().
+template <class Kind>
 braid::co<> waits(crowd& c, std::int64_t n) {
     some_state state;
     fill(state, n);
     if (--c.to_begin == 0) c.all_began->set();
-    co_await c.gate.id();
+    try {
+        co_await Kind::wait_in(c);
+    } catch (const braid::channel_closed&) {
+    } catch (const braid::task_cancelled&) {
+    }
     c.sum += sum_of(state);
 }
+
+struct for_a_task {
+    static auto wait_in(crowd& c) { return c.gate.id(); }
+};
+struct for_an_event {
+    static braid::event& wait_in(crowd& c) { return c.set; }
+};
+struct for_a_number {
+    static auto wait_in(crowd& c) { return c.numbers.pop(); }
+};
+struct for_an_hour {
+    static auto wait_in(crowd&) { return braid::sleep_for(braid::seconds(3600)); }
+};
 
 std::int64_t sum_of_states() {
     std::int64_t sum = 0;
@@ -71,6 +102,7 @@ std::int64_t sum_of_states() {
 }
 
 /// Of each, in bytes, in a process that has never had any; less than 0: the answer was wrong.
+template <class Kind>
 double bytes_of_suspended() {
     constexpr std::int64_t at_once = 1'000;
     braid::scheduler b({.workers = 0});
@@ -81,13 +113,14 @@ double bytes_of_suspended() {
         c.to_begin = at_once;
         c.all_began.emplace(b);
         for (const std::int64_t end = n + at_once; n < end; ++n) {
-            all[static_cast<std::size_t>(n)] = braid::co_spawn(b, {}, waits(c, n));
+            all[static_cast<std::size_t>(n)] =
+                braid::co_spawn(b, {.within = &c.all}, waits<Kind>(c, n));
         }
         b.work_until(*c.all_began);
     }
     const double after = resident_bytes();
-    c.gate.finish();
-    for (braid::future<void>& f : all) f.get();
+    c.let_go();
+    c.all.wait();
     return c.sum == sum_of_states() ? (after - before) / suspended : -1;
 }
 
@@ -110,8 +143,9 @@ double in_a_child(double (*take)()) {
     return value;
 }
 
+template <class Kind>
 double memory_of_suspended() {
-    const double bytes = in_a_child(bytes_of_suspended);
+    const double bytes = in_a_child(bytes_of_suspended<Kind>);
     if (bytes < 0) throw wrong_answer("not every coroutine went on with its state");
     return bytes;
 }
@@ -159,7 +193,13 @@ double allocations(braid::scheduler& b) {
 
 void add_memory(suite& s) {
     s.at("async.memory", "bytes", "resident, for each of 1,000,000 suspended, 100 of them state")
-        .add("braid", [] { return [] { return memory_of_suspended(); }; });
+        .add("braid", [] { return memory_of_suspended<for_a_task>; });
+    s.at("async.memory.event", "bytes", "the same, each of them waits for one event")
+        .add("braid", [] { return memory_of_suspended<for_an_event>; });
+    s.at("async.memory.pop", "bytes", "the same, each of them waits for what one channel brings")
+        .add("braid", [] { return memory_of_suspended<for_a_number>; });
+    s.at("async.memory.sleep", "bytes", "the same, each of them has a timer of its own")
+        .add("braid", [] { return memory_of_suspended<for_an_hour>; });
     s.at("async.allocations", "calls", "of operator new for 100,000 awaits, once it runs")
         .add("braid", [] {
             return

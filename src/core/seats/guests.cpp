@@ -12,23 +12,29 @@ void threads_room::set_guests(seats_seat* spare, seats_seat* post) {
     if (post != nullptr) post->outside_gate = true;
 }
 
-seats_seat* threads_room::take_guest(lease how) {
-    unsigned count = 0;
-    unsigned inside = 0;  // those that only wait do not count: others must get on
-    seats_seat* found = nullptr;
+threads_room::guests_look threads_room::look_at_guests() {
+    guests_look seen;
     for (unsigned i = 0; i < seat_count(); ++i) {
-        seats_seat* w = &seat_at(i);
-        if (w->kind != seat_kind::guest || w == post_seat_ || w == spare_guest_) continue;
-        ++count;
-        if (!w->leased && found == nullptr) found = w;
-        if (w->leased && !w->waits && !w->for_good) ++inside;
+        seats_seat& w = seat_at(i);
+        if (w.kind != seat_kind::guest || &w == post_seat_ || &w == spare_guest_) continue;
+        ++seen.count;
+        if (!w.leased && seen.free == nullptr) seen.free = &w;
+        if (w.leased && !w.waits && !w.for_good) ++seen.inside;
     }
+    return seen;
+}
+
+seats_seat* threads_room::free_guest(const guests_look& seen) {
+    if (seen.free != nullptr) return seen.free;
+    return add_seat(seat_kind::guest, seen.count, "guest");
+}
+
+seats_seat* threads_room::take_guest(lease how) {
+    const guests_look seen = look_at_guests();
     const bool allowed = how == lease::good || how == lease::bodies ||
-                         inside < static_cast<unsigned>(std::max(1, options().guests));
-    if (allowed && found == nullptr) found = add_seat(seat_kind::guest, count, "guest");
-    if (!allowed || found == nullptr) {
-        found = how == lease::call && !spare_guest_->leased ? spare_guest_ : nullptr;
-    }
+                         seen.inside < static_cast<unsigned>(std::max(1, options().guests));
+    seats_seat* found = allowed ? free_guest(seen) : nullptr;
+    if (found == nullptr && how == lease::call && !spare_guest_->leased) found = spare_guest_;
     if (found == nullptr) return nullptr;
     found->leased = true;
     found->spare = found == spare_guest_;
@@ -44,15 +50,7 @@ bool threads_room::is_shut_out() {
 void threads_room::replace_spare(seats_seat& w) {
     const locked lock(without_seat().lock);
     w.spare = false;
-    seats_seat* other = nullptr;
-    unsigned count = 0;
-    for (unsigned i = 0; i < seat_count() && other == nullptr; ++i) {
-        seats_seat* const at = &seat_at(i);
-        if (at->kind != seat_kind::guest || at == post_seat_ || at == spare_guest_) continue;
-        ++count;
-        if (!at->leased) other = at;
-    }
-    if (other == nullptr) other = add_seat(seat_kind::guest, count, "guest");
+    seats_seat* const other = free_guest(look_at_guests());
     if (other == nullptr) return;
     spare_guest_ = other;
     without_seat().returned.notify_all();

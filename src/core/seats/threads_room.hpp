@@ -95,6 +95,15 @@ protected:
     }
 
 private:
+    /// What a walk over the guests' seats finds, but for the spare one and the one of try_post().
+    struct guests_look {
+        seats_seat* free = nullptr;  // the first that is leased to nobody, or null
+        unsigned count = 0;
+        unsigned inside = 0;  // leased by a thread that does not only wait: others must get on
+    };
+    guests_look look_at_guests() BRAID_REQUIRES(without_seat().lock);
+    /// The one that was seen, or a new one. Returns null if there is no memory for it.
+    seats_seat* free_guest(const guests_look& seen) BRAID_REQUIRES(without_seat().lock);
     bool is_shut_out() BRAID_REQUIRES(without_seat().lock);
     void bind_near(seats_seat& w) const;
     [[gnu::noinline]] seats_seat* find_far() const;
