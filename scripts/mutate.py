@@ -31,7 +31,8 @@ MODULES = {
     "frame": "src/frame",
     "fork_join": "include/braid/fork_join",
 }
-# The core's part of joins is told by joins only, and by nodes that join; its doors by who uses them.
+# Only joins, and nodes that join, tell the core's part of joins; those who use its doors tell them.
+# Stable ids of nodes are compared with those of all else.
 ALSO = {
     "src/core/extension.cpp": ("graph", "job_list"),
     "src/core/extension.hpp": ("graph", "job_list"),
@@ -47,8 +48,10 @@ ALSO = {
     "src/core/scheduler.cpp": ("fork_join",),
     "src/core/suspend.cpp": ("async",),
     "src/core/wait/wait_for_branch.cpp": ("fork_join", "graph"),
+    "src/graph/graph_run.cpp": ("core",),
     "src/queue/queue.cpp": ("frame",),
 }
+TESTED = list(dict.fromkeys([*MODULES, *(m for also in ALSO.values() for m in also)]))
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "scripts")
 # What no mutant is in, and gdb, which takes longer than all the rest.
 OPTIONS = ("-DBRAID_BUILD_SAMPLES=OFF", "-DBRAID_BUILD_DEMO=OFF", "-DBRAID_BUILD_TOOLS=OFF",
@@ -429,7 +432,7 @@ def main():
             for at, change in enumerate(drawn[: arguments.count], 1):
                 print(f"{at:4} {change}")
             return 0
-        shop.prepare(MODULES)
+        shop.prepare(TESTED)
         campaign(shop, drawn, arguments.count, arguments.only, results)
     except stopped as error:
         print(f"mutate.sh: {error}.", file=sys.stderr)

@@ -2,6 +2,8 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
+#include <braid/fork_join/join.hpp>
+
 #include <cfenv>
 #include <map>
 
@@ -58,6 +60,8 @@ TEST_P(FloatControl, OfAHelperIsTheCreatorsWhileItHelpsAndItsOwnAfterwards) {
             stop.set();
         });
         s.work_until(stop);
+        EXPECT_EQ(std::fegetround(), FE_UPWARD);
+        braid::fork_join(s, "look", look);
         EXPECT_EQ(std::fegetround(), FE_UPWARD);
     };
     help();                    // a main thread

@@ -65,6 +65,10 @@ TEST_F(Limits, WorkersOutOfRangeCountAsTheNearestAndAreReportedToTheLog) {
     o.workers = 4;
     o.max_workers = 2;
     EXPECT_EQ(braid::scheduler(o).worker_count(), 4U) << "max_workers is workers at least";
+    o.workers = o.max_workers = 0;
+    braid::scheduler none(o);
+    none.set_worker_count(1);
+    EXPECT_EQ(none.worker_count(), 0U) << "0 is no default";
 }
 
 TEST_F(Limits, EachNumberOfASchedulerMayBeAnything) {

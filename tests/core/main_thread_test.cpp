@@ -67,6 +67,17 @@ TEST_P(MainThread, RegisteringTwiceIsAReportedMistake) {
     EXPECT_TRUE(s.this_thread()) << "the first registration stays";
 }
 
+TEST_P(MainThread, AThreadThatHasLeftIsForeign) {
+    braid::scheduler s(options());
+    std::thread([&] {
+        {
+            const braid::main_thread me(s, "render");
+            EXPECT_EQ(s.this_thread(), me.ref());
+        }
+        EXPECT_FALSE(s.this_thread());
+    }).join();
+}
+
 TEST_P(MainThread, ManyComeAndGo) {
     braid::scheduler s(options());
     std::atomic<int> ran{0};

@@ -1,5 +1,6 @@
 // A task has the same id in every run of a program, whatever the schedule: random programs, drawn
 // from one seed, run under many seeds of the chooser.
+#include "core/task/stable_ids.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
 
@@ -363,6 +364,20 @@ TEST_P(StableIds, OfForeignThreadsGoByTheirNamesNotBySeats) {
         return log.seen();
     };
     EXPECT_EQ(run(false), run(true));
+}
+
+TEST(StableIdsOfRoots, ThreadsOfNamesForWhichThereIsNoRoomCountTogether) {
+    constexpr int rows = 63;
+    braid::detail::stable_ids one, other;
+    std::set<std::uint64_t> ids;
+    for (braid::detail::stable_ids* all : {&one, &other}) {
+        for (int i = 0; i < rows; ++i) ids.insert(all->next_root(std::to_string(i).c_str()));
+    }
+    EXPECT_EQ(ids.size(), static_cast<std::size_t>(rows)) << "the same for the same name";
+    const std::uint64_t first = one.next_root("this");
+    EXPECT_EQ(first, other.next_root("that"));
+    EXPECT_EQ(one.next_root("that"), other.next_root("this"));
+    EXPECT_NE(one.next_root("this"), first);
 }
 
 TEST_P(StableIds, AreNotComputedForAnObserverThatDoesNotAsk) {

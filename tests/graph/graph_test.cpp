@@ -3,6 +3,7 @@
 
 #include "misuse.hpp"
 #include "quiet_rounds.hpp"
+#include "refusing_memory.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -511,6 +512,29 @@ TEST_P(Graph, WithoutMemoryNodesAndRunsAreRefused) {
     }
 }
 
+/// One thread, so that a node without predecessors that was added first runs first.
+TEST_P(Graph, AChoiceForWhichThereIsNoMemoryLeavesNoEdge) {
+    braid::scheduler_options o = options();
+    o.workers = 0;
+    braid_test::refusing_memory memory(o.memory);
+    o.memory = memory.hooks();
+    braid::scheduler s(o);
+    braid::graph g(s);
+    std::string order;
+    const auto later = g.add([&order] { order += "later "; });
+    const auto asks = g.add_condition({.name = "asks"}, [&order] {
+        order += "asks ";
+        return 1U;
+    });
+    const auto other = g.add([&order] { order += "other "; });
+    ASSERT_TRUE(g.precede(asks, other));  // edges have room for one more
+    memory.refuse_after(0);
+    EXPECT_FALSE(g.precede_if(asks, 0, later));
+    memory.give_back();
+    g.run_and_wait();
+    EXPECT_EQ(order, "later asks other ");
+}
+
 TEST_P(Graph, ARefusedRunAndWaitSaysSo) {
     braid::scheduler s(options());
     braid::graph g(s);
@@ -585,10 +609,24 @@ TEST_P(Graph, RunsAsAPartOfOtherTasksAndScopes) {
     cancelled.cancel();
     const auto never = g.run({.within = &cancelled});
     cancelled.wait();
-    EXPECT_TRUE(s.done(never));
+    EXPECT_EQ(s.state(never), braid::task_state::cancelled);
     EXPECT_EQ(ran, 4);
     g.run_and_wait();
     EXPECT_EQ(ran, 6);
+}
+
+TEST_P(Graph, AScopeThatIsCancelledMeanwhileFailsTheRun) {
+    braid::scheduler s(options());
+    braid::graph g(s);
+    braid::scope all(s);
+    int ran = 0;
+    const auto a = g.add([&all] { all.cancel(); });
+    const auto b = g.add([&ran] { ++ran; });
+    g.precede(a, b);
+    const auto run = g.run({.within = &all});
+    all.wait();
+    EXPECT_EQ(ran, 0);
+    EXPECT_EQ(s.state(run), braid::task_state::failed) << "a node of it was cancelled";
 }
 
 /// One thread, so that the order is the one of the priorities.

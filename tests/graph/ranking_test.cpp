@@ -82,6 +82,7 @@ TEST(ReadyRanks, TheLowestThatIsThereIsTakenAndOnce) {
 TEST(RankedGraphOnOneThread, OneThreadRunsTheMostUrgentOfTheReadyNodes) {
     braid::scheduler s({.workers = 0});
     braid::graph g(s, "frame");
+    EXPECT_EQ(g.priorities_to_text(), "") << "nothing is ranked";
     g.set_priorities(braid::graph_priorities::critical_path);
     std::string order;
     const auto node = [&](const char* name) {
@@ -100,6 +101,8 @@ TEST(RankedGraphOnOneThread, OneThreadRunsTheMostUrgentOfTheReadyNodes) {
     EXPECT_NE(text.find("4 -> 1: 0.000 ms to the end of the run, 0.000 of its own: a\n"),
               std::string::npos)
         << text;
+    node("e");
+    EXPECT_EQ(g.priorities_to_text(), "") << "ranks are of the run before the edit";
 }
 
 TEST(RankedGraphOnOneThread, ABranchThatTakesLongComesToTheFront) {

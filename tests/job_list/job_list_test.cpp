@@ -273,6 +273,12 @@ TEST_P(JobList, CannotComeAfterOneThatWasNotSubmittedOrItself) {
     b->add(&add_one, &ran);
     EXPECT_FALSE(b->submit({.after = {a}}));
     EXPECT_EQ(reported_.text, "submit the list that this one comes after first");
+    reported_.text.clear();
+    braid::job_list* only_syncs = e.lists.allocate();
+    EXPECT_TRUE(only_syncs->signal() && only_syncs->synchronize());
+    EXPECT_FALSE(b->submit({.after = {only_syncs}}));
+    EXPECT_EQ(reported_.text, "submit the list that this one comes after first");
+    only_syncs->clear();
     EXPECT_FALSE(b->submit({.after = {b}}));
     EXPECT_EQ(reported_.text, "a list cannot come after itself");
     EXPECT_FALSE(b->submit({.after = {elsewhere.allocate()}}));
@@ -282,14 +288,14 @@ TEST_P(JobList, CannotComeAfterOneThatWasNotSubmittedOrItself) {
     EXPECT_FALSE(b->submit({.parallelism = -4}));
     EXPECT_EQ(reported_.text,
               "parallelism is a number of threads, or one of job_submission's names");
-    EXPECT_EQ(reported_.count, 5);
+    EXPECT_EQ(reported_.count, 6);
     EXPECT_EQ(b->size(), 1U);
     a->submit();
     a->wait();
     EXPECT_TRUE(b->submit({.after = {a, nullptr}})) << "collected: it holds nobody back";
     b->wait();
     EXPECT_EQ(ran, 2);
-    EXPECT_EQ(reported_.count, 5);
+    EXPECT_EQ(reported_.count, 6);
 }
 
 TEST_P(JobList, PollingIsEnoughWithoutWorkersAndRunsOneLongJobATime) {

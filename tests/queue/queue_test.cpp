@@ -395,6 +395,19 @@ TEST_P(Queue, ForWhichThereIsNoMemoryIsEmptyAndRefusesEverything) {
     EXPECT_FALSE(ran);
 }
 
+TEST_P(Queue, ForWhichThereIsMemoryInPartGivesThatBack) {
+    braid::scheduler_options o = options();
+    braid_test::refusing_memory memory(o.memory);
+    o.memory = memory.hooks();
+    braid::scheduler s(o);
+    for (int granted = 0; granted < 3; ++granted) {
+        memory.refuse_one_after(granted);
+        const braid::queue q(s, {.name = "part"});
+        EXPECT_EQ(memory.refused(), granted + 1);
+        EXPECT_EQ(s.bytes(braid::memory_tag::queue), 0U) << granted;
+    }
+}
+
 TEST_P(Queue, WorkThatRunsWhileItEndsMayPushMore) {
     braid::scheduler s(options());
     for (const unsigned threads : {0U, 1U}) {
