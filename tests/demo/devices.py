@@ -34,7 +34,8 @@ for kind in kinds:
         moved = seen["bytes_in"] + seen["bytes_out"]
         check(seen["bytes_copied"] == (moved if kind.startswith("local_store") else 0),
               f"{kind} {more}: {seen}")
-        check((seen["losses"] > 0) == (kind == fake), f"{kind} {more}: {seen}")
+        # It is dead after three, and is tried again at the next frame.
+        check(seen["losses"] > 3 if kind == fake else seen["losses"] == 0, f"{kind} {more}: {seen}")
         check(0 < seen["latency_p50_us"] <= seen["latency_p99_us"], f"{kind} {more}: {seen}")
         check(kind == fake or seen["on_cores"] == 0, f"{kind} {more} ran on the cores: {seen}")
 

@@ -138,9 +138,11 @@ void braid_frames::build() {
 
 /// begin of the frame -> what is simulated; what is drawn -> end of the frame.
 void braid_frames::add_rows() {
-    const auto begin = simulating_->add(
-        {.name = "begin of the frame", .never_waits = true},
-        [this](const braid::frame_context& frame) { times(frame.frame).begin_frame(); });
+    const auto begin = simulating_->add({.name = "begin of the frame", .never_waits = true},
+                                        [this](const braid::frame_context& frame) {
+                                            times(frame.frame).begin_frame();
+                                            if (device_) device_->begin_frame();
+                                        });
     for (std::uint32_t row = 0; row < table_.size(); ++row) add_row(row);
     // On this thread's behalf, when all rows of the phase are over.
     const auto simulated = simulating_->add(

@@ -207,6 +207,10 @@ stage_device::stage_device(braid::scheduler& scheduler, const device_wish& wish)
 
 stage_device::~stage_device() = default;
 
+void stage_device::begin_frame() {
+    if (kind_ == device_wish::kind::fake) processor_->revive();
+}
+
 void stage_device::submit(braid::task_context& task, std::size_t number, const kernel& work,
                           game& world) {
     row& r = rows_[number];

@@ -46,6 +46,9 @@ public:
     stage_device(braid::scheduler& scheduler, const device_wish& wish);
     ~stage_device();
 
+    /// At the beginning of a frame. A fake processor that was lost three times is tried again, so
+    /// that a run sees more than its first three losses.
+    void begin_frame();
     /// For the running task, which is complete when the row is. One frame at a time; several rows
     /// of it at once. The arrays of the kernel are imported, and stay as long as this does.
     void submit(braid::task_context& task, std::size_t row, const kernel& work, game& world);
