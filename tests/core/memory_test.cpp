@@ -73,6 +73,23 @@ std::size_t bytes_at_rest(braid::scheduler_options o) {
     return sum;
 }
 
+TEST_P(Memory, WhatTasksHadIsUsedAgain) {
+    constexpr std::size_t at_once = 64, most_bytes = std::size_t{2} << 20;
+    braid::scheduler s(options());
+    for (std::size_t n = 0; n < 100'000; n += at_once) {
+        braid::scope all(s);
+        braid::task_builder gate = s.begin({}, braid::empty);
+        for (std::size_t i = 0; i < at_once; ++i) {
+            all.spawn({.after = {gate.id()}, .on = s.this_thread()}, [] {});
+        }
+        gate.finish();
+        all.wait();
+    }
+    EXPECT_LT(s.bytes(braid::memory_tag::slot), most_bytes);
+    EXPECT_LT(s.bytes(braid::memory_tag::detail), most_bytes);
+    EXPECT_LT(s.bytes(braid::memory_tag::edge), most_bytes);
+}
+
 TEST_P(Memory, ASpentBudgetIsReportedAndTheTaskRefused) {
     refusals reported;
     braid::scheduler_options o = options();

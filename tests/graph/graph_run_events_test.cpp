@@ -4,6 +4,7 @@
 
 #include "scheduler_test.hpp"
 
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -125,6 +126,43 @@ TEST_P(GraphRunEvents, ANodeBehindAFailureIsReportedAsCancelled) {
         EXPECT_THROW(g.run_and_wait(), int);
     }
     EXPECT_EQ(log_.cancelled, (std::vector<std::string>{"behind", "last"}));
+}
+
+/// By whom each task became ready, and which ended in what order.
+struct ready_log final : braid::observer {
+    void on_event(const braid::task_event& e) override {
+        const std::lock_guard lock(mutex);
+        if (e.kind == event_kind::ready) released_by[e.task].push_back(e.other);
+        if (e.kind == event_kind::ended) ended.push_back(e.task);
+    }
+    std::mutex mutex;
+    std::map<task_id, std::vector<task_id>> released_by;
+    std::vector<task_id> ended;
+};
+
+/// Longer than what one thread runs in a row.
+TEST_P(GraphRunEvents, EachNodeOfAChainIsReportedReadyOnceByTheOneBefore) {
+    constexpr std::size_t length = 5'000;
+    ready_log log;
+    {
+        braid::scheduler_options o = options();
+        o.observer = &log;
+        braid::scheduler s(o);
+        braid::graph g(s);
+        braid::graph_node before = g.add([] {});
+        for (std::size_t i = 1; i < length; ++i) {
+            const braid::graph_node next = g.add([] {});
+            g.precede(before, next);
+            before = next;
+        }
+        const task_id run = g.run();
+        s.wait(run);
+        std::erase(log.ended, run);
+    }
+    ASSERT_EQ(log.ended.size(), length);
+    for (std::size_t i = 1; i < length; ++i) {
+        EXPECT_EQ(log.released_by[log.ended[i]], std::vector<task_id>{log.ended[i - 1]}) << i;
+    }
 }
 
 TEST_P(GraphRunEvents, AGraphThatIsChangedHasAnotherPlan) {

@@ -8,6 +8,7 @@
 #include <cfenv>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -406,6 +407,29 @@ TEST_P(Queue, ForWhichThereIsMemoryInPartGivesThatBack) {
         EXPECT_EQ(memory.refused(), granted + 1);
         EXPECT_EQ(s.bytes(braid::memory_tag::queue), 0U) << granted;
     }
+}
+
+TEST_P(Queue, TakesNothingAnyMoreWhenItsThreadsEnd) {
+    struct last_words {
+        braid::queue* of = nullptr;
+        int tried = 0, taken = 0;
+    } last;
+    braid::scheduler_options o = options();
+    o.threads = {.stopping =
+                     [](void* user, const char* name) {
+                         auto& self = *static_cast<last_words*>(user);
+                         if (std::string_view(name) != "ends") return;
+                         ++self.tried;
+                         self.taken += self.of->push([] {});
+                     },
+                 .user = &last};
+    braid::scheduler s(o);
+    {
+        braid::queue q(s, {.name = "ends", .threads = 1});
+        last.of = &q;
+    }
+    EXPECT_EQ(last.tried, 1);
+    EXPECT_EQ(last.taken, 0);
 }
 
 TEST_P(Queue, WorkThatRunsWhileItEndsMayPushMore) {
