@@ -22,6 +22,9 @@ void report_commands_full(runtime& rt, const char* name, std::size_t limit) {
               name, limit);
 }
 
+void log_frame_warning(runtime& rt, const char* what) {
+    core::log(rt, log_level::warning, "%s", what);
+}
 void report_frame_misused(runtime& rt, const char* rule, const char* name, const char* what) {
     char text[200];
     std::snprintf(text, sizeof text, "'%s': %s", name, what);

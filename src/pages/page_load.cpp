@@ -1,6 +1,6 @@
 // How a page comes: a coroutine for each.
 #include "braid/async/co.hpp"
-#include "braid/frame/command_buffer.hpp"  // frame_allocate()
+#include "braid/frame/command_buffer.hpp"  // what is exported of the core for frames
 #include "pages/cache_state.hpp"
 
 #include <algorithm>
@@ -266,11 +266,16 @@ bool page_cache::state::was_read(std::uint32_t page, const await_result<read_res
 }
 
 void page_cache::state::fail(std::uint32_t page, std::string why) {
-    const locked l(lock);
-    ++counts.failed;
-    const page_error error(why);
-    failures.insert_or_assign(page, std::move(why));
-    throw error;
+    bool is_news = false;
+    {
+        const locked l(lock);
+        ++counts.failed;
+        // Who wanted it may never need it, and hear of it by an exception.
+        is_news = !std::exchange(pages[page].is_named, true);
+        failures.insert_or_assign(page, why);
+    }
+    if (is_news) detail::log_frame_warning(s.internals(), why.c_str());
+    throw page_error(why);
 }
 
 // ---- it is unpacked ----------------------------------------------------------------------------

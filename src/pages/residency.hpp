@@ -40,6 +40,7 @@ struct page_slot {
     bool hurried = false;            // others need its room
     bool abandoned = false;          // its task has ended while another thread unpacked it
     bool damaged = false;            // it could not be unpacked
+    bool is_named = false;           // in the log, as one that cannot be had
 };
 
 /// The caller of everything but use() and has_ended() has the lock.

@@ -390,6 +390,23 @@ TEST_P(PageCache, WhatIsAskedForAheadDrivesNothingNeededOut) {
     }
 }
 
+TEST_P(PageCache, WhatIsDamagedIsNamedInTheLogOnceAlsoWhereNobodyNeedsIt) {
+    const pack_file own(page_count);
+    page_cache_options o = room_for(6);
+    o.read_ahead = 2;
+    place p(options(), own, o);
+    p.want_together({1, 3, 5}, {21, 23, 25, 27, 29, 31});
+    own.change_byte(p.pack[page_id{3}].offset);
+    p.begin_frame(3);
+    p.load(1, 3);
+    p.let_all_end();
+    EXPECT_TRUE(p.has_right(1, 3)) << "nobody fails for what is beside";
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "its checksum is wrong"), 1U);
+    const std::string why = p.failure_of(3, 3);
+    EXPECT_NE(why.find("its checksum is wrong"), std::string::npos) << why;
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "its checksum is wrong"), 1U) << "once";
+}
+
 TEST_P(PageCache, ADestructorLeavesNothingOfWhatIsLoaded) {
     for (int round = 0; round < 20; ++round) {
         place p(options(), of(), room_for(8), {.bytes_per_frame = 3 * page_bytes});

@@ -18,10 +18,12 @@ std::uint32_t row_called(std::span<const stage> table, std::string_view name) {
     return static_cast<std::uint32_t>(found - table.begin());
 }
 
-/// Why another back end reads than one might expect.
-void print_info(void*, braid::log_level level, const char* message) {
-    if (level == braid::log_level::info) std::fprintf(stderr, "%s.\n", message);
+/// Why another back end reads than one might expect, and which page cannot be had.
+void print_message(void*, braid::log_level, const char* message) {
+    std::fprintf(stderr, "%s.\n", message);
 }
+/// A frame that needs the page gets that from the cache.
+void ignore_failed_load(void*, const char*, std::exception_ptr) {}
 
 }  // namespace
 
@@ -39,8 +41,10 @@ braid_frames::braid_frames(unsigned workers, const frame_options& wish)
     : wish_(wish),
       scheduler_({.name = "arena",
                   .workers = static_cast<int>(workers),
-                  .log = wish.stream.wanted ? braid::log_handler{&print_info}
+                  .long_task = {},  // the table of stages has them
+                  .log = wish.stream.wanted ? braid::log_handler{&print_message}
                                             : braid::log_handler::silent(),
+                  .unobserved_exception = {&ignore_failed_load},
                   .observer = records() ? &capture_ : nullptr}),
       loop_(scheduler_,
             {.name = "frame",

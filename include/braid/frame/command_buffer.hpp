@@ -28,6 +28,7 @@ namespace detail {
 BRAID_API void* frame_allocate(runtime& rt, std::size_t bytes, std::size_t alignment);
 BRAID_API void frame_release(runtime& rt, void* p, std::size_t bytes, std::size_t alignment);
 BRAID_API void report_commands_full(runtime& rt, const char* name, std::size_t limit);
+BRAID_API void log_frame_warning(runtime& rt, const char* what);
 /// "'NAME': WHAT", as a misuse of `rule`.
 BRAID_API void report_frame_misused(runtime& rt, const char* rule, const char* name,
                                     const char* what);
