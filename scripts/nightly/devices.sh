@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# External processors: 6,000 and 10,000 seeds of failures, each function of the driver at each call, every schedule of a submission's end.
+# External processors: 6,000 and 10,000 seeds of failures, each function of the driver at each call, the model of a submission's end.
 set -euo pipefail
 source scripts/nightly/common.sh
 

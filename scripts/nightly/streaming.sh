@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Streaming: 4,000 seeds of failing reads on each back end, 10,000 that a chooser plays twice, and those of pages.
+# Streaming: 4,000 seeds of failing reads on each back end, 10,000 under a chooser, and those of pages.
 set -euo pipefail
 source scripts/nightly/common.sh
 

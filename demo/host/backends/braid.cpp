@@ -22,8 +22,16 @@ std::uint32_t row_called(std::span<const stage> table, std::string_view name) {
 void print_message(void*, braid::log_level, const char* message) {
     std::fprintf(stderr, "%s.\n", message);
 }
-/// A frame that needs the page gets that from the cache.
-void ignore_failed_load(void*, const char*, std::exception_ptr) {}
+/// Pages are named as above, and a frame that needs one hears of it from the cache.
+void print_unless_of_a_page(void*, const char* task, std::exception_ptr error) {
+    try {
+        std::rethrow_exception(std::move(error));
+    } catch (const braid::page_error&) {
+    } catch (const braid::task_cancelled&) {
+    } catch (...) {
+        std::fprintf(stderr, "arena: '%s' failed, and nobody waited for it.\n", task);
+    }
+}
 
 }  // namespace
 
@@ -44,7 +52,7 @@ braid_frames::braid_frames(unsigned workers, const frame_options& wish)
                   .long_task = {},  // the table of stages has them
                   .log = wish.stream.wanted ? braid::log_handler{&print_message}
                                             : braid::log_handler::silent(),
-                  .unobserved_exception = {&ignore_failed_load},
+                  .unobserved_exception = {&print_unless_of_a_page},
                   .observer = records() ? &capture_ : nullptr}),
       loop_(scheduler_,
             {.name = "frame",
