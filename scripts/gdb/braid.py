@@ -4,6 +4,7 @@
     (gdb) braid tasks      every task that is not complete: state, name, parent, what it waits for
     (gdb) braid waits      who sleeps under which wait
     (gdb) braid seats      every thread that takes part, its stack of tasks, its ready tasks
+    (gdb) braid outside    what processors have been given and not ended, what files are being read
 
 The library needs debug information (-g). Nothing is called in the process, only read.
 """
@@ -308,7 +309,86 @@ class Seats(gdb.Command):
         return count
 
 
+def list_of(first, link):
+    """The objects of a list that is linked by the member `link`."""
+    while int(first) != 0:
+        yield first.dereference()
+        first = first[link]
+
+
+def items(array):
+    """The elements of an accounted_array."""
+    for i in range(int(array["size_"])):
+        yield array["data_"][i]
+
+
+def word_of(enumerator):
+    return str(enumerator).rsplit("::", 1)[-1]
+
+
+class Outside(gdb.Command):
+    """braid outside: submissions to processors that have not ended, and reads of files, with the
+    task that is complete when they are."""
+
+    def __init__(self):
+        super().__init__("braid outside", gdb.COMMAND_DATA)
+
+    def invoke(self, _argument, _from_tty):
+        for runtime in runtimes():
+            print(f"scheduler '{runtime.name}'")
+            sources = runtime.value["sources_"]
+            for kind in range(sources.type.range()[1] + 1):
+                for source in list_of(sources[kind], "next_"):
+                    whole = source.address.cast(source.dynamic_type.pointer()).dereference()
+                    if has(whole.type, "records_"):
+                        self.show_processor(runtime, whole)
+                    elif has(whole.type, "flights_"):
+                        self.show_reader(runtime, whole)
+
+    @staticmethod
+    def show_processor(runtime, processor):
+        lines = []
+        for record in items(processor["records_"]):
+            stage = word_of(record["at"])
+            if stage == "over" or stage == "unused":
+                continue
+            number = int(record["number"])
+            state = stage.replace("_", " ")
+            if stage == "held":
+                before = [f"'{text(p['name'])}'" for p in Outside.predecessors(record)]
+                state += f" after {', '.join(before)}" if before else " after another processor's"
+            if stage == "in_flight" and not record["native"]:
+                state += " on the cores"
+            if word_of(record["how"]) != "open":
+                state += f", {word_of(record['how']).replace('_', ' ')}"
+            task = runtime.title(int(record["task"]["value"]))
+            lines.append((number, f"    '{text(record['name'])}' of task {task}: {state}"))
+        print(f"  processor '{text(processor['name_'])}': {len(lines)} open submissions")
+        for _, line in sorted(lines):
+            print(line)
+
+    @staticmethod
+    def predecessors(record):
+        for i in range(int(record["predecessor_count"])):
+            if int(record["predecessors"][i]) != 0:
+                yield record["predecessors"][i].dereference()
+
+    @staticmethod
+    def show_reader(runtime, reader):
+        reads = [(r.dereference(), "queued") for r in items(reader["queue_"]["all_"])]
+        for i in range(int(reader["flight_count_"])):
+            flight = reader["flights_"][i]
+            reads += [(r, "in flight") for r in list_of(flight["first"], "next")]
+        print(f"  files '{text(reader['name_'])}': {len(reads)} open reads")
+        for read, state in sorted(reads, key=lambda r: int(r[0]["number"])):
+            path = text(read["of"]["path_"]["_M_dataplus"]["_M_p"])
+            task = runtime.title(int(read["task"]["value"]))
+            print(f"    '{text(read['options']['name'])}' of task {task}: {state}, "
+                  f"{int(read['bytes'])} bytes at {int(read['offset'])} of {path}")
+
+
 Braid()
 Tasks()
 Waits()
 Seats()
+Outside()

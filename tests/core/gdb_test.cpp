@@ -39,7 +39,7 @@ protected:
             const auto script =
                 std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
                 "scripts" / "gdb" / "braid.py";
-            for (const char* what : {"tasks", "waits", "seats"}) {
+            for (const char* what : {"tasks", "waits", "seats", "outside"}) {
                 text_[what] =
                     output_of("gdb -nx -batch -iex 'set debuginfod enabled off' -x " +
                               script.string() + " -ex 'braid " + what + "' " + scene + " " + core);
@@ -92,6 +92,18 @@ TEST_F(Gdb, ShowsTasksWaitsAndSeatsOfACoreFile) {
     expect_part(text_["seats"], "worker 0");
     expect_part(line("seats", "'stream level'"), "stream level");
     expect_part(line("seats", "'present'"), "waits for 'frame'");
+}
+
+TEST_F(Gdb, ShowsWhatProcessorsAndFilesHaveInACoreFile) {
+    line("outside", "processor 'gpu': 3 open submissions");
+    expect_part(line("outside", "'integrate' of task 'physics'"), ": in flight");
+    expect_part(line("outside", "'collide' of task 'physics'"), ": queued");
+    expect_part(line("outside", "'resolve' of task 'physics'"), ": held after 'integrate'");
+    line("outside", "files 'assets': 2 open reads");
+    expect_part(line("outside", "'rock.lod0' of task 'decode'"),
+                ": in flight, 16 bytes at 0 of /proc/self/exe");
+    expect_part(line("outside", "'rock.lod1' of task 'decode'"),
+                ": queued, 16 bytes at 100 of /proc/self/exe");
 }
 
 }  // namespace
