@@ -3,6 +3,8 @@
 // operation alone. With a third word there is a recorder, which rests or records.
 #include <braid/async.hpp>
 #include <braid/braid.hpp>
+#include <braid/core/decision.hpp>
+#include <braid/device.hpp>
 #include <braid/fork_join.hpp>
 #include <braid/graph/graph.hpp>
 #include <braid/profile/recorder.hpp>
@@ -149,6 +151,39 @@ void set_among(braid::scheduler& s, long count) {
     all.wait();
 }
 
+/// Each a task that submits to a processor which is done at once, and the wait for it.
+void submit(braid::scheduler& s, long count) {
+    braid::device::fake at_once(s, {});
+    const braid::device::kernel counts{"counts", [](const braid::device::group&) { ++ran; }};
+    for (long i = 0; i < count; ++i) {
+        s.wait(s.spawn([&](braid::task_context& task) {
+            at_once.submit(task, {.kernel = counts, .groups = {1}});
+        }));
+    }
+}
+/// Each a read, asked for and awaited by one coroutine: urgent, so that no other thread reads, and
+/// with a chooser, so that no other thread stands in for this one meanwhile.
+void read_file(braid::scheduler& s, long count) {
+    const braid::file from("/proc/self/exe");
+    braid::file_reader io(s, {.back_end = braid::file_back_end::threads});
+    const auto reads = [](braid::file_reader& by, const braid::file& of, long n) -> braid::co<> {
+        std::byte to[16];
+        for (long i = 0; i < n; ++i) {
+            const braid::read_result got =
+                co_await by.read(of, 0, to, {.priority = braid::priority_level::high});
+            ran += got.bytes == sizeof to;
+        }
+    };
+    s.wait(braid::co_spawn(s, {}, reads(io, from, count)).id());
+}
+
+/// Takes the first that it is offered.
+class first_of_all final : public braid::chooser {
+    std::size_t choose(braid::decision_kind, const braid::alternative*, std::size_t) override {
+        return 0;
+    }
+};
+
 constexpr struct {
     const char* name;
     void (*run)(braid::scheduler&, long);
@@ -164,6 +199,8 @@ constexpr struct {
                  {"join_outermost", join_outermost},
                  {"loop", loop},
                  {"graph", graph},
+                 {"submit", submit},
+                 {"read_file", read_file},
                  {"set_among_60", set_among<60>},
                  {"set_among_6000", set_among<6000>}};
 
@@ -187,9 +224,11 @@ int main(int argc, char** argv) {
         if (std::strcmp(argv[1], workload.name) != 0) continue;
         {
             // One seat: nobody steals, nobody sleeps, and the count is the same every time.
+            first_of_all first;
             braid::scheduler s{{.workers = 0,
                                 .ring = 1 << 16,
-                                .observer = *observed != '\0' ? &recorder : nullptr}};
+                                .observer = *observed != '\0' ? &recorder : nullptr,
+                                .chooser = workload.run == read_file ? &first : nullptr}};
             workload.run(s, count);
         }
         std::_Exit(ran == count ? 0 : 1);
