@@ -5,6 +5,7 @@
 #include <braid/async.hpp>
 #include <braid/async/message_source.hpp>
 #include <braid/async/timer.hpp>
+#include <braid/device.hpp>
 #include <braid/frame/frame_loop.hpp>
 #include <braid/job_list/job_list_manager.hpp>
 
@@ -274,6 +275,50 @@ TEST_P(Destructors, AFrameLoopAndItsStagesWaitForTheFramesInFlight) {
         EXPECT_EQ(ended, 2);
         opens.join();
     });
+}
+
+std::atomic<int> groups_run{0};
+constexpr braid::device::kernel counts_groups{"counts groups",
+                                              [](const braid::device::group&) { ++groups_run; }};
+
+TEST_P(Destructors, ABufferGoesWithItsProcessorWhenTheSubmissionInFlightHasEnded) {
+    both_ways([&] {
+        braid::scheduler s(options());
+        groups_run = 0;
+        block([&] {
+            braid::device::fake gpu(s, {.latency = braid::microseconds(100)});
+            const braid::device::buffer numbers = gpu.buffer({.name = "numbers", .bytes = 64});
+            s.spawn([&](braid::task_context& task) {
+                EXPECT_TRUE(gpu.submit(
+                    task, {.kernel = counts_groups, .writes = {numbers}, .groups = {3}}));
+            });
+            until(s, [&] { return gpu.report().in_flight + gpu.report().completed != 0; });
+            leave();
+        });
+        EXPECT_EQ(groups_run, 3);
+        EXPECT_EQ(s.bytes(braid::memory_tag::device), 0U);
+    });
+}
+
+TEST_P(Destructors, ASequenceInFlightIsReportedAndItsStepsStayUntilTheEnd) {
+    both_ways([&] {
+        braid::scheduler s(options());
+        braid::device::fake gpu(s, {.hang = 1}, {.hang_after = braid::no_limit});
+        braid::scope level(s);
+        block([&] {
+            braid::device::sequence steps(gpu);
+            EXPECT_TRUE(steps.add({.kernel = counts_groups}));
+            level.spawn({},
+                        [&](braid::task_context& task) { EXPECT_TRUE(gpu.submit(task, steps)); });
+            until(s, [&] { return gpu.report().in_flight == 1; });
+            leave();
+        });
+        EXPECT_EQ(gpu.report().in_flight, 1U);
+        level.cancel();
+        level.wait();
+        EXPECT_EQ(gpu.report().cancelled, 1U);
+    });
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "a sequence stays as it is"), 2U);
 }
 
 TEST_P(Destructors, ASchedulerDrains) {
