@@ -60,6 +60,8 @@ public:
     /// Buffers lie in memory of its own. One for which there is none lies on the cores, and each
     /// start that names it takes memory for a copy, or is refused.
     virtual bool has_memory() const { return false; }
+    /// A child of fork() has a copy of that memory, as of the program's.
+    virtual bool child_has_buffers() const { return true; }
     /// Memory of a buffer, filled with 0. Null: there is none. Without the lock.
     virtual void* allocate_buffer(const buffer_options& what);
     /// Nothing uses it any more. With the lock.

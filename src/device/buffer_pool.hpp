@@ -31,6 +31,7 @@ public:
     std::span<std::byte> bytes(buffer b) const;
     /// The processor had no memory for it. While it is live.
     bool lies_on_cores(buffer b) const { return find(b)->whose == owner::cores; }
+    bool lies_on_processor(buffer b) const { return find(b)->whose == owner::processor; }
     /// A submission that has not ended uses it.
     bool is_used(buffer b) const;
     /// While it is live.

@@ -88,6 +88,7 @@ public:
     std::int64_t next_due() const override;
     void serve(std::int64_t now) override;
     bool runs_code() const override;
+    bool child_has_buffers() const override { return !strict_; }
     void* allocate_buffer(const buffer_options& what) override;
     void free_buffer(void* memory, std::size_t bytes) override;
 

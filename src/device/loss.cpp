@@ -53,6 +53,7 @@ bool processor_state::note_loss(std::int64_t at) {
 }
 
 bool processor_state::revive() {
+    if (in_child()) return false;
     {
         const locked lock(lock_);
         if (!std::exchange(counts_.dead, false)) return false;

@@ -42,9 +42,9 @@ void processor::start(scheduler& s, const processor_options& options, detail::ba
     core::memory(rt).release(how, size, alignof(std::max_align_t), memory_tag::device);
 }
 
-/// From a task of its own that is open, which is reported, memory stays.
+/// From a task of its own that is open, which is reported, memory stays; and in a child of fork().
 processor::~processor() {
-    if (state_ == nullptr) return;
+    if (state_ == nullptr || state_->in_child()) return;
     if (state_->come_to_rest()) {
         detail::processor_state::destroy(state_);
     } else {

@@ -44,10 +44,16 @@ processor_state::~processor_state() {
 
 // ---- buffers -----------------------------------------------------------------------------------
 
+bool processor_state::may_make_buffers() const {
+    return BRAID_EXPECT(core::misuse(rt_), !in_child(),
+                        "a child of fork() makes no buffers of its parent's processors");
+}
+
 device::buffer processor_state::make_buffer(const buffer_options& options) {
     if (!BRAID_EXPECT(core::misuse(rt_),
                       options.bytes != 0 && options.bytes <= buffer_options::most_bytes,
-                      "a buffer has 1 to 2^40 bytes")) {
+                      "a buffer has 1 to 2^40 bytes") ||
+        !may_make_buffers()) {
         return {};
     }
     using owner = buffer_pool::owner;
@@ -79,7 +85,8 @@ device::buffer processor_state::import_buffer(const import_options& options) {
     const buffer_options what{.name = options.name, .bytes = memory.size()};
     if (!BRAID_EXPECT(core::misuse(rt_),
                       !memory.empty() && memory.size() <= buffer_options::most_bytes,
-                      "memory of 1 to 2^40 bytes is imported")) {
+                      "memory of 1 to 2^40 bytes is imported") ||
+        !may_make_buffers()) {
         return {};
     }
     device::buffer made;
@@ -105,9 +112,16 @@ std::span<std::byte> processor_state::map(device::buffer b) {
     char sentence[192] = {};
     std::span<std::byte> bytes;
     {
-        const locked lock(lock_);
+        const looking at(*this);
         bytes = buffers_.bytes(b);
-        if (buffers_.is_used(b)) {
+        if (in_child() && !bytes.empty()) {
+            if (buffers_.lies_on_processor(b) && !how_.child_has_buffers()) {
+                std::snprintf(sentence, sizeof sentence,
+                              "a child of fork() has no memory of buffer '%.60s', which lies on "
+                              "the processor",
+                              buffers_.name(b));
+            }
+        } else if (buffers_.is_used(b)) {
             std::snprintf(sentence, sizeof sentence,
                           "a submission uses buffer '%.60s': map it when that has ended",
                           buffers_.name(b));
@@ -121,14 +135,14 @@ std::span<std::byte> processor_state::map(device::buffer b) {
 }
 
 bool processor_state::release(device::buffer b) {
-    const locked lock(lock_);
-    return buffers_.release(b);
+    const looking at(*this);
+    return in_child() ? buffers_.is_live(b) : buffers_.release(b);
 }
 
 // ---- what it says ------------------------------------------------------------------------------
 
 processor_report processor_state::report() const {
-    const locked lock(lock_);
+    const looking at(*this);
     processor_report r = counts_;
     r.buffer_bytes = buffers_.bytes_now();
     r.most_buffer_bytes = buffers_.most_bytes();

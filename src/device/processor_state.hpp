@@ -43,6 +43,9 @@ public:
     /// One of another processor has ended that it comes after.
     void go_on_after(record& r, bool went_well);
 
+    // ---- in a child of fork() (in_child.cpp)
+    bool in_child() const { return core::in_child(rt_); }
+
     // ---- it runs (schedule.cpp)
     /// Starts what can start and settles what has ended, until there is neither. Without the lock,
     /// by a thread that came in; it has left afterwards (D5).
@@ -120,6 +123,26 @@ private:
         void remove(record& r);
     };
 
+    /// With the lock. In a child of fork() without: a thread of the parent's may have it for ever,
+    /// and nobody changes there what it guards.
+    class BRAID_LOCK_RULE(scoped_lockable) looking {
+    public:
+        explicit looking(const processor_state& of) BRAID_LOCK_RULE(acquire_capability(of.lock_))
+            BRAID_LOCK_RULE(no_thread_safety_analysis)
+            : lock_(of.in_child() ? nullptr : &of.lock_) {
+            if (lock_ != nullptr) lock_->lock();
+        }
+        ~looking() BRAID_LOCK_RULE(release_capability())
+            BRAID_LOCK_RULE(no_thread_safety_analysis) {
+            if (lock_ != nullptr) lock_->unlock();
+        }
+        looking(const looking&) = delete;
+        looking& operator=(const looking&) = delete;
+
+    private:
+        braid::detail::mutex* const lock_;
+    };
+
     /// Says why a submission was refused. Empty: there was no memory.
     struct refusal {
         char sentence[352] = {};
@@ -143,6 +166,11 @@ private:
     static ticket no_memory(task_context& task, const request& what);
     static bool ask(void* data, completion_id id);
     bool end_early(record& r) BRAID_REQUIRES(lock_);
+
+    // in_child.cpp
+    ticket submit_in_child(task_context& task, const request& what);
+    bool find_in_child(step& s, refusal& why) const;
+    bool has_in_child(const step& s) const BRAID_REQUIRES(lock_);
 
     // schedule.cpp
     void come_in() BRAID_REQUIRES(lock_) { ++inside_; }
@@ -184,6 +212,7 @@ private:
     void free_sequence(sequence_state& s) BRAID_REQUIRES(lock_);
 
     // processor_state.cpp
+    bool may_make_buffers() const;
     bool is_at_rest(const record& r) const BRAID_REQUIRES(lock_);
     bool is_at_rest(task_id& needed) const;
     bool wait_for_rest();

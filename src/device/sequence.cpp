@@ -110,14 +110,15 @@ sequence_state* processor_state::make_sequence(sequence& owner, const char* name
     if (memory == nullptr) return nullptr;
     auto* const s = ::new (memory)
         sequence_state(*this, owner, core::memory(rt_), name != nullptr ? name : "sequence");
+    if (in_child()) return s;
     const locked lock(lock_);
     s->next = std::exchange(sequences_, s);
     return s;
 }
 
 bool processor_state::may_change(const sequence_state& s) const {
-    bool rests = false;
-    {
+    bool rests = in_child();
+    if (!rests) {
         const locked lock(lock_);
         rests = !s.is_submitted;
     }
@@ -139,7 +140,7 @@ bool processor_state::add(sequence_state& s, const given& what) {
     step one;
     bool there = false;
     {
-        const locked lock(lock_);
+        const looking at(*this);
         const bool inside = are_inside(what, why);
         if (inside) fill(one, what);
         there = inside && how_.accepts(one, why.sentence) && s.add(one);
@@ -155,6 +156,7 @@ bool processor_state::clear(sequence_state& s) {
 
 /// The owner goes. Memory stays as long as a submission uses it.
 void processor_state::release(sequence_state& s) {
+    if (in_child()) return;
     may_change(s);
     const locked lock(lock_);
     s.lose_owner();

@@ -378,7 +378,11 @@ ticket processor_state::submit(task_context& task, const request& what) {
     const auto is_ours = [this](const ticket& t) {
         return !t || t.scheduler == core::number_of(rt_);
     };
-    if (!BRAID_EXPECT(misuse, &task.internals().rt == &rt_,
+    const bool is_child = in_child(), is_own = &task.internals().rt == &rt_;
+    if (!BRAID_EXPECT(misuse, !is_child || !is_own,
+                      "in a child of fork() the program's own schedulers have no threads: what a "
+                      "task of theirs submits there never runs") ||
+        !BRAID_EXPECT(misuse, is_child || is_own,
                       "a task submits to processors of its own scheduler") ||
         !BRAID_EXPECT(misuse, static_cast<bool>(task.id()),
                       "a posted task cannot submit, as nobody can wait for it: spawn it") ||
@@ -389,6 +393,7 @@ ticket processor_state::submit(task_context& task, const request& what) {
                       "a submission comes after tickets of processors of its scheduler")) {
         return {};
     }
+    if (is_child) return submit_in_child(task, what);
     refusal why;
     record* const r = admit(task, what, why);
     if (!BRAID_EXPECT(misuse, why.sentence[0] == '\0', why.sentence)) return {};
@@ -478,8 +483,9 @@ bool processor_state::end_early(record& r) {
 }
 
 bool processor_state::has_ended(const ticket& t) const {
-    if (!t || !BRAID_EXPECT(core::misuse(rt_), t.scheduler == core::number_of(rt_),
-                            "the ticket is of a processor of another scheduler")) {
+    if (in_child() || !t ||
+        !BRAID_EXPECT(core::misuse(rt_), t.scheduler == core::number_of(rt_),
+                      "the ticket is of a processor of another scheduler")) {
         return true;
     }
     if (t.processor != id_) return !core::is_open(rt_, t.done.task());

@@ -22,6 +22,8 @@ void report_commands_full(runtime& rt, const char* name, std::size_t limit) {
               name, limit);
 }
 
+bool in_child_of_fork(const runtime& rt) { return core::in_child(rt); }
+
 void log_frame_warning(runtime& rt, const char* what) {
     core::log(rt, log_level::warning, "%s", what);
 }

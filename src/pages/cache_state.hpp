@@ -11,6 +11,7 @@
 // P3  A task that ends, however it does, has made its page resident or absent.
 
 #include "braid/base/time_histogram.hpp"
+#include "braid/frame/command_buffer.hpp"  // what is exported of the core for frames
 #include "braid/frame/spread_work.hpp"
 #include "pages/residency.hpp"
 
@@ -41,6 +42,8 @@ struct page_cache::state {
     void wake(detail::waiting_tasks& those);
     [[noreturn]] void fail(std::uint32_t page, std::string why);
     void wait_for(task_id load);
+    bool in_child() const { return detail::in_child_of_fork(s.internals()); }
+    void load_in_child(std::uint32_t page);
     void misused(const char* what) const;
 
     // ---- page_load.cpp: it comes ------------------------------------------------------------
@@ -50,6 +53,7 @@ struct page_cache::state {
     enum class room : std::uint8_t { made, later, none };
     room make_room(std::uint32_t page);
     std::string too_little_room(std::uint32_t page, const detail::residency::demand& all) const;
+    std::byte* take_memory(std::size_t bytes) const;
     void allocate(std::uint32_t page);
     /// What it takes until it is unpacked, beside itself.
     std::size_t packed_room(std::uint32_t page) const {
@@ -78,6 +82,7 @@ struct page_cache::state {
     const page_cache_options options;
     detail::waiting_lock guard;
     detail::mutex& lock = guard.internals();
+    detail::mutex in_child_lock;     // load_in_child(); nobody had it at the fork
     detail::waiting_tasks for_room;  // loads; hear of each change
     detail::residency pages;
     spread_work later;

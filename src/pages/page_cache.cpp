@@ -1,6 +1,5 @@
 #include "braid/pages/page_cache.hpp"
 
-#include "braid/frame/command_buffer.hpp"  // frame_allocate()
 #include "pages/cache_state.hpp"
 
 #include <algorithm>
@@ -43,7 +42,9 @@ page_cache::page_cache(scheduler& s, file_reader& io, const page_pack& pack,
                        const page_cache_options& options)
     : state_(new state(s, io, pack, options)) {}
 
+/// A child of fork() leaves all as it is: the tasks that load are its parent's.
 page_cache::~page_cache() {
+    if (state_->in_child()) return;
     state_->loads.cancel();
     try {
         state_->loads.wait();
@@ -56,6 +57,7 @@ page_cache::~page_cache() {
 // ---- frames ------------------------------------------------------------------------------------
 
 void page_cache::begin_frame(std::uint64_t frame) {
+    if (state_->in_child()) return;
     {
         const locked lock(state_->lock);
         state_->pages.begin_frame(frame);
@@ -64,13 +66,13 @@ void page_cache::begin_frame(std::uint64_t frame) {
     state_->wake(state_->for_room);
 }
 
-std::size_t page_cache::unpack_some() { return state_->later.run_frame(); }
+std::size_t page_cache::unpack_some() { return state_->in_child() ? 0 : state_->later.run_frame(); }
 
 // ---- asked for ---------------------------------------------------------------------------------
 
 task_id page_cache::want(page_id id, std::uint64_t frame) {
     state& s = *state_;
-    if (id.index >= s.pages.size()) return {};
+    if (id.index >= s.pages.size() || s.in_child()) return {};
     state::page_list next;
     const task_id load = s.want(id.index, frame, &next);
     for (unsigned i = 0; i < next.count; ++i) s.want(next.pages[i], UINT64_MAX, nullptr);
@@ -191,13 +193,14 @@ page_handle page_cache::use(page_id id, std::uint64_t frame) {
     if (id.index >= s.pages.size() || s.pages.has_ended(frame)) return {};
     page_slot& p = s.pages[id.index];
     detail::page_usage u = s.pages.use(id.index, frame);
-    if (!u.there) {
+    const bool in_child = s.in_child();
+    if (!u.there && !in_child) {
         const locked lock(s.lock);  // nobody looks under it whether it may leave
         u.there = p.stage.load(relaxed) == page_stage::resident;
     }
     if (!u.there) return {};
     if (u.first) s.hits.fetch_add(1, relaxed);  // a count
-    if (p.ahead.load(relaxed)) {
+    if (p.ahead.load(relaxed) && !in_child) {
         const locked lock(s.lock);
         s.note_that_wanted(p);
     }
@@ -212,6 +215,18 @@ void page_cache::state::wait_for(task_id load) {
     }
 }
 
+/// At once, by the thread that needs it. What is resident stays, as the child's memory is its own.
+void page_cache::state::load_in_child(std::uint32_t page) {
+    page_slot& p = pages[page];
+    const locked alone(in_child_lock);
+    if (p.stage.load(relaxed) == page_stage::resident) return;
+    // One that its parent was about to load has its memory already.
+    if (p.data == nullptr) p.data = take_memory(p.bytes);
+    pack.load(page_id{page}, {p.data, p.bytes});
+    p.view = {page_id{page}, {p.data, p.bytes}};
+    detail::let_page_enter(p.stage);
+}
+
 page_handle page_cache::need(page_id id, std::uint64_t frame) {
     page_handle h = use(id, frame);
     if (h) return h;
@@ -220,6 +235,10 @@ page_handle page_cache::need(page_id id, std::uint64_t frame) {
     if (id.index >= s.pages.size() || s.pages.has_ended(frame)) {
         s.misused("need() pages of this pack, in a frame that is not over");
         return {};
+    }
+    if (s.in_child()) {
+        s.load_in_child(id.index);
+        return use(id, frame);
     }
     const std::int64_t began = active_policy::now();
     while (!h) {
@@ -253,6 +272,7 @@ void page_cache::state::misused(const char* what) const {
 // ---- seen --------------------------------------------------------------------------------------
 
 page_cache_statistics page_cache::statistics() const {
+    if (state_->in_child()) return {};
     const locked lock(state_->lock);
     page_cache_statistics all = state_->counts;
     all.hits = state_->hits.load(relaxed);

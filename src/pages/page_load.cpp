@@ -1,6 +1,5 @@
 // How a page comes: a coroutine for each.
 #include "braid/async/co.hpp"
-#include "braid/frame/command_buffer.hpp"  // what is exported of the core for frames
 #include "pages/cache_state.hpp"
 
 #include <algorithm>
@@ -191,16 +190,17 @@ std::string page_cache::state::too_little_room(std::uint32_t page,
     return pack.describe(page_id{page}, why + ": raise resident_bytes");
 }
 
+std::byte* page_cache::state::take_memory(std::size_t bytes) const {
+    void* const taken = detail::frame_allocate(s.internals(), bytes, 64);
+    if (taken == nullptr) throw std::bad_alloc{};
+    return static_cast<std::byte*>(taken);
+}
+
 /// In the room that was made.
 void page_cache::state::allocate(std::uint32_t page) {
     page_slot& p = pages[page];
-    const auto take = [this](std::size_t bytes) {
-        void* const taken = detail::frame_allocate(s.internals(), bytes, 64);
-        if (taken == nullptr) throw std::bad_alloc{};
-        return static_cast<std::byte*>(taken);
-    };
-    p.data = take(p.bytes);
-    if (const std::size_t packed = packed_room(page); packed != 0) p.stored = take(packed);
+    p.data = take_memory(p.bytes);
+    if (const std::size_t packed = packed_room(page); packed != 0) p.stored = take_memory(packed);
     p.view = {page_id{page}, {p.data, p.bytes}};
 }
 

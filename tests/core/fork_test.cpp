@@ -1,15 +1,11 @@
 // C29: a forked child leaves the parent's scheduler alone and may have one of its own.
-#include "proc_threads.hpp"
-#include "scale.hpp"
+#include "fork_at_rest.hpp"
 #include "scheduler_test.hpp"
 
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <algorithm>
-#include <csignal>
-
 namespace {
+
+using braid_test::fork_at_rest;
+using braid_test::status_of;
 
 BRAID_SCHEDULER_TEST(Fork);
 
@@ -29,30 +25,6 @@ int use_an_own_scheduler() {
     const braid::task_id first = own.spawn([&] { value += 1; });
     own.wait(own.spawn({.after = {first}}, [&] { value *= 7; }));
     return value == 7 ? 0 : 1;
-}
-
-/// No other thread holds a lock of the C library or of a sanitizer's allocator meanwhile, which the
-/// child would wait for in vain: all of them sleep, also those that were just being started.
-pid_t fork_at_rest(braid::scheduler& s) {
-    s.freeze();
-    braid_test::until([] {
-        const std::vector<braid_test::proc_thread> threads = braid_test::proc_threads("");
-        return std::count_if(threads.begin(), threads.end(),
-                             [](const auto& t) { return t.state != 'S'; }) == 1;
-    });
-    const pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);  // a child that hangs ends with the test
-    } else {
-        s.resume();
-    }
-    return child;
-}
-
-int status_of(pid_t child) {
-    int status = 0;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    return status;
 }
 
 TEST_P(Fork, TheChildMayHaveASchedulerOfItsOwnAndTheParentsGoesOn) {

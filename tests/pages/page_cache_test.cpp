@@ -1,5 +1,6 @@
 #include <braid/pages/page_cache.hpp>
 
+#include "fork_at_rest.hpp"
 #include "pack_file.hpp"
 #include "refusing_memory.hpp"
 #include "scale.hpp"
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -414,6 +416,29 @@ TEST_P(PageCache, ADestructorLeavesNothingOfWhatIsLoaded) {
         for (std::uint32_t i = 0; i < page_count; ++i) p.pages.want(page_id{i}, 1 + i % 4);
         if (round % 2 == 0) p.pages.unpack_some();
     }
+}
+
+/// The function of a reload's trial may do so.
+TEST_P(PageCache, AChildOfForkReadsWhatItNeedsAtOnceAndTheParentSeesNothingOfIt) {
+    auto p = std::make_unique<place>(options(), of(), room_for(4));
+    p->begin_frame(1);
+    EXPECT_TRUE(p->has_right(0, 1));
+    const pid_t child = braid_test::fork_at_rest(p->s);
+    if (child == 0) {
+        p->begin_frame(2);
+        BRAID_CHILD_EXPECT(p->has_right(0, 2));
+        BRAID_CHILD_EXPECT(!p->pages.use(page_id{1}, 2) && !p->pages.want(page_id{1}, 2));
+        for (std::uint32_t i = 0; i < page_count; ++i) BRAID_CHILD_EXPECT(p->has_right(i, 2));
+        BRAID_CHILD_EXPECT(p->pages.is_resident(page_id{1}) && p->pages.unpack_some() == 0);
+        p.reset();
+        _exit(0);
+    }
+    const int status = braid_test::status_of(child);
+    EXPECT_EQ(status, 0) << braid_test::line_of(status);
+    EXPECT_FALSE(p->pages.is_resident(page_id{1}));
+    p->begin_frame(2);
+    EXPECT_TRUE(p->has_right(1, 2));
+    EXPECT_EQ(p->pages.statistics().loaded, 2U);
 }
 
 TEST_P(PageCache, ManyThreadsUseWhatIsRightWhileOthersGiveWay) {

@@ -29,6 +29,8 @@ BRAID_API void* frame_allocate(runtime& rt, std::size_t bytes, std::size_t align
 BRAID_API void frame_release(runtime& rt, void* p, std::size_t bytes, std::size_t alignment);
 BRAID_API void report_commands_full(runtime& rt, const char* name, std::size_t limit);
 BRAID_API void log_frame_warning(runtime& rt, const char* what);
+/// The process is a child of fork(), and the scheduler its parent's.
+BRAID_API bool in_child_of_fork(const runtime& rt);
 /// "'NAME': WHAT", as a misuse of `rule`.
 BRAID_API void report_frame_misused(runtime& rt, const char* rule, const char* name,
                                     const char* what);

@@ -20,6 +20,9 @@ file_reader_options within_limits(detail::runtime& rt, file_reader_options o) {
     return o;
 }
 
+/// In a child of fork() neither the ring nor a thread is here.
+bool serves(const detail::reader_state* s) { return s != nullptr && !s->in_child(); }
+
 void destroy(detail::runtime& rt, detail::reader_state* s) {
     s->end_back_end();
     s->~reader_state();
@@ -39,7 +42,7 @@ file_reader::file_reader(scheduler& s, const file_reader_options& options) : sch
 }
 
 file_reader::~file_reader() {
-    if (state_ == nullptr) return;
+    if (!serves(state_)) return;
     core::point(scheduler_.internals());
     end();
 }
@@ -50,17 +53,17 @@ void file_reader::end() {
 }
 
 void file_reader::begin_frame() {
-    if (state_ != nullptr) state_->begin_frame();
+    if (serves(state_)) state_->begin_frame();
 }
 
 unsigned file_reader::set_priority(task_id of, priority_level level, std::uint64_t frame) {
-    return state_ != nullptr ? state_->set_priority(of, {level, frame}) : 0;
+    return serves(state_) ? state_->set_priority(of, {level, frame}) : 0;
 }
 
-unsigned file_reader::cancel(task_id of) { return state_ != nullptr ? state_->cancel(of) : 0; }
+unsigned file_reader::cancel(task_id of) { return serves(state_) ? state_->cancel(of) : 0; }
 
 file_reader_statistics file_reader::statistics() const {
-    return state_ != nullptr ? state_->statistics() : file_reader_statistics{};
+    return serves(state_) ? state_->statistics() : file_reader_statistics{};
 }
 
 namespace detail {
@@ -79,7 +82,7 @@ read_result file_read::end() {
 
 read_buffer::read_buffer(file_reader& io, const file& from, std::size_t bytes)
     : of_(io.internals()), bytes_(bytes) {
-    if (of_ == nullptr || bytes == 0) return;
+    if (!serves(of_) || bytes == 0) return;
     const buffer_shelf::buffer b = of_->take_buffer(bytes, from);
     data_ = b.data;
     known_as_ = b.known_as;

@@ -103,6 +103,7 @@ const char* reader_state::refusal_of(const file_request& r) {
 }
 
 bool reader_state::begin(file_request& r, task_context& context) {
+    if (in_child()) return refuse_in_child(r, context);
     core::point(rt_);
     if (r.data == nullptr && r.bytes != 0) return false;  // of a read_then(), which got none
     {
@@ -155,10 +156,29 @@ bool reader_state::begin(file_request& r, task_context& context) {
     } else if (why == nullptr || r.unwanted) {
         settle(ended);
     } else {
-        char text[400];
-        std::snprintf(text, sizeof text, "reading '%s': %s", r.options.name, why);
-        core::settle(own, core::seat_of(context), id, {.code = EINVAL, .sentence = text});
+        refuse(id, r, context, why);
     }
+    return true;
+}
+
+void reader_state::refuse(completion_id id, const file_request& r, task_context& context,
+                          const char* why) {
+    char text[400];
+    std::snprintf(text, sizeof text, "reading '%s': %s", r.options.name, why);
+    core::settle(runtime_of(context), core::seat_of(context), id,
+                 {.code = EINVAL, .sentence = text});
+}
+
+bool reader_state::refuse_in_child(const file_request& r, task_context& context) const {
+    const completion_id id =
+        await_outside(context, {.name = r.options.name, .where = r.options.where});
+    if (!id) return false;
+    char why[200];
+    std::snprintf(why, sizeof why,
+                  "a child of fork() has neither the threads nor the ring of its parent's '%.60s': "
+                  "make a file_reader there",
+                  name());
+    refuse(id, r, context, why);
     return true;
 }
 

@@ -30,6 +30,7 @@ public:
     /// Nothing is queued or flies afterwards, and nobody is in here (R4).
     void come_to_rest();
     void end_back_end();
+    bool in_child() const { return core::in_child(rt_); }
 
     /// False: no memory, and nothing is awaited.
     bool begin(file_request& r, task_context& context);
@@ -75,6 +76,9 @@ private:
     bool make_real_back_end();
     static bool ask(void* self, completion_id id);
     static const char* refusal_of(const file_request& r);
+    static void refuse(completion_id id, const file_request& r, task_context& context,
+                       const char* why);
+    bool refuse_in_child(const file_request& r, task_context& context) const;
     bool step();
     void listen();
     /// Requests are with the system, which nobody would hear of. Most that are in the system's

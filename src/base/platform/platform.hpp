@@ -132,6 +132,10 @@ unsigned quota_cores(const char* root) noexcept;
 
 std::uint32_t process_id() noexcept;
 
+/// Another number in a child of fork() than in its parent. From the second call on it costs two
+/// loads.
+std::uint32_t fork_mark() noexcept;
+
 /// Copies that variable of the environment and takes it out, so that programs which this one starts
 /// do not see it. False: it is not there, empty, or longer than the room. Before there are threads.
 bool take_environment(const char* name, char* to, std::size_t room) noexcept;

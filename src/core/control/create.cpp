@@ -61,7 +61,7 @@ runtime* runtime::create(const scheduler_options& given) {
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
     auto* rt = ::new (door.room_for<runtime>(memory_tag::runtime)) runtime(o);
     rt->memory().take_over(door);
-    rt->process_ = platform::process_id();
+    rt->fork_mark_ = platform::fork_mark();
     rt->ring_ = std::bit_ceil(o.ring);
     const int cores = static_cast<int>(rt->cores());
     constexpr int most = scheduler_options::most_workers;

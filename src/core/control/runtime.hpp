@@ -55,6 +55,9 @@ public:
     void shut_down(shutdown how);
     /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
     static void destroy(runtime* rt);
+    /// The process is a child of fork(): the threads are its parent's, and a lock that one of them
+    /// had is never given back.
+    bool is_childs_copy() const { return platform::fork_mark() != fork_mark_; }
 
     scheduler_statistics statistics() const;
 
@@ -79,7 +82,7 @@ private:
 
     holder_list holders_;
     mutable atomic<std::uint32_t> settling_{0};
-    std::uint32_t ring_ = 0, process_ = 0;
+    std::uint32_t ring_ = 0, fork_mark_ = 0;
     unsigned max_workers_ = 0;
     spare_seat spare_;
     mutable mutex threads_mutex_;  // starting, stopping and counting workers

@@ -129,7 +129,7 @@ void runtime::end_from_another_thread() {
 }
 
 void runtime::destroy(runtime* rt) {
-    if (platform::process_id() != rt->process_) return;  // forked: the threads are the parent's
+    if (rt->is_childs_copy()) return;
     whole_seat* const self = rt->bound();
     if (self != nullptr && self->top != nullptr) return rt->end_from_another_thread();
     rt->shut_down(shutdown::drain);

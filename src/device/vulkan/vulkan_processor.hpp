@@ -36,6 +36,7 @@ public:
     void give_up() override;
     bool is_busy() const override;
     bool has_memory() const override { return true; }
+    bool child_has_buffers() const override { return false; }
     void* allocate_buffer(const buffer_options& what) override;
     void free_buffer(void* memory, std::size_t bytes) override;
     std::int64_t clock_error() const override { return clock_error_; }

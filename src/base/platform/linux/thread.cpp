@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <unwind.h>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -193,6 +194,15 @@ void set_float_control([[maybe_unused]] std::uint64_t bits) noexcept {
 }
 
 std::uint32_t process_id() noexcept { return static_cast<std::uint32_t>(getpid()); }
+
+std::uint32_t fork_mark() noexcept {
+    // relaxed: written by the only thread that a child has, before it goes on.
+    static constinit std::atomic<std::uint32_t> forks{0};
+    static const bool counted = pthread_atfork(nullptr, nullptr, [] {
+                                    forks.fetch_add(1, std::memory_order_relaxed);
+                                }) == 0;
+    return counted ? forks.load(std::memory_order_relaxed) : process_id();
+}
 
 int this_thread_time_clock() noexcept {
     clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
