@@ -12,6 +12,8 @@ ALLOWED = {
     "processors": "numbers external processors",
     "times": "numbers the calls of observer::listen()",
     "last_run": "numbers captures",
+    "forks": "how many forks lie behind this process",
+    "counted": "whether forks are counted, found out once",
     "machine": "the machine's topology, written once",
     "claimed": "which thread reads that topology",
     "published": "that topology, when it is complete",
