@@ -19,6 +19,8 @@ public:
     virtual unsigned most_flights() const { return file_reader_options::most_in_flight; }
     /// How many of these others may not take.
     virtual unsigned kept_for_urgent() const { return 0; }
+    /// How many of these reads of low priority may take, 1 and above.
+    virtual unsigned most_of_low(unsigned flights) const { return flights; }
     /// By one thread at a time, as reap(), without a lock. Calls reader_state::go_on() when there
     /// is something to reap that was not there when this returned.
     virtual void start(std::span<flight* const> all) = 0;

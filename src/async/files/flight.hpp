@@ -16,6 +16,7 @@ struct flight {
     /// Bytes that were read, 0 at the end; or minus the system's error.
     std::int64_t got = 0;
     unsigned number = 0;  // below file_reader_options::in_flight
+    bool is_low = false;  // of low priority when it was filled
 
     /// What is not done yet. How many pieces.
     unsigned pieces(platform::file_piece* to) const {

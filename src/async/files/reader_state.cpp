@@ -30,6 +30,7 @@ bool reader_state::make_back_end() {
             std::min(static_cast<unsigned>(options_.in_flight), back_end_->most_flights());
         flight_count_ = idle_count_;
         kept_for_urgent_ = std::min(back_end_->kept_for_urgent(), flight_count_ - 1);
+        most_low_flights_ = back_end_->most_of_low(flight_count_);
         for (unsigned i = 0; i < flight_count_; ++i) {
             flights_[i].number = i;
             idle_[i] = static_cast<std::uint16_t>(i);
@@ -264,7 +265,9 @@ bool reader_state::may_start(const file_request& r) const {
 }
 
 bool reader_state::has_flight_for(const file_request& r) const {
-    return idle_count_ > (r.options.priority == priority_level::high ? 0 : kept_for_urgent_);
+    const priority_level level = r.options.priority;
+    if (level == priority_level::low && low_flights_ >= most_low_flights_) return false;
+    return idle_count_ > (level == priority_level::high ? 0 : kept_for_urgent_);
 }
 
 void reader_state::pay(const file_request& r) {
@@ -286,6 +289,8 @@ unsigned reader_state::take_flights(flight** to) {
         f.offset = r->offset;
         f.bytes = f.done = 0;
         f.first = nullptr;
+        f.is_low = r->options.priority == priority_level::low;
+        low_flights_ += f.is_low;
         take_neighbours(f);
         to[count++] = &f;
     }
@@ -382,6 +387,7 @@ void reader_state::land(flight& f, chain& ended) {
 
 void reader_state::free(flight& f) {
     f.first = nullptr;
+    low_flights_ -= f.is_low;
     idle_[idle_count_++] = static_cast<std::uint16_t>(f.number);
     again_ = true;
 }

@@ -118,6 +118,8 @@ private:
     std::uint16_t idle_[file_reader_options::most_in_flight] BRAID_GUARDED_BY(lock_);
     unsigned idle_count_ BRAID_GUARDED_BY(lock_) = 0, flight_count_ BRAID_GUARDED_BY(lock_) = 0;
     unsigned kept_for_urgent_ BRAID_GUARDED_BY(lock_) = 0;
+    unsigned low_flights_ BRAID_GUARDED_BY(lock_) = 0, most_low_flights_
+                                                       BRAID_GUARDED_BY(lock_) = 0;
     // What the system has cut short comes before others.
     std::uint16_t again_flights_[file_reader_options::most_in_flight] BRAID_GUARDED_BY(lock_);
     unsigned again_count_ BRAID_GUARDED_BY(lock_) = 0;

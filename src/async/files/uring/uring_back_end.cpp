@@ -2,6 +2,7 @@
 // what ends later makes the ring's descriptor readable, which the source thread watches.
 #include "async/files/back_end.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <new>
@@ -33,6 +34,8 @@ public:
         core::memory(rt).release(this, sizeof *this, alignof(uring_back_end), memory_tag::file);
     }
     const char* name() const override { return "uring"; }
+    /// A device takes what it is given in its order: what is urgent waits for all of it.
+    unsigned most_of_low(unsigned flights) const override { return std::max(flights / 4, 1U); }
     int descriptor() const override { return ring_.ring_fd; }
 
     void start(std::span<flight* const> all) override {
