@@ -79,6 +79,11 @@ std::int64_t processor_state::next_alarm() const {
 /// An alarm that comes too early looks again, so that what ends in time arms none. False: no memory
 /// or thread for a timer.
 bool processor_state::set_alarm() {
+    // What is busy from here on has all of hang_after; what never is does not look at the clock.
+    if (const bool busy = how_.is_busy(); busy != was_busy_) {
+        was_busy_ = busy;
+        if (busy) progress_ = now();
+    }
     const std::int64_t at = next_alarm();
     if (at >= alarm_at_) return true;
     alarm_at_ = at;
@@ -117,7 +122,7 @@ void processor_state::arrived(braid::detail::runtime&, braid::detail::whole_seat
     bool hangs = false, died = false;
     {
         const locked lock(lock_);
-        hangs = how_.is_busy() &&
+        hangs = was_busy_ && how_.is_busy() &&
                 what.now >= braid::detail::saturated_sum(progress_, options_.hang_after.value);
         if (hangs) {
             died = note_loss(now());

@@ -108,6 +108,7 @@ private:
         enum : std::uint8_t { nothing, settle, start, flush } what = nothing;
         record* of = nullptr;
         way on = way::none;
+        bool more = false;  // to be settled
     };
     /// A step, or a sequence.
     struct request {
@@ -173,17 +174,20 @@ private:
     bool has_in_child(const step& s) const BRAID_REQUIRES(lock_);
 
     // schedule.cpp
+    /// Does that first: the caller has looked with the lock that it had anyway.
+    void go_on(action next);
     void come_in() BRAID_REQUIRES(lock_) { ++inside_; }
     list& queue_of(const record& r) BRAID_REQUIRES(lock_);
     void drop_wait(record& r) BRAID_REQUIRES(lock_);
-    action next_action();
+    /// By a thread that came in. Nothing: it has left.
+    action next_action() BRAID_REQUIRES(lock_);
     action next_start() BRAID_REQUIRES(lock_);
     bool wakes_cores(record& r) BRAID_REQUIRES(lock_);
     bool fits(const record& r) const BRAID_REQUIRES(lock_);
     void enter_flight(record& r) BRAID_REQUIRES(lock_);
     void leave_flight(record& r) BRAID_REQUIRES(lock_);
     void start(record& r, way w);
-    void stop_starting();
+    action stop_starting();
     way choose_way(record& r) BRAID_REQUIRES(lock_);
     bool find_operands(step& s) const BRAID_REQUIRES(lock_);
     bool take_back(record& r);
@@ -203,7 +207,7 @@ private:
     void settle_later(record& r) BRAID_REQUIRES(lock_);
     record* take_unsettled() BRAID_REQUIRES(lock_);
     record* take_well_ended();
-    void settle_all(record& first);
+    void settle_all(record& first, bool more);
     void settle(record& r, core::seat& w);
 
     // sequence.cpp
@@ -249,7 +253,8 @@ private:
     bool starting_ BRAID_GUARDED_BY(lock_) = false;
     bool starved_ BRAID_GUARDED_BY(lock_) = false;  // no memory until something has ended
     bool closing_ BRAID_GUARDED_BY(lock_) = false;
-    std::int64_t progress_ BRAID_GUARDED_BY(lock_) = 0;    // when something ended last
+    bool was_busy_ BRAID_GUARDED_BY(lock_) = false;        // the back end, for set_alarm()
+    std::int64_t progress_ BRAID_GUARDED_BY(lock_) = 0;    // since then: when something ended last
     std::int64_t away_until_ BRAID_GUARDED_BY(lock_) = 0;  // after a loss
     std::int64_t alarm_at_ BRAID_GUARDED_BY(lock_) = INT64_MAX;
     std::int64_t lost_at_[2] BRAID_GUARDED_BY(lock_) = {INT64_MIN, INT64_MIN};  // newest first

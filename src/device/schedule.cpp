@@ -51,29 +51,35 @@ void processor_state::drop_wait(record& r) {
 }
 
 void processor_state::go_on() {
-    while (true) {
-        const action s = next_action();
-        switch (s.what) {
-            case action::nothing:
-                return;
-            case action::settle:
-                settle_all(*s.of);
-                break;
-            case action::start:
-                start(*s.of, s.on);
-                stop_starting();
-                break;
-            case action::flush:
-                how_.flush();
-                stop_starting();
-                break;
+    action next;
+    {
+        const locked lock(lock_);
+        next = next_action();
+    }
+    go_on(next);
+}
+
+void processor_state::go_on(action next) {
+    while (next.what != action::nothing) {
+        if (next.what == action::settle) {
+            settle_all(*next.of, next.more);
+            const locked lock(lock_);
+            next = next_action();
+            continue;
         }
+        if (next.what == action::start) {
+            start(*next.of, next.on);
+        } else {
+            how_.flush();
+        }
+        next = stop_starting();
     }
 }
 
 processor_state::action processor_state::next_action() {
-    const locked lock(lock_);
-    if (record* const r = take_unsettled()) return {action::settle, r};
+    if (record* const r = take_unsettled()) {
+        return {.what = action::settle, .of = r, .more = unsettled_first_ != nullptr};
+    }
     const action next = next_start();
     if (next.what == action::nothing) --inside_;
     return next;
@@ -96,10 +102,10 @@ processor_state::action processor_state::next_start() {
         --counts_.queued;
         enter_flight(*r);
         starting_ = true;
-        return {action::start, r, choose_way(*r)};
+        return {.what = action::start, .of = r, .on = choose_way(*r)};
     }
     starting_ = how_.has_collected();
-    return {starting_ ? action::flush : action::nothing};
+    return {.what = starting_ ? action::flush : action::nothing};
 }
 
 bool processor_state::fits(const record& r) const {
@@ -111,7 +117,7 @@ bool processor_state::fits(const record& r) const {
 void processor_state::enter_flight(record& r) {
     r.at = stage::in_flight;
     bytes_in_flight_ += r.bytes;
-    if (counts_.in_flight++ == 0) progress_ = now();
+    ++counts_.in_flight;
     counts_.most_in_flight = std::max(counts_.most_in_flight, counts_.in_flight);
 }
 
@@ -119,7 +125,7 @@ void processor_state::leave_flight(record& r) {
     bytes_in_flight_ -= r.bytes;
     --counts_.in_flight;
     starved_ = false;
-    progress_ = now();
+    if (was_busy_) progress_ = now();
 }
 
 // ---- in flight ---------------------------------------------------------------------------------
@@ -143,14 +149,15 @@ void processor_state::refused(record& r) {
     run_on_cores(r);
 }
 
-void processor_state::stop_starting() {
-    bool armed = false;
+processor_state::action processor_state::stop_starting() {
     {
         const locked lock(lock_);
         starting_ = false;
-        armed = set_alarm();
+        if (set_alarm()) return next_action();
     }
-    if (!armed) go_on_without_time();
+    go_on_without_time();
+    const locked lock(lock_);
+    return next_action();
 }
 
 /// False: a buffer is stale.
@@ -250,21 +257,29 @@ void processor_state::note_failure(record& r, std::exception_ptr error) {
 void processor_state::ended_on_cores(record& r) {
     bool goes_on = false, is_heard = false;
     attempt how = attempt::went_well;
+    action next;
     {
         const locked lock(lock_);
         const bool whole = r.all_groups_ran();
         goes_on = whole && r.error == nullptr && r.how == ending::open && r.next_phase();
         is_heard = !goes_on && r.passed_at != 0;
         if (!goes_on) how = judge(r, whole);
-        if (!goes_on && !is_heard) end_attempt(r, how);
+        if (!goes_on && !is_heard) {
+            end_attempt(r, how);
+            next = next_action();
+        }
     }
-    if (goes_on) run_on_cores(r);
+    if (goes_on) {
+        run_on_cores(r);
+        return go_on();
+    }
     if (is_heard) {
         report_run(r, how);
         const locked lock(lock_);
         end_attempt(r, how);
+        next = next_action();
     }
-    go_on();
+    go_on(next);
 }
 
 processor_state::attempt processor_state::judge(record& r, bool whole) {
@@ -287,12 +302,14 @@ void processor_state::ended(record& r, attempt how) {
 
 void processor_state::ended(std::span<record* const> all, attempt how) {
     for (record* const r : all) report_run(*r, how);
+    action next;
     {
         const locked lock(lock_);
         for (record* const r : all) end_attempt(*r, how);
         come_in();
+        next = next_action();
     }
-    go_on();
+    go_on(next);
 }
 
 /// Once for each start. What ran on the cores in place of the processor is reported as tasks.
@@ -461,9 +478,9 @@ record* processor_state::take_well_ended() {
 
 /// What has ended in one moment wakes one thread, which wakes the next one if there is more than
 /// it can run.
-void processor_state::settle_all(record& first) {
+void processor_state::settle_all(record& first, bool more) {
     const core::seat_lease seat(rt_, nullptr);
-    record* next = ended_well(first) ? take_well_ended() : nullptr;
+    record* next = more && ended_well(first) ? take_well_ended() : nullptr;
     if (next == nullptr) return settle(first, *seat);
     const core::one_wake together(rt_);
     settle(first, *seat);

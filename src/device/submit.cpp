@@ -412,6 +412,7 @@ ticket processor_state::submit(task_context& task, const request& what) {
     task_id others[submission::most_after];
     const unsigned other_count = follow_others(*r, what, others);
     const ticket made{done, core::number_of(rt_), id_, r->index};
+    action next;
     {
         const locked lock(lock_);
         r->done = done;
@@ -423,8 +424,9 @@ ticket processor_state::submit(task_context& task, const request& what) {
         if (r->asked_early && end_early(*r)) settle_later(*r);
         drop_wait(*r);
         come_in();
+        next = next_action();
     }
-    go_on();
+    go_on(next);
     return made;
 }
 
