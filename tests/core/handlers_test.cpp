@@ -6,6 +6,7 @@
 #include <cctype>
 #include <fstream>
 #include <map>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -104,13 +105,20 @@ TEST_P(Handlers, AnExceptionThatNobodyReceivesGoesToItsHandlerWithTheTasksName) 
     EXPECT_EQ(s.statistics().unobserved_exceptions, 1U);
 }
 
-TEST_P(Handlers, WithoutAHandlerItIsLogged) {
+TEST_P(Handlers, WithoutAHandlerItIsLoggedWithWhatItSays) {
     braid::scheduler_options o = options();
     o.unobserved_exception = {};
     braid::scheduler s(o);
     s.post({.name = "lost"}, [] { throw 1; });
+    s.post({.name = "read"}, [] { throw std::runtime_error("rock.lod0 is cut short"); });
     s.shut_down();
-    EXPECT_EQ(notes_.count(&recorder::log, "lost"), 1U);
+    constexpr const char* sentence = "threw and nobody was left to receive it";
+    EXPECT_EQ(notes_.count(&recorder::log, sentence), 2U);
+    EXPECT_EQ(notes_.count(&recorder::log, "task 'lost' "), 1U);
+    EXPECT_EQ(notes_.count(&recorder::log,
+                           "task 'read' threw and nobody was left to receive it: rock.lod0 is cut "
+                           "short"),
+              1U);
 }
 
 TEST(HandlersDefault, ACallersMistakeIsLoggedBeforeAnythingEnds) {

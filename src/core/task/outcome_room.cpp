@@ -2,6 +2,7 @@
 
 #include "braid/core/error.hpp"
 
+#include <cstdio>
 #include <new>
 #include <utility>
 
@@ -16,6 +17,25 @@ const char* broken_promise::what() const noexcept {
 }
 
 namespace detail {
+
+namespace {
+
+/// ": " and what it says of itself; "" where that is nothing.
+void words_of([[maybe_unused]] const std::exception_ptr& error, char* to,
+              [[maybe_unused]] std::size_t room) {
+    to[0] = '\0';
+#if BRAID_HAS_EXCEPTIONS
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::exception& e) {
+        std::snprintf(to, room, ": %s", e.what());
+    } catch (...) {  // of a type that nobody knows here
+    }
+#endif
+}
+
+}  // namespace
+
 outcome* outcome_room::new_outcome(std::exception_ptr error, const char* task) {
     void* bytes = memory().allocate(sizeof(outcome), alignof(outcome), memory_tag::detail);
     if (bytes == nullptr) return nullptr;
@@ -179,8 +199,10 @@ void outcome_room::report_unobserved(const char* task, std::exception_ptr error)
         options().unobserved_exception.function(options().unobserved_exception.user, task,
                                                 std::move(error));
     } else {
-        log(log_level::error, "%s: task '%s' threw and nobody was left to receive it",
-            options().name, task);
+        char words[256];
+        words_of(error, words, sizeof words);
+        log(log_level::error, "%s: task '%s' threw and nobody was left to receive it%s",
+            options().name, task, words);
     }
 }
 

@@ -27,7 +27,7 @@ BUDGET = {
     "outermost join": ("join_outermost", None, 184),
     "loop of two": ("loop", None, 915),
     "node of a graph": ("graph", None, 460),
-    "submission and its task": ("submit", None, 8180),
+    "submission and its task": ("submit", None, 7880),
     "read, with a chooser": ("read_file", None, 33100),
     "event for 1 of 60 tasks": ("set_among_60", None, 3150),
     "event for 1 of 6,000 tasks": ("set_among_6000", None, 3300),
