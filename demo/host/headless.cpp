@@ -107,6 +107,7 @@ game_input scripted_input(std::uint64_t frame) {
 
 int run_headless(const options& wish, const model_blocks& models, game_code& code) {
     const std::uint32_t frames = wish.frames == 0 ? 300 : wish.frames;
+    make_out_folder(wish);
     const contenders all = make_contenders(wish, models, code);
     code.try_with([&all] { all.front()->own_world().try_frame(); });
     std::optional<self_edit> edits;

@@ -205,10 +205,13 @@ void print_backend_table(const contenders& all) {
     }
 }
 
-void write_reports(const options& wish, const model_blocks& models, const contenders& all) {
+void make_out_folder(const options& wish) {
     std::error_code trouble;
     std::filesystem::create_directories(wish.out, trouble);
     if (trouble) throw std::runtime_error("cannot create the folder " + wish.out.string() + ".");
+}
+
+void write_reports(const options& wish, const model_blocks& models, const contenders& all) {
     contender& parallel = *all.back();
     write_png(wish.out / "frame.png", parallel.own_world().picture());
     if (!write_wav(wish.out / "sound.wav", parallel.sound(), sample_rate))

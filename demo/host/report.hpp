@@ -15,6 +15,9 @@ void print_stage_table(const contender& serial, const contender& parallel);
 /// One row for each backend.
 void print_backend_table(const contenders& all);
 
+/// Where write_reports() will write. Throws std::runtime_error with one sentence, before a frame
+/// runs in vain.
+void make_out_folder(const options& wish);
 /// Throws std::runtime_error with one sentence when a file cannot be written.
 void write_reports(const options& wish, const model_blocks& models, const contenders& all);
 void write_png(const std::filesystem::path& file, const renderer& picture);

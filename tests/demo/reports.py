@@ -46,6 +46,9 @@ for arguments in (("--characters", "0"), ("--backend", "magic"), ("--frames", "m
     check(done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1,
           f"{arguments}: exit {done.returncode}\n{done.stderr}")
 
+nowhere = run("--frames", "1000000", "--out", "/dev/null/out")  # said before a frame is run
+check(nowhere.returncode == 2 and "cannot create the folder /dev/null/out" in nowhere.stderr, nowhere.stderr)
+
 summary_again, other = small_run("--seed", "7", "--capture", str(folder / "made" / "run.braid"))
 capture = (folder / "made" / "run.braid").read_bytes()
 check(capture[:8] == b"BRAIDCAP" and b"DONE" in capture[-16:], "--capture left no whole capture")
