@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -28,9 +29,10 @@ public:
         void* bytes = memory_.allocate(wanted * sizeof(T), alignof(T), Tag);
         if (bytes == nullptr) return false;
         if (size_ != 0) std::memcpy(bytes, data_, size_ * sizeof(T));
-        memory_.release(data_, capacity_ * sizeof(T), alignof(T), Tag);
-        data_ = static_cast<T*>(bytes);
-        capacity_ = wanted;
+        // A child of fork() may have its copy from between any two of these.
+        T* const before = std::exchange(data_, static_cast<T*>(bytes));
+        const std::size_t capacity = std::exchange(capacity_, wanted);
+        memory_.release(before, capacity * sizeof(T), alignof(T), Tag);
         return true;
     }
     bool push(const T& value) {

@@ -253,8 +253,9 @@ private:
     bool starting_ BRAID_GUARDED_BY(lock_) = false;
     bool starved_ BRAID_GUARDED_BY(lock_) = false;  // no memory until something has ended
     bool closing_ BRAID_GUARDED_BY(lock_) = false;
-    bool was_busy_ BRAID_GUARDED_BY(lock_) = false;        // the back end, for set_alarm()
-    std::int64_t progress_ BRAID_GUARDED_BY(lock_) = 0;    // since then: when something ended last
+    bool was_busy_ BRAID_GUARDED_BY(lock_) = false;  // the back end, for set_alarm()
+    // While it is busy: the later of when it became so and when something ended.
+    std::int64_t progress_ BRAID_GUARDED_BY(lock_) = 0;
     std::int64_t away_until_ BRAID_GUARDED_BY(lock_) = 0;  // after a loss
     std::int64_t alarm_at_ BRAID_GUARDED_BY(lock_) = INT64_MAX;
     std::int64_t lost_at_[2] BRAID_GUARDED_BY(lock_) = {INT64_MIN, INT64_MIN};  // newest first

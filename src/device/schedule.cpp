@@ -115,6 +115,8 @@ bool processor_state::fits(const record& r) const {
 }
 
 void processor_state::enter_flight(record& r) {
+    // It may have been idle since the last alarm was set: what starts now has all of hang_after.
+    if (was_busy_ && !how_.is_busy()) was_busy_ = false;
     r.at = stage::in_flight;
     bytes_in_flight_ += r.bytes;
     ++counts_.in_flight;

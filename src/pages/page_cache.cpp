@@ -193,14 +193,13 @@ page_handle page_cache::use(page_id id, std::uint64_t frame) {
     if (id.index >= s.pages.size() || s.pages.has_ended(frame)) return {};
     page_slot& p = s.pages[id.index];
     detail::page_usage u = s.pages.use(id.index, frame);
-    const bool in_child = s.in_child();
-    if (!u.there && !in_child) {
+    if (!u.there && !s.in_child()) {
         const locked lock(s.lock);  // nobody looks under it whether it may leave
         u.there = p.stage.load(relaxed) == page_stage::resident;
     }
     if (!u.there) return {};
     if (u.first) s.hits.fetch_add(1, relaxed);  // a count
-    if (p.ahead.load(relaxed) && !in_child) {
+    if (p.ahead.load(relaxed) && !s.in_child()) {
         const locked lock(s.lock);
         s.note_that_wanted(p);
     }

@@ -206,11 +206,10 @@ void page_cache::state::allocate(std::uint32_t page) {
 
 void page_cache::state::free(std::uint32_t page) {
     page_slot& p = pages[page];
-    if (p.data != nullptr) detail::frame_release(s.internals(), p.data, p.bytes, 64);
-    if (p.stored != nullptr) {
-        detail::frame_release(s.internals(), p.stored, packed_room(page), 64);
-    }
-    p.data = p.stored = nullptr;
+    std::byte* const data = std::exchange(p.data, nullptr);
+    std::byte* const packed = std::exchange(p.stored, nullptr);
+    if (data != nullptr) detail::frame_release(s.internals(), data, p.bytes, 64);
+    if (packed != nullptr) detail::frame_release(s.internals(), packed, packed_room(page), 64);
     p.view = {};
     pages.release(page, p.held);
 }

@@ -110,14 +110,14 @@ TEST_P(Handlers, WithoutAHandlerItIsLoggedWithWhatItSays) {
     o.unobserved_exception = {};
     braid::scheduler s(o);
     s.post({.name = "lost"}, [] { throw 1; });
-    s.post({.name = "read"}, [] { throw std::runtime_error("rock.lod0 is cut short"); });
+    s.post({.name = "read"}, [] { throw std::runtime_error("'rock'\nis cut short"); });
     s.shut_down();
     constexpr const char* sentence = "threw and nobody was left to receive it";
     EXPECT_EQ(notes_.count(&recorder::log, sentence), 2U);
     EXPECT_EQ(notes_.count(&recorder::log, "task 'lost' "), 1U);
     EXPECT_EQ(notes_.count(&recorder::log,
-                           "task 'read' threw and nobody was left to receive it: rock.lod0 is cut "
-                           "short"),
+                           "task 'read' threw and nobody was left to receive it: '\"rock\" is "
+                           "cut short'"),
               1U);
 }
 

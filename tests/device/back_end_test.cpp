@@ -6,6 +6,7 @@
 #include "seeded_chooser.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -242,6 +243,67 @@ TEST_P(DeviceBackEnd, WhatIsRefusedTogetherIsTriedAgainInItsOrder) {
     EXPECT_EQ(r.moved_to_cores, 1U);
     EXPECT_EQ(r.completed, 4U);
     expect_account(r);
+}
+
+/// Busy while something is in flight, which ends when the test says so.
+class ended_outside final : public device::detail::outside_back_end {
+public:
+    const char* kind() const override { return "ended outside"; }
+    std::size_t size() const override { return sizeof(ended_outside); }
+    bool start(record& r) override {
+        const braid::detail::locked l(lock());
+        flying_.push_back(&r);
+        return true;
+    }
+    bool is_busy() const override { return !flying_.empty(); }
+    void end_all(device::detail::attempt how = device::detail::attempt::went_well) {
+        std::vector<record*> all;
+        {
+            const braid::detail::locked l(lock());
+            all.swap(flying_);
+        }
+        ended(all, how);
+    }
+    void give_up() override { end_all(device::detail::attempt::lost); }
+
+private:
+    std::vector<record*> flying_;
+};
+
+class processor_ended_outside : public device::processor {
+public:
+    processor_ended_outside(braid::scheduler& s, braid::nanoseconds hang_after) {
+        void* const room = ended_outside::room(s, sizeof(ended_outside));
+        how = ::new (room) ended_outside;
+        start(s, {.hang_after = hang_after}, how);
+    }
+    ended_outside* how = nullptr;
+};
+
+/// However long the test is kept: what counts is how long ago the second one was submitted.
+TEST_P(DeviceBackEnd, WhatStartsAfterAPauseHasAllOfHangAfter) {
+    constexpr braid::nanoseconds hang_after = braid::milliseconds(20),
+                                 pause = braid::milliseconds(15);
+    braid::scheduler s(options());
+    processor_ended_outside p(s, hang_after);
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto submit = [&] {
+        s.spawn([&](task_context& t) { p.submit(t, {.kernel = nothing}); });
+        work_until(s, [&] { return p.report().in_flight != 0; });
+    };
+    submit();
+    p.how->end_all();
+    const auto ended = now();
+    work_until(s, [&] { return now() - ended >= std::chrono::nanoseconds(pause.value); });
+    const auto begun = now();
+    submit();
+    work_until(s, [&] {
+        return p.report().losses != 0 || now() - begun >= std::chrono::nanoseconds(pause.value);
+    });
+    if (p.report().losses != 0) {
+        EXPECT_GE(now() - begun, std::chrono::nanoseconds(hang_after.value));
+    }
+    p.how->end_all();
 }
 
 /// What is in flight has ended when the alarm comes, and nobody has said so before.

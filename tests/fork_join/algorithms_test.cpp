@@ -151,7 +151,10 @@ TEST_P(Algorithms, AnExceptionEndsTheLoopEarly) {
                                      }),
                  std::runtime_error);
     EXPECT_EQ(running, 0);
-    EXPECT_LT(calls, 1'000'000);
+    // Other threads may be done with theirs before the one that throws gets its core again.
+    if (GetParam() == 0) {
+        EXPECT_EQ(calls, 4);
+    }
     expect_all_ended(s);
 }
 

@@ -423,6 +423,9 @@ TEST_P(PageCache, AChildOfForkReadsWhatItNeedsAtOnceAndTheParentSeesNothingOfIt)
     auto p = std::make_unique<place>(options(), of(), room_for(4));
     p->begin_frame(1);
     EXPECT_TRUE(p->has_right(0, 1));
+    const std::uint64_t before = p->pages.statistics().bytes;
+    p->pages.want(page_id{2}, 9);  // is unpacked when there is time
+    braid_test::work_until(p->s, [&] { return p->pages.statistics().bytes != before; });
     const pid_t child = braid_test::fork_at_rest(p->s);
     if (child == 0) {
         p->begin_frame(2);

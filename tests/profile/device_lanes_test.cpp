@@ -5,6 +5,7 @@
 #include "braid/profile/recorder.hpp"
 #include "memory_sink.hpp"
 #include "profile/device_lanes.hpp"
+#include "seeded_chooser.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,11 +61,12 @@ std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> lives_of(const 
 
 /// What is recorded while so many tasks submit to a processor that `make(scheduler)` gives.
 template <class Make>
-capture record_of(int submissions, Make&& make, const profile::recorder_options& options = {}) {
+capture record_of(int submissions, Make&& make, const profile::recorder_options& options = {},
+                  braid::chooser* chooser = nullptr) {
     memory_sink sink;
     profile::recorder recorder(options);
     {
-        braid::scheduler s({.workers = 2, .observer = &recorder});
+        braid::scheduler s({.workers = 2, .observer = &recorder, .chooser = chooser});
         EXPECT_TRUE(recorder.start(sink));
         auto processor = make(s);
         braid::scope all(s);
@@ -117,7 +119,8 @@ TEST(DeviceLanes, AreAsManyAsRunAtOnce) {
         return std::make_unique<device::fake>(s, device::fake_options{.latency = milliseconds(200)},
                                               device::processor_options{.max_in_flight = 3});
     };
-    const capture c = record_of(6, make, {.flush_every = braid::seconds(600)});
+    braid_test::seeded_chooser chooser(1);  // all are submitted before one ends, in virtual time
+    const capture c = record_of(6, make, {.flush_every = braid::seconds(600)}, &chooser);
     const auto lanes = device_lanes(c);
     ASSERT_EQ(lanes.size(), 3U);
     EXPECT_EQ(lanes[1]->name, "fake 2");

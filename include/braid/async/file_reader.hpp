@@ -51,9 +51,9 @@ struct file_reader_options {
 
     const char* name = "files";  // for messages; outlives the reader
     /// Requests that the system has at once, 1 … most_in_flight; of `threads` no more than two for
-    /// each background thread, and two for urgent reads alone; of `uring` a quarter for reads of
-    /// low priority, as a device makes urgent ones wait for what it has. Neighbours are one
-    /// request.
+    /// each background thread, and two for urgent reads alone; of `uring` a quarter, and one at
+    /// least, for reads of low priority, as a device makes urgent ones wait for what it has.
+    /// Neighbours are one request.
     int in_flight = 32;
     /// That reads may start from one begin_frame() to the next; 0: no limit. A read of more than
     /// that is a frame's only one.

@@ -20,7 +20,8 @@ namespace detail {
 
 namespace {
 
-/// ": " and what it says of itself; "" where that is nothing.
+/// ": '…'" with what it says of itself, of any length a part, on one line and without a quote, as
+/// what stands in quotes makes no kind of message of its own; "" where it says nothing.
 void words_of([[maybe_unused]] const std::exception_ptr& error, char* to,
               [[maybe_unused]] std::size_t room) {
     to[0] = '\0';
@@ -28,7 +29,14 @@ void words_of([[maybe_unused]] const std::exception_ptr& error, char* to,
     try {
         std::rethrow_exception(error);
     } catch (const std::exception& e) {
-        std::snprintf(to, room, ": %s", e.what());
+        std::snprintf(to, room - 1, ": '%s", e.what());
+        char* at = to + 3;
+        for (; *at != '\0'; ++at) {
+            if (*at == '\'') *at = '"';
+            if (static_cast<unsigned char>(*at) < ' ') *at = ' ';
+        }
+        at[0] = '\'';
+        at[1] = '\0';
     } catch (...) {  // of a type that nobody knows here
     }
 #endif
