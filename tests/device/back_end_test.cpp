@@ -245,17 +245,25 @@ TEST_P(DeviceBackEnd, WhatIsRefusedTogetherIsTriedAgainInItsOrder) {
     expect_account(r);
 }
 
-/// Busy while something is in flight, which ends when the test says so.
-class ended_outside final : public device::detail::outside_back_end {
+/// Busy while something is in flight, which ends when the test says so, or with the alarm, before
+/// which nobody has said so.
+class ended_late final : public device::detail::outside_back_end {
 public:
-    const char* kind() const override { return "ended outside"; }
-    std::size_t size() const override { return sizeof(ended_outside); }
+    explicit ended_late(bool by_alarm) : by_alarm_(by_alarm) {}
+    const char* kind() const override { return "ended late"; }
+    std::size_t size() const override { return sizeof(ended_late); }
     bool start(record& r) override {
         const braid::detail::locked l(lock());
         flying_.push_back(&r);
+        ++starts_;
         return true;
     }
     bool is_busy() const override { return !flying_.empty(); }
+    void serve(std::int64_t) override {
+        if (by_alarm_) end_all();
+    }
+    void give_up() override { end_all(device::detail::attempt::lost); }
+
     void end_all(device::detail::attempt how = device::detail::attempt::went_well) {
         std::vector<record*> all;
         {
@@ -264,83 +272,31 @@ public:
         }
         ended(all, how);
     }
-    void give_up() override { end_all(device::detail::attempt::lost); }
+    /// The last of them flies, or has been ended.
+    unsigned starts() const {
+        const braid::detail::locked l(lock());
+        return starts_;
+    }
 
 private:
+    const bool by_alarm_;
+    unsigned starts_ = 0;
     std::vector<record*> flying_;
 };
 
-class processor_ended_outside : public device::processor {
+class processor_ended_late : public device::processor {
 public:
-    processor_ended_outside(braid::scheduler& s, braid::nanoseconds hang_after) {
-        void* const room = ended_outside::room(s, sizeof(ended_outside));
-        how = ::new (room) ended_outside;
+    processor_ended_late(braid::scheduler& s, bool by_alarm, braid::nanoseconds hang_after) {
+        void* const room = ended_late::room(s, sizeof(ended_late));
+        how = ::new (room) ended_late(by_alarm);
         start(s, {.hang_after = hang_after}, how);
     }
-    ended_outside* how = nullptr;
-};
-
-/// However long the test is kept: what counts is how long ago the second one was submitted.
-TEST_P(DeviceBackEnd, WhatStartsAfterAPauseHasAllOfHangAfter) {
-    constexpr braid::nanoseconds hang_after = braid::milliseconds(20),
-                                 pause = braid::milliseconds(15);
-    braid::scheduler s(options());
-    processor_ended_outside p(s, hang_after);
-    const auto now = [] { return std::chrono::steady_clock::now(); };
-    const auto submit = [&] {
-        s.spawn([&](task_context& t) { p.submit(t, {.kernel = nothing}); });
-        work_until(s, [&] { return p.report().in_flight != 0; });
-    };
-    submit();
-    p.how->end_all();
-    const auto ended = now();
-    work_until(s, [&] { return now() - ended >= std::chrono::nanoseconds(pause.value); });
-    const auto begun = now();
-    submit();
-    work_until(s, [&] {
-        return p.report().losses != 0 || now() - begun >= std::chrono::nanoseconds(pause.value);
-    });
-    if (p.report().losses != 0) {
-        EXPECT_GE(now() - begun, std::chrono::nanoseconds(hang_after.value));
-    }
-    p.how->end_all();
-}
-
-/// What is in flight has ended when the alarm comes, and nobody has said so before.
-class served_late final : public device::detail::outside_back_end {
-public:
-    const char* kind() const override { return "served late"; }
-    std::size_t size() const override { return sizeof(served_late); }
-    bool start(record& r) override {
-        const braid::detail::locked l(lock());
-        flying_.push_back(&r);
-        return true;
-    }
-    bool is_busy() const override { return !flying_.empty(); }
-    void serve(std::int64_t) override {
-        std::vector<record*> all;
-        {
-            const braid::detail::locked l(lock());
-            all.swap(flying_);
-        }
-        ended(all, device::detail::attempt::went_well);
-    }
-
-private:
-    std::vector<record*> flying_;
-};
-
-class processor_served_late : public device::processor {
-public:
-    explicit processor_served_late(braid::scheduler& s) {
-        void* const room = served_late::room(s, sizeof(served_late));
-        start(s, {.hang_after = braid::microseconds(100)}, ::new (room) served_late);
-    }
+    ended_late* how = nullptr;
 };
 
 TEST_P(DeviceBackEnd, WhatEndsWithTheAlarmDoesNotHang) {
     braid::scheduler s(options());
-    processor_served_late p(s);
+    processor_ended_late p(s, true, braid::microseconds(100));
     const device::buffer b = p.buffer({.bytes = 64});
     for (int i = 0; i < 5; ++i) {
         s.wait(s.spawn([&](task_context& t) {
@@ -351,6 +307,30 @@ TEST_P(DeviceBackEnd, WhatEndsWithTheAlarmDoesNotHang) {
     EXPECT_EQ(p.report().losses, 0U);
     EXPECT_FALSE(p.map<std::uint32_t>(b).empty());
     expect_account(p.report());
+}
+
+/// However long the test is kept: what counts is how long ago the second one was submitted. The
+/// first one may have been lost by then.
+TEST_P(DeviceBackEnd, WhatStartsAfterAPauseHasAllOfHangAfter) {
+    constexpr std::chrono::milliseconds hang_after{20}, pause{15};
+    braid::scheduler s(options());
+    processor_ended_late p(s, false, hang_after);
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto submit = [&](unsigned starts) {
+        s.spawn([&](task_context& t) { p.submit(t, {.kernel = nothing}); });
+        work_until(s, [&] { return p.how->starts() == starts; });
+    };
+    submit(1);
+    p.how->end_all();
+    const std::uint64_t losses = p.report().losses;
+    const auto ended = now();
+    work_until(s, [&] { return now() - ended >= pause; });
+    const auto begun = now();
+    submit(2);
+    const auto is_lost = [&] { return p.report().losses != losses; };
+    work_until(s, [&] { return is_lost() || now() - begun >= pause; });
+    EXPECT_TRUE(!is_lost() || now() - begun >= hang_after);
+    p.how->end_all();
 }
 
 /// 100 tasks with a submission each, in a chain that begins when all of them have returned. One

@@ -191,7 +191,8 @@ private:
 ///
 /// Any thread may call. Where nothing is asked for nothing runs. The destructor cancels what is
 /// queued, waits until what is in flight has ended and its tasks have gone on, and helps meanwhile;
-/// it must come before the scheduler's.
+/// it must come before the scheduler's. In a child of fork() a read fails with EINVAL and a
+/// sentence, and the destructor does nothing.
 class file_reader {
 public:
     static constexpr std::size_t most_merged = std::size_t{1} << 20;

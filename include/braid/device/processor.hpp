@@ -95,6 +95,9 @@ public:
     /// A processor without memory for it gets it again when something has ended; with nothing left
     /// in flight it runs on the cores. Cancelled with the task's scope: what is queued ends at
     /// once, what is in flight ends as it does.
+    ///
+    /// In a child of fork() what a task of a scheduler submits that was made there runs on the
+    /// cores at once, unless a buffer lies in memory of the processor's own; others are refused.
     BRAID_API ticket submit(task_context& task, const submission& what);
     BRAID_API ticket submit(task_context& task, sequence& all, const sequence_order& order = {});
     /// The submission has ended, in whatever way. Of a processor of the same scheduler.

@@ -69,7 +69,8 @@ using page_handle = frame_handle<const page>;
 /// Any thread may call all of it; frames are numbered from 1. A page takes one allocation from the
 /// scheduler while it is loaded. use() of what is resident costs two atomic loads, and an exchange
 /// when it is the first of a frame. Reader, pack and scheduler outlive it. The destructor
-/// cancels what is being loaded, waits for that, and helps meanwhile.
+/// cancels what is being loaded, waits for that, and helps meanwhile. In a child of fork() need()
+/// reads at once; want() and the destructor do nothing.
 class page_cache {
 public:
     page_cache(scheduler& s, file_reader& io, const page_pack& pack,
