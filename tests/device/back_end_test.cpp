@@ -333,14 +333,14 @@ TEST_P(DeviceBackEnd, WhatStartsAfterAPauseHasAllOfHangAfter) {
     p.how->end_all();
 }
 
-/// 100 tasks with a submission each, in a chain that begins when all of them have returned. One
-/// thread runs all tasks, so that they have.
+/// 100 tasks with a submission each, in a chain that begins when all of them have returned: this
+/// thread runs them, so that they have when it looks.
 void expect_one_waking_edge(braid::scheduler& s, device::processor& p) {
     collecting_processor gate(s);
     ticket last;
     std::atomic<int> returned{0};
     const auto submit_next = [&](bool first) {
-        return s.spawn([&, first](task_context& t) {
+        return s.spawn({.on = s.this_thread()}, [&, first](task_context& t) {
             last = first ? gate.submit(t, {.kernel = nothing})
                          : p.submit(t, {.kernel = nothing, .after = {last}});
             ++returned;
