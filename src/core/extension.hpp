@@ -64,7 +64,7 @@ inline bool discarding(const runtime& rt) { return rt.phase(relaxed) == life::di
 /// Every decision is a chooser's.
 inline bool under_chooser(const runtime& rt) { return rt.serial() != nullptr; }
 /// The process is a child of fork(), and the scheduler its parent's: nothing runs here any more,
-/// and a lock may be a thread's that is not here. Two loads.
+/// and a lock may be a thread's that is not here. A call and four loads.
 inline bool in_child(const runtime& rt) { return rt.is_childs_copy(); }
 /// At the entrance of a call into the library, without any lock of the library: with a chooser
 /// another thread may go on first.

@@ -32,12 +32,15 @@ private:
 };
 INSTANTIATE_TEST_SUITE_P(Workers, FileFlights, testing::Values(0));
 
+constexpr const char* only_uring =
+    "only io_uring gives a device so much that others have to wait for it";
+
 TEST_P(FileFlights, ReadsOfLowPriorityTakeAQuarterOfThem) {
     braid::scheduler s(options());
     const braid::file from(path());
     braid::file_reader io(s, {.in_flight = 16});
     if (io.statistics().back_end != std::string("uring")) {
-        GTEST_SKIP() << "only io_uring gives a device so much that others have to wait for it";
+        GTEST_SKIP() << only_uring;
     }
     std::vector<braid::task_id> all;
     // A read is counted as asked for before it is in flight, and another thread may begin it.
@@ -64,7 +67,7 @@ TEST_P(FileFlights, ReadsOfLowPriorityAloneHaveOneOfThemAtLeast) {
     braid::scheduler s(options());
     const braid::file from(path());
     braid::file_reader io(s, {.in_flight = 1});
-    if (io.statistics().back_end != std::string("uring")) GTEST_SKIP() << "see above";
+    if (io.statistics().back_end != std::string("uring")) GTEST_SKIP() << only_uring;
     write_bytes(3);
     for (int i = 0; i < 3; ++i) {
         s.wait(io.read_then({}, from, 0, 1, [](auto) {}, {.priority = priority_level::low}));

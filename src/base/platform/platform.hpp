@@ -132,7 +132,7 @@ unsigned quota_cores(const char* root) noexcept;
 
 std::uint32_t process_id() noexcept;
 
-/// Another number in a child of fork() than in its parent. From the second call on it costs two
+/// Another number in a child of fork() than in its parent. From the second call on it costs three
 /// loads.
 std::uint32_t fork_mark() noexcept;
 
