@@ -54,6 +54,18 @@ inline void let_fail(entry e, VkResult with, int before = 0, int count = 1,
     f.calls_left = before;
 }
 
+/// The driver says of nothing that it has ended, until the faults are forgotten: what is submitted
+/// stays in flight, however long the device takes for it.
+inline void hold_ends() { let_fail(number_of_WaitSemaphores, VK_TIMEOUT, 0, INT_MAX); }
+
+/// While they are held: the processor's thread has looked at every device since, and would have
+/// destroyed one that it takes for idle. It asks the driver again each time that it looks.
+inline void until_devices_were_looked_at() {
+    const std::atomic<int>& calls_left = faults[number_of_WaitSemaphores].calls_left;
+    const int before = calls_left;
+    until([&] { return before - calls_left >= 3 || devices_alive == 0; });
+}
+
 /// Since the faults were forgotten.
 inline int calls_of(entry e) { return INT_MAX - faults[e].calls_left; }
 
