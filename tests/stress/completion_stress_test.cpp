@@ -35,11 +35,12 @@ public:
         }
         return won_;
     }
-    /// By a task.
+    /// By a task. The first one has no deadline, so that it is left to outside.
     void defer(braid::task_context& task, braid::nanoseconds deadline = braid::no_limit) {
         for (std::atomic<std::uint64_t>& id : ids_) {
             const completion_id armed =
-                task.defer({.deadline = deadline, .cancel = {&lets_go, &asked_}});
+                task.defer({.deadline = &id == ids_.data() ? braid::no_limit : deadline,
+                            .cancel = {&lets_go, &asked_}});
             armed_ += static_cast<bool>(armed);
             id.store(armed ? armed.value : none, std::memory_order_release);
         }
@@ -107,6 +108,8 @@ TEST_P(CompletionStress, OutsideAndACancelledScopeEachWinSome) {
     expect_all_ended(s);
 }
 
+/// Each wins one in each round, on a busy machine too: outside the first one, and the deadline the
+/// last last one. For all others they race.
 TEST_P(CompletionStress, OutsideAndADeadlineEachWinSome) {
     std::mt19937 random(3);
     std::uint64_t armed = 0, asked = 0, outside = 0;
@@ -127,8 +130,8 @@ TEST_P(CompletionStress, OutsideAndADeadlineEachWinSome) {
     }
     print_shares("outside against a deadline", armed, outside);
     EXPECT_EQ(armed, rounds * round_of_races::ids);
-    EXPECT_GT(outside, 0U);
-    EXPECT_LT(outside, armed);
+    EXPECT_GE(outside, rounds);
+    EXPECT_GE(armed - outside, rounds);
     EXPECT_LE(armed - outside, asked) << "who was asked may have been completed meanwhile";
     EXPECT_EQ(s.statistics().deferred, armed);
     EXPECT_EQ(s.statistics().settled, armed);
