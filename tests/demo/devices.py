@@ -18,26 +18,50 @@ tool = next((a for a in sys.argv[2:] if a != "--vulkan"), None)
 
 reference, _ = small_run()
 fake = "fake:seed=7,loss=0.2,oom=0.1,hang=0.05"
-kinds = ["cpu", "local_store", "local_store:strict", fake] + (["vulkan"] if with_vulkan else [])
+dying = "fake:seed=7,loss=1"
+
+
+def until_none_hangs(kind, run_once):
+    """What run_once() has come to. Its first part is the summary of a run. On a busy machine a processor may take longer
+    than the two seconds after which it counts as lost; then there is another run. Where each is lost, the checks of
+    losses fail."""
+    for _ in range(5):
+        found = run_once()
+        if kind in (fake, dying) or found[0]["device"]["losses"] == 0:
+            break
+    return found
+
+
+kinds = ["cpu", "local_store", "local_store:strict", fake, dying] + (["vulkan"] if with_vulkan else [])
 for kind in kinds:
     for more in ([], ["--workers", "0"], ["--pipeline", "2"]):
-        summary, _ = small_run("--device", kind, *more)
+        summary, _ = until_none_hangs(kind, lambda: small_run("--device", kind, *more))
         seen = summary["device"]
+        frames = summary["frames"]
         check(summary["hash_parallel"] == reference["hash_serial"], f"{kind} {more}: another hash")
         check(summary["waiting"]["outside"] == 0, f"{kind} {more}: a submission is still open")
         # What was lost with imported memory failed, and was submitted again.
-        check(seen["completed"] + seen["on_cores"] == 2 * summary["frames"], f"{kind} {more}: {seen}")
-        check(seen["submissions"] == 2 * summary["frames"] + seen["failed"], f"{kind} {more}: {seen}")
+        check(seen["completed"] + seen["on_cores"] == 2 * frames, f"{kind} {more}: {seen}")
+        check(seen["submissions"] == 2 * frames + seen["failed"], f"{kind} {more}: {seen}")
         check(seen["failed"] == seen["again"] and seen["rerun"] == 0, f"{kind} {more}: {seen}")
-        check((seen["again"] > 0) == (kind == fake), f"{kind} {more}: {seen}")
         # A local store has no other memory than its own; all others find the arrays where they lie.
         moved = seen["bytes_in"] + seen["bytes_out"]
         check(seen["bytes_copied"] == (moved if kind.startswith("local_store") else 0),
               f"{kind} {more}: {seen}")
-        # It is dead after three, and is tried again at the next frame.
-        check(seen["losses"] > 3 if kind == fake else seen["losses"] == 0, f"{kind} {more}: {seen}")
+        if kind == fake:
+            # By the seed the first submission is lost. How many of the others are depends on what is in flight with
+            # one that is lost. Each loss takes one with it or more.
+            check(0 < seen["losses"] <= seen["failed"], f"{kind} {more}: {seen}")
+        elif kind == dying:
+            # All that it gets is lost, so it dies with the third loss and the cores do the rest. At the next frame it
+            # is tried again. Frames that overlap may share a life of it, which the first and the last one do not.
+            check(seen["completed"] == 0 and seen["dead"], f"{kind} {more}: {seen}")
+            lives = 2 if "--pipeline" in more else frames
+            check(3 * lives <= seen["losses"] <= seen["failed"], f"{kind} {more}: {seen}")
+        else:
+            check(seen["losses"] == 0 and seen["failed"] == 0, f"{kind} {more}: {seen}")
+            check(seen["on_cores"] == 0, f"{kind} {more} ran on the cores: {seen}")
         check(0 < seen["latency_p50_us"] <= seen["latency_p99_us"], f"{kind} {more}: {seen}")
-        check(kind == fake or seen["on_cores"] == 0, f"{kind} {more} ran on the cores: {seen}")
 
 # ---- what the tools say of a capture -----------------------------------------------------------
 
@@ -80,7 +104,8 @@ def runs_in_perfetto(trace, lanes):
                in ("skin", "light binning") for event in begun)
 
 
-def check_capture(kind):
+def capture_of(kind):
+    """The summary of a run, and the capture of it."""
     folder = scratch_folder()
     file = folder / "device.braid"
     # More characters than elsewhere, so that a kernel takes longer than the task that submits it; no more
@@ -88,27 +113,41 @@ def check_capture(kind):
     done = run("--frames", "8", "--characters", "250", "--width", "640", "--height", "360",
                "--out", str(folder), "--device", kind, "--capture", str(file))
     check(done.returncode == 0, f"{kind}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    summary = json.loads((folder / "summary.json").read_text())
+    return json.loads((folder / "summary.json").read_text()), file
+
+
+def paths_of_frames(summary, file):
+    return [path_of(braid("report", file, *which))
+            for which in (["--worst"], *(["--frame", str(n)] for n in range(1, summary["frames"] + 1)))]
+
+
+def check_capture(kind):
+    # Drawing waits for skinning, so the way of a frame leads through the kernel, unless the task that submits it was off
+    # its core until the kernel had ended, other work that drawing waits for came later, or the table ends before. Where
+    # a busy machine has done that to all frames there is another run.
+    for _ in range(5):
+        summary, file = until_none_hangs(kind, lambda: capture_of(kind))
+        paths = paths_of_frames(summary, file)
+        if any("skin" in path for path in paths):
+            break
+    else:
+        check(False, f"{kind}: {paths}")
+
     submissions = summary["device"]["submissions"]
     found = re.findall(r"^  (.*?) +\d+ records, .*?, (\d+) runs of a processor(?:, times give or take (\d+) ns)?$",
                        braid("stats", file), re.MULTILINE)
     lanes = {name: runs for name, runs, _ in found}
     # Only a graphics processor has a clock of its own, which is known so well and not better.
     check(all((error != "") == (kind == "vulkan") for _, _, error in found), f"{kind}: {found}")
-    check(sum(map(int, lanes.values())) == submissions, f"{kind}: {lanes}, {summary['device']}")
+    check(sum(int(runs) for _, runs, _ in found) == submissions, f"{kind}: {found}, {summary['device']}")
 
-    # Drawing waits for skinning, so the way of most frames leads through the kernel; not of all: the task that submits
-    # it may have been off its core until it had ended, other work that drawing waits for may have come later, and the
-    # table may end before.
-    paths = [path_of(braid("report", file, *which))
-             for which in (["--worst"], *(["--frame", str(n)] for n in range(1, summary["frames"] + 1)))]
-    check(sum("skin" in path for path in paths) > len(paths) / 2, f"{kind}: {paths}")
+    # A kernel that takes a million times as long takes minutes, beside which all else of a frame is nothing.
+    usual, faster = median_ms(file), median_ms(file, "--faster", "skin=100")
+    slow, slower = median_ms(file, "--faster", "skin=1e-5"), median_ms(file, "--faster", "skin=1e-6")
+    check(max(usual, faster) < slow and 5 * slow < slower < 15 * slow,
+          f"{kind}: skin=100: {faster} ms; {usual} ms; skin=1e-5: {slow} ms; skin=1e-6: {slower} ms")
 
-    usual, slower = median_ms(file), median_ms(file, "--faster", "skin=0.1")
-    faster = median_ms(file, "--faster", "skin=100")
-    check(faster < usual < slower, f"{kind}: skin=100: {faster} ms; {usual} ms; skin=0.1: {slower} ms")
-
-    trace = folder / "device.pftrace"
+    trace = file.with_suffix(".pftrace")
     braid("export", file, "--perfetto", trace)
     check(trace.stat().st_size > 0, f"{kind}: an empty trace")
     if shutil.which("protoc"):
