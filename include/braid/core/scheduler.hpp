@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 BRAID_NAMESPACE_BEGIN
 
@@ -188,6 +189,20 @@ public:
     BRAID_API std::size_t statistics(task_type_statistics* rows, std::size_t capacity) const;
     BRAID_API std::size_t bytes(memory_tag tag) const;
     BRAID_API std::uint64_t allocations() const;
+
+    /// What that task does or waits for, and what that one waits for in turn, in one sentence for
+    /// people: "'load a' waits for 'load b', which is ready, and no thread has begun with it.". Any
+    /// id, any thread, also in a task; what it says was so while it looked. It does not wait: while
+    /// all seats of guests are taken it names tasks by their numbers. Looks at every task and every
+    /// wait in the worst case. Empty where there is no memory for the text.
+    std::string explain(task_id id) const {
+        char text[longest_explanation];
+        explain(id, text);
+        return text;
+    }
+    /// Does it without a std::string. `text` ends with a 0.
+    static constexpr std::size_t longest_explanation = 1024;
+    BRAID_API void explain(task_id id, char (&text)[longest_explanation]) const;
 
     detail::runtime& internals() { return *rt_; }
 
