@@ -13,7 +13,10 @@ namespace detail {
 class cycle_search {
 public:
     /// A circle of more bodies and tasks than this is not found.
-    static constexpr unsigned longest = 1024;
+    static constexpr unsigned longest = 512;
+
+    /// Writes no byte of its tables: most programs never use them.
+    cycle_search() {}  // NOLINT(*-member-init,*-equals-default)
 
     /// Searches on from the tasks where the call before has stopped. True: a circle is found, which
     /// was read twice. False: there is none, or, with `in_part`, there are tasks left for the next
@@ -43,11 +46,11 @@ private:
         return n.task.value ^ (n.is_body() ? std::uint64_t{1} << 63 : 0);
     }
     static unsigned place_of(const need_node& n) {
-        return static_cast<unsigned>(key_of(n) * 0x9e37'79b9'7f4a'7c15U >> 53);
+        return static_cast<unsigned>(key_of(n) * 0x9e37'79b9'7f4a'7c15U >> 54);
     }
 
     static constexpr unsigned places = 2 * longest;
-    static_assert(places == 1U << (64 - 53));
+    static_assert(places == 1U << (64 - 54));
     static constexpr unsigned most_steps = 50'000;        // of one call: about 2 ms
     static constexpr std::uint32_t most_starts = 65'536;  // the same
 
@@ -57,7 +60,9 @@ private:
     // and the last to enter is the first to leave, so no gap hides one.
     std::uint16_t index_[places];
     std::uint64_t finished_[places];  // keys, the latest of each place: in no circle
-    step path_[longest];
+    union {
+        step path_[longest];
+    };
 };
 
 }  // namespace detail
