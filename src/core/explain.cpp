@@ -35,7 +35,7 @@ private:
 
 }  // namespace
 
-void scheduler::explain(task_id id, char (&text)[longest_explanation]) const {
+task_explanation scheduler::explain(task_id id) const {
     detail::sentence to;
     {
         const seat_at_hand seat(*rt_);
@@ -43,7 +43,9 @@ void scheduler::explain(task_id id, char (&text)[longest_explanation]) const {
         if (seat.get() != nullptr) pass.emplace(*rt_, *seat.get());
         detail::explanation(*rt_, seat.get(), to).write(id);
     }
-    std::snprintf(text, sizeof text, "%s", to.text());
+    task_explanation said;
+    std::snprintf(said.text, sizeof said.text, "%s", to.text());
+    return said;
 }
 
 BRAID_NAMESPACE_END

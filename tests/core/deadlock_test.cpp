@@ -46,6 +46,8 @@ struct expected {
     }
 };
 
+std::string explain(const braid::scheduler& s, braid::task_id id) { return s.explain(id).text; }
+
 const expected* wanted = nullptr;
 
 void compare(void*, const char* message) {
@@ -298,8 +300,8 @@ TEST_P(DeadlockSilence, WhileOneOfTwoHoldersCanLetAResourceGo) {
     });
     std::thread runs_holder([&] { s.wait(holder); });
     until([&] {
-        return reader != 0 && s.explain({reader}).find("in line") != std::string::npos &&
-               s.explain(holder).find("waits for") != std::string::npos;
+        return reader != 0 && explain(s, {reader}).find("in line") != std::string::npos &&
+               explain(s, holder).find("waits for") != std::string::npos;
     });
     for (int i = 0; i < 100; ++i) look(s);
     leaves.open();
@@ -322,7 +324,7 @@ TEST_P(DeadlockSilence, WhileABodyLiesBelowOneWhoseChildWaitsForIt) {
         const braid::main_thread here(s, "looks");
         until([&] { return child != 0; });
         std::thread runs_child([&] { s.wait({child}); });
-        until([&] { return s.explain({child}).find("waits for 'below'") != std::string::npos; });
+        until([&] { return explain(s, {child}).find("waits for 'below'") != std::string::npos; });
         for (int i = 0; i < 100; ++i) look(s);
         leaves.open();
         goes_on.set();
@@ -371,7 +373,8 @@ struct random_program {
         for (unsigned i = 0; i + 1 < ring; ++i) edges.emplace(members[i], members[i + 1]);
         back = {members.back(), members.front()};
         for (unsigned n = 0; n < 2 * tasks; ++n) {
-            const unsigned a = random() % tasks, b = random() % tasks;
+            const auto a = static_cast<unsigned>(random() % tasks);
+            const auto b = static_cast<unsigned>(random() % tasks);
             // Not behind a member: what looks for circles when an edge is made looks at 64 tasks,
             // and is not to find this one.
             if (a < b && !std::binary_search(members.begin(), members.end(), a))

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 BRAID_NAMESPACE_BEGIN
 
@@ -22,6 +21,11 @@ class future;
 enum class shutdown : std::uint8_t {
     drain,    // every task runs; tasks may go on spawning
     discard,  // what has not started is cancelled (after_any tasks still run)
+};
+
+/// A sentence about a task; see scheduler::explain(). What is longer is cut off.
+struct task_explanation {
+    char text[1024] = "";
 };
 
 /// The version of the compiled library.
@@ -194,15 +198,8 @@ public:
     /// people: "'load a' waits for 'load b', which is ready, and no thread has begun with it.". Any
     /// id, any thread, also in a task; what it says was so while it looked. It does not wait: while
     /// all seats of guests are taken it names tasks by their numbers. Looks at every task and every
-    /// wait in the worst case. Empty where there is no memory for the text.
-    std::string explain(task_id id) const {
-        char text[longest_explanation];
-        explain(id, text);
-        return text;
-    }
-    /// Does it without a std::string. `text` ends with a 0.
-    static constexpr std::size_t longest_explanation = 1024;
-    BRAID_API void explain(task_id id, char (&text)[longest_explanation]) const;
+    /// wait in the worst case, and allocates nothing.
+    BRAID_API task_explanation explain(task_id id) const;
 
     detail::runtime& internals() { return *rt_; }
 
