@@ -16,7 +16,7 @@ public:
     static constexpr unsigned longest = 512;
 
     /// Writes no byte of its tables: most programs never use them.
-    cycle_search() {}  // NOLINT(*-member-init,*-equals-default)
+    cycle_search() {}
 
     /// Searches on from the tasks where the call before has stopped. True: a circle is found, which
     /// was read twice. False: there is none, or, with `in_part`, there are tasks left for the next
