@@ -400,7 +400,10 @@ struct random_program {
         }
         auto search = std::make_unique<braid::detail::cycle_search>();
         bool in_part = true, found = false;
-        while (!found && in_part) found = search->next(s->internals(), in_part);
+        while (!found && in_part) {
+            search->begin();
+            found = search->next(s->internals(), in_part);
+        }
         std::string wrong = found == with_back ? "" : found ? "found one too many" : "not found";
         for (unsigned i = 0; found && i < search->count(); ++i) {
             const auto at = [&](unsigned n) {

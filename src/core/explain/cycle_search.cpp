@@ -5,15 +5,21 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-bool cycle_search::next(wait_room& rt, bool& in_part) {
-    const needs facts(rt);
+void cycle_search::begin() {
     std::fill_n(index_, places, std::uint16_t{0});
     std::fill_n(finished_, places, std::uint64_t{0});
-    depth_ = from_ = steps_ = 0;
+    depth_ = from_ = 0;
+    steps_ = 0;
+    stop_ = at_ + most_starts;
+}
+
+bool cycle_search::next(wait_room& rt, bool& in_part) {
+    const needs facts(rt);
     const std::uint32_t count = rt.slot_count();
-    const std::uint32_t stop = at_ + std::min(most_starts, count - std::min(at_, count));
+    // Those of the circle that the call before has found.
+    for (unsigned i = 0; i < depth_; ++i) finish(path_[i].came.node);
     bool found = false;
-    while (!found && at_ < stop && steps_ < most_steps) {
+    while (!found && at_ < std::min(stop_, count) && steps_ < most_steps) {
         const task_id start = rt.id_of(at_++);
         found = rt.is_open(start) && search_from(facts, start) && is_still_there(facts);
     }
@@ -21,14 +27,26 @@ bool cycle_search::next(wait_room& rt, bool& in_part) {
     return found;
 }
 
+namespace {
+
+/// What the next fact costs beyond a step: those before it in a line, or a look at all buckets.
+std::uint64_t cost_of(const need_cursor& c) {
+    if (c.part < 2) return 1;
+    return c.part == 3 ? 64U : 1U + c.at;
+}
+
+}  // namespace
+
 bool cycle_search::search_from(const needs& facts, task_id start) {
     while (depth_ != 0) leave();
     enter({.node = {.task = start}});
     dependent found;
-    while (depth_ != 0 && steps_++ < most_steps) {
+    while (depth_ != 0 && steps_ < most_steps) {
         step& last = path_[depth_ - 1];
-        if (!facts.next(last.came.node, last.cursor, found)) {
-            finished_[place_of(last.came.node)] = key_of(last.came.node);
+        const bool is_one = facts.next(last.came.node, last.cursor, found);
+        steps_ += cost_of(last.cursor);
+        if (!is_one) {
+            finish(last.came.node);
             leave();
             continue;
         }

@@ -18,9 +18,11 @@ public:
     /// Writes no byte of its tables: most programs never use them.
     cycle_search() {}
 
-    /// Searches on from the tasks where the call before has stopped. True: a circle is found, which
-    /// was read twice. False: there is none, or, with `in_part`, there are tasks left for the next
-    /// call.
+    /// Begins a look, which searches on from the tasks where the one before has stopped.
+    void begin();
+    /// True: a circle is found, which was read twice. Circles that share a task with one that this
+    /// look has found are not. False: there is no other, or, with `in_part`, there are tasks left
+    /// for the next look.
     bool next(wait_room& rt, bool& in_part);
     void rewind() { at_ = 0; }
 
@@ -37,6 +39,7 @@ private:
 
     bool search_from(const needs& facts, task_id start);
     void enter(const dependent& d);
+    void finish(const need_node& n) { finished_[place_of(n)] = key_of(n); }
     void leave() { index_[path_[--depth_].place] = 0; }
     unsigned on_path(const need_node& n) const;
     bool is_still_there(const needs& facts) const;
@@ -51,11 +54,12 @@ private:
 
     static constexpr unsigned places = 2 * longest;
     static_assert(places == 1U << (64 - 54));
-    static constexpr unsigned most_steps = 50'000;        // of one call: about 2 ms
+    static constexpr std::uint32_t most_steps = 50'000;   // of one look: about 2 ms
     static constexpr std::uint32_t most_starts = 65'536;  // the same
 
-    std::uint32_t at_ = 0;  // the slot of the next start
-    unsigned depth_ = 0, from_ = 0, steps_ = 0;
+    std::uint32_t at_ = 0, stop_ = 0;  // slots of starts: the next one, and behind the last one
+    unsigned depth_ = 0, from_ = 0;
+    std::uint64_t steps_ = 0;
     // Where on the path a node is, plus 1; 0: a free place. Nodes lie at their place or behind it,
     // and the last to enter is the first to leave, so no gap hides one.
     std::uint16_t index_[places];

@@ -55,26 +55,30 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
     // Nothing is read of a scheduler that rests, as for a reload, or that ends.
     if (rt.frozen().on() || rt.phase() == life::closed) return looked::in_part;
     bool has_reported = false;
-    while (true) {
-        sentence message;
-        const looked what = search(rt, w, message);
-        if (message.size() == 0) return has_reported ? looked::woke : what;
+    for (bool begins = true;; begins = false) {
+        circle found;
+        const looked what = search(rt, found, begins);
+        if (found.tasks == 0) return has_reported ? looked::woke : what;
         has_reported = true;
+        sentence message;
+        describe(rt, w, found, message);
         report_to_program(rt, message.text());
     }
 }
 
-/// Writes a message where there is news.
-looked deadlock_watch::search(wait_room& rt, wait_seat& w, sentence& message) {
+/// Copies a circle that was not reported yet.
+looked deadlock_watch::search(wait_room& rt, circle& found, bool begins) {
     const locked lock(mutex_);
     if (nothing_is_open(rt)) {
         search_.rewind();
         return looked::nothing_open;
     }
+    if (count_ == most_reports) return looked::in_vain;
+    if (begins) search_.begin();
     bool in_part = false;
     while (search_.next(rt, in_part)) {
         if (!is_news()) continue;
-        describe(rt, w, message);
+        copy(found);
         return looked::in_part;
     }
     if (in_part) return looked::in_part;
@@ -100,35 +104,35 @@ const need_node& deadlock_watch::best_named(unsigned member) const {
     return search_.member((member + 1) % search_.count()).node;
 }
 
-void deadlock_watch::describe(wait_room& rt, wait_seat& w, sentence& to) {
-    constexpr unsigned most_named = 8;
+void deadlock_watch::copy(circle& to) const {
     const unsigned count = search_.count();
-    bool has[needs_of_a_task] = {};
-    unsigned tasks = 0, first = 0;
-    for (unsigned i = count; i-- != 0;) {
-        const need why = search_.member(i).why;
-        has[static_cast<unsigned>(why)] = true;
-        if (why == need::own_body) continue;
-        ++tasks;
-        first = i;
-    }
-    task_writer writer(rt, &w, to);
-    to.add("%s: a deadlock of %u task%s: ", rt.options().name, tasks, tasks == 1 ? "" : "s");
-    writer.name(best_named(first));
-    unsigned named = 0;
+    unsigned first = 0;
+    while (search_.member(first).why == need::own_body) ++first;
     for (unsigned n = 0; n < count; ++n) {
         const dependent& d = search_.member((first + n) % count);
+        to.has[static_cast<unsigned>(d.why)] = true;
         if (d.why == need::own_body) continue;
-        ++named;
-        if (named > most_named && named != tasks) continue;
-        if (named == tasks && tasks > most_named + 1) {
-            to.add(", … and %u more, of which the last ", tasks - most_named);
-        } else {
-            to.add("%s", named == 1 ? " " : ", which ");
-        }
-        writer.need_of(d, best_named(first + n + 1));
+        // The last one takes the place of those that are not named.
+        auto& place = to.named[std::min(to.tasks, circle::most_named - 1)];
+        place = {d, best_named(first + n + 1)};
+        ++to.tasks;
     }
-    to.add(". No thread can go on with %s. %s", tasks == 1 ? "it" : "any of them", cure(has));
+}
+
+void deadlock_watch::describe(wait_room& rt, wait_seat& w, const circle& found, sentence& to) {
+    const unsigned tasks = found.tasks, named = std::min(tasks, circle::most_named);
+    task_writer writer(rt, &w, to);
+    to.add("%s: a deadlock of %u task%s: ", rt.options().name, tasks, tasks == 1 ? "" : "s");
+    writer.name(found.named[named - 1].needed);  // the last one needs the first
+    for (unsigned n = 0; n < named; ++n) {
+        if (n + 1 == named && tasks > named) {
+            to.add(", … and %u more, of which the last ", tasks - named + 1);
+        } else {
+            to.add("%s", n == 0 ? " " : ", which ");
+        }
+        writer.need_of(found.named[n].does, found.named[n].needed);
+    }
+    to.add(". No thread can go on with %s. %s", tasks == 1 ? "it" : "any of them", cure(found.has));
 }
 
 }  // namespace detail

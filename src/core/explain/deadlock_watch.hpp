@@ -15,10 +15,23 @@ public:
     looked look(wait_room& rt, wait_seat& w);
 
 private:
-    looked search(wait_room& rt, wait_seat& w, sentence& message);
+    /// What of a circle is said, copied: names are read without the lock, since a task that is held
+    /// for that may end then.
+    struct circle {
+        static constexpr unsigned most_named = 9;
+        struct {
+            dependent does;
+            need_node needed;
+        } named[most_named];
+        unsigned tasks = 0;
+        bool has[needs_of_a_task] = {};
+    };
+
+    looked search(wait_room& rt, circle& found, bool begins);
     bool is_news() BRAID_REQUIRES(mutex_);
-    void describe(wait_room& rt, wait_seat& w, sentence& to) BRAID_REQUIRES(mutex_);
+    void copy(circle& to) const BRAID_REQUIRES(mutex_);
     const need_node& best_named(unsigned member) const BRAID_REQUIRES(mutex_);
+    static void describe(wait_room& rt, wait_seat& w, const circle& found, sentence& to);
 
     // For one scheduler. A program with as many does not need to hear of more.
     static constexpr unsigned most_reports = 32;

@@ -90,7 +90,7 @@ task_id explanation::say_of_body(const place& at) {
     if (at.depth < shown) {
         const task_id above{w.frames[at.depth].task.load(relaxed)};
         to_.add("lies on the stack of '%s' below ", w.name);
-        say_name(above);
+        above ? say_name(above) : to_.add("another task");
         return above;
     }
     const char* const how = w.blocks.load(relaxed) ? " within blocking()" : "";
@@ -105,11 +105,9 @@ task_id explanation::say_of_wait(const wait_record& r) {
         const auto* const in = static_cast<const scope_state*>(scope);
         const std::uint32_t count = rt_.slot_count();
         for (std::uint32_t i = 0; i < count; ++i) {
-            const slot& s = rt_.slot_at(i);
-            if (s.environment.load(relaxed) != &in->environment || !rt_.is_open(rt_.id_of(i))) {
-                continue;
-            }
             const task_id open = rt_.id_of(i);
+            const bool is_in = rt_.slot_at(i).environment.load(relaxed) == &in->environment;
+            if (!is_in || !rt_.is_open(open)) continue;
             to_.add("a scope, and so for ");
             say_name(open);
             return open;
@@ -138,7 +136,7 @@ task_id explanation::say_of_dependencies(task_id id) {
         first ? static_cast<void>(++others) : static_cast<void>(first = from);
         return false;
     });
-    const bool suspended = rt_.was_suspended(rt_.slot_at(id));
+    const bool suspended = rt_.may_be_suspended(rt_.slot_at(id));
     if (!first) {
         to_.add(suspended ? "is about to go on" : "is being built: finish() was not called yet");
         return {};

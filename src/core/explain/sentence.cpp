@@ -1,6 +1,7 @@
 #include "core/explain/sentence.hpp"
 
 #include "braid/core/resource.hpp"
+#include "core/life/completion_word.hpp"
 #include "core/task/words.hpp"
 
 #include <algorithm>
@@ -21,11 +22,16 @@ void sentence::add(const char* format, ...) {
 held_task::held_task(wait_room& rt, wait_seat* seat, task_id id) : rt_(rt), seat_(seat), id_(id) {
     if (seat == nullptr) return;
     slot& s = rt.slot_at(id);
+    const std::uint32_t generation = generation_of(id.value);
     // acquire, both: what is read of the slot is this task's, or the share is refused. A posted
-    // task counts no shares.
-    if (state_in(s.successors, generation_of(id.value)) != task_state::open) return;
-    if ((s.flags.load(acquire) & flag_posted) != 0) return;
-    held_ = add_open_work(s.open, generation_of(id.value));
+    // task counts no shares, and what has a kind of its own may end without a look at them, where
+    // nobody was given its id; a completion does not.
+    if (state_in(s.successors, generation) != task_state::open) return;
+    const std::uint16_t flags = s.flags.load(acquire);
+    const bool is_completion =
+        state_of_completion(s.open, generation) != completion_now::another_task;
+    if ((flags & flag_posted) != 0 || ((flags & flag_own_kind) != 0 && !is_completion)) return;
+    held_ = add_open_work(s.open, generation);
 }
 
 void task_writer::name_in(const slot& s, task_id id) {

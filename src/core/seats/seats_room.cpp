@@ -59,7 +59,7 @@ bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
         const bool in_time = rest(w, std::min(deadline, look_at), waits);
         if (look_at == INT64_MAX) return in_time;
         if (in_time || look_at >= deadline) {
-            s.give_back(w.index, in_time);
+            s.give_back(w.index);
             return in_time;
         }
         if (!s.is_held_by(w.index)) {

@@ -39,27 +39,31 @@ public:
         // by itself.
         std::uint32_t seen = holder_.load(relaxed);
         if (after_ == 0 || (seen != 0 && (seen & far_bit) == 0)) return INT64_MAX;
-        const std::int64_t latest = active_policy::now() + after_;
+        // A look may run a destructor of the program, which may wait.
+        if ((seen & ~far_bit) == seat + 1) return INT64_MAX;
+        const std::int64_t now = active_policy::now();
+        const std::int64_t latest = now + after_;
         if (!holder_.compare_exchange_strong(seen, seat + 1, relaxed, relaxed)) return INT64_MAX;
         distance_.store(after_, relaxed);
-        // A thread that sleeps in short pieces comes to its look, too.
-        const std::int64_t due = due_.load(relaxed);
-        if (due != never && due <= latest) return due;
-        due_.store(latest, relaxed);
-        return latest;
+        // Where threads sleep in short pieces only, a look comes as well, at the first of them that
+        // is not too short for it.
+        std::int64_t due = due_.load(relaxed);
+        if (due == never || due > latest) due = latest;
+        due_.store(due, relaxed);
+        return std::max(due, now + std::min(after_, shortest));
     }
     bool is_held_by(unsigned seat) const { return (holder_.load(relaxed) & ~far_bit) == seat + 1; }
-    /// By its holder, or by one who was it. `woken`: not by the time alone.
-    void give_back(unsigned seat, bool woken) {
+    /// By its holder, or by one who was it.
+    void give_back(unsigned seat) {
         std::uint32_t seen = holder_.load(relaxed);
         if ((seen & ~far_bit) != seat + 1) return;
-        if (woken) due_.store(never, relaxed);
         holder_.compare_exchange_strong(seen, 0, relaxed, relaxed);
     }
     /// By its holder. Returns when it is to look again; INT64_MAX: it is the holder no more.
     std::int64_t note(unsigned seat, looked what) {
         if (what == looked::nothing_open || what == looked::woke) {
-            give_back(seat, true);
+            due_.store(never, relaxed);
+            give_back(seat);
             return INT64_MAX;
         }
         std::int64_t distance = after_;
@@ -81,6 +85,8 @@ public:
 private:
     static constexpr std::uint32_t far_bit = 1U << 31;
     static constexpr std::int64_t never = 0, most_times = 64;
+    static constexpr std::int64_t shortest =
+        1'000'000;  // of a sleep after which a look comes, in ns
 
     const std::int64_t after_;                     // ns; 0: nobody looks
     alignas(64) atomic<std::uint32_t> holder_{0};  // its seat + 1, and far_bit; 0: nobody
