@@ -3,7 +3,7 @@
 #include "core/control/seat_lease.hpp"
 #include "core/explain/explanation.hpp"
 
-#include <cstdio>
+#include <algorithm>
 #include <optional>
 
 BRAID_NAMESPACE_BEGIN
@@ -44,7 +44,7 @@ task_explanation scheduler::explain(task_id id) const {
         detail::explanation(*rt_, seat.get(), to).write(id);
     }
     task_explanation said;
-    std::snprintf(said.text, sizeof said.text, "%s", to.text());
+    std::copy_n(to.text(), std::min(to.size(), sizeof said.text - 1), said.text);
     return said;
 }
 

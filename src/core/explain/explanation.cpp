@@ -109,8 +109,8 @@ task_id explanation::say_of_wait(const wait_record& r) {
             const bool is_in = rt_.slot_at(i).environment.load(relaxed) == &in->environment;
             if (!is_in || !rt_.is_open(open)) continue;
             to_.add("a scope, and so for ");
-            say_name(open);
-            return open;
+            say_number(open);
+            return {};
         }
         to_.add("a scope");
         return {};
@@ -136,7 +136,7 @@ task_id explanation::say_of_dependencies(task_id id) {
         first ? static_cast<void>(++others) : static_cast<void>(first = from);
         return false;
     });
-    const bool suspended = rt_.may_be_suspended(rt_.slot_at(id));
+    const bool suspended = may_be_suspended(rt_, rt_.slot_at(id));
     if (!first) {
         to_.add(suspended ? "is about to go on" : "is being built: finish() was not called yet");
         return {};
@@ -162,8 +162,8 @@ task_id explanation::say_of_children(task_id id) {
     }
     to_.add("has run, and is complete when its children are: ");
     if (others != 0) to_.add("%u other%s and ", others, others == 1 ? "" : "s");
-    say_name(first);
-    return first;
+    say_number(first);
+    return {};
 }
 
 /// The task is held, so what it uses lives.

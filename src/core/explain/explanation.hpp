@@ -28,6 +28,11 @@ private:
     bool is_in_line(task_id id);
     void say_of_ready(const slot& s);
     void say_name(task_id id) { writer_.name({.task = id}); }
+    /// For one that was found among all slots: who builds it may not have published it, and takes
+    /// all shares for known ones, so it must not be held.
+    void say_number(task_id id) {
+        to_.add("task #%u.%u", index_of(id.value), generation_of(id.value));
+    }
 
     wait_room& rt_;
     wait_seat* const seat_;

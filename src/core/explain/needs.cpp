@@ -69,7 +69,8 @@ bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) co
         if (await == edge_torn || await == edge_notified || !rt_.is_open(to)) continue;
         const slot& s = rt_.slot_at(to);
         if (s.waits_for.load(acquire) == 0 || comes_by_itself(e, s, to)) continue;
-        found = {.node = {.task = to}, .why = rt_.may_be_suspended(s) ? need::awaits : need::after};
+        found = {.node = {.task = to},
+                 .why = may_be_suspended(rt_, s) ? need::awaits : need::after};
         if (rt_.is_open(to)) return true;
     }
     return false;

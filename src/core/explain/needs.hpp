@@ -60,6 +60,12 @@ struct need_cursor {
     std::uint32_t at = 0;
 };
 
+/// Answers for a task that may be complete by now, too.
+inline bool may_be_suspended(const task_room& tasks, const slot& s) {
+    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
+    return d != nullptr && d->was_suspended.load(relaxed);
+}
+
 class needs {
 public:
     explicit needs(wait_room& rt) : rt_(rt) {}

@@ -196,11 +196,6 @@ public:
     bool was_suspended(const slot& s) const {
         return s.has(flag_detailed) && detail_of(s)->was_suspended.load(relaxed);
     }
-    /// For a task that may be complete by now.
-    bool may_be_suspended(const slot& s) const {
-        const detail_block* const d = s.has(flag_detailed) ? detail_of(s) : nullptr;
-        return d != nullptr && d->was_suspended.load(relaxed);
-    }
     /// Null: no memory.
     detail_block* make_detail(task_seat& w, slot& s);
     void free_detail(task_seat& w, const slot& s) { free_block(w, s.detail.load(relaxed)); }
