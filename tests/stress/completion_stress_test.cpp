@@ -109,7 +109,7 @@ TEST_P(CompletionStress, OutsideAndACancelledScopeEachWinSome) {
 }
 
 /// Each wins one in each round, on a busy machine too: outside the first one, and the deadline the
-/// last last one. For all others they race.
+/// last one. For all others they race.
 TEST_P(CompletionStress, OutsideAndADeadlineEachWinSome) {
     std::mt19937 random(3);
     std::uint64_t armed = 0, asked = 0, outside = 0;
