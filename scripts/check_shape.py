@@ -17,7 +17,7 @@ CORE_LINES = 400
 PUBLIC_CORE = "include/braid/core/"
 PUBLIC_FUNCTIONS = 25
 # Classes that have more, and how many they have. docs/architecture.md says why.
-MORE_FUNCTIONS = {"scheduler": 38}
+MORE_FUNCTIONS = {"scheduler": 39}
 # Friend classes of the core, each with its reason there.
 FRIENDS = {
     "include/braid/core/code_holders.hpp": {"detail::holder_list"},

@@ -30,7 +30,7 @@ GROUPS = (
     ("src/pages", "tests/pages", "docs/design/pages.md"),
     ("src/device", "tests/device", "docs/design/device.md"),
     ("tests/stress", "tests/model"),
-    ("tests/core", "docs/design/batch.md", "docs/design/lineage.md", "docs/design/ready_queue.md",
+    ("tests/core", "docs/design/batch.md", "docs/design/deadlock.md", "docs/design/lineage.md", "docs/design/ready_queue.md",
      "docs/design/seams.md", "docs/design/seeds.md", "docs/design/slot.md", "docs/design/wait.md",
      "docs/design/memory-model.md", "docs/design/bodies.md", "docs/design/policies.md",
      "docs/design/mutants.md", "docs/design/nightly.md", "docs/design/profile.md"),

@@ -23,6 +23,11 @@ enum class shutdown : std::uint8_t {
     discard,  // what has not started is cancelled (after_any tasks still run)
 };
 
+/// A sentence about a task; see scheduler::explain(). What is longer is cut off.
+struct task_explanation {
+    char text[1024] = "";
+};
+
 /// The version of the compiled library.
 BRAID_API version_number library_version();
 
@@ -188,6 +193,13 @@ public:
     BRAID_API std::size_t statistics(task_type_statistics* rows, std::size_t capacity) const;
     BRAID_API std::size_t bytes(memory_tag tag) const;
     BRAID_API std::uint64_t allocations() const;
+
+    /// What that task does or waits for, and what that one waits for in turn, in one sentence for
+    /// people: "'load a' waits for 'load b', which is ready, and no thread has begun with it.". Any
+    /// id, any thread, also in a task; what it says was so while it looked. It does not wait: while
+    /// all seats of guests are taken it names tasks by their numbers. Looks at every task and every
+    /// wait in the worst case, and allocates nothing.
+    BRAID_API task_explanation explain(task_id id) const;
 
     detail::runtime& internals() { return *rt_; }
 

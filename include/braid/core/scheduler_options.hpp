@@ -46,6 +46,24 @@ struct thread_callbacks {
     void* user = nullptr;
 };
 
+/// A deadlock that was found: tasks that can never go on, because each needs another one of them.
+/// `message`: a text of a few lines, valid during the call. Called on a thread of the scheduler or
+/// on one that waits, without a lock; must neither wait nor call back into the scheduler, and what
+/// it throws is logged. Without a function the log has it at level error.
+struct deadlock_handler {
+    void (*function)(void* user, const char* message) = nullptr;
+    void* user = nullptr;
+};
+
+/// A thread that sleeps looks whether tasks wait for each other in a circle; see
+/// docs/manual/hangs.md. Each deadlock is reported once.
+struct deadlock_options {
+    /// How long such a thread has slept when it looks: 1 ms..1 hour. As long as nothing goes on the
+    /// next looks come after 2, 4, … 64 times as long. `no_limit`: nobody looks.
+    nanoseconds after = seconds(1);
+    deadlock_handler handler = {};
+};
+
 /// A number outside its range counts as the nearest inside, and is reported to the log. Where no
 /// range is named, every value of the type is one.
 struct scheduler_options {
@@ -108,6 +126,7 @@ struct scheduler_options {
     /// A shutdown waits for open completions, however long: somebody may still write into what they
     /// keep. After so long each of them is logged, once. `no_limit`: never.
     nanoseconds external_patience = seconds(10);
+    deadlock_options deadlock = {};
     /// Count and time tasks by name. Costs two clock reads per task.
     bool statistics = false;
 

@@ -97,6 +97,8 @@ void run_background_thread(void* seat) {
     w.rt.background_main(w);
 }
 
+looked look_of(seats_seat& w) { return w.rt.look_for_deadlocks(w.whole); }
+
 }  // namespace
 
 const task_kind ticket_kind{
@@ -112,7 +114,8 @@ runtime::runtime(const scheduler_options& o)
     : wait_room(o, {.make = &make_seat,
                     .run = &run_thread,
                     .run_background = &run_background_thread,
-                    .run_source = &run_source_thread}) {}
+                    .run_source = &run_source_thread,
+                    .look = &look_of}) {}
 
 seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number,
                                const char* name) {

@@ -49,6 +49,12 @@ scheduler_options within_limits(scheduler_options o) {
     limits.clamp(o.guests, 0, range::most_seats, "guests");
     limits.clamp(o.ring, range::least_ring, range::most_ring, "ring");
 
+    constexpr std::int64_t shortest = 1'000'000, longest = 3'600'000'000'000;
+    if (o.deadlock.after != no_limit) {
+        const limiter of_deadlocks(o, "deadlock_options");
+        of_deadlocks.clamp(o.deadlock.after.value, shortest, longest, "after");
+    }
+
     thread_options& threads = o.worker_threads;
     const limiter of_threads(o, "thread_options");
     of_threads.clamp_thread(threads.nice, threads.stack_bytes);

@@ -11,6 +11,7 @@
 #include "core/control/holder_list.hpp"
 #include "core/control/spare_seat.hpp"
 #include "core/control/whole_seat.hpp"
+#include "core/explain/deadlock_watch.hpp"
 #include "core/wait/wait_room.hpp"
 
 #include <cstdint>
@@ -46,6 +47,9 @@ public:
     void search_code(code_search& to);
     bool cancel_at_rest(task_id id);
     holder_list& holders() { return holders_; }
+
+    // ---- explain/
+    looked look_for_deadlocks(whole_seat& w) { return deadlocks_.look(*this, w); }
 
     /// A thread that is none of the scheduler's settles: the scheduler's memory stays until it has
     /// left.
@@ -89,6 +93,7 @@ private:
     unsigned started_workers_ BRAID_GUARDED_BY(threads_mutex_) = 0;
     std::uint16_t worker_seats_[sleepers::capacity] BRAID_GUARDED_BY(threads_mutex_) = {};
     platform::thread_request last_request_{};
+    deadlock_watch deadlocks_;
     bool ended_in_task_ = false;  // destroyed in one of its tasks; see destroy()
 };
 

@@ -28,16 +28,31 @@ bool runtime::at_rest() const {
 
 namespace {
 
-/// Whom a shutdown waits for that is none of its threads. Said once.
+/// Says what a shutdown waits for: deadlocks, as a thread that sleeps does, and, once, completions
+/// that are open.
 class patience {
 public:
     explicit patience(runtime& rt)
-        : rt_(rt), ends_(deadline_after(active_policy::now(), rt.options().external_patience)) {}
+        : rt_(rt),
+          ends_(deadline_after(active_policy::now(), rt.options().external_patience)),
+          sentry_(rt.options().deadlock.after) {}
     void look(whole_seat& w) {
-        if (ends_ == INT64_MAX || rt_.serial() != nullptr || active_policy::now() < ends_) return;
-        ends_ = INT64_MAX;
+        if (rt_.serial() != nullptr) return;
+        const std::int64_t now = active_policy::now();
+        if (look_at_ == INT64_MAX) {
+            look_at_ = sentry_.take(w.index);
+        } else if (now >= look_at_) {
+            look_at_ = sentry_.note(w.index, rt_.look_for_deadlocks(w));
+        }
+        if (ends_ != INT64_MAX && now >= ends_) look_at_completions(w, now);
+    }
+
+private:
+    void look_at_completions(whole_seat& w, std::int64_t now) {
         completion_info rows[16];
         const std::size_t count = rt_.show_completions(w, rows, std::size(rows));
+        // One that is made later is waited for, too.
+        ends_ = count != 0 ? INT64_MAX : deadline_after(now, rt_.options().external_patience);
         for (const completion_info& c : std::span(rows, std::min(count, std::size(rows)))) {
             rt_.log(log_level::warning,
                     "%s: the shutdown waits for completion '%s' of task '%s', open for %.1f s",
@@ -49,9 +64,9 @@ public:
                 count - std::size(rows));
     }
 
-private:
     runtime& rt_;
-    std::int64_t ends_;
+    std::int64_t ends_, look_at_ = INT64_MAX;
+    sentry sentry_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace detail {
     detail_block& d = *detail_of(to);
     arrived how = arrived::first;
     std::uint32_t shares = 1;
-    if (d.first_is_enough) how = first_came(d.came, from.value);
+    if (d.first_is_enough.load(relaxed)) how = first_came(d.came, from.value);
     if (how == arrived::first_of_armed) shares += tear_edges(w, to);
     const bool received = result != nullptr && how != arrived::later;
     if (received) {

@@ -88,5 +88,12 @@ void resources_room::release_resources(life_seat& w, std::uint32_t index) {
     }
 }
 
+task_id resources_room::in_line(resource_state& r, std::uint32_t n) const {
+    const locked lock(r.line);
+    std::uint32_t i = r.first;
+    for (; n != 0 && i != no_index; --n) i = slot_at(i).next.load(relaxed);
+    return i != no_index ? id_of(i) : task_id{};
+}
+
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -5,6 +5,7 @@
 #include "core/life/scopes_room.hpp"
 
 #include <cstdint>
+#include <span>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -19,6 +20,15 @@ public:
     bool acquire_resources(const life_seat& w, std::uint32_t index);
     /// The first in each line gets what is released, and is enqueued if it lacks nothing more.
     void release_resources(life_seat& w, std::uint32_t index);
+    /// What such a task holds, while its body is on a stack and stays there.
+    std::span<resource* const> held_by(const slot& s) const {
+        const detail_block& d = its_detail(s);
+        return resources_in(d).first(d.resources_held);
+    }
+    /// What an open task uses that uses some.
+    std::span<resource* const> used_by(const slot& s) const { return resources_in(its_detail(s)); }
+    /// The n-th that waits for it, or an empty id. The resource is held, or it might be gone.
+    task_id in_line(resource_state& r, std::uint32_t n) const;
 
 private:
     std::uint32_t hand_on(resource_state& r);

@@ -12,8 +12,8 @@ namespace detail {
 void suspensions_room::begin_suspension(std::uint32_t index, const suspension& how) {
     slot& s = slot_at(index);
     detail_block& d = its_detail(s);
-    d.was_suspended = true;
-    d.first_is_enough = how.first_is_enough;
+    d.was_suspended.store(true, relaxed);
+    d.first_is_enough.store(how.first_is_enough, relaxed);
     d.goes_last = how.goes_last;
     d.may_end_early = how.may_end_early && !d.shielded.load(relaxed) &&
                       scope_of(s.environment.load(relaxed)) != nullptr;
@@ -59,12 +59,12 @@ awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id
         return awaiting::refused;
     }
     detail_block& d = its_detail(slot_at(index));
-    const bool may_go = d.first_is_enough || d.may_end_early;
+    const bool may_go = d.first_is_enough.load(relaxed) || d.may_end_early;
     const link edge = link_edge(w, index, awaited, false, may_go ? edge_awaited : edge_fixed);
     if (edge == link::no_memory) return awaiting::no_memory;
     if (edge == link::not_needed || edge == link::failed) {
         arrived how = arrived::first;
-        if (d.first_is_enough) how = first_came(d.came, awaited.value);
+        if (d.first_is_enough.load(relaxed)) how = first_came(d.came, awaited.value);
         if (edge == link::failed && how != arrived::later) cancel_with(w, index, awaited);
     }
     if (observed()) report(w, event_kind::edge, id, awaited);
@@ -108,7 +108,8 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     enter_wait_at_hand(w, index);
     s.runner.store(UINT16_MAX, relaxed);  // searchers look at what it waits for
     std::uint32_t shares = 1;
-    if (d.first_is_enough && !arm_first(its_detail(s).came)) shares += tear_edges(w, s);
+    if (d.first_is_enough.load(relaxed) && !arm_first(its_detail(s).came))
+        shares += tear_edges(w, s);
     if (d.may_end_early) {
         list_suspended(index);
         // After that: who cancels finds it in the list, or is seen here.

@@ -35,7 +35,12 @@ struct basic_wait_record {
     outcome* result = nullptr;
     typename Policy::template atomic<bool> done{false};
     bool is_task = false;  // no thread waits: it is a task_wait_record
+    bool limited = false;  // the wait may run out of time
+    bool of_event = false;
     std::uint16_t seat = UINT16_MAX;
+    // How many tasks lay on the thread's stack when the wait began; the last of them waits. 0: none
+    // does, or nobody knows.
+    std::uint16_t depth = 0;
 };
 
 /// A task waits, which the waker goes on with by this completion. Threads have none: their record
@@ -52,6 +57,12 @@ inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
     return ~(reinterpret_cast<std::uint64_t>(object) | kind);
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
+/// The scope of which that is the key. Null: it is the key of something else.
+inline const void* scope_of_key(std::uint64_t key) {
+    constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 47;
+    if (key < last_of_ids || (~key & 1) == 0) return nullptr;
+    return reinterpret_cast<const void*>(~key & ~std::uint64_t{1});
+}
 
 /// A power of two of buckets, up to 64.
 template <class Policy, unsigned Buckets = 64>
@@ -137,6 +148,29 @@ public:
             if (!is_task) notify(seat);
         }
         return first;
+    }
+
+    /// Calls `f(record)` for those under `key`, with the bucket's lock held, until it says true. No
+    /// waiter of them can return meanwhile, so its stack stays as it is up to its wait.
+    template <class F>
+    bool look_at(std::uint64_t key, F&& f) {
+        bucket& b = bucket_of(key);
+        const basic_locked<Policy> lock(b.mutex);
+        for (const record* r = b.first; r != nullptr; r = r->next) {
+            if (r->key == key && f(*r)) return true;
+        }
+        return false;
+    }
+    /// Does it for all records, bucket by bucket.
+    template <class F>
+    bool look_at_all(F&& f) {
+        for (bucket& b : buckets_) {
+            const basic_locked<Policy> lock(b.mutex);
+            for (const record* r = b.first; r != nullptr; r = r->next) {
+                if (f(*r)) return true;
+            }
+        }
+        return false;
     }
 
 private:

@@ -1,5 +1,7 @@
 #include "core/seats/seats_room.hpp"
 
+#include <algorithm>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
@@ -51,6 +53,26 @@ void seats_room::advance_phase(life to) {
 // ---- who sleeps --------------------------------------------------------------------------------
 
 bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
+    sentry& s = is_own(w) ? own_sentry_ : sentry_of_program_;
+    std::int64_t look_at = serial() == nullptr ? s.take(w.index) : INT64_MAX;
+    while (true) {
+        const bool in_time = rest(w, std::min(deadline, look_at), waits);
+        if (look_at == INT64_MAX) return in_time;
+        if (in_time || look_at >= deadline) {
+            s.give_back(w.index);
+            return in_time;
+        }
+        if (!s.is_held_by(w.index)) {
+            look_at = INT64_MAX;
+            continue;
+        }
+        const looked what = look_(w);
+        look_at = s.note(w.index, what);
+        if (what == looked::woke) return true;
+    }
+}
+
+bool seats_room::rest(seats_seat& w, std::int64_t deadline, bool waits) {
     // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
     w.at_rest.store(true, seq_cst);
     if (phase(seq_cst) != life::running) {

@@ -5,6 +5,7 @@
 #include "core/seats/freezer.hpp"
 #include "core/seats/parking_lot.hpp"
 #include "core/seats/placement_room.hpp"
+#include "core/seats/sentry.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -15,7 +16,8 @@ enum class life : std::uint8_t { running, draining, discarding, closed };
 
 class seats_room : public placement_room {
 public:
-    using placement_room::placement_room;
+    explicit seats_room(const scheduler_options& o)
+        : placement_room(o), own_sentry_(o.deadlock.after), sentry_of_program_(o.deadlock.after) {}
 
     // ---- who there is
     unsigned seat_count() const { return seat_count_.load(acquire); }  // pairs with add_to_seats()
@@ -64,7 +66,12 @@ public:
     };
     unseated& without_seat() { return unseated_; }
 
+protected:
+    /// What a sentry calls to look for deadlocks. Before the first thread sleeps.
+    void set_look(looked (*look)(seats_seat& w)) { look_ = look; }
+
 private:
+    bool rest(seats_seat& w, std::int64_t deadline, bool waits);
     unsigned choose_sleeper(bool waiters_too, bool asks);
 
     parking_lot lot_;
@@ -76,6 +83,8 @@ private:
     atomic<life> phase_{life::running};
     freezer frozen_;
     unseated unseated_;
+    looked (*look_)(seats_seat& w) = nullptr;
+    sentry own_sentry_, sentry_of_program_;
 };
 
 }  // namespace detail

@@ -10,7 +10,9 @@ atomic<std::uint64_t> next_serial{1};
 }
 
 threads_room::threads_room(const scheduler_options& o, const seat_plan& plan)
-    : seats_room(o), plan_(plan), serial_number_(next_serial.fetch_add(1, relaxed)) {}
+    : seats_room(o), plan_(plan), serial_number_(next_serial.fetch_add(1, relaxed)) {
+    set_look(plan.look);
+}
 
 void threads_room::sit_down(seats_seat& w) {
     bind(w);

@@ -18,6 +18,7 @@ struct seat_plan {
     void (*run)(void* worker);             // of workers and reserves
     void (*run_background)(void* worker);  // of the background class
     void (*run_source)(void* worker);      // of what comes from outside
+    looked (*look)(seats_seat& w);         // for deadlocks, by a thread that sleeps
 };
 
 /// For a thread that gives its permit away: a reserve was started or woken, there are enough of

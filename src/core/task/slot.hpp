@@ -192,13 +192,15 @@ struct detail_block {
     std::uint32_t result_ordinal = 0;
 
     // ---- of a task that gives its thread back; see life/suspensions_room.hpp
-    bool resumable = false;      // its storage begins with a resumable_body, or holds its value
-    bool was_suspended = false;  // so its body is called also where it is cancelled
+    bool resumable = false;  // its storage begins with a resumable_body, or holds its value
+    // So its body is called also where it is cancelled. relaxed, as `first_is_enough`: others look
+    // whether they read it of the wait that they mean.
+    atomic<bool> was_suspended{false};
     // Its body knows that it is cancelled, and cleans up: its awaits end as if it were not.
     atomic<bool> shielded{false};
-    bool first_is_enough = false;    // of what it awaits
-    bool may_end_early = false;      // by a cancellation
-    bool goes_last = false;          // behind what is ready
+    atomic<bool> first_is_enough{false};  // of what it awaits
+    bool may_end_early = false;           // by a cancellation
+    bool goes_last = false;               // behind what is ready
     bool listed = false;             // among those of scopes; who holds a share of its waits_for
     atomic<std::uint32_t> waits{0};  // counts waits; searchers see by it that they read another one
     atomic<std::uint64_t> came{0};   // see await_words.hpp

@@ -209,7 +209,8 @@ detail_block* task_room::make_detail(task_seat& w, slot& s) {
     d.result_ordinal = 0;
     d.stable_id = 0;
     d.creations = 0;
-    d.was_suspended = d.listed = false;
+    d.was_suspended.store(false, relaxed);
+    d.listed = false;
     d.shielded.store(false, relaxed);
     s.detail.store(index, release);  // pairs with detail_of()
     return &d;

@@ -194,7 +194,7 @@ public:
     }
     /// The body has given the thread back, and is called again also where it is cancelled.
     bool was_suspended(const slot& s) const {
-        return s.has(flag_detailed) && detail_of(s)->was_suspended;
+        return s.has(flag_detailed) && detail_of(s)->was_suspended.load(relaxed);
     }
     /// Null: no memory.
     detail_block* make_detail(task_seat& w, slot& s);
@@ -234,7 +234,7 @@ private:
     bool may_be_torn(const slot& s) const {
         if (!was_suspended(s)) return false;
         const detail_block& d = its_detail(s);
-        return d.may_end_early || d.first_is_enough;
+        return d.may_end_early || d.first_is_enough.load(relaxed);
     }
     link link_to_complete(task_id predecessor, bool any_outcome) const;
     static bool wants_identities(const scheduler_options& o);

@@ -4,6 +4,7 @@
 #include "core/run/helper_floats.hpp"
 #include "core/wait/search.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 BRAID_NAMESPACE_BEGIN
@@ -15,7 +16,11 @@ class wait_loop : work_search {
 public:
     wait_loop(wait_room& rt, wait_seat& w, const wait_target& target, nanoseconds timeout,
               help policy)
-        : work_search(rt, w, target, policy), deadline_(deadline_of(rt, timeout)) {}
+        : work_search(rt, w, target, policy), deadline_(deadline_of(rt, timeout)) {
+        record_.limited = deadline_ != INT64_MAX;
+        record_.of_event = target.signal != nullptr;
+        record_.depth = static_cast<std::uint16_t>(std::min<unsigned>(w.depth, UINT16_MAX));
+    }
 
     /// False: what is awaited came about already.
     bool enter();

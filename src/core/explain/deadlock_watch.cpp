@@ -1,0 +1,139 @@
+#include "core/explain/deadlock_watch.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+bool nothing_is_open(const wait_room& rt) {
+    const scheduler_statistics ended_first = rt.totals();
+    const scheduler_statistics begun = rt.totals();
+    return ended_first.ended() + ended_first.settled == begun.created + begun.deferred;
+}
+
+void report_to_program(const wait_room& rt, const char* message) {
+    const deadlock_handler& to = rt.options().deadlock.handler;
+    if (to.function == nullptr) {
+        return rt.options().log.function(rt.options().log.user, log_level::error, message);
+    }
+#if BRAID_HAS_EXCEPTIONS
+    try {
+        to.function(to.user, message);
+    } catch (...) {
+        rt.log(log_level::error, "%s: the handler of a deadlock threw an exception",
+               rt.options().name);
+    }
+#else
+    to.function(to.user, message);
+#endif
+}
+
+/// What helps, by the kinds of need in the circle.
+const char* cure(const bool (&has)[needs_of_a_task]) {
+    const auto any = [&](need a) { return has[static_cast<unsigned>(a)]; };
+    if (any(need::under)) {
+        return "No thread could stand in for the one on whose stack they lie: raise max_reserves, "
+               "or let a task come `after` what it waits for.";
+    }
+    if (any(need::resource)) {
+        return "A task must not wait for one that needs a resource which it holds meanwhile.";
+    }
+    if ((any(need::waits) || any(need::scope) || any(need::awaits)) && any(need::child)) {
+        return "A task must not wait for what it is a part of.";
+    }
+    if (any(need::waits) || any(need::scope)) {
+        return "What follows one of these waits has to become a task of its own, `after` what it "
+               "waits for.";
+    }
+    return "One of these dependencies has to go.";
+}
+
+}  // namespace
+
+looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
+    // Nothing is read of a scheduler that rests, as for a reload, or that ends.
+    if (rt.frozen().on() || rt.phase() == life::closed) return looked::in_part;
+    bool has_reported = false;
+    for (bool begins = true;; begins = false) {
+        circle found;
+        const looked what = search(rt, found, begins);
+        if (found.tasks == 0) return has_reported ? looked::woke : what;
+        has_reported = true;
+        sentence message;
+        describe(rt, w, found, message);
+        report_to_program(rt, message.text());
+    }
+}
+
+/// Copies a circle that was not reported yet.
+looked deadlock_watch::search(wait_room& rt, circle& found, bool begins) {
+    const locked lock(mutex_);
+    if (nothing_is_open(rt)) {
+        search_.rewind();
+        return looked::nothing_open;
+    }
+    if (count_ == most_reports) return looked::in_vain;
+    if (begins) search_.begin();
+    bool in_part = false;
+    while (search_.next(rt, in_part)) {
+        if (!is_news()) continue;
+        copy(found);
+        return looked::in_part;
+    }
+    if (in_part) return looked::in_part;
+    search_.rewind();
+    return looked::in_vain;
+}
+
+bool deadlock_watch::is_news() {
+    std::uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < search_.count(); ++i) {
+        least = std::min(least, search_.member(i).node.task.value);
+    }
+    auto* const end = reported_ + count_;
+    if (count_ == most_reports || std::find(reported_, end, least) != end) return false;
+    reported_[count_++] = least;
+    return true;
+}
+
+/// A task is named by its body, where that is in the circle, too.
+const need_node& deadlock_watch::best_named(unsigned member) const {
+    const dependent& d = search_.member(member % search_.count());
+    if (d.why != need::own_body) return d.node;
+    return search_.member((member + 1) % search_.count()).node;
+}
+
+void deadlock_watch::copy(circle& to) const {
+    const unsigned count = search_.count();
+    unsigned first = 0;
+    while (search_.member(first).why == need::own_body) ++first;
+    for (unsigned n = 0; n < count; ++n) {
+        const dependent& d = search_.member((first + n) % count);
+        to.has[static_cast<unsigned>(d.why)] = true;
+        if (d.why == need::own_body) continue;
+        // The last one takes the place of those that are not named.
+        auto& place = to.named[std::min(to.tasks, circle::most_named - 1)];
+        place = {d, best_named(first + n + 1)};
+        ++to.tasks;
+    }
+}
+
+void deadlock_watch::describe(wait_room& rt, wait_seat& w, const circle& found, sentence& to) {
+    const unsigned tasks = found.tasks, named = std::min(tasks, circle::most_named);
+    task_writer writer(rt, &w, to);
+    to.add("%s: a deadlock of %u task%s: ", rt.options().name, tasks, tasks == 1 ? "" : "s");
+    writer.name(found.named[named - 1].needed);  // the last one needs the first
+    for (unsigned n = 0; n < named; ++n) {
+        if (n + 1 == named && tasks > named) {
+            to.add(", … and %u more, of which the last ", tasks - named + 1);
+        } else {
+            to.add("%s", n == 0 ? " " : ", which ");
+        }
+        writer.need_of(found.named[n].does, found.named[n].needed);
+    }
+    to.add(". No thread can go on with %s. %s", tasks == 1 ? "it" : "any of them", cure(found.has));
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,47 @@
+#pragma once
+// What a sentry does: it searches for deadlocks, and reports each of them once.
+
+#include "core/explain/cycle_search.hpp"
+#include "core/explain/sentence.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+class deadlock_watch {
+public:
+    /// By a thread that has that seat and may reach this at any moment between two bodies.
+    looked look(wait_room& rt, wait_seat& w);
+
+private:
+    /// What of a circle is said, copied: names are read without the lock, since a task that is held
+    /// for that may end then.
+    struct circle {
+        static constexpr unsigned most_named = 9;
+        struct {
+            dependent does;
+            need_node needed;
+        } named[most_named];
+        unsigned tasks = 0;
+        bool has[needs_of_a_task] = {};
+    };
+
+    looked search(wait_room& rt, circle& found, bool begins);
+    bool is_news() BRAID_REQUIRES(mutex_);
+    void copy(circle& to) const BRAID_REQUIRES(mutex_);
+    const need_node& best_named(unsigned member) const BRAID_REQUIRES(mutex_);
+    static void describe(wait_room& rt, wait_seat& w, const circle& found, sentence& to);
+
+    // For one scheduler. A program with as many does not need to hear of more.
+    static constexpr unsigned most_reports = 32;
+
+    mutex mutex_;
+    cycle_search search_ BRAID_GUARDED_BY(mutex_);
+    // The circles that were reported, each by the task in it with the smallest id.
+    std::uint64_t reported_[most_reports] BRAID_GUARDED_BY(mutex_) = {};
+    unsigned count_ BRAID_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,194 @@
+#include "core/explain/explanation.hpp"
+
+#include "braid/core/scope.hpp"
+#include "core/life/completion_word.hpp"
+
+#include <algorithm>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+void explanation::write(task_id id) {
+    constexpr unsigned most = 8;
+    task_id seen[most];
+    const unsigned index = index_of(id.value), generation = generation_of(id.value);
+    const task_state state = rt_.state_of(id);
+    if (state == task_state::unknown) {
+        return to_.add("Task #%u.%u was never issued by '%s'.", index, generation,
+                       rt_.options().name);
+    }
+    if (state != task_state::open) {
+        const unsigned failure = rt_.failure_of(id);
+        const char* const how = failure == 0                   ? ""
+                                : (failure & flag_cancel) != 0 ? ": it was cancelled"
+                                                               : ": it failed";
+        return to_.add("Task #%u.%u is complete%s.", index, generation, how);
+    }
+    say_name(id);
+    to_.add(" ");
+    for (unsigned n = 0; n < most; ++n) {
+        seen[n] = id;
+        id = say_what_it_does(id);
+        if (!id) break;
+        if (std::find(seen, seen + n + 1, id) != seen + n + 1) {
+            to_.add(": they wait for each other");
+            break;
+        }
+        if (n + 1 == most) break;
+        to_.add(", which ");
+    }
+    to_.add(".");
+}
+
+/// Returns the task that it waits for, which the text names last, or none.
+task_id explanation::say_what_it_does(task_id id) {
+    const held_task held(rt_, seat_, id);
+    if (!rt_.is_open(id)) {
+        to_.add("is complete by now");
+        return {};
+    }
+    const slot& s = rt_.slot_at(id);
+    if (state_of_completion(s.open, generation_of(id.value)) == completion_now::armed) {
+        to_.add("is a completion that nobody has settled yet");
+        return {};
+    }
+    if (const place at = find_on_stacks(id); at.depth != 0) return say_of_body(at);
+    if (s.waits_for.load(acquire) != 0) return say_of_dependencies(id);
+    if (s.runner.load(relaxed) != UINT16_MAX) return say_of_children(id);
+    if (held && is_in_line(id)) return {};
+    say_of_ready(s);
+    return {};
+}
+
+/// The innermost one: a task that runs again on top of itself does not exist, but what is shown may
+/// be older than what is asked.
+explanation::place explanation::find_on_stacks(task_id id) const {
+    const unsigned seats = rt_.seat_count();
+    for (unsigned i = 0; i < seats; ++i) {
+        const wait_seat& w = rt_.seat_at(i);
+        // acquire: pairs with begin_body().
+        const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
+        for (unsigned depth = shown; depth != 0; --depth) {
+            if (w.frames[depth - 1].task.load(relaxed) == id.value) return {i, depth};
+        }
+    }
+    return {};
+}
+
+task_id explanation::say_of_body(const place& at) {
+    const wait_seat& w = rt_.seat_at(at.seat);
+    wait_record found;
+    const bool waits = rt_.lot().look_at_all([&](const wait_record& r) {
+        if (r.is_task || r.seat != at.seat || r.depth != at.depth) return false;
+        found.key = r.key;
+        found.limited = r.limited;
+        found.of_event = r.of_event;
+        return true;
+    });
+    if (waits) return say_of_wait(found);
+    const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
+    if (at.depth < shown) {
+        const task_id above{w.frames[at.depth].task.load(relaxed)};
+        to_.add("lies on the stack of '%s' below ", w.name);
+        above ? say_name(above) : to_.add("another task");
+        return above;
+    }
+    const char* const how = w.blocks.load(relaxed) ? " within blocking()" : "";
+    to_.add("runs on '%s'%s", w.name, how);
+    return {};
+}
+
+task_id explanation::say_of_wait(const wait_record& r) {
+    to_.add(r.limited ? "waits for a limited time for " : "waits for ");
+    if (const void* const scope = scope_of_key(r.key); scope != nullptr) {
+        // Only compared: the scope may be gone by now.
+        const auto* const in = static_cast<const scope_state*>(scope);
+        const std::uint32_t count = rt_.slot_count();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const task_id open = rt_.id_of(i);
+            const bool is_in = rt_.slot_at(i).environment.load(relaxed) == &in->environment;
+            if (!is_in || !rt_.is_open(open)) continue;
+            to_.add("a scope, and so for ");
+            say_number(open);
+            return {};
+        }
+        to_.add("a scope");
+        return {};
+    }
+    if (r.of_event) {
+        to_.add("an event");
+        return {};
+    }
+    const task_id awaited{r.key};
+    if (rt_.state_of(awaited) == task_state::unknown) {
+        to_.add("a part of its join that another thread runs");
+        return {};
+    }
+    say_name(awaited);
+    return awaited;
+}
+
+task_id explanation::say_of_dependencies(task_id id) {
+    task_id first;
+    unsigned others = 0;
+    rt_.any_predecessor(id, [&](task_id from) {
+        if (!rt_.is_open(from)) return false;
+        first ? static_cast<void>(++others) : static_cast<void>(first = from);
+        return false;
+    });
+    const bool suspended = may_be_suspended(rt_, rt_.slot_at(id));
+    if (!first) {
+        to_.add(suspended ? "is about to go on" : "is being built: finish() was not called yet");
+        return {};
+    }
+    to_.add(suspended ? "awaits " : "begins only after ");
+    if (others != 0) to_.add("%u other%s and ", others, others == 1 ? "" : "s");
+    say_name(first);
+    return first;
+}
+
+task_id explanation::say_of_children(task_id id) {
+    const std::uint32_t count = rt_.slot_count();
+    task_id first;
+    unsigned others = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const task_id child = rt_.id_of(i);
+        if (!rt_.is_below(rt_.slot_at(i), id) || !rt_.is_open(child)) continue;
+        first ? static_cast<void>(++others) : static_cast<void>(first = child);
+    }
+    if (!first) {
+        to_.add("has run, and is about to be complete");
+        return {};
+    }
+    to_.add("has run, and is complete when its children are: ");
+    if (others != 0) to_.add("%u other%s and ", others, others == 1 ? "" : "s");
+    say_number(first);
+    return {};
+}
+
+/// The task is held, so what it uses lives.
+bool explanation::is_in_line(task_id id) {
+    const slot& s = rt_.slot_at(id);
+    if (!rt_.uses_resources(s)) return false;
+    for (resource* const r : rt_.used_by(s)) {
+        for (std::uint32_t n = 0;; ++n) {
+            const task_id waits = rt_.in_line(r->internals(), n);
+            if (!waits) break;
+            if (waits != id) continue;
+            to_.add("waits in line for the resource '%s'", r->name());
+            return true;
+        }
+    }
+    return false;
+}
+
+void explanation::say_of_ready(const slot& s) {
+    to_.add("is ready, and no thread has begun with it");
+    const detail_block* const d = rt_.is_direct(s) ? rt_.detail_of(s) : nullptr;
+    const unsigned seat = d != nullptr ? d->seat.load(relaxed) : UINT16_MAX;
+    if (seat < rt_.seat_count()) to_.add(": '%s' alone may run it", rt_.seat_at(seat).name);
+}
+
+}  // namespace detail
+
+BRAID_NAMESPACE_END

@@ -1,0 +1,164 @@
+#include "core/explain/needs.hpp"
+
+#include "braid/core/scope.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+bool needs::next(const need_node& of, need_cursor& cursor, dependent& found) const {
+    found = {};
+    return of.is_body() ? next_of_body(of, cursor, found) : next_of_end(of, cursor, found);
+}
+
+bool needs::holds(const need_node& of, const dependent& by) const {
+    dependent found;
+    for (need_cursor c; next(of, c, found);) {
+        if (found.node.is_same_as(by.node) && found.why == by.why) return true;
+    }
+    return false;
+}
+
+// ---- who needs the end of a task ---------------------------------------------------------------
+
+bool needs::next_of_end(const need_node& of, need_cursor& cursor, dependent& found) const {
+    constexpr std::uint8_t successors = 1, waiters = 2, scope_waiters = 3;
+    if (cursor.part == 0) {
+        cursor.part = successors;
+        // acquire: pairs with push_edge(), which has written the edge.
+        cursor.at = first_edge(rt_.slot_at(of.task).successors.load(acquire));
+        if (parent_of(of.task, found)) return true;
+    }
+    if (cursor.part == successors) {
+        if (next_successor(of.task, cursor, found)) return true;
+        cursor = {.part = waiters};
+    }
+    if (cursor.part == waiters) {
+        if (next_waiter(of.task, cursor, found)) return true;
+        cursor = {.part = scope_waiters};
+    }
+    return next_scope_waiter(of.task, cursor, found);
+}
+
+bool needs::parent_of(task_id id, dependent& found) const {
+    const std::uint32_t parent = rt_.slot_at(id).parent.load(acquire);
+    if (parent == no_index || !rt_.has_slot(parent)) return false;
+    found = {.node = {.task = rt_.id_of(parent)}, .why = need::child};
+    // The task has a share of its parent's work.
+    return rt_.is_open(id);
+}
+
+/// The one that waits goes on as soon as one of several is complete, and there are others.
+bool needs::comes_by_itself(const edge& e, const slot& s, task_id id) const {
+    if (e.await.load(acquire) == edge_fixed) return false;
+    const detail_block* const d = rt_.detail_of(s);
+    if (d == nullptr || !d->first_is_enough.load(relaxed)) return false;
+    unsigned open = 0;
+    return rt_.any_predecessor(id, [&](task_id from) { return rt_.is_open(from) && ++open > 1; });
+}
+
+bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) const {
+    while (cursor.at < no_edge && rt_.has_edge(cursor.at)) {
+        const edge& e = rt_.edge_at(cursor.at);
+        // acquire, all: pair with link_edge(), and are read before the look that follows. The list
+        // stays as it is until the task closes it.
+        const task_id from{e.from.load(acquire)}, to{e.to.load(acquire)};
+        const std::uint8_t await = e.await.load(acquire);
+        const std::uint32_t next = e.next.load(acquire);
+        if (from != id || !rt_.is_open(id)) break;
+        cursor.at = next;
+        if (await == edge_torn || await == edge_notified || !rt_.is_open(to)) continue;
+        const slot& s = rt_.slot_at(to);
+        if (s.waits_for.load(acquire) == 0 || comes_by_itself(e, s, to)) continue;
+        found = {.node = {.task = to},
+                 .why = may_be_suspended(rt_, s) ? need::awaits : need::after};
+        if (rt_.is_open(to)) return true;
+    }
+    return false;
+}
+
+/// Under the lock of the bucket.
+bool needs::body_in_wait(const wait_record& r, dependent& found) const {
+    if (r.is_task || r.limited || r.seat == no_seat) return false;
+    if (r.depth == 0 || r.depth > wait_seat::shown_depth) return false;
+    found.node = {
+        .task = {}, .wait_key = r.key, .seat = r.seat, .depth = r.depth, .wait_depth = r.depth};
+    found.node.task = shown_at(found.node, r.depth);
+    return static_cast<bool>(found.node.task);
+}
+
+bool needs::next_waiter(task_id id, need_cursor& cursor, dependent& found) const {
+    std::uint32_t n = 0;
+    const auto is_next = [&](const wait_record& r) {
+        return body_in_wait(r, found) && n++ == cursor.at;
+    };
+    if (!rt_.lot().look_at(id.value, is_next) || !rt_.is_open(id)) return false;
+    ++cursor.at;
+    found.why = need::waits;
+    return true;
+}
+
+/// A scope is alive while somebody waits for it; the tasks in it carry its address.
+bool needs::next_scope_waiter(task_id id, need_cursor& cursor, dependent& found) const {
+    const task_environment* const in = rt_.slot_at(id).environment.load(acquire);
+    if (in == nullptr || !rt_.is_open(id)) return false;
+    std::uint32_t n = 0;
+    const auto is_next = [&](const wait_record& r) {
+        const auto* const all = static_cast<const scope_state*>(scope_of_key(r.key));
+        return all != nullptr && !r.is_task && &all->environment == in && body_in_wait(r, found) &&
+               n++ == cursor.at;
+    };
+    if (!rt_.lot().look_at_all(is_next) || !rt_.is_open(id)) return false;
+    ++cursor.at;
+    found.why = need::scope;
+    return true;
+}
+
+// ---- who needs the return of a body ------------------------------------------------------------
+
+bool needs::next_of_body(const need_node& of, need_cursor& cursor, dependent& found) const {
+    constexpr std::uint8_t below = 1, line = 2;
+    if (cursor.part == 0) {
+        cursor.part = below;
+        found = {.node = {.task = of.task}, .why = need::own_body};
+        if (rt_.is_open(of.task)) return true;
+    }
+    if (cursor.part == below) {
+        cursor.part = line;
+        bool is_below = false;
+        with_stack_of(of, [&] {
+            if (of.depth < 2) return;
+            found = {.node = of, .why = need::under};
+            --found.node.depth;
+            found.node.task = shown_at(of, found.node.depth);
+            is_below = static_cast<bool>(found.node.task);
+        });
+        if (is_below) return true;
+    }
+    return next_in_line(of, cursor, found);
+}
+
+/// Where several may hold a resource, one of the others may let it go.
+bool needs::next_in_line(const need_node& of, need_cursor& cursor, dependent& found) const {
+    bool is_found = false;
+    with_stack_of(of, [&] {
+        const slot& s = rt_.slot_at(of.task);
+        if (!rt_.uses_resources(s)) return;
+        for (; !is_found && cursor.resource < rt_.held_by(s).size(); ++cursor.resource) {
+            resource& r = *rt_.held_by(s)[cursor.resource];
+            if (r.internals().limit == 1) {
+                const task_id waits = rt_.in_line(r.internals(), cursor.at);
+                is_found = static_cast<bool>(waits);
+                if (is_found) {
+                    found = {.node = {.task = waits}, .why = need::resource, .lacks = &r};
+                    ++cursor.at;
+                    return;
+                }
+            }
+            cursor.at = 0;
+        }
+    });
+    return is_found;
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

@@ -1,0 +1,109 @@
+#pragma once
+// Who cannot be complete before whom: the facts of which a deadlock is made. They are read while
+// everything else runs, from one task to those that need it.
+//
+// F1  A fact "A needs B" is true until B is complete, or has returned from its body. It is read
+// with
+//     a look after it that shows B still open, or under the lock of the bucket where the wait lies
+//     that B's thread is in.
+// F2  So a circle of facts that were read one after the other holds when the last of them is read:
+//     none of its tasks can have been complete before.
+// F3  Tasks that were suspended may leave that order: by a cancellation, or when they go on in
+//     another place. A circle is read twice.
+
+#include "core/wait/wait_room.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// The end of a task, or the return of its body.
+struct need_node {
+    task_id task;
+    // For a body on the stack of a thread that waits:
+    std::uint64_t wait_key = 0;    // of the innermost wait there
+    std::uint16_t seat = no_seat;  // of that thread
+    std::uint16_t depth = 0;       // 1: the outermost body; 0: it is the end of a task
+    std::uint16_t wait_depth = 0;  // of the body that waits
+
+    bool is_body() const { return depth != 0; }
+    bool is_same_as(const need_node& other) const {
+        return task == other.task && is_body() == other.is_body();
+    }
+};
+
+/// Why one needs another.
+enum class need : std::uint8_t {
+    own_body,  // a task ends after its body has returned
+    child,
+    after,     // it begins only then
+    awaits,    // it was suspended
+    waits,     // its body is in a wait for the other
+    scope,     // its body is in a wait for the scope of the other
+    resource,  // it lacks what the other's body holds
+    under,     // its body lies below the other's on one stack
+};
+
+inline constexpr unsigned needs_of_a_task = 8;  // kinds
+
+struct dependent {
+    need_node node;
+    need why = need::own_body;
+    resource* lacks = nullptr;  // need::resource
+};
+
+/// Where a walk over the dependents of one node stands.
+struct need_cursor {
+    std::uint8_t part = 0;
+    std::uint8_t resource = 0;
+    std::uint32_t at = 0;
+};
+
+/// Answers for a task that may be complete by now, too.
+inline bool may_be_suspended(const task_room& tasks, const slot& s) {
+    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
+    return d != nullptr && d->was_suspended.load(relaxed);
+}
+
+class needs {
+public:
+    explicit needs(wait_room& rt) : rt_(rt) {}
+
+    /// The next one that needs `of`. False: there is no other.
+    bool next(const need_node& of, need_cursor& cursor, dependent& found) const;
+    /// `by` still needs `of`.
+    bool holds(const need_node& of, const dependent& by) const;
+    /// Calls `f()` while a body's stack cannot change. False: its thread has gone on.
+    template <class F>
+    bool with_stack_of(const need_node& body, F&& f) const;
+
+private:
+    bool next_of_end(const need_node& of, need_cursor& cursor, dependent& found) const;
+    bool next_of_body(const need_node& of, need_cursor& cursor, dependent& found) const;
+    bool parent_of(task_id id, dependent& found) const;
+    bool next_successor(task_id id, need_cursor& cursor, dependent& found) const;
+    bool next_waiter(task_id id, need_cursor& cursor, dependent& found) const;
+    bool next_scope_waiter(task_id id, need_cursor& cursor, dependent& found) const;
+    bool next_in_line(const need_node& of, need_cursor& cursor, dependent& found) const;
+    bool body_in_wait(const wait_record& r, dependent& found) const;
+    bool comes_by_itself(const edge& e, const slot& s, task_id id) const;
+    task_id shown_at(const need_node& body, unsigned depth) const {
+        return {rt_.seat_at(body.seat).frames[depth - 1].task.load(relaxed)};
+    }
+
+    wait_room& rt_;
+};
+
+template <class F>
+bool needs::with_stack_of(const need_node& body, F&& f) const {
+    return rt_.lot().look_at(body.wait_key, [&](const wait_record& r) {
+        const bool is_it = !r.is_task && r.seat == body.seat && r.depth == body.wait_depth &&
+                           shown_at(body, body.depth) == body.task;
+        if (is_it) f();
+        return is_it;
+    });
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

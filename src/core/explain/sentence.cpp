@@ -1,0 +1,84 @@
+#include "core/explain/sentence.hpp"
+
+#include "braid/core/resource.hpp"
+#include "core/life/completion_word.hpp"
+#include "core/task/words.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+void sentence::add(const char* format, ...) {
+    const std::size_t room = sizeof text_ - size_;
+    std::va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vsnprintf(text_ + size_, room, format, arguments);
+    va_end(arguments);
+    if (length > 0) size_ += std::min(static_cast<std::size_t>(length), room - 1);
+}
+
+held_task::held_task(wait_room& rt, wait_seat* seat, task_id id) : rt_(rt), seat_(seat), id_(id) {
+    if (seat == nullptr) return;
+    slot& s = rt.slot_at(id);
+    const std::uint32_t generation = generation_of(id.value);
+    // acquire, both: what is read of the slot is this task's, or the share is refused. A posted
+    // task counts no shares, and what has a kind of its own may end without a look at them, where
+    // nobody was given its id; a completion does not.
+    if (state_in(s.successors, generation) != task_state::open) return;
+    const std::uint16_t flags = s.flags.load(acquire);
+    const bool is_completion =
+        state_of_completion(s.open, generation) != completion_now::another_task;
+    if ((flags & flag_posted) != 0 || ((flags & flag_own_kind) != 0 && !is_completion)) return;
+    held_ = add_open_work(s.open, generation);
+}
+
+void task_writer::name_in(const slot& s, task_id id) {
+    const bool has_name = s.name != nullptr && s.name[0] != '\0';
+    if (has_name) return to_.add("'%s'", s.name);
+    to_.add("task #%u.%u", index_of(id.value), generation_of(id.value));
+}
+
+void task_writer::name(const need_node& n) {
+    const slot& s = rt_.slot_at(n.task);
+    if (n.is_body()) {
+        const auto write = [&] { name_in(s, n.task); };
+        if (needs(rt_).with_stack_of(n, write)) return;
+    } else if (const held_task held(rt_, seat_, n.task); held) {
+        return name_in(s, n.task);
+    }
+    to_.add("task #%u.%u", index_of(n.task.value), generation_of(n.task.value));
+}
+
+void task_writer::need_of(const dependent& d, const need_node& needed) {
+    switch (d.why) {
+        case need::own_body:
+            break;
+        case need::child:
+            to_.add("ends only with its child ");
+            break;
+        case need::after:
+            to_.add("begins only after ");
+            break;
+        case need::awaits:
+            to_.add("awaits ");
+            break;
+        case need::waits:
+            to_.add("waits for ");
+            break;
+        case need::scope:
+            to_.add("waits for a scope, and so for ");
+            break;
+        case need::resource:
+            to_.add("needs the resource '%s' of ", d.lacks->name());
+            break;
+        case need::under:
+            to_.add("lies on the stack of '%s' below ", rt_.seat_at(d.node.seat).name);
+            break;
+    }
+    name(needed);
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

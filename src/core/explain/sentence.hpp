@@ -1,0 +1,64 @@
+#pragma once
+// Words about tasks, in memory of their own: to say why a program stands still takes none of the
+// scheduler's.
+
+#include "core/explain/needs.hpp"
+
+#include <cstdarg>
+#include <cstddef>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// A text of a limited length, that is always ended by a 0. What does not fit is left out.
+class sentence {
+public:
+    void add(const char* format, ...) __attribute__((format(printf, 2, 3)));
+    const char* text() const { return text_; }
+    std::size_t size() const { return size_; }
+    bool is_full() const { return size_ == sizeof text_ - 1; }
+
+private:
+    std::size_t size_ = 0;
+    char text_[2048] = {};
+};
+
+/// Keeps a task open, and with it what its name points to.
+class held_task {
+public:
+    /// Without a seat it holds nothing.
+    held_task(wait_room& rt, wait_seat* seat, task_id id);
+    ~held_task() {
+        if (held_) rt_.own_work_done(*seat_, index_of(id_.value));
+    }
+    held_task(const held_task&) = delete;
+    held_task& operator=(const held_task&) = delete;
+    explicit operator bool() const { return held_; }
+
+private:
+    wait_room& rt_;
+    wait_seat* const seat_;
+    const task_id id_;
+    bool held_ = false;
+};
+
+/// Writes about the tasks of one scheduler, for a thread that has that seat, or none.
+class task_writer {
+public:
+    task_writer(wait_room& rt, wait_seat* seat, sentence& to) : rt_(rt), seat_(seat), to_(to) {}
+
+    /// "'load a'", or "task #7.1" where there is no name, or none can be read.
+    void name(const need_node& n);
+    /// What a body that waits, or a task, does that needs `needed`, as in "waits for 'load b'".
+    void need_of(const dependent& d, const need_node& needed);
+
+private:
+    void name_in(const slot& s, task_id id);
+
+    wait_room& rt_;
+    wait_seat* const seat_;
+    sentence& to_;
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END

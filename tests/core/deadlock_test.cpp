@@ -1,0 +1,439 @@
+// Tasks that wait for each other: found, named and reported once. A deadlock cannot be taken back,
+// so each scene runs in a process of its own, which ends with the report.
+#include "scheduler_test.hpp"
+
+#include "core/control/runtime.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using braid_test::until;
+
+/// What a report says: the circle may begin with any of its tasks.
+struct expected {
+    std::vector<std::string>
+        circle;  // a name, what it does, a name, …; the last does it to the first
+    std::string cure;
+
+    bool is(const std::string& message) const {
+        const std::size_t tasks = circle.size() / 2;
+        for (std::size_t from = 0; from < tasks; ++from) {
+            std::string text = "scene: a deadlock of " + std::to_string(tasks) +
+                               (tasks == 1 ? " task: " : " tasks: ") + circle[2 * from];
+            for (std::size_t n = 0; n < tasks; ++n) {
+                const std::size_t at = (from + n) % tasks;
+                text += (n == 0 ? " " : ", which ") + circle[2 * at + 1] + " " +
+                        circle[2 * at + 2 == circle.size() ? 0 : 2 * at + 2];
+            }
+            text += tasks == 1 ? ". No thread can go on with it. "
+                               : ". No thread can go on with any of them. ";
+            if (message == text + cure) return true;
+        }
+        return false;
+    }
+};
+
+std::string explain(const braid::scheduler& s, braid::task_id id) { return s.explain(id).text; }
+
+const expected* wanted = nullptr;
+
+void compare(void*, const char* message) {
+    std::fprintf(stderr, "%s\n", message);
+    std::_Exit(wanted->is(message) ? 0 : 1);
+}
+
+braid::scheduler_options options_of_scene(int workers) {
+    braid::scheduler_options o;
+    o.name = "scene";
+    o.workers = workers;
+    o.max_workers = 64;
+    o.long_task = braid::nanoseconds(0);
+    o.log = braid::log_handler::silent();
+    o.deadlock = {.after = braid::milliseconds(1), .handler = {&compare, nullptr}};
+    return o;
+}
+
+class Deadlock : public testing::TestWithParam<int> {
+protected:
+    Deadlock() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+    /// `scene(scheduler)` never returns.
+    template <class Scene>
+    void expect_report(const expected& what, Scene&& scene,
+                       braid::scheduler_options o = options_of_scene(GetParam())) {
+        const auto play = [&] {
+            const braid_test::deadline guard;
+            wanted = &what;
+            braid::scheduler s(o);
+            scene(s);
+            std::_Exit(2);
+        };
+        EXPECT_EXIT(play(), testing::ExitedWithCode(0), "scene: a deadlock of");
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Workers, Deadlock, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+/// Each of the tasks gets a thread that waits for it and so may run it. On fewer threads the waits
+/// might lie on one stack, which is reported at once.
+void wait_on_threads(braid::scheduler& s, std::initializer_list<std::uint64_t> ids) {
+    std::vector<std::thread> threads;
+    for (const std::uint64_t id : ids) {
+        threads.emplace_back([&s, id] { s.wait(braid::task_id{id}); });
+    }
+    for (std::thread& t : threads) t.join();
+}
+
+const std::string after_instead =
+    "What follows one of these waits has to become a task of its own, `after` what it waits for.";
+
+TEST_P(Deadlock, OfWaitsOverThreeTasksNamesThemAndTheirWaits) {
+    expect_report({{"'load a'", "waits for", "'load b'", "waits for", "'load c'", "waits for"},
+                   after_instead},
+                  [](braid::scheduler& s) {
+                      static std::atomic<std::uint64_t> ids[3];
+                      static std::atomic<int> inside;
+                      const char* const names[] = {"load a", "load b", "load c"};
+                      for (int i = 0; i < 3; ++i) {
+                          ids[i] = s.spawn({.name = names[i]}, [&s, i] {
+                                        ++inside;
+                                        until([] { return inside == 3; });
+                                        s.wait({ids[(i + 1) % 3]});
+                                    }).value;
+                      }
+                      wait_on_threads(s, {ids[0], ids[1], ids[2]});
+                  });
+}
+
+TEST_P(Deadlock, OfATaskThatWaitsForOneThatNeedsItsResourceNamesTheResource) {
+    expect_report({{"'holder'", "waits for", "'reader'", "needs the resource 'file' of"},
+                   "A task must not wait for one that needs a resource which it holds meanwhile."},
+                  [](braid::scheduler& s) {
+                      braid::resource file(s, "file");
+                      s.wait(s.spawn({.name = "holder", .uses = {&file}}, [&] {
+                          s.wait(s.spawn({.name = "reader", .uses = {&file}}, [] {}));
+                      }));
+                  });
+}
+
+TEST_P(Deadlock, OfAScopeWhoseTaskNeedsTheResourceOfItsWaiterIsFound) {
+    expect_report(
+        {{"'holder'", "waits for a scope, and so for", "'reader'", "needs the resource 'file' of"},
+         "A task must not wait for one that needs a resource which it holds meanwhile."},
+        [](braid::scheduler& s) {
+            braid::resource file(s, "file");
+            s.wait(s.spawn({.name = "holder", .uses = {&file}}, [&] {
+                braid::scope all(s);
+                all.spawn({.name = "reader", .uses = {&file}}, [] {});
+                all.wait();
+            }));
+        });
+}
+
+TEST_P(Deadlock, OfAChildThatWaitsForWhatWaitsForItsParentIsFound) {
+    expect_report(
+        {{"'parent'", "ends only with its child", "'child'", "waits for", "'other'", "waits for"},
+         "A task must not wait for what it is a part of."},
+        [](braid::scheduler& s) {
+            static std::atomic<std::uint64_t> parent, other;
+            static std::atomic<int> inside;
+            const auto meet = [] {
+                ++inside;
+                until([] { return inside == 2; });
+            };
+            const auto other_body = [&s, meet] {
+                meet();
+                until([] { return parent != 0; });
+                s.wait({parent});
+            };
+            braid::task_builder b = s.begin({.name = "parent"}, braid::empty_task{});
+            b.add_child({.name = "child"}, [&s, meet] {
+                meet();
+                until([] { return other != 0; });
+                s.wait({other});
+            });
+            other = s.spawn({.name = "other"}, other_body).value;
+            parent = b.finish().value;
+            wait_on_threads(s, {parent, other});
+        });
+}
+
+TEST_P(Deadlock, OfAWaitBelowAnotherOneOnTheSameStackSaysWhichStack) {
+    if (GetParam() != 0) GTEST_SKIP() << "another thread would run the second task";
+    braid::scheduler_options o = options_of_scene(GetParam());
+    o.max_reserves = 0;
+    expect_report(
+        {{"'below'", "lies on the stack of 'main' below", "'above'", "waits for"},
+         "No thread could stand in for the one on whose stack they lie: raise "
+         "max_reserves, or let a task come `after` what it waits for."},
+        [](braid::scheduler& s) {
+            static std::atomic<std::uint64_t> below;
+            braid::event never(s);
+            below = s.spawn({.name = "below"}, [&] {
+                         s.post({.name = "above"}, [&] { s.wait({below}); });
+                         s.do_work_while_waiting_for(never);
+                     }).value;
+            s.wait({below});
+        },
+        o);
+}
+
+TEST_P(Deadlock, OfARingOfAHundredIsReportedByTheDestructorThatWaitsForIt) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto play = [&] {
+        const braid_test::deadline guard;
+        braid::scheduler_options o = options_of_scene(GetParam());
+        o.deadlock.handler.function = [](void*, const char* message) {
+            std::fprintf(stderr, "%s\n", message);
+            std::_Exit(0);
+        };
+        braid::scheduler s(o);
+        std::vector<braid::task_builder> ring;
+        for (int i = 0; i < 100; ++i)
+            ring.push_back(s.begin({.name = "link"}, braid::empty_task{}));
+        for (std::size_t i = 0; i < 100; ++i) ring[i].add_dependency(ring[(i + 1) % 100].id());
+        for (braid::task_builder& b : ring) b.finish();
+    };
+    const std::string link = ", which begins only after 'link'";
+    EXPECT_EXIT(play(), testing::ExitedWithCode(0),
+                "scene: a deadlock of 100 tasks: 'link' begins only after 'link'(, which begins "
+                "only after 'link'){7}, … and 92 more, of which the last begins only after 'link'. "
+                "No thread can go on with any of them. One of these dependencies has to go.");
+}
+
+// ---- silence -----------------------------------------------------------------------------------
+
+/// Nobody looks but the test, as often as it likes.
+class DeadlockSilence : public braid_test::scheduler_test {
+protected:
+    braid::scheduler_options options_without_sentry() {
+        braid::scheduler_options o = options();
+        o.deadlock = {.after = braid::no_limit,
+                      .handler = {[](void* user, const char* message) {
+                                      auto& self = *static_cast<DeadlockSilence*>(user);
+                                      self.said_.emplace_back(message);
+                                  },
+                                  this}};
+        return o;
+    }
+    /// By a thread that has a seat: at everything, once.
+    static void look(braid::scheduler& s) {
+        braid::detail::runtime& rt = s.internals();
+        while (rt.look_for_deadlocks(*rt.bound()) == braid::detail::looked::in_part) {
+        }
+    }
+    void expect_silence() { EXPECT_EQ(said_, std::vector<std::string>()); }
+
+private:
+    std::vector<std::string> said_;
+};
+INSTANTIATE_TEST_SUITE_P(Workers, DeadlockSilence, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+TEST_P(DeadlockSilence, WhileWaitsInACircleCanRunOutOfTime) {
+    braid::scheduler s(options_without_sentry());
+    std::atomic<std::uint64_t> ids[2]{};
+    std::atomic<int> inside{0};
+    for (int i = 0; i < 2; ++i) {
+        ids[i] = s.spawn([&, i] {
+                      ++inside;
+                      until([&] { return inside == 2 && ids[1 - i] != 0; });
+                      s.wait_for({ids[1 - i]}, braid::milliseconds(5 + 5 * i));
+                  }).value;
+    }
+    std::thread waits([&] { wait_on_threads(s, {ids[0], ids[1]}); });
+    until([&] {
+        look(s);
+        return s.done({ids[0]}) && s.done({ids[1]});
+    });
+    waits.join();
+    expect_silence();
+}
+
+TEST_P(DeadlockSilence, WhileAChainOfWaitsEndsAtATaskThatRuns) {
+    braid::scheduler s(options_without_sentry());
+    braid_test::door leaves;
+    std::atomic<bool> runs{false};
+    const braid::task_id last = s.spawn([&] {
+        runs = true;
+        leaves.pass();
+    });
+    const braid::task_id middle = s.spawn([&] { s.wait(last); });
+    const braid::task_id first = s.spawn([&] { s.wait(middle); });
+    std::thread waits([&] { wait_on_threads(s, {last.value, middle.value, first.value}); });
+    until([&] { return runs.load(); });
+    for (int i = 0; i < 100; ++i) look(s);
+    leaves.open();
+    waits.join();
+    expect_silence();
+}
+
+TEST_P(DeadlockSilence, WhileOneOfTwoHoldersCanLetAResourceGo) {
+    braid::scheduler s(options_without_sentry());
+    braid::resource file(s, "file", 2);
+    braid_test::door leaves;
+    std::atomic<int> inside{0};
+    const braid::task_id other = s.spawn({.uses = {&file}}, [&] {
+        ++inside;
+        leaves.pass();
+    });
+    std::thread runs_other([&] { s.wait(other); });
+    until([&] { return inside == 1; });
+    std::atomic<std::uint64_t> reader{0};
+    const braid::task_id holder = s.spawn({.uses = {&file}}, [&] {
+        const braid::task_id r = s.spawn({.name = "reader", .uses = {&file}}, [] {});
+        reader = r.value;
+        s.wait(r);
+    });
+    std::thread runs_holder([&] { s.wait(holder); });
+    until([&] {
+        return reader != 0 && explain(s, {reader}).find("in line") != std::string::npos &&
+               explain(s, holder).find("waits for") != std::string::npos;
+    });
+    for (int i = 0; i < 100; ++i) look(s);
+    leaves.open();
+    runs_other.join();
+    runs_holder.join();
+    expect_silence();
+}
+
+/// The body on top will return, so the one below goes on: that the task on top is complete only
+/// with its child is another matter.
+TEST_P(DeadlockSilence, WhileABodyLiesBelowOneWhoseChildWaitsForIt) {
+    if (GetParam() != 0) GTEST_SKIP() << "another thread would run the second task";
+    braid::scheduler_options o = options_without_sentry();
+    o.max_reserves = 0;
+    braid::scheduler s(o);
+    braid_test::door leaves;
+    braid::event goes_on(s);
+    std::atomic<std::uint64_t> below{0}, child{0};
+    std::thread looks([&] {
+        const braid::main_thread here(s, "looks");
+        until([&] { return child != 0; });
+        std::thread runs_child([&] { s.wait({child}); });
+        until([&] { return explain(s, {child}).find("waits for 'below'") != std::string::npos; });
+        for (int i = 0; i < 100; ++i) look(s);
+        leaves.open();
+        goes_on.set();
+        runs_child.join();
+    });
+    below = s.spawn({.name = "below"}, [&] {
+                 s.spawn({.name = "above"}, [&](braid::task_context& context) {
+                     child = context.spawn_child([&] { s.wait({below}); }).value;
+                     leaves.pass();
+                 });
+                 s.do_work_while_waiting_for(goes_on);
+             }).value;
+    s.wait({below});
+    looks.join();
+    expect_silence();
+}
+
+TEST_P(DeadlockSilence, WhileACompletionIsOpen) {
+    braid::scheduler s(options_without_sentry());
+    std::atomic<std::uint64_t> open{0};
+    const braid::task_id id = s.spawn(
+        [&](braid::task_context& context) { open = context.defer({.name = "reply"}).value; });
+    std::thread waits([&] { s.wait(id); });
+    until([&] { return open != 0; });
+    for (int i = 0; i < 100; ++i) look(s);
+    EXPECT_TRUE(s.complete({open}));
+    waits.join();
+    expect_silence();
+}
+
+// ---- random programs ---------------------------------------------------------------------------
+
+/// Tasks that depend on later ones only, so on no circle; and the same with one edge back.
+struct random_program {
+    static constexpr unsigned tasks = 300, ring = 100;
+    std::set<std::pair<unsigned, unsigned>> edges;  // the first begins after the second
+    std::pair<unsigned, unsigned> back;
+
+    explicit random_program(unsigned seed) {
+        std::mt19937 random(seed);
+        std::vector<unsigned> all(tasks);
+        std::iota(all.begin(), all.end(), 0U);
+        std::shuffle(all.begin(), all.end(), random);
+        std::vector<unsigned> members(all.begin(), all.begin() + ring);
+        std::sort(members.begin(), members.end());
+        for (unsigned i = 0; i + 1 < ring; ++i) edges.emplace(members[i], members[i + 1]);
+        back = {members.back(), members.front()};
+        for (unsigned n = 0; n < 2 * tasks; ++n) {
+            const auto a = static_cast<unsigned>(random() % tasks);
+            const auto b = static_cast<unsigned>(random() % tasks);
+            // Not behind a member: what looks for circles when an edge is made looks at 64 tasks,
+            // and is not to find this one.
+            if (a < b && !std::binary_search(members.begin(), members.end(), a))
+                edges.emplace(a, b);
+        }
+    }
+
+    /// Empty, or what is wrong with what was found.
+    std::string search(bool with_back) const {
+        braid::scheduler_options o;
+        o.workers = 0;
+        o.deadlock.after = braid::no_limit;
+        auto* const s = new braid::scheduler(o);  // with a circle in it it cannot be destroyed
+        std::vector<braid::task_builder> built;
+        std::map<std::uint64_t, unsigned> number;
+        for (unsigned i = 0; i < tasks; ++i) {
+            built.push_back(s->begin({}, braid::empty));
+            number[built.back().id().value] = i;
+        }
+        for (const auto& [a, b] : edges) built[a].add_dependency(built[b].id());
+        if (with_back && !built[back.first].add_dependency(built[back.second].id())) {
+            return "the edge back was refused";
+        }
+        auto search = std::make_unique<braid::detail::cycle_search>();
+        bool in_part = true, found = false;
+        while (!found && in_part) {
+            search->begin();
+            found = search->next(s->internals(), in_part);
+        }
+        std::string wrong = found == with_back ? "" : found ? "found one too many" : "not found";
+        for (unsigned i = 0; found && i < search->count(); ++i) {
+            const auto at = [&](unsigned n) {
+                return number.at(search->member(n % search->count()).node.task.value);
+            };
+            const std::pair edge{at(i), at(i + 1)};
+            if (!edges.contains(edge) && edge != back) wrong = "named an edge that does not exist";
+        }
+        for (braid::task_builder& b : built) b.finish();
+        if (!with_back) delete s;
+        return wrong;
+    }
+};
+
+void search_in_random_programs() {
+    for (unsigned seed = 1; seed <= braid_test::stress_scaled(200); ++seed) {
+        const random_program program(seed);
+        for (const bool with_back : {true, false}) {
+            const std::string wrong = program.search(with_back);
+            if (wrong.empty()) continue;
+            std::fprintf(stderr, "seed %u, %d: %s\n", seed, with_back, wrong.c_str());
+            std::_Exit(1);
+        }
+    }
+    std::_Exit(0);
+}
+
+TEST(DeadlockSeeds, ACircleIsFoundInRandomProgramsAndNoneWhereNoneIs) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(search_in_random_programs(), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace

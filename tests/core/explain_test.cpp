@@ -1,0 +1,141 @@
+// What explain() says of a task in each state that it can be in.
+#include "scheduler_test.hpp"
+
+#include <braid/core/completion.hpp>
+
+#include <atomic>
+#include <string>
+
+namespace {
+
+using braid_test::door;
+using braid_test::until;
+
+BRAID_SCHEDULER_TEST(Explain);
+
+std::string explain(const braid::scheduler& s, braid::task_id id) { return s.explain(id).text; }
+
+std::string number(braid::task_id id) {
+    return "#" + std::to_string(static_cast<std::uint32_t>(id.value)) + "." +
+           std::to_string(id.value >> 32);
+}
+
+TEST_P(Explain, SaysOfIdsThatNoOpenTaskHasWhatTheyAre) {
+    braid::scheduler_options o = options();
+    o.name = "game";
+    braid::scheduler s(o);
+    EXPECT_EQ(explain(s, {}), "Task #0.0 was never issued by 'game'.");
+    const braid::task_id later{std::uint64_t{9'000'000} << 32 | 5};
+    EXPECT_EQ(explain(s, later), "Task #5.9000000 was never issued by 'game'.");
+    const braid::task_id done = s.spawn({.name = "load"}, [] {});
+    s.wait(done);
+    EXPECT_EQ(explain(s, done), "Task " + number(done) + " is complete.");
+}
+
+TEST_P(Explain, FollowsDependenciesToTheTaskThatRuns) {
+    braid::scheduler s(options());
+    door entered, leaves;
+    const braid::task_id first = s.spawn({.name = "first"}, [&] {
+        entered.open();
+        leaves.pass();
+    });
+    const braid::task_id second = s.spawn({.name = "second", .after = {first}}, [] {});
+    const braid::task_id both[] = {first, second};
+    const braid::task_id third = s.spawn({.name = "third", .after_all = both}, [] {});
+    std::thread runs([&] { s.wait(third); });
+    entered.pass();
+    const std::string text = explain(s, third);
+    EXPECT_EQ(text.substr(0, text.rfind(" on '")),
+              "'third' begins only after 1 other and 'second', which begins only after 'first', "
+              "which runs");
+    leaves.open();
+    runs.join();
+}
+
+TEST_P(Explain, NamesWhatAWaitIsFor) {
+    braid::scheduler s(options());
+    braid::event never(s), entered(s);
+    const braid::task_id waits = s.spawn({.name = "waits"}, [&] {
+        entered.set();
+        s.do_work_while_waiting_for(never);
+    });
+    const braid::task_id outer = s.spawn({.name = "outer"}, [&] { s.wait(waits); });
+    std::thread runs([&] { s.wait(outer); });
+    until([&] { return explain(s, outer).find("waits for an event") != std::string::npos; });
+    const std::string text = explain(s, outer);
+    const bool on_one_stack = text.find("lies on the stack") != std::string::npos;
+    if (!on_one_stack) {
+        EXPECT_EQ(text, "'outer' waits for 'waits', which waits for an event.");
+    }
+    EXPECT_EQ(explain(s, waits), "'waits' waits for an event.");
+    never.set();
+    runs.join();
+}
+
+TEST_P(Explain, SaysThatABuilderHasNotFinished) {
+    braid::scheduler s(options());
+    braid::task_builder b = s.begin({.name = "built"}, braid::empty_task{});
+    EXPECT_EQ(explain(s, b.id()), "'built' is being built: finish() was not called yet.");
+    const braid::task_id id = b.finish();
+    s.wait(id);
+}
+
+TEST_P(Explain, NamesTheChildThatATaskIsCompleteWith) {
+    braid::scheduler s(options());
+    const braid::thread_ref here = s.this_thread();
+    const braid::task_id parent = s.spawn({.name = "parent"}, [&](braid::task_context& context) {
+        s.spawn({.name = "child", .parent = context.id(), .on = here}, [] {});
+    });
+    std::thread runs([&] { s.wait(parent); });
+    until([&] { return explain(s, parent).find("has run") != std::string::npos; });
+    const std::string text = explain(s, parent);
+    EXPECT_EQ(text.substr(0, text.rfind('#')),
+              "'parent' has run, and is complete when its children are: task ");
+    s.wait(parent);
+    runs.join();
+}
+
+TEST_P(Explain, NamesTheResourceThatATaskWaitsForInLine) {
+    braid::scheduler s(options());
+    braid::resource file(s, "file");
+    braid::event leaves(s, braid::reset::manual);
+    std::atomic<bool> inside{false};
+    const braid::task_id holder = s.spawn({.name = "holder", .uses = {&file}}, [&] {
+        inside = true;
+        s.do_work_while_waiting_for(leaves);
+    });
+    const braid::task_id waits = s.spawn({.name = "waits", .uses = {&file}}, [] {});
+    std::thread runs([&] { s.wait(holder); });
+    until([&] { return inside.load(); });
+    EXPECT_EQ(explain(s, waits), "'waits' waits in line for the resource 'file'.");
+    leaves.set();
+    runs.join();
+    s.wait(waits);
+}
+
+TEST_P(Explain, SaysOfWorkForOneThreadWhoseItIs) {
+    braid::scheduler s(options());
+    const braid::task_id id = s.spawn({.name = "draw", .on = s.this_thread()}, [] {});
+    EXPECT_EQ(explain(s, id),
+              "'draw' is ready, and no thread has begun with it: 'main' alone may run it.");
+    s.wait(id);
+}
+
+TEST_P(Explain, KeepsATaskOpenThatItNamesAndEndsItWhenItWasTheLast) {
+    braid::scheduler s(options());
+    std::atomic<bool> stop{false};
+    std::atomic<std::uint64_t> id{0};
+    std::thread asks([&] {
+        while (!stop) (void)explain(s, {id.load()});
+    });
+    for (int i = 0; i < 20'000; ++i) {
+        const braid::task_id next = s.spawn({.name = "short"}, [] {});
+        id = next.value;
+        s.wait(next);
+    }
+    stop = true;
+    asks.join();
+    expect_all_ended(s);
+}
+
+}  // namespace
