@@ -1,6 +1,7 @@
 // Tasks that wait for each other: found, named and reported once. A deadlock cannot be taken back,
 // so each scene runs in a process of its own, which ends with the report.
 #include "scheduler_test.hpp"
+#include "seeded_chooser.hpp"
 
 #include "core/control/runtime.hpp"
 
@@ -212,6 +213,185 @@ TEST_P(Deadlock, OfARingOfAHundredIsReportedByTheDestructorThatWaitsForIt) {
                 "scene: a deadlock of 100 tasks: 'link' begins only after 'link'(, which begins "
                 "only after 'link'){7}, … and 92 more, of which the last begins only after 'link'. "
                 "No thread can go on with any of them. One of these dependencies has to go.");
+}
+
+TEST_P(Deadlock, IsFoundWhenTheThreadThatWatchedHasLeft) {
+    if (GetParam() != 0) GTEST_SKIP() << "a thread of the scheduler's watches, and never leaves";
+    braid::scheduler_options o = options_of_scene(0);
+    o.max_reserves = 0;
+    o.deadlock.after = braid::milliseconds(200);
+    expect_report(
+        {{"'a'", "waits for", "'b'", "waits for"}, after_instead},
+        [](braid::scheduler& s) {
+            braid::event leaves(s);
+            const braid::task_id watches = s.spawn([&] { s.do_work_while_waiting_for(leaves); });
+            const auto waits_for = [&s](braid::task_id id, const char* what) {
+                until([&] {
+                    return explain(s, id).find(std::string("waits for ") + what) !=
+                           std::string::npos;
+                });
+            };
+            std::thread first([&] { s.wait(watches); });
+            waits_for(watches, "an event");
+            static std::atomic<std::uint64_t> ids[2];
+            static std::atomic<int> inside;
+            for (int i = 0; i < 2; ++i) {
+                ids[i] = s.spawn({.name = i == 0 ? "a" : "b"}, [&s, i] {
+                              ++inside;
+                              until([] { return inside == 2; });
+                              s.wait({ids[1 - i]});
+                          }).value;
+            }
+            std::thread others([&] { wait_on_threads(s, {ids[0], ids[1]}); });
+            waits_for({ids[0]}, "'b'");
+            waits_for({ids[1]}, "'a'");
+            leaves.set();
+            first.join();
+            others.join();
+        },
+        o);
+}
+
+// ---- under a chooser ---------------------------------------------------------------------------
+
+/// Each task waits for a few later ones while it runs; and the same with a wait in some task of a
+/// chain for the first of the chain.
+struct program_of_waits {
+    static constexpr unsigned tasks = 12;
+    std::vector<std::vector<unsigned>> waits{tasks};
+    std::pair<unsigned, unsigned> back;  // the first waits for the second
+
+    explicit program_of_waits(unsigned seed) {
+        std::mt19937 random(seed);
+        for (unsigned i = 0; i + 1 < tasks; ++i) {
+            for (auto n = random() % 3; n != 0; --n) {
+                const unsigned later = i + 1 + static_cast<unsigned>(random() % (tasks - i - 1));
+                waits[i].push_back(later);
+            }
+        }
+        back.second = static_cast<unsigned>(random() % (tasks / 2));
+        back.first = back.second;
+        do {
+            auto& all = waits[back.first];
+            if (all.empty()) all.push_back(back.first + 1);
+            back.first = all[random() % all.size()];
+        } while (back.first + 1 < tasks && random() % 4 != 0);
+    }
+    bool has(unsigned a, unsigned b) const {
+        const auto& all = waits[a];
+        return std::pair{a, b} == back || std::find(all.begin(), all.end(), b) != all.end();
+    }
+};
+
+/// Plays it on a thread of its own, which stays in it when it cannot go on.
+class play_of_waits {
+public:
+    play_of_waits(const program_of_waits& program, bool with_back, int workers, unsigned seed)
+        : program_(program), with_back_(with_back), chooser_(seed) {
+        o_.name = "scene";
+        o_.workers = workers;
+        o_.chooser = &chooser_;
+        // So long that only a look at once finds anything.
+        o_.deadlock = {.after = braid::seconds(3600),
+                       .handler = {[](void* user, const char* message) {
+                                       static_cast<play_of_waits*>(user)->said_ = message;
+                                       ++static_cast<play_of_waits*>(user)->count_;
+                                   },
+                                   this}};
+        notes_.install(o_);
+        std::thread([this] { play(); }).detach();
+    }
+    /// Empty, or what is wrong. Returns when all is over, or nobody can go on.
+    std::string judge() {
+        until([this] { return over_ || chooser_.standstills() > 0; });
+        const std::size_t refused = notes_.count(&braid_test::recorder::misuse);
+        if (over_) {
+            if (count_ != 0) return "it ended, and there was a report: " + said_;
+            return with_back_ == (refused != 0) ? "" : "a wait was refused without a reason";
+        }
+        if (count_ != 1) return "it stands still, with " + std::to_string(count_) + " reports";
+        if (!with_back_) return "no circle was planted: " + said_;
+        return names_waits_of_program() ? "" : "such waits there are not: " + said_;
+    }
+    bool is_over() const { return over_; }
+
+private:
+    void play() {
+        auto* const s = new braid::scheduler(o_);
+        braid::task_builder gate = s->begin({}, braid::empty);
+        for (unsigned i = 0; i < program_.tasks; ++i) {
+            names_[i] = "t" + std::to_string(i);
+            ids_[i] = s->spawn({.name = names_[i].c_str(), .after = {gate.id()}}, [this, s, i] {
+                for (const unsigned other : program_.waits[i]) s->wait(ids_[other]);
+                if (with_back_ && i == program_.back.first) s->wait(ids_[program_.back.second]);
+            });
+        }
+        gate.finish();
+        for (const braid::task_id id : ids_) s->wait(id);
+        delete s;
+        over_ = true;
+    }
+    bool names_waits_of_program() const {
+        std::vector<unsigned> named;
+        for (std::size_t at = said_.find("'t"); at != std::string::npos;
+             at = said_.find("'t", at + 1)) {
+            named.push_back(static_cast<unsigned>(std::stoul(said_.substr(at + 2))));
+        }
+        if (named.size() < 2 || named.front() != named.back()) return false;
+        std::string text = "scene: a deadlock of " + std::to_string(named.size() - 1) +
+                           " tasks: '" + names_[named[0]] + "'";
+        for (std::size_t i = 0; i + 1 < named.size(); ++i) {
+            if (!program_.has(named[i], named[i + 1])) return false;
+            text += (i == 0 ? " waits for '" : ", which waits for '") + names_[named[i + 1]] + "'";
+        }
+        return said_ == text + ". No thread can go on with any of them. " + after_instead;
+    }
+
+    const program_of_waits program_;
+    const bool with_back_;
+    braid_test::seeded_chooser chooser_;
+    braid_test::recorder notes_;
+    braid::scheduler_options o_;
+    std::string names_[program_of_waits::tasks];
+    braid::task_id ids_[program_of_waits::tasks];
+    std::string said_;
+    std::atomic<int> count_{0};
+    std::atomic<bool> over_{false};
+};
+
+/// What cannot go on keeps its threads, so there are only so many in a process.
+constexpr unsigned seeds_of_a_process = 100;
+
+void play_random_waits(int workers, unsigned first_seed) {
+    unsigned reported = 0;
+    for (unsigned seed = first_seed; seed < first_seed + seeds_of_a_process; ++seed) {
+        for (const bool with_back : {true, false}) {
+            auto* const played =
+                new play_of_waits(program_of_waits(seed), with_back, workers, seed);
+            const std::string wrong = played->judge();
+            if (!wrong.empty()) {
+                std::fprintf(stderr, "seed %u, %d: %s\n", seed, with_back, wrong.c_str());
+                std::_Exit(1);
+            }
+            reported += !played->is_over();
+            if (played->is_over()) delete played;
+        }
+    }
+    // On one thread each of these waits is refused.
+    std::_Exit(workers != 0 && reported == 0 ? 2 : 0);
+}
+
+TEST_P(Deadlock, OfRandomWaitsIsReportedOnceUnderAChooserOrOneWaitIsRefused) {
+    if (GetParam() > 8) GTEST_SKIP() << "so many threads add nothing here";
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto play = [](unsigned first_seed) {
+        const braid_test::deadline guard;
+        play_random_waits(GetParam(), first_seed);
+    };
+    for (std::size_t n = 0; n < braid_test::stress_scaled(2); ++n) {
+        const unsigned first_seed = static_cast<unsigned>(n) * seeds_of_a_process + 1;
+        EXPECT_EXIT(play(first_seed), testing::ExitedWithCode(0), "");
+    }
 }
 
 // ---- silence -----------------------------------------------------------------------------------

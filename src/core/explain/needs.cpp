@@ -131,6 +131,9 @@ bool needs::next_of_body(const need_node& of, need_cursor& cursor, dependent& fo
             --found.node.depth;
             found.node.task = shown_at(of, found.node.depth);
             is_below = static_cast<bool>(found.node.task);
+            // It runs what it waits for. acquire: pairs with wait_loop::begin().
+            const shown_frame& frame = rt_.seat_at(of.seat).frames[found.node.depth - 1];
+            if (frame.awaited.load(acquire) == of.task.value) found.why = need::waits;
         });
         if (is_below) return true;
     }

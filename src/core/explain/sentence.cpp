@@ -51,6 +51,12 @@ void task_writer::name(const need_node& n) {
     to_.add("task #%u.%u", index_of(n.task.value), generation_of(n.task.value));
 }
 
+/// A resource lives at least as long as a body that holds it.
+void task_writer::name_resource(const resource& lacks, const need_node& holder) {
+    const auto write = [&] { to_.add("needs the resource '%s' of ", lacks.name()); };
+    if (!needs(rt_).with_stack_of(holder, write)) to_.add("needs a resource of ");
+}
+
 void task_writer::need_of(const dependent& d, const need_node& needed) {
     switch (d.why) {
         case need::own_body:
@@ -71,7 +77,7 @@ void task_writer::need_of(const dependent& d, const need_node& needed) {
             to_.add("waits for a scope, and so for ");
             break;
         case need::resource:
-            to_.add("needs the resource '%s' of ", d.lacks->name());
+            name_resource(*d.lacks, needed);
             break;
         case need::under:
             to_.add("lies on the stack of '%s' below ", rt_.seat_at(d.node.seat).name);

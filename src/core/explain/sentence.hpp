@@ -54,6 +54,7 @@ public:
 
 private:
     void name_in(const slot& s, task_id id);
+    void name_resource(const resource& lacks, const need_node& holder);
 
     wait_room& rt_;
     wait_seat* const seat_;

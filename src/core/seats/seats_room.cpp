@@ -54,12 +54,19 @@ void seats_room::advance_phase(life to) {
 
 bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
     sentry& s = is_own(w) ? own_sentry_ : sentry_of_program_;
-    std::int64_t look_at = serial() == nullptr ? s.take(w.index) : INT64_MAX;
+    if (serial() != nullptr) {
+        // Time passes only when the chooser says so, and one thread at a time runs: look at once.
+        if (s.is_wanted() && look_(w) == looked::woke) return true;
+        return rest(w, deadline, waits);
+    }
+    w.at_rest.store(true, seq_cst);  // see pass_sentry_on()
+    std::int64_t look_at = s.take(w.index);
     while (true) {
         const bool in_time = rest(w, std::min(deadline, look_at), waits);
         if (look_at == INT64_MAX) return in_time;
         if (in_time || look_at >= deadline) {
             s.give_back(w.index);
+            if (in_time) pass_sentry_on(w);
             return in_time;
         }
         if (!s.is_held_by(w.index)) {
@@ -70,6 +77,21 @@ bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
         look_at = s.note(w.index, what);
         if (what == looked::woke) return true;
     }
+}
+
+/// A thread of the program may leave for ever. Where the scheduler has none of its own, nobody
+/// would look any more, so another one of the program's is woken: it looks from its next sleep on.
+void seats_room::pass_sentry_on(const seats_seat& from) {
+    const unsigned count = seat_count();
+    unsigned sleeper = count;
+    for (unsigned i = 0; i < count; ++i) {
+        const seats_seat& s = seat_at(i);
+        if (is_own(s)) return;
+        // seq_cst: pairs with park(), which says that it rests before it tries to be the sentry.
+        const bool sleeps = s.at_rest.load(seq_cst) && s.inside.load(relaxed);
+        if (i != from.index && sleeps) sleeper = i;
+    }
+    if (sleeper != count) wake_seat(sleeper);
 }
 
 bool seats_room::rest(seats_seat& w, std::int64_t deadline, bool waits) {

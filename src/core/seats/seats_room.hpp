@@ -71,6 +71,7 @@ protected:
     void set_look(looked (*look)(seats_seat& w)) { look_ = look; }
 
 private:
+    void pass_sentry_on(const seats_seat& from);
     bool rest(seats_seat& w, std::int64_t deadline, bool waits);
     unsigned choose_sleeper(bool waiters_too, bool asks);
 

@@ -33,11 +33,13 @@ public:
     explicit sentry(nanoseconds after)
         : after_(after == no_limit ? 0 : std::max<std::int64_t>(after.value, 1)) {}
 
+    bool is_wanted() const { return after_ != 0; }
+
     /// The thread of that seat goes to sleep. Returns when it is to look; INT64_MAX: it is not.
     std::int64_t take(unsigned seat) {
-        // relaxed, all of it: nothing is handed on but who looks, and a look reads what it needs
-        // by itself.
-        std::uint32_t seen = holder_.load(relaxed);
+        // relaxed, all of it but this: nothing is passed on but who looks, and a look reads what it
+        // needs by itself. seq_cst: pairs with give_back(); see seats_room::pass_sentry_on().
+        std::uint32_t seen = holder_.load(seq_cst);
         if (after_ == 0 || (seen != 0 && (seen & far_bit) == 0)) return INT64_MAX;
         // A look may run a destructor of the program, which may wait.
         if ((seen & ~far_bit) == seat + 1) return INT64_MAX;
@@ -57,7 +59,7 @@ public:
     void give_back(unsigned seat) {
         std::uint32_t seen = holder_.load(relaxed);
         if ((seen & ~far_bit) != seat + 1) return;
-        holder_.compare_exchange_strong(seen, 0, relaxed, relaxed);
+        holder_.compare_exchange_strong(seen, 0, seq_cst, relaxed);
     }
     /// By its holder. Returns when it is to look again; INT64_MAX: it is the holder no more.
     std::int64_t note(unsigned seat, looked what) {
