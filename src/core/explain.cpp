@@ -5,29 +5,37 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 
 namespace {
 
-/// The calling thread's seat, or a guest's if one is free now.
+/// The calling thread's seat, or a guest's if one is free now, and the scheduler does not rest.
 class seat_at_hand {
 public:
     explicit seat_at_hand(detail::runtime& rt) : rt_(rt), seat_(rt.bound()) {
         if (seat_ != nullptr || rt.frozen().on()) return;
         seat_ = static_cast<detail::whole_seat*>(rt.try_lease_guest(detail::lease::call));
         leased_ = seat_ != nullptr;
+        // A safepoint that has not said so yet waits until the seat is back.
+        if (leased_ && rt_.without_seat().shut_out.load(seq_cst)) give_back();
     }
     ~seat_at_hand() {
-        if (!leased_) return;
-        rt_.flush_scope_ends(*seat_);
-        rt_.return_guest(*seat_);
+        if (seat_ != nullptr) rt_.complete_held_back(*seat_);
+        if (leased_) give_back();
     }
     seat_at_hand(const seat_at_hand&) = delete;
     seat_at_hand& operator=(const seat_at_hand&) = delete;
     detail::whole_seat* get() const { return seat_; }
 
 private:
+    void give_back() {
+        rt_.flush_scope_ends(*seat_);
+        rt_.return_guest(*std::exchange(seat_, nullptr));
+        leased_ = false;
+    }
+
     detail::runtime& rt_;
     detail::whole_seat* seat_;
     bool leased_ = false;

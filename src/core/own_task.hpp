@@ -220,7 +220,7 @@ public:
         open_words(s.open, s.successors, generation, 1);
         s.environment.store(environment_, relaxed);
         s.waits_for.store(waits_for, relaxed);
-        s.parent.store(parent_, relaxed);
+        s.parent.store(parent_, release);  // pairs with needs::parent_of()
         s.jump.store(jump_, relaxed);
         s.depth.store(depth_, relaxed);
         s.ordinal.store(number, relaxed);

@@ -111,7 +111,7 @@ TEST_P(Deadlock, OfWaitsOverThreeTasksNamesThemAndTheirWaits) {
                       for (int i = 0; i < 3; ++i) {
                           ids[i] = s.spawn({.name = names[i]}, [&s, i] {
                                         ++inside;
-                                        until([] { return inside == 3; });
+                                        until([i] { return inside == 3 && ids[(i + 1) % 3] != 0; });
                                         s.wait({ids[(i + 1) % 3]});
                                     }).value;
                       }
@@ -254,32 +254,49 @@ TEST_P(Deadlock, IsFoundWhenTheThreadThatWatchedHasLeft) {
 
 // ---- under a chooser ---------------------------------------------------------------------------
 
-/// Each task waits for a few later ones while it runs; and the same with a wait in some task of a
-/// chain for the first of the chain.
+/// Each task needs a few later ones: it begins after them, or waits for them while it runs. And the
+/// same with a wait for the first of a chain in its last.
 struct program_of_waits {
-    static constexpr unsigned tasks = 12;
-    std::vector<std::vector<unsigned>> waits{tasks};
-    std::pair<unsigned, unsigned> back;  // the first waits for the second
+    static constexpr unsigned tasks = 9;  // as many as a report names
+    struct needed {
+        unsigned task;
+        bool waits;
+    };
+    std::vector<std::vector<needed>> needs{tasks};
+    unsigned first = tasks, last = tasks;
 
     explicit program_of_waits(unsigned seed) {
         std::mt19937 random(seed);
+        const auto below = [&](unsigned most) { return static_cast<unsigned>(random() % most); };
+        const auto add = [&](unsigned i) {
+            const needed n{i + 1 + below(tasks - i - 1), below(3) != 0};
+            if (!has(i, n.task, !n.waits)) needs[i].push_back(n);
+        };
         for (unsigned i = 0; i + 1 < tasks; ++i) {
-            for (auto n = random() % 3; n != 0; --n) {
-                const unsigned later = i + 1 + static_cast<unsigned>(random() % (tasks - i - 1));
-                waits[i].push_back(later);
-            }
+            for (unsigned n = below(3); n != 0; --n) add(i);
         }
-        back.second = static_cast<unsigned>(random() % (tasks / 2));
-        back.first = back.second;
+        first = last = below(tasks / 2);
         do {
-            auto& all = waits[back.first];
-            if (all.empty()) all.push_back(back.first + 1);
-            back.first = all[random() % all.size()];
-        } while (back.first + 1 < tasks && random() % 4 != 0);
+            if (needs[last].empty()) add(last);
+            last = needs[last][below(static_cast<unsigned>(needs[last].size()))].task;
+        } while (last + 1 < tasks && below(4) != 0);
     }
-    bool has(unsigned a, unsigned b) const {
-        const auto& all = waits[a];
-        return std::pair{a, b} == back || std::find(all.begin(), all.end(), b) != all.end();
+    /// From one to the other, by several of them where it must.
+    bool leads(unsigned a, unsigned b) const {
+        const auto reaches = [&](unsigned from, unsigned to) {
+            return from == to || leads_without_last(from, to);
+        };
+        return leads_without_last(a, b) || (reaches(a, last) && reaches(first, b));
+    }
+    bool leads_without_last(unsigned a, unsigned b) const {
+        return std::any_of(needs[a].begin(), needs[a].end(), [&](const needed& n) {
+            return n.task == b || leads_without_last(n.task, b);
+        });
+    }
+    bool has(unsigned a, unsigned b, bool waits) const {
+        if (a == last && b == first) return waits;
+        return std::any_of(needs[a].begin(), needs[a].end(),
+                           [&](const needed& n) { return n.task == b && n.waits == waits; });
     }
 };
 
@@ -311,7 +328,7 @@ public:
         }
         if (count_ != 1) return "it stands still, with " + std::to_string(count_) + " reports";
         if (!with_back_) return "no circle was planted: " + said_;
-        return names_waits_of_program() ? "" : "such waits there are not: " + said_;
+        return names_needs_of_program() ? "" : "such waits there are not: " + said_;
     }
     bool is_over() const { return over_; }
 
@@ -319,11 +336,17 @@ private:
     void play() {
         auto* const s = new braid::scheduler(o_);
         braid::task_builder gate = s->begin({}, braid::empty);
-        for (unsigned i = 0; i < program_.tasks; ++i) {
+        for (unsigned i = program_.tasks; i-- != 0;) {
             names_[i] = "t" + std::to_string(i);
-            ids_[i] = s->spawn({.name = names_[i].c_str(), .after = {gate.id()}}, [this, s, i] {
-                for (const unsigned other : program_.waits[i]) s->wait(ids_[other]);
-                if (with_back_ && i == program_.back.first) s->wait(ids_[program_.back.second]);
+            std::vector<braid::task_id> after{gate.id()};
+            for (const auto& n : program_.needs[i]) {
+                if (!n.waits) after.push_back(ids_[n.task]);
+            }
+            ids_[i] = s->spawn({.name = names_[i].c_str(), .after_all = after}, [this, s, i] {
+                for (const auto& n : program_.needs[i]) {
+                    if (n.waits) s->wait(ids_[n.task]);
+                }
+                if (with_back_ && i == program_.last) s->wait(ids_[program_.first]);
             });
         }
         gate.finish();
@@ -331,20 +354,34 @@ private:
         delete s;
         over_ = true;
     }
-    bool names_waits_of_program() const {
-        std::vector<unsigned> named;
-        for (std::size_t at = said_.find("'t"); at != std::string::npos;
-             at = said_.find("'t", at + 1)) {
-            named.push_back(static_cast<unsigned>(std::stoul(said_.substr(at + 2))));
-        }
-        if (named.size() < 2 || named.front() != named.back()) return false;
-        std::string text = "scene: a deadlock of " + std::to_string(named.size() - 1) +
-                           " tasks: '" + names_[named[0]] + "'";
-        for (std::size_t i = 0; i + 1 < named.size(); ++i) {
-            if (!program_.has(named[i], named[i + 1])) return false;
-            text += (i == 0 ? " waits for '" : ", which waits for '") + names_[named[i + 1]] + "'";
-        }
-        return said_ == text + ". No thread can go on with any of them. " + after_instead;
+    bool names_needs_of_program() const {
+        std::string left = said_;
+        unsigned tasks = 0, at = 0;
+        const auto drop = [&](const std::string& text) {
+            const bool begins = left.starts_with(text);
+            if (begins) left.erase(0, text.size());
+            return begins;
+        };
+        const auto name = [&] {
+            at = left.size() > 2 ? static_cast<unsigned>(left[2] - '0') : program_.tasks;
+            return at < program_.tasks && drop("'" + names_[at] + "'");
+        };
+        const std::string head = left.substr(0, left.find(": '") + 2);
+        if (!drop(head) || !name()) return false;
+        const unsigned first = at;
+        do {
+            const unsigned before = at;
+            const bool through =
+                drop(tasks == 0 ? " " : ", which ") && drop("waits for what needs ");
+            const bool waits = !through && drop("waits for ");
+            if (!through && !waits && !drop("begins only after ")) return false;
+            if (!name()) return false;
+            if (through ? !program_.leads(before, at) : !program_.has(before, at, waits))
+                return false;
+            ++tasks;
+        } while (at != first);
+        return head == "scene: a deadlock of " + std::to_string(tasks) + " tasks: " &&
+               left == ". No thread can go on with any of them. " + after_instead;
     }
 
     const program_of_waits program_;
@@ -414,6 +451,7 @@ protected:
         braid::detail::runtime& rt = s.internals();
         while (rt.look_for_deadlocks(*rt.bound()) == braid::detail::looked::in_part) {
         }
+        rt.complete_held_back(*rt.bound());
     }
     void expect_silence() { EXPECT_EQ(said_, std::vector<std::string>()); }
 

@@ -37,22 +37,31 @@ public:
           ends_(deadline_after(active_policy::now(), rt.options().external_patience)),
           sentry_(rt.options().deadlock.after) {}
     void look(whole_seat& w) {
-        if (rt_.serial() != nullptr) return;
+        if (rt_.serial() != nullptr) {
+            if (sentry_.is_wanted()) look_for_deadlocks(w);
+            return;
+        }
         const std::int64_t now = active_policy::now();
         if (look_at_ == INT64_MAX) {
             look_at_ = sentry_.take(w.index);
         } else if (now >= look_at_) {
-            look_at_ = sentry_.note(w.index, rt_.look_for_deadlocks(w));
+            look_at_ = sentry_.note(w.index, look_for_deadlocks(w));
         }
         if (ends_ != INT64_MAX && now >= ends_) look_at_completions(w, now);
     }
 
 private:
+    looked look_for_deadlocks(whole_seat& w) {
+        const looked what = rt_.look_for_deadlocks(w);
+        rt_.complete_held_back(w);
+        return what;
+    }
     void look_at_completions(whole_seat& w, std::int64_t now) {
         completion_info rows[16];
         const std::size_t count = rt_.show_completions(w, rows, std::size(rows));
         // One that is made later is waited for, too.
-        ends_ = count != 0 ? INT64_MAX : deadline_after(now, rt_.options().external_patience);
+        const nanoseconds again = std::max(rt_.options().external_patience, shortest);
+        ends_ = count != 0 ? INT64_MAX : deadline_after(now, again);
         for (const completion_info& c : std::span(rows, std::min(count, std::size(rows)))) {
             rt_.log(log_level::warning,
                     "%s: the shutdown waits for completion '%s' of task '%s', open for %.1f s",
@@ -63,6 +72,8 @@ private:
         rt_.log(log_level::warning, "%s: and for %zu completions more", rt_.options().name,
                 count - std::size(rows));
     }
+
+    static constexpr nanoseconds shortest = milliseconds(100);  // between two looks at all slots
 
     runtime& rt_;
     std::int64_t ends_, look_at_ = INT64_MAX;

@@ -17,11 +17,14 @@ bool cycle_search::next(wait_room& rt, bool& in_part) {
     const needs facts(rt);
     const std::uint32_t count = rt.slot_count();
     // Those of the circle that the call before has found.
-    for (unsigned i = 0; i < depth_; ++i) finish(path_[i].came.node);
+    for (unsigned i = from_; i < depth_; ++i) finish(path_[i].came.node);
     bool found = false;
     while (!found && at_ < std::min(stop_, count) && steps_ < most_steps) {
+        const bool is_first = at_ == stop_ - most_starts;
         const task_id start = rt.id_of(at_++);
         found = rt.is_open(start) && search_from(facts, start) && is_still_there(facts);
+        // Cut short: the next look begins with it, and gives it up if that is not enough.
+        if (!found && depth_ != 0 && steps_ >= most_steps && !is_first) --at_;
     }
     in_part = at_ < count;
     return found;
@@ -77,10 +80,10 @@ unsigned cycle_search::on_path(const need_node& n) const {
     return depth_;
 }
 
-bool cycle_search::is_still_there(const needs& facts) const {
+bool cycle_search::is_still_there(const needs& facts) {
     for (unsigned i = 0; i < count(); ++i) {
         const need_node& needed = member((i + 1) % count()).node;
-        if (!facts.holds(needed, member(i))) return false;
+        if (!facts.holds(needed, member(i), steps_)) return false;
     }
     return true;
 }

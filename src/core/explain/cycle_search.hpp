@@ -42,7 +42,7 @@ private:
     void finish(const need_node& n) { finished_[place_of(n)] = key_of(n); }
     void leave() { index_[path_[--depth_].place] = 0; }
     unsigned on_path(const need_node& n) const;
-    bool is_still_there(const needs& facts) const;
+    bool is_still_there(const needs& facts);
     static std::uint64_t key_of(const need_node& n) {
         // The bit is a generation's: a slot that has had 2^31 tasks may be taken for another one,
         // and a circle be missed.

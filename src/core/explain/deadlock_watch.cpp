@@ -32,17 +32,19 @@ void report_to_program(const wait_room& rt, const char* message) {
 /// What helps, by the kinds of need in the circle.
 const char* cure(const bool (&has)[needs_of_a_task]) {
     const auto any = [&](need a) { return has[static_cast<unsigned>(a)]; };
-    if (any(need::under)) {
+    if (any(need::buried)) {
         return "No thread could stand in for the one on whose stack they lie: raise max_reserves, "
                "or let a task come `after` what it waits for.";
     }
     if (any(need::resource)) {
         return "A task must not wait for one that needs a resource which it holds meanwhile.";
     }
-    if ((any(need::waits) || any(need::scope) || any(need::awaits)) && any(need::child)) {
+    const bool waits =
+        any(need::waits) || any(need::through) || any(need::scope) || any(need::under);
+    if ((waits || any(need::awaits)) && any(need::child)) {
         return "A task must not wait for what it is a part of.";
     }
-    if (any(need::waits) || any(need::scope)) {
+    if (waits) {
         return "What follows one of these waits has to become a task of its own, `after` what it "
                "waits for.";
     }

@@ -56,6 +56,10 @@ task_id explanation::say_what_it_does(task_id id) {
     if (s.waits_for.load(acquire) != 0) return say_of_dependencies(id);
     if (s.runner.load(relaxed) != UINT16_MAX) return say_of_children(id);
     if (held && is_in_line(id)) return {};
+    if (!held && s.has(flag_detailed)) {
+        to_.add("is ready, or waits in line for a resource");
+        return {};
+    }
     say_of_ready(s);
     return {};
 }
@@ -162,7 +166,7 @@ task_id explanation::say_of_children(task_id id) {
     }
     to_.add("has run, and is complete when its children are: ");
     if (others != 0) to_.add("%u other%s and ", others, others == 1 ? "" : "s");
-    say_number(first);
+    say_name(first);
     return {};
 }
 
@@ -171,13 +175,9 @@ bool explanation::is_in_line(task_id id) {
     const slot& s = rt_.slot_at(id);
     if (!rt_.uses_resources(s)) return false;
     for (resource* const r : rt_.used_by(s)) {
-        for (std::uint32_t n = 0;; ++n) {
-            const task_id waits = rt_.in_line(r->internals(), n);
-            if (!waits) break;
-            if (waits != id) continue;
-            to_.add("waits in line for the resource '%s'", r->name());
-            return true;
-        }
+        if (!rt_.stands_in_line(r->internals(), index_of(id.value))) continue;
+        to_.add("waits in line for the resource '%s'", r->name());
+        return true;
     }
     return false;
 }

@@ -28,8 +28,8 @@ private:
     bool is_in_line(task_id id);
     void say_of_ready(const slot& s);
     void say_name(task_id id) { writer_.name({.task = id}); }
-    /// For one that was found among all slots: who builds it may not have published it, and takes
-    /// all shares for known ones, so it must not be held.
+    /// For one that was found by its scope: it may be taken back before anybody knows it, so it
+    /// must not be held.
     void say_number(task_id id) {
         to_.add("task #%u.%u", index_of(id.value), generation_of(id.value));
     }

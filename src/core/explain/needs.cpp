@@ -10,9 +10,9 @@ bool needs::next(const need_node& of, need_cursor& cursor, dependent& found) con
     return of.is_body() ? next_of_body(of, cursor, found) : next_of_end(of, cursor, found);
 }
 
-bool needs::holds(const need_node& of, const dependent& by) const {
+bool needs::holds(const need_node& of, const dependent& by, std::uint64_t& steps) const {
     dependent found;
-    for (need_cursor c; next(of, c, found);) {
+    for (need_cursor c; next(of, c, found); ++steps) {
         if (found.node.is_same_as(by.node) && found.why == by.why) return true;
     }
     return false;
@@ -47,13 +47,17 @@ bool needs::parent_of(task_id id, dependent& found) const {
     return rt_.is_open(id);
 }
 
-/// The one that waits goes on as soon as one of several is complete, and there are others.
-bool needs::comes_by_itself(const edge& e, const slot& s, task_id id) const {
+/// The one that waits may go on without this one: by a cancellation, or as soon as another one is
+/// complete.
+bool needs::may_go_on_without(const edge& e, const slot& s, task_id id) const {
     if (e.await.load(acquire) == edge_fixed) return false;
     const detail_block* const d = rt_.detail_of(s);
-    if (d == nullptr || !d->first_is_enough.load(relaxed)) return false;
-    unsigned open = 0;
-    return rt_.any_predecessor(id, [&](task_id from) { return rt_.is_open(from) && ++open > 1; });
+    if (d == nullptr || d->may_end_early.load(relaxed)) return true;
+    if (!d->first_is_enough.load(relaxed)) return false;
+    // One was complete already, or has come.
+    if (d->came.load(acquire) != came_armed) return true;
+    unsigned all = 0;
+    return rt_.any_predecessor(id, [&](task_id) { return ++all > 1; });
 }
 
 bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) const {
@@ -68,7 +72,7 @@ bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) co
         cursor.at = next;
         if (await == edge_torn || await == edge_notified || !rt_.is_open(to)) continue;
         const slot& s = rt_.slot_at(to);
-        if (s.waits_for.load(acquire) == 0 || comes_by_itself(e, s, to)) continue;
+        if (s.waits_for.load(acquire) == 0 || may_go_on_without(e, s, to)) continue;
         found = {.node = {.task = to},
                  .why = may_be_suspended(rt_, s) ? need::awaits : need::after};
         if (rt_.is_open(to)) return true;
@@ -80,6 +84,7 @@ bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) co
 bool needs::body_in_wait(const wait_record& r, dependent& found) const {
     if (r.is_task || r.limited || r.seat == no_seat) return false;
     if (r.depth == 0 || r.depth > wait_seat::shown_depth) return false;
+    if (!r.stays.load(relaxed)) return false;  // until then it is below another one, or refused
     found.node = {
         .task = {}, .wait_key = r.key, .seat = r.seat, .depth = r.depth, .wait_depth = r.depth};
     found.node.task = shown_at(found.node, r.depth);
@@ -115,6 +120,16 @@ bool needs::next_scope_waiter(task_id id, need_cursor& cursor, dependent& found)
 
 // ---- who needs the return of a body ------------------------------------------------------------
 
+/// Of a body with another one directly on top of it.
+need needs::why_below(const need_node& below, task_id above) const {
+    const wait_seat& w = rt_.seat_at(below.seat);
+    if (below.depth <= w.unneeded_from.load(relaxed)) return need::buried;
+    // acquire: pairs with wait_loop::begin().
+    const std::uint64_t awaited = w.frames[below.depth - 1].awaited.load(acquire);
+    if (awaited == 0) return need::under;
+    return awaited == above.value ? need::waits : need::through;
+}
+
 bool needs::next_of_body(const need_node& of, need_cursor& cursor, dependent& found) const {
     constexpr std::uint8_t below = 1, line = 2;
     if (cursor.part == 0) {
@@ -127,13 +142,11 @@ bool needs::next_of_body(const need_node& of, need_cursor& cursor, dependent& fo
         bool is_below = false;
         with_stack_of(of, [&] {
             if (of.depth < 2) return;
-            found = {.node = of, .why = need::under};
+            found.node = of;
             --found.node.depth;
             found.node.task = shown_at(of, found.node.depth);
+            found.why = why_below(found.node, of.task);
             is_below = static_cast<bool>(found.node.task);
-            // It runs what it waits for. acquire: pairs with wait_loop::begin().
-            const shown_frame& frame = rt_.seat_at(of.seat).frames[found.node.depth - 1];
-            if (frame.awaited.load(acquire) == of.task.value) found.why = need::waits;
         });
         if (is_below) return true;
     }

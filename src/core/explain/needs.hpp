@@ -40,12 +40,14 @@ enum class need : std::uint8_t {
     after,     // it begins only then
     awaits,    // it was suspended
     waits,     // its body is in a wait for the other
+    through,   // its body is in a wait for something that the other must do
     scope,     // its body is in a wait for the scope of the other
     resource,  // it lacks what the other's body holds
     under,     // its body lies below the other's on one stack
+    buried,    // the same, and the other was begun because no thread could stand in
 };
 
-inline constexpr unsigned needs_of_a_task = 8;  // kinds
+inline constexpr unsigned needs_of_a_task = 10;  // kinds
 
 struct dependent {
     need_node node;
@@ -72,8 +74,8 @@ public:
 
     /// The next one that needs `of`. False: there is no other.
     bool next(const need_node& of, need_cursor& cursor, dependent& found) const;
-    /// `by` still needs `of`.
-    bool holds(const need_node& of, const dependent& by) const;
+    /// `by` still needs `of`. Counts what it reads.
+    bool holds(const need_node& of, const dependent& by, std::uint64_t& steps) const;
     /// Calls `f()` while a body's stack cannot change. False: its thread has gone on.
     template <class F>
     bool with_stack_of(const need_node& body, F&& f) const;
@@ -86,8 +88,9 @@ private:
     bool next_waiter(task_id id, need_cursor& cursor, dependent& found) const;
     bool next_scope_waiter(task_id id, need_cursor& cursor, dependent& found) const;
     bool next_in_line(const need_node& of, need_cursor& cursor, dependent& found) const;
+    need why_below(const need_node& below, task_id above) const;
     bool body_in_wait(const wait_record& r, dependent& found) const;
-    bool comes_by_itself(const edge& e, const slot& s, task_id id) const;
+    bool may_go_on_without(const edge& e, const slot& s, task_id id) const;
     task_id shown_at(const need_node& body, unsigned depth) const {
         return {rt_.seat_at(body.seat).frames[depth - 1].task.load(relaxed)};
     }

@@ -23,14 +23,16 @@ held_task::held_task(wait_room& rt, wait_seat* seat, task_id id) : rt_(rt), seat
     if (seat == nullptr) return;
     slot& s = rt.slot_at(id);
     const std::uint32_t generation = generation_of(id.value);
-    // acquire, both: what is read of the slot is this task's, or the share is refused. A posted
-    // task counts no shares, and what has a kind of its own may end without a look at them, where
-    // nobody was given its id; a completion does not.
+    // acquire: what is read of the slot is this task's, or the share is refused.
     if (state_in(s.successors, generation) != task_state::open) return;
-    const std::uint16_t flags = s.flags.load(acquire);
-    const bool is_completion =
-        state_of_completion(s.open, generation) != completion_now::another_task;
-    if ((flags & flag_posted) != 0 || ((flags & flag_own_kind) != 0 && !is_completion)) return;
+    // One that is not armed yet counts no shares, and is not held.
+    if (state_of_completion(s.open, generation) != completion_now::another_task) {
+        held_ = hold_completion(s.open, generation);
+        return;
+    }
+    // A posted task counts no shares, and what has a kind of its own may end without a look at
+    // them, where nobody was given its id.
+    if ((s.flags.load(acquire) & (flag_posted | flag_own_kind)) != 0) return;
     held_ = add_open_work(s.open, generation);
 }
 
@@ -73,6 +75,9 @@ void task_writer::need_of(const dependent& d, const need_node& needed) {
         case need::waits:
             to_.add("waits for ");
             break;
+        case need::through:
+            to_.add("waits for what needs ");
+            break;
         case need::scope:
             to_.add("waits for a scope, and so for ");
             break;
@@ -80,6 +85,7 @@ void task_writer::need_of(const dependent& d, const need_node& needed) {
             name_resource(*d.lacks, needed);
             break;
         case need::under:
+        case need::buried:
             to_.add("lies on the stack of '%s' below ", rt_.seat_at(d.node.seat).name);
             break;
     }

@@ -6,6 +6,7 @@
 
 #include <cstdarg>
 #include <cstddef>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -23,13 +24,18 @@ private:
     char text_[2048] = {};
 };
 
-/// Keeps a task open, and with it what its name points to.
+/// Keeps a task open, and with it what its name points to. Where that was its last share, it is
+/// complete with life_room::complete_held_back(), which the caller owes: destructors of the program
+/// run there.
 class held_task {
 public:
     /// Without a seat it holds nothing.
     held_task(wait_room& rt, wait_seat* seat, task_id id);
     ~held_task() {
-        if (held_) rt_.own_work_done(*seat_, index_of(id_.value));
+        if (!held_) return;
+        const bool outer = std::exchange(seat_->completing, true);
+        rt_.own_work_done(*seat_, index_of(id_.value));
+        seat_->completing = outer;
     }
     held_task(const held_task&) = delete;
     held_task& operator=(const held_task&) = delete;

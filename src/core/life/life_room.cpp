@@ -162,7 +162,7 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
     if (s.ready_is_reported()) {
         queue_ready(w, index);
     } else if (s.predecessors.load(relaxed) == no_edge) {
-        s.waits_for.store(0, relaxed);
+        s.waits_for.store(0, release);  // pairs with explanation::is_in_line()
         make_ready(w, index, {});
     } else if (drop_wait(s.waits_for)) {
         make_ready(w, index, {});
@@ -176,8 +176,7 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     s.mark(as);
     s.invoke = nullptr;
     const task_id id = id_of(index);
-    // Nobody else knows the task yet: besides its own work there is the builder's at most.
-    const bool built = index_of(s.open.load(relaxed)) > 1;
+    const bool built = s.has(flag_built);
     // Somebody holds a handle.
     const bool owned = s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
     if (s.ready_is_reported()) {

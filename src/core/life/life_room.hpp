@@ -78,6 +78,10 @@ public:
         if (w.spare) replace_spare(w);
         return outer;
     }
+    /// Completes what ended while `completing` kept it from that.
+    void complete_held_back(life_seat& w) {
+        if (w.to_complete != no_index && !w.completing) complete_pending(w);
+    }
     /// Completes one whose successors are closed already; `head`: what close_and_take() gave.
     void complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head, outcome* result);
     /// True: somebody waited.

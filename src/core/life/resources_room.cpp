@@ -95,5 +95,12 @@ task_id resources_room::in_line(resource_state& r, std::uint32_t n) const {
     return i != no_index ? id_of(i) : task_id{};
 }
 
+bool resources_room::stands_in_line(resource_state& r, std::uint32_t index) const {
+    const locked lock(r.line);
+    std::uint32_t i = r.first;
+    while (i != no_index && i != index) i = slot_at(i).next.load(relaxed);
+    return i != no_index;
+}
+
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -29,6 +29,7 @@ public:
     std::span<resource* const> used_by(const slot& s) const { return resources_in(its_detail(s)); }
     /// The n-th that waits for it, or an empty id. The resource is held, or it might be gone.
     task_id in_line(resource_state& r, std::uint32_t n) const;
+    bool stands_in_line(resource_state& r, std::uint32_t index) const;
 
 private:
     std::uint32_t hand_on(resource_state& r);

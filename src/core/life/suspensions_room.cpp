@@ -15,8 +15,9 @@ void suspensions_room::begin_suspension(std::uint32_t index, const suspension& h
     d.was_suspended.store(true, relaxed);
     d.first_is_enough.store(how.first_is_enough, relaxed);
     d.goes_last = how.goes_last;
-    d.may_end_early = how.may_end_early && !d.shielded.load(relaxed) &&
-                      scope_of(s.environment.load(relaxed)) != nullptr;
+    d.may_end_early.store(how.may_end_early && !d.shielded.load(relaxed) &&
+                              scope_of(s.environment.load(relaxed)) != nullptr,
+                          relaxed);
     d.came.store(came_arming, relaxed);
     d.waits.store(d.waits.load(relaxed) + 1, relaxed);
     // release: pairs with any_predecessor(). suspend() releases the rest.
@@ -59,7 +60,7 @@ awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id
         return awaiting::refused;
     }
     detail_block& d = its_detail(slot_at(index));
-    const bool may_go = d.first_is_enough.load(relaxed) || d.may_end_early;
+    const bool may_go = d.first_is_enough.load(relaxed) || d.may_end_early.load(relaxed);
     const link edge = link_edge(w, index, awaited, false, may_go ? edge_awaited : edge_fixed);
     if (edge == link::no_memory) return awaiting::no_memory;
     if (edge == link::not_needed || edge == link::failed) {
@@ -110,7 +111,7 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     std::uint32_t shares = 1;
     if (d.first_is_enough.load(relaxed) && !arm_first(its_detail(s).came))
         shares += tear_edges(w, s);
-    if (d.may_end_early) {
+    if (d.may_end_early.load(relaxed)) {
         list_suspended(index);
         // After that: who cancels finds it in the list, or is seen here.
         if (scope_cancelled(s)) shares += tear_edges(w, s);

@@ -34,9 +34,13 @@ struct basic_wait_record {
     std::uint64_t key = 0;
     outcome* result = nullptr;
     typename Policy::template atomic<bool> done{false};
-    bool is_task = false;  // no thread waits: it is a task_wait_record
-    bool limited = false;  // the wait may run out of time
-    bool of_event = false;
+    // Written before it is entered. (An event's awaiter has room for 56 bytes.)
+    bool is_task : 1 = false;  // no thread waits: it is a task_wait_record
+    bool limited : 1 = false;  // the wait may run out of time
+    bool of_event : 1 = false;
+    // The wait does not need what lies on its own stack; before that it may still be refused.
+    // relaxed: says that alone, to those who look for deadlocks.
+    typename Policy::template atomic<bool> stays{false};
     std::uint16_t seat = UINT16_MAX;
     // How many tasks lay on the thread's stack when the wait began; the last of them waits. 0: none
     // does, or nobody knows.
@@ -51,7 +55,7 @@ struct basic_task_wait_record : basic_wait_record<Policy> {
     std::uint64_t completion = 0;
 };
 
-/// A key that no id can be (its generation would be among the last 2^15), and that is another one
+/// A key that no id can be (its generation would be among the last 2^16), and that is another one
 /// for each `kind` of object at one address: an event may lie where a scope was.
 inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
     return ~(reinterpret_cast<std::uint64_t>(object) | kind);
@@ -59,7 +63,7 @@ inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
 /// The scope of which that is the key. Null: it is the key of something else.
 inline const void* scope_of_key(std::uint64_t key) {
-    constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 47;
+    constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 48;
     if (key < last_of_ids || (~key & 1) == 0) return nullptr;
     return reinterpret_cast<const void*>(~key & ~std::uint64_t{1});
 }

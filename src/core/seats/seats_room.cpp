@@ -52,15 +52,26 @@ void seats_room::advance_phase(life to) {
 
 // ---- who sleeps --------------------------------------------------------------------------------
 
+namespace {
+
+/// A thread that sleeps again before everything stands still.
+bool watches_always(const seats_seat& w) {
+    return w.kind == seat_kind::worker || w.kind == seat_kind::reserve;
+}
+
+}  // namespace
+
 bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
-    sentry& s = is_own(w) ? own_sentry_ : sentry_of_program_;
+    sentry& s = watches_always(w) ? own_sentry_ : sentry_of_program_;
     if (serial() != nullptr) {
         // Time passes only when the chooser says so, and one thread at a time runs: look at once.
         if (s.is_wanted() && look_(w) == looked::woke) return true;
         return rest(w, deadline, waits);
     }
     w.at_rest.store(true, seq_cst);  // see pass_sentry_on()
-    std::int64_t look_at = s.take(w.index);
+    // One of the background class would hold locks for long where the others take all time.
+    const bool may_look = w.kind != seat_kind::background;
+    std::int64_t look_at = may_look ? s.take(w.index, deadline) : INT64_MAX;
     while (true) {
         const bool in_time = rest(w, std::min(deadline, look_at), waits);
         if (look_at == INT64_MAX) return in_time;
@@ -86,7 +97,7 @@ void seats_room::pass_sentry_on(const seats_seat& from) {
     unsigned sleeper = count;
     for (unsigned i = 0; i < count; ++i) {
         const seats_seat& s = seat_at(i);
-        if (is_own(s)) return;
+        if (watches_always(s)) return;
         // seq_cst: pairs with park(), which says that it rests before it tries to be the sentry.
         const bool sleeps = s.at_rest.load(seq_cst) && s.inside.load(relaxed);
         if (i != from.index && sleeps) sleeper = i;

@@ -35,8 +35,9 @@ public:
 
     bool is_wanted() const { return after_ != 0; }
 
-    /// The thread of that seat goes to sleep. Returns when it is to look; INT64_MAX: it is not.
-    std::int64_t take(unsigned seat) {
+    /// The thread of that seat goes to sleep until `deadline` at most. Returns when it is to look;
+    /// INT64_MAX: it is not.
+    std::int64_t take(unsigned seat, std::int64_t deadline = INT64_MAX) {
         // relaxed, all of it but this: nothing is passed on but who looks, and a look reads what it
         // needs by itself. seq_cst: pairs with give_back(); see seats_room::pass_sentry_on().
         std::uint32_t seen = holder_.load(seq_cst);
@@ -45,14 +46,17 @@ public:
         if ((seen & ~far_bit) == seat + 1) return INT64_MAX;
         const std::int64_t now = active_policy::now();
         const std::int64_t latest = now + after_;
-        if (!holder_.compare_exchange_strong(seen, seat + 1, relaxed, relaxed)) return INT64_MAX;
-        distance_.store(after_, relaxed);
         // Where threads sleep in short pieces only, a look comes as well, at the first of them that
         // is not too short for it.
         std::int64_t due = due_.load(relaxed);
         if (due == never || due > latest) due = latest;
         due_.store(due, relaxed);
-        return std::max(due, now + std::min(after_, shortest));
+        const std::int64_t look_at = std::max(due, now + std::min(after_, shortest));
+        // Too short: who sleeps longer looks.
+        if (deadline < look_at) return INT64_MAX;
+        if (!holder_.compare_exchange_strong(seen, seat + 1, relaxed, relaxed)) return INT64_MAX;
+        distance_.store(after_, relaxed);
+        return look_at;
     }
     bool is_held_by(unsigned seat) const { return (holder_.load(relaxed) & ~far_bit) == seat + 1; }
     /// By its holder, or by one who was it.

@@ -199,7 +199,7 @@ struct detail_block {
     // Its body knows that it is cancelled, and cleans up: its awaits end as if it were not.
     atomic<bool> shielded{false};
     atomic<bool> first_is_enough{false};  // of what it awaits
-    bool may_end_early = false;           // by a cancellation
+    atomic<bool> may_end_early{false};    // by a cancellation; relaxed, too
     bool goes_last = false;               // behind what is ready
     bool listed = false;             // among those of scopes; who holds a share of its waits_for
     atomic<std::uint32_t> waits{0};  // counts waits; searchers see by it that they read another one

@@ -80,7 +80,7 @@ void task_room::link_parent(slot& child, std::uint32_t parent_index) const {
             if (near_step == far_step) target = farther;
         }
     }
-    child.parent.store(parent_index, relaxed);
+    child.parent.store(parent_index, release);  // pairs with needs::parent_of()
     child.jump.store(target, relaxed);
     child.depth.store(static_cast<std::uint16_t>(parent.depth.load(relaxed) + 1), relaxed);
 }

@@ -234,7 +234,7 @@ private:
     bool may_be_torn(const slot& s) const {
         if (!was_suspended(s)) return false;
         const detail_block& d = its_detail(s);
-        return d.may_end_early || d.first_is_enough.load(relaxed);
+        return d.may_end_early.load(relaxed) || d.first_is_enough.load(relaxed);
     }
     link link_to_complete(task_id predecessor, bool any_outcome) const;
     static bool wants_identities(const scheduler_options& o);

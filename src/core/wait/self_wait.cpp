@@ -90,7 +90,7 @@ bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& targ
     const char* const needed = rt.slot_at(frame->slot).name;
     unsigned depth = 0;
     for (const running_task* t = frame; t != nullptr; t = t->below) ++depth;
-    if (depth <= w.unneeded_from) {
+    if (depth <= w.unneeded_from.load(relaxed)) {
         // Not the program's mistake. It goes on waiting: to return would say that the task is
         // complete.
         rt.log(

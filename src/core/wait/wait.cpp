@@ -239,6 +239,7 @@ bool wait_loop::may_sleep() {
     asked_ = true;
     if (w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, true);
     if (waits_for_itself(rt_, w_, target_)) return false;
+    record_.stays.store(true, relaxed);
     rt_.ask_pinned_threads(w_);
     if (rt_.options().warn_when_wait_parks && w_.kind == seat_kind::worker &&
         rt_.first_to_warn_of_parking()) {

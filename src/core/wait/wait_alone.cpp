@@ -113,9 +113,10 @@ bool wait_loop::starves() const {
 
 void wait_loop::run_unneeded(task_id id) {
     if (!id) return;
-    const unsigned outer = std::exchange(w_.unneeded_from, w_.depth);
+    const unsigned outer = w_.unneeded_from.load(relaxed);
+    w_.unneeded_from.store(w_.depth, relaxed);
     run_on_top(id);
-    w_.unneeded_from = outer;
+    w_.unneeded_from.store(outer, relaxed);
 }
 
 }  // namespace detail

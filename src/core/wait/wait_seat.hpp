@@ -16,8 +16,8 @@ struct wait_seat : run_seat {
     task_id needed[32];
     unsigned needed_count = 0;
     // How many frames lie below the task that a wait runs although it does not need it, because
-    // nobody else can; 0: there is none.
-    unsigned unneeded_from = 0;
+    // nobody else can; 0: there is none. relaxed: others look only at a stack that stays as it is.
+    atomic<unsigned> unneeded_from{0};
     // The wait has come to nothing but what gives way for so long that others are let in; it has
     // no stand-in for the rest, or has one. relaxed: a hint.
     atomic<bool> spins{false};
