@@ -1,9 +1,8 @@
 // Tasks that wait for each other: found, named and reported once. A deadlock cannot be taken back,
 // so each scene runs in a process of its own, which ends with the report.
+#include "deadlocks.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
-
-#include "core/control/runtime.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +20,9 @@
 
 namespace {
 
+using braid_test::look_for_deadlocks;
 using braid_test::until;
+using braid_test::until_wait_counts;
 
 /// What a report says: the circle may begin with any of its tasks.
 struct expected {
@@ -214,6 +215,83 @@ TEST_P(Deadlock, OfARingOfAHundredIsReportedByTheDestructorThatWaitsForIt) {
                 "only after 'link'){7}, … and 92 more, of which the last begins only after 'link'. "
                 "No thread can go on with any of them. One of these dependencies has to go.");
 }
+
+/// So many tasks of one name, each of which begins only after the next one; too long to be refused.
+std::vector<braid::task_builder> ring_of(braid::scheduler& s, const char* name) {
+    constexpr std::size_t length = 70;
+    std::vector<braid::task_builder> ring;
+    for (std::size_t i = 0; i < length; ++i) {
+        ring.push_back(s.begin({.name = name}, braid::empty_task{}));
+    }
+    for (std::size_t i = 0; i < length; ++i) ring[i].add_dependency(ring[(i + 1) % length].id());
+    return ring;
+}
+
+/// The scheduler lives on, and so do the rings: for a process that ends with the test.
+std::vector<std::string> reports_of(const std::vector<const char*>& rings, bool one_leads_on) {
+    static std::vector<std::string> said;
+    braid::scheduler_options o = options_of_scene(0);
+    o.deadlock = {.after = braid::no_limit,
+                  .handler = {[](void*, const char* message) { said.emplace_back(message); }}};
+    auto* const s = new braid::scheduler(o);
+    std::vector<std::vector<braid::task_builder>> all;
+    for (const char* name : rings) {
+        all.push_back(ring_of(*s, name));
+        if (!one_leads_on || all.size() == 1) continue;
+        const auto& before = all[all.size() - 2];
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            all.back()[i].add_dependency(before[i].id());
+        }
+    }
+    for (auto& ring : all) {
+        for (braid::task_builder& b : ring) b.finish();
+    }
+    for (int looks = 0; looks < 3; ++looks) look_for_deadlocks(*s);
+    return said;
+}
+
+TEST(DeadlockReports, NameEachCircleOnceAlsoBehindAnotherOne) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto play = [] {
+        const std::vector<std::string> said = reports_of({"first", "second"}, true);
+        const auto names = [&](const char* name) {
+            return std::count_if(said.begin(), said.end(), [&](const std::string& text) {
+                return text.find(name) != std::string::npos;
+            });
+        };
+        std::_Exit(said.size() == 2 && names("'first'") == 1 && names("'second'") == 1 ? 0 : 1);
+    };
+    EXPECT_EXIT(play(), testing::ExitedWithCode(0), "");
+}
+
+TEST(DeadlockReports, AreThirtyTwoAtMost) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        std::_Exit(reports_of(std::vector<const char*>(40, "ring"), false).size() == 32 ? 0 : 1),
+        testing::ExitedWithCode(0), "");
+}
+
+#if BRAID_HAS_EXCEPTIONS
+TEST(DeadlockReports, OfAHandlerThatThrowsAreLogged) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto play = [] {
+        static std::vector<std::string> logged;
+        braid::scheduler_options o = options_of_scene(0);
+        o.deadlock = {.after = braid::no_limit,
+                      .handler = {[](void*, const char*) { throw 1; }, nullptr}};
+        o.log = {[](void*, braid::log_level, const char* text) { logged.emplace_back(text); },
+                 nullptr};
+        auto* const s = new braid::scheduler(o);
+        for (braid::task_builder& b : ring_of(*s, "link")) b.finish();
+        look_for_deadlocks(*s);
+        const std::string all = logged.size() == 1 ? logged[0] : "not one line";
+        std::fprintf(stderr, "%s\n", all.c_str());
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(play(), testing::ExitedWithCode(0),
+                "scene: the handler of a deadlock threw an exception");
+}
+#endif
 
 TEST_P(Deadlock, IsFoundWhenTheThreadThatWatchedHasLeft) {
     if (GetParam() != 0) GTEST_SKIP() << "a thread of the scheduler's watches, and never leaves";
@@ -446,13 +524,6 @@ protected:
                                   this}};
         return o;
     }
-    /// By a thread that has a seat: at everything, once.
-    static void look(braid::scheduler& s) {
-        braid::detail::runtime& rt = s.internals();
-        while (rt.look_for_deadlocks(*rt.bound()) == braid::detail::looked::in_part) {
-        }
-        rt.complete_held_back(*rt.bound());
-    }
     void expect_silence() { EXPECT_EQ(said_, std::vector<std::string>()); }
 
 private:
@@ -462,23 +533,27 @@ INSTANTIATE_TEST_SUITE_P(Workers, DeadlockSilence, testing::ValuesIn(braid_test:
                          [](const auto& count) { return std::to_string(count.param); });
 
 TEST_P(DeadlockSilence, WhileWaitsInACircleCanRunOutOfTime) {
-    braid::scheduler s(options_without_sentry());
-    std::atomic<std::uint64_t> ids[2]{};
-    std::atomic<int> inside{0};
-    for (int i = 0; i < 2; ++i) {
-        ids[i] = s.spawn([&, i] {
-                      ++inside;
-                      until([&] { return inside == 2 && ids[1 - i] != 0; });
-                      s.wait_for({ids[1 - i]}, braid::milliseconds(5 + 5 * i));
-                  }).value;
-    }
-    std::thread waits([&] { wait_on_threads(s, {ids[0], ids[1]}); });
-    until([&] {
-        look(s);
-        return s.done({ids[0]}) && s.done({ids[1]});
-    });
-    waits.join();
-    expect_silence();
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto play = [this] {
+        const braid_test::deadline guard;
+        static std::atomic<std::uint64_t> ids[2];
+        static std::atomic<int> inside;
+        auto* const s = new braid::scheduler(options_without_sentry());
+        for (int i = 0; i < 2; ++i) {
+            ids[i] = s->spawn([s, i] {
+                          ++inside;
+                          until([i] { return inside == 2 && ids[1 - i] != 0; });
+                          s->wait_for({ids[1 - i]}, braid::seconds(3600));
+                      }).value;
+        }
+        std::thread([s] { wait_on_threads(*s, {ids[0], ids[1]}); }).detach();
+        until([] { return inside == 2; });
+        for (const auto& id : ids) until_wait_counts(*s, {id});
+        look_for_deadlocks(*s);
+        expect_silence();
+        std::_Exit(HasFailure() ? 1 : 0);
+    };
+    EXPECT_EXIT(play(), testing::ExitedWithCode(0), "");
 }
 
 TEST_P(DeadlockSilence, WhileAChainOfWaitsEndsAtATaskThatRuns) {
@@ -492,8 +567,8 @@ TEST_P(DeadlockSilence, WhileAChainOfWaitsEndsAtATaskThatRuns) {
     const braid::task_id middle = s.spawn([&] { s.wait(last); });
     const braid::task_id first = s.spawn([&] { s.wait(middle); });
     std::thread waits([&] { wait_on_threads(s, {last.value, middle.value, first.value}); });
-    until([&] { return runs.load(); });
-    for (int i = 0; i < 100; ++i) look(s);
+    until([&] { return runs && explain(s, middle).find("waits for") != std::string::npos; });
+    look_for_deadlocks(s);
     leaves.open();
     waits.join();
     expect_silence();
@@ -517,11 +592,9 @@ TEST_P(DeadlockSilence, WhileOneOfTwoHoldersCanLetAResourceGo) {
         s.wait(r);
     });
     std::thread runs_holder([&] { s.wait(holder); });
-    until([&] {
-        return reader != 0 && explain(s, {reader}).find("in line") != std::string::npos &&
-               explain(s, holder).find("waits for") != std::string::npos;
-    });
-    for (int i = 0; i < 100; ++i) look(s);
+    until([&] { return reader != 0 && explain(s, {reader}).find("in line") != std::string::npos; });
+    until_wait_counts(s, {reader});
+    look_for_deadlocks(s);
     leaves.open();
     runs_other.join();
     runs_holder.join();
@@ -542,8 +615,8 @@ TEST_P(DeadlockSilence, WhileABodyLiesBelowOneWhoseChildWaitsForIt) {
         const braid::main_thread here(s, "looks");
         until([&] { return child != 0; });
         std::thread runs_child([&] { s.wait({child}); });
-        until([&] { return explain(s, {child}).find("waits for 'below'") != std::string::npos; });
-        for (int i = 0; i < 100; ++i) look(s);
+        until_wait_counts(s, {below});
+        look_for_deadlocks(s);
         leaves.open();
         goes_on.set();
         runs_child.join();
@@ -567,7 +640,7 @@ TEST_P(DeadlockSilence, WhileACompletionIsOpen) {
         [&](braid::task_context& context) { open = context.defer({.name = "reply"}).value; });
     std::thread waits([&] { s.wait(id); });
     until([&] { return open != 0; });
-    for (int i = 0; i < 100; ++i) look(s);
+    look_for_deadlocks(s);
     EXPECT_TRUE(s.complete({open}));
     waits.join();
     expect_silence();

@@ -1,6 +1,8 @@
 // What explain() says of a task in each state that it can be in.
 #include "scheduler_test.hpp"
 
+#include "core/control/runtime.hpp"
+
 #include <braid/core/completion.hpp>
 
 #include <atomic>
@@ -118,6 +120,39 @@ TEST_P(Explain, SaysOfWorkForOneThreadWhoseItIs) {
     EXPECT_EQ(explain(s, id),
               "'draw' is ready, and no thread has begun with it: 'main' alone may run it.");
     s.wait(id);
+}
+
+/// Between the two, its word takes no shares that it would remember.
+TEST_P(Explain, HoldsNoCompletionThatIsMadeAndNotYetArmed) {
+    struct watching final : braid::observer {
+        void on_event(const braid::task_event& e) override {
+            if (e.kind != braid::event_kind::deferred) return;
+            made = e.other.value;
+            leaves.pass();
+        }
+        std::atomic<std::uint64_t> made{0};
+        door leaves;
+    };
+    watching watcher;
+    braid::scheduler_options o = options();
+    o.observer = &watcher;
+    braid::scheduler s(o);
+    std::atomic<bool> armed{false};
+    const braid::task_id id = s.spawn([&](braid::task_context& context) {
+        (void)context.defer({.name = "reply"});
+        armed = true;
+    });
+    std::thread runs([&] { s.wait(id); });
+    until([&] { return watcher.made != 0; });
+    const braid::completion_id reply{watcher.made};
+    {
+        braid::detail::runtime& rt = s.internals();
+        const braid::detail::held_task held(rt, rt.bound(), reply.task());
+        watcher.leaves.open();
+        until([&] { return armed.load(); });
+    }
+    EXPECT_TRUE(s.complete(reply));
+    runs.join();
 }
 
 TEST_P(Explain, KeepsATaskOpenThatItNamesAndEndsItWhenItWasTheLast) {

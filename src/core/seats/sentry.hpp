@@ -76,12 +76,10 @@ public:
         if (what == looked::in_vain) {
             distance = std::min(distance_.load(relaxed) * 2, after_ * most_times);
         }
-        std::uint32_t seen = seat + 1;
-        const std::uint32_t held = distance > after_ ? seen | far_bit : seen;
-        // It may be far already.
-        if (!holder_.compare_exchange_strong(seen, held, relaxed, relaxed) && seen != held) {
-            return INT64_MAX;
-        }
+        const std::uint32_t held = distance > after_ ? (seat + 1) | far_bit : seat + 1;
+        std::uint32_t seen = holder_.load(relaxed);
+        if ((seen & ~far_bit) != seat + 1) return INT64_MAX;
+        if (!holder_.compare_exchange_strong(seen, held, relaxed, relaxed)) return INT64_MAX;
         distance_.store(distance, relaxed);
         const std::int64_t due = active_policy::now() + distance;
         due_.store(due, relaxed);

@@ -1,0 +1,166 @@
+// Tasks that await each other: what is a deadlock, and what may still end.
+#include "co_fixture.hpp"
+#include "deadlocks.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using braid::task_id;
+using braid_test::door;
+using braid_test::look_for_deadlocks;
+using braid_test::until;
+
+bool explains(const braid::scheduler& s, task_id id, const char* text) {
+    return std::string(s.explain(id).text).find(text) != std::string::npos;
+}
+
+/// Blocks whoever destroys it, once.
+class slow_to_destroy {
+public:
+    slow_to_destroy(door& reached, door& leaves) : reached_(&reached), leaves_(&leaves) {}
+    slow_to_destroy(slow_to_destroy&& from) noexcept
+        : reached_(std::exchange(from.reached_, nullptr)), leaves_(from.leaves_) {}
+    slow_to_destroy& operator=(slow_to_destroy&&) = delete;
+    ~slow_to_destroy() {
+        if (reached_ == nullptr) return;
+        reached_->open();
+        leaves_->pass();
+    }
+
+private:
+    door* reached_;
+    door* leaves_;
+};
+
+class DeadlockOfAwaits : public braid_test::scheduler_test {
+protected:
+    braid::scheduler_options options() {
+        braid::scheduler_options o = scheduler_test::options();
+        o.name = "scene";
+        o.deadlock = {.after = braid::no_limit,
+                      .handler = {[](void* user, const char* message) {
+                                      auto& self = *static_cast<DeadlockOfAwaits*>(user);
+                                      self.said_.emplace_back(message);
+                                  },
+                                  this}};
+        return o;
+    }
+    /// Task 'y' holds the resource and waits for 'a', which awaits 'w', which stands in line for
+    /// the resource, and what `more` says. Returns once all of them do that.
+    template <class Body>
+    void begin(braid::scheduler& s, braid::scope* in, Body&& body_of_a) {
+        const task_id y = s.spawn({.name = "y", .uses = {&*file_}}, [this, &s] {
+            until([this] { return a_ != 0; });
+            try {
+                s.wait(task_id{a_.load()});
+            } catch (const std::exception&) {  // of 'a'
+            }
+        });
+        threads_.emplace_back([&s, y] { s.wait(y); });
+        until([&] { return explains(s, y, "runs on"); });
+        w_ = s.spawn({.name = "w", .uses = {&*file_}}, [] {});
+        auto a = braid::co_spawn(s, {.name = "a", .within = in}, body_of_a(w_));
+        a_ = a.id().value;
+        until([&] { return explains(s, a.id(), "awaits") && explains(s, w_, "in line"); });
+        braid_test::until_wait_counts(s, a.id());
+    }
+    void end(braid::scheduler& s) {
+        for (std::thread& t : threads_) t.join();
+        s.wait(w_);
+    }
+
+    std::optional<braid::resource> file_;
+    std::atomic<std::uint64_t> a_{0};
+    task_id w_;
+    std::vector<std::thread> threads_;
+    std::vector<std::string> said_;
+};
+INSTANTIATE_TEST_SUITE_P(Workers, DeadlockOfAwaits, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+braid::co<> awaits(task_id id) { co_await id; }
+
+TEST_P(DeadlockOfAwaits, IsReportedWhereNothingElseCanEndTheAwait) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto play = [this] {
+        const braid_test::deadline guard;
+        auto* const s = new braid::scheduler(options());
+        file_.emplace(*s, "file");
+        begin(*s, nullptr, awaits);
+        look_for_deadlocks(*s);
+        look_for_deadlocks(*s);
+        const std::string text = said_.size() == 1 ? said_[0] : "not one report";
+        std::fprintf(stderr, "%s\n", text.c_str());
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(play(), testing::ExitedWithCode(0),
+                "scene: a deadlock of 3 tasks: .* awaits 'w'.*. No thread can go on with any");
+}
+
+TEST_P(DeadlockOfAwaits, IsNoneWhereACancellationMayEndTheAwait) {
+    braid::scheduler s(options());
+    file_.emplace(s, "file");
+    braid::scope may_end(s);
+    begin(s, &may_end, awaits);
+    look_for_deadlocks(s);
+    EXPECT_EQ(said_, std::vector<std::string>());
+    may_end.cancel();
+    end(s);
+    may_end.wait();
+    file_.reset();
+}
+
+TEST_P(DeadlockOfAwaits, IsNoneWhereAnotherOneIsEnough) {
+    braid::scheduler s(options());
+    file_.emplace(s, "file");
+    braid::task_builder other = s.begin({}, braid::empty);
+    begin(s, nullptr, [&other](task_id w) -> braid::co<> {
+        return [](task_id first, task_id second) -> braid::co<> {
+            co_await braid::when_any({first, second});
+        }(w, other.id());
+    });
+    look_for_deadlocks(s);
+    EXPECT_EQ(said_, std::vector<std::string>());
+    other.finish();
+    end(s);
+    file_.reset();
+}
+
+/// It is complete, and has not said so yet.
+TEST_P(DeadlockOfAwaits, IsNoneWhereAnotherOneThatIsEnoughHasJustEnded) {
+    braid::scheduler s(options());
+    file_.emplace(s, "file");
+    door fails, reached, leaves;
+    const task_id other = s.spawn({.name = "other"}, [&] {
+        fails.pass();
+        throw std::runtime_error("it ends the await");
+    });
+    std::thread runs([&] { EXPECT_THROW(s.wait(other), std::runtime_error); });
+    begin(s, nullptr, [other](task_id w) -> braid::co<> {
+        return [](task_id first, task_id second) -> braid::co<> {
+            co_await braid::when_any({first, second});
+        }(w, other);
+    });
+    // It hears first of the failure, and what it would have run is destroyed there and then.
+    const task_id follows =
+        s.spawn({.after = {other}}, [held = slow_to_destroy(reached, leaves)] {});
+    fails.open();
+    reached.pass();
+    look_for_deadlocks(s);
+    EXPECT_EQ(said_, std::vector<std::string>());
+    leaves.open();
+    runs.join();
+    end(s);
+    s.wait(follows);
+    file_.reset();
+}
+
+}  // namespace
