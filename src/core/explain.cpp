@@ -22,7 +22,7 @@ public:
         if (leased_ && rt_.without_seat().shut_out.load(seq_cst)) give_back();
     }
     ~seat_at_hand() {
-        if (seat_ != nullptr) rt_.complete_held_back(*seat_);
+        if (seat_ != nullptr) complete_held_back(rt_, *seat_);
         if (leased_) give_back();
     }
     seat_at_hand(const seat_at_hand&) = delete;

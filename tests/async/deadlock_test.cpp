@@ -22,7 +22,7 @@ bool explains(const braid::scheduler& s, task_id id, const char* text) {
     return std::string(s.explain(id).text).find(text) != std::string::npos;
 }
 
-/// Blocks whoever destroys it, once.
+/// Blocks the thread that destroys it, once.
 class slow_to_destroy {
 public:
     slow_to_destroy(door& reached, door& leaves) : reached_(&reached), leaves_(&leaves) {}
@@ -134,7 +134,7 @@ TEST_P(DeadlockOfAwaits, IsNoneWhereAnotherOneIsEnough) {
     file_.reset();
 }
 
-/// It is complete, and has not said so yet.
+/// The other one is complete, and its dependents do not know it yet.
 TEST_P(DeadlockOfAwaits, IsNoneWhereAnotherOneThatIsEnoughHasJustEnded) {
     braid::scheduler s(options());
     file_.emplace(s, "file");

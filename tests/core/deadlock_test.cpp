@@ -396,11 +396,11 @@ public:
         notes_.install(o_);
         std::thread([this] { play(); }).detach();
     }
-    /// Empty, or what is wrong. Returns when all is over, or nobody can go on.
+    /// Empty, or what is wrong. Returns when the program has ended, or nobody can go on.
     std::string judge() {
-        until([this] { return over_ || chooser_.standstills() > 0; });
+        until([this] { return ended_ || chooser_.standstills() > 0; });
         const std::size_t refused = notes_.count(&braid_test::recorder::misuse);
-        if (over_) {
+        if (ended_) {
             if (count_ != 0) return "it ended, and there was a report: " + said_;
             return with_back_ == (refused != 0) ? "" : "a wait was refused without a reason";
         }
@@ -408,7 +408,7 @@ public:
         if (!with_back_) return "no circle was planted: " + said_;
         return names_needs_of_program() ? "" : "such waits there are not: " + said_;
     }
-    bool is_over() const { return over_; }
+    bool has_ended() const { return ended_; }
 
 private:
     void play() {
@@ -430,7 +430,7 @@ private:
         gate.finish();
         for (const braid::task_id id : ids_) s->wait(id);
         delete s;
-        over_ = true;
+        ended_ = true;
     }
     bool names_needs_of_program() const {
         std::string left = said_;
@@ -471,7 +471,7 @@ private:
     braid::task_id ids_[program_of_waits::tasks];
     std::string said_;
     std::atomic<int> count_{0};
-    std::atomic<bool> over_{false};
+    std::atomic<bool> ended_{false};
 };
 
 /// What cannot go on keeps its threads, so there are only so many in a process.
@@ -488,8 +488,8 @@ void play_random_waits(int workers, unsigned first_seed) {
                 std::fprintf(stderr, "seed %u, %d: %s\n", seed, with_back, wrong.c_str());
                 std::_Exit(1);
             }
-            reported += !played->is_over();
-            if (played->is_over()) delete played;
+            reported += !played->has_ended();
+            if (played->has_ended()) delete played;
         }
     }
     // On one thread each of these waits is refused.

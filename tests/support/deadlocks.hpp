@@ -14,7 +14,7 @@ inline void look_for_deadlocks(braid::scheduler& s) {
     braid::detail::runtime& rt = s.internals();
     while (rt.look_for_deadlocks(*rt.bound()) == braid::detail::looked::in_part) {
     }
-    rt.complete_held_back(*rt.bound());
+    complete_held_back(rt, *rt.bound());
 }
 
 /// Until a task waits for that one and its thread is about to sleep; the wait counts from then on.

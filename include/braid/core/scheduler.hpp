@@ -197,8 +197,9 @@ public:
     /// What that task does or waits for, and what that one waits for in turn, in one sentence for
     /// people: "'load a' waits for 'load b', which is ready, and no thread has begun with it.". Any
     /// id, any thread, also in a task; what it says was so while it looked. It does not wait: while
-    /// all seats of guests are taken it names tasks by their numbers. Looks at every task and every
-    /// wait in the worst case, and allocates nothing.
+    /// all seats of guests are taken it names tasks by their numbers. A task that ends while it is
+    /// named ends on the calling thread, and destroys there what it holds. Looks at every task and
+    /// every wait in the worst case, and allocates nothing.
     BRAID_API task_explanation explain(task_id id) const;
 
     detail::runtime& internals() { return *rt_; }

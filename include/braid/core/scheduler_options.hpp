@@ -59,7 +59,8 @@ struct deadlock_handler {
 /// docs/manual/hangs.md. Each deadlock is reported once.
 struct deadlock_options {
     /// How long such a thread has slept when it looks: 1 ms..1 hour. As long as nothing goes on the
-    /// next looks come after 2, 4, … 64 times as long. `no_limit`: nobody looks.
+    /// next looks come after 2, 4, … 64 times as long. `no_limit`: nobody looks. With a chooser
+    /// every thread looks before it sleeps.
     nanoseconds after = seconds(1);
     deadlock_handler handler = {};
 };

@@ -53,7 +53,7 @@ public:
 private:
     looked look_for_deadlocks(whole_seat& w) {
         const looked what = rt_.look_for_deadlocks(w);
-        rt_.complete_held_back(w);
+        complete_held_back(rt_, w);
         return what;
     }
     void look_at_completions(whole_seat& w, std::int64_t now) {

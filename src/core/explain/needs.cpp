@@ -120,7 +120,7 @@ bool needs::next_scope_waiter(task_id id, need_cursor& cursor, dependent& found)
 
 // ---- who needs the return of a body ------------------------------------------------------------
 
-/// Of a body with another one directly on top of it.
+/// Why a body needs the one that lies directly on top of it.
 need needs::why_below(const need_node& below, task_id above) const {
     const wait_seat& w = rt_.seat_at(below.seat);
     if (below.depth <= w.unneeded_from.load(relaxed)) return need::buried;

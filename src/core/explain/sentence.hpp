@@ -25,7 +25,7 @@ private:
 };
 
 /// Keeps a task open, and with it what its name points to. Where that was its last share, it is
-/// complete with life_room::complete_held_back(), which the caller owes: destructors of the program
+/// complete with complete_held_back(), which the caller owes: destructors of the program
 /// run there.
 class held_task {
 public:

@@ -74,13 +74,9 @@ public:
     /// restore in `w.completing`.
     bool complete_meanwhile(life_seat& w) {
         const bool outer = w.completing;
-        if (outer) complete_pending(w);
+        if (outer || w.to_complete != no_index) complete_pending(w);
         if (w.spare) replace_spare(w);
         return outer;
-    }
-    /// Completes what ended while `completing` kept it from that.
-    void complete_held_back(life_seat& w) {
-        if (w.to_complete != no_index && !w.completing) complete_pending(w);
     }
     /// Completes one whose successors are closed already; `head`: what close_and_take() gave.
     void complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head, outcome* result);
@@ -135,6 +131,11 @@ private:
 
     atomic<std::uint64_t> refused_{0};
 };
+
+/// Completes what ended where no destructor of the program may run; see held_task.
+inline void complete_held_back(life_room& rt, life_seat& w) {
+    if (w.to_complete != no_index) w.completing = rt.complete_meanwhile(w);
+}
 
 // ---- inline: a plain task begins and ends without the branches that others need ----------------
 // It has no options but a name and a scope. What it may skip at its end, it never was.

@@ -140,7 +140,7 @@ void run_room::rest_held_back(run_seat& w, std::int64_t deadline) {
     if (observed()) report(w, event_kind::unparked, {});
     answer_if_asked(w);
     rest_if_frozen(w);
-    complete_held_back(w);
+    complete_held_back(*this, w);
 }
 
 bool run_room::sleep(run_seat& w, std::int64_t deadline) {
@@ -150,7 +150,7 @@ bool run_room::sleep(run_seat& w, std::int64_t deadline) {
     const bool in_time = park(w, deadline, w.wait_over != nullptr);
     answer_if_asked(w);
     rest_if_frozen(w);
-    complete_held_back(w);                  // by a look for deadlocks
+    complete_held_back(*this, w);           // by a look for deadlocks
     w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
     w.woke = w.stamp;
     if (observed()) report(w, event_kind::unparked, {});
