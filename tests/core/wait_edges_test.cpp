@@ -474,6 +474,7 @@ TEST_P(WaitEdge, WithoutReservesAWaiterThatLeavesPassesOnTheWorkThatWasLeftToIt)
     if (GetParam() != 0) GTEST_SKIP() << "workers run it";
     braid::scheduler_options o = options();
     o.max_reserves = 0;
+    o.deadlock.after = braid::no_limit;  // or it would be woken to look
     braid::scheduler s(o);
     door busy_may_end;
     std::atomic<bool> busy{false};

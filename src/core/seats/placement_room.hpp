@@ -25,6 +25,7 @@ struct seats_seat : task_seat {
     bool permit_released = false;
     bool outside_gate = false;  // in a blocking region, with a chooser; always for try_post()'s
     bool looks = false;         // as of gate::rest
+    bool was_sentry = false;    // since its last sleep; see pass_sentry_on()
     bool leased = false;        // guest seats; guarded by without_seat().lock,
     bool waits = false;         // and this one too,
     bool for_good = false;      // and this: see lease::good

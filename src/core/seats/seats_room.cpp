@@ -77,7 +77,7 @@ bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
         if (look_at == INT64_MAX) return in_time;
         if (in_time || look_at >= deadline) {
             s.give_back(w.index);
-            if (in_time) pass_sentry_on(w);
+            w.was_sentry = true;
             return in_time;
         }
         if (!s.is_held_by(w.index)) {
@@ -90,9 +90,8 @@ bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
     }
 }
 
-/// A thread of the program may leave for ever. Where the scheduler has none of its own, nobody
-/// would look any more, so another one of the program's is woken: it looks from its next sleep on.
-void seats_room::pass_sentry_on(const seats_seat& from) {
+void seats_room::pass_sentry_on(seats_seat& from) {
+    from.was_sentry = false;
     const unsigned count = seat_count();
     unsigned sleeper = count;
     for (unsigned i = 0; i < count; ++i) {

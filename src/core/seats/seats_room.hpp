@@ -49,6 +49,10 @@ public:
     /// The thread sleeps until notify() or `deadline`; `waits`: within a wait, not for want of
     /// work. False: out of time.
     bool park(seats_seat& w, std::int64_t deadline, bool waits);
+    /// A thread of the program's that was the sentry leaves its wait, perhaps for ever. Where the
+    /// scheduler has no thread of its own nobody would look any more, so another one of the
+    /// program's is woken: it looks from its next sleep on.
+    void pass_sentry_on(seats_seat& from);
     void notify(unsigned seat);
     /// Everybody who sleeps under `key`.
     void notify_all_at(std::uint64_t key);
@@ -71,7 +75,6 @@ protected:
     void set_look(looked (*look)(seats_seat& w)) { look_ = look; }
 
 private:
-    void pass_sentry_on(const seats_seat& from);
     bool rest(seats_seat& w, std::int64_t deadline, bool waits);
     unsigned choose_sleeper(bool waiters_too, bool asks);
 

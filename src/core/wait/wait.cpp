@@ -99,6 +99,7 @@ void wait_loop::end(std::int64_t now) {
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
     rt_.flush_scope_ends(w_);
     if (is_own(w_)) return;
+    if (w_.was_sentry && !was_inside_) rt_.pass_sentry_on(w_);
     // release: pair with freeze(), which takes the thread as outside from then on.
     if (this_thread_state.module_wait != nullptr) {
         this_thread_state.module_wait->store(outer_module_wait_, release);
