@@ -24,7 +24,8 @@ void wake(detail::runtime& rt, std::uint64_t key, unsigned limit) {
 
 }  // namespace
 
-event::event(scheduler& s, reset mode) : state_{s.internals(), mode} {}
+event::event(scheduler& s, reset mode) : event(s, nullptr, mode) {}
+event::event(scheduler& s, const char* name, reset mode) : state_{s.internals(), mode, name} {}
 
 void event::set() {
     detail::runtime& rt = state_.rt;

@@ -7,7 +7,10 @@
 BRAID_NAMESPACE_BEGIN
 
 scope::scope(scheduler& s, on_failure policy, const task_environment& environment)
-    : state_{.rt = s.internals(), .policy = policy, .environment = environment},
+    : scope(s, nullptr, policy, environment) {}
+
+scope::scope(scheduler& s, const char* name, on_failure policy, const task_environment& environment)
+    : state_{.rt = s.internals(), .policy = policy, .name = name, .environment = environment},
       exceptions_(std::uncaught_exceptions()) {
     const detail::runtime& rt = state_.rt;
     const detail::whole_seat* w = rt.bound();

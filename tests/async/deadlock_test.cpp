@@ -138,12 +138,19 @@ TEST_P(DeadlockOfAwaits, IsNoneWhereAnotherOneIsEnough) {
 TEST_P(DeadlockOfAwaits, IsNoneWhereAnotherOneThatIsEnoughHasJustEnded) {
     braid::scheduler s(options());
     file_.emplace(s, "file");
-    door fails, reached, leaves;
+    door entered, fails, reached, leaves;
     const task_id other = s.spawn({.name = "other"}, [&] {
+        entered.open();
         fails.pass();
         throw std::runtime_error("it ends the await");
     });
-    std::thread runs([&] { EXPECT_THROW(s.wait(other), std::runtime_error); });
+    std::thread runs([&] {
+        try {
+            s.wait(other);
+        } catch (const std::runtime_error&) {  // where it began to wait before that
+        }
+    });
+    entered.pass();  // or the wait of 'y' would run it
     begin(s, nullptr, [other](task_id w) -> braid::co<> {
         return [](task_id first, task_id second) -> braid::co<> {
             co_await braid::when_any({first, second});
@@ -161,6 +168,59 @@ TEST_P(DeadlockOfAwaits, IsNoneWhereAnotherOneThatIsEnoughHasJustEnded) {
     end(s);
     s.wait(follows);
     file_.reset();
+}
+
+class StandstillOfAwaits : public DeadlockOfAwaits {
+protected:
+    std::size_t warnings() { return notes_.count(&braid_test::recorder::log, "nothing goes on"); }
+};
+INSTANTIATE_TEST_SUITE_P(Workers, StandstillOfAwaits,
+                         testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+braid::co<> awaits_event(braid::event& e) { co_await e; }
+braid::co<> sleeps() { co_await braid::sleep_for(braid::seconds(3600)); }
+
+TEST_P(StandstillOfAwaits, OverAnEventThatNobodySetsIsReported) {
+    braid::scheduler s(options());
+    braid::event loaded(s, "loaded");
+    auto waits = braid::co_spawn(s, {.name = "waits"}, awaits_event(loaded));
+    std::thread runs([&] { waits.wait(); });
+    until([&] {
+        look_for_deadlocks(s);
+        return warnings() != 0;
+    });
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "comes with the event 'loaded'"), 1U);
+    loaded.set();
+    runs.join();
+}
+
+TEST_P(StandstillOfAwaits, IsNoneWhileATimerRuns) {
+    braid::scheduler s(options());
+    braid::scope all(s);
+    auto waits = braid::co_spawn(s, {.name = "waits", .within = &all}, sleeps());
+    std::thread runs([&] { waits.wait(); });
+    until([&] { return explains(s, waits.id(), "awaits"); });
+    for (int i = 0; i < 50; ++i) {
+        look_for_deadlocks(s);
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(warnings(), 0U);
+    all.cancel();
+    runs.join();
+    all.wait();
+}
+
+TEST(ExplainOfAwaits, NamesTheEventThatATaskAwaits) {
+    braid::scheduler s({.workers = 1});
+    braid::event loaded(s, "loaded");
+    const auto body = [](braid::event& e) -> braid::co<> { co_await e; };
+    auto waits = braid::co_spawn(s, {.name = "waits"}, body(loaded));
+    const std::string end = ", which comes with the event 'loaded'.";
+    until([&] { return std::string(s.explain(waits.id()).text).ends_with(end); });
+    EXPECT_TRUE(explains(s, waits.id(), "'waits' awaits "));
+    loaded.set();
+    waits.get();
 }
 
 }  // namespace

@@ -74,6 +74,26 @@ TEST_P(Explain, NamesWhatAWaitIsFor) {
     runs.join();
 }
 
+TEST_P(Explain, NamesTheEventOrTheScopeThatAWaitIsFor) {
+    braid::scheduler s(options());
+    braid::event loaded(s, "loaded", braid::reset::manual);
+    const braid::task_id of_event =
+        s.spawn({.name = "of event"}, [&] { s.do_work_while_waiting_for(loaded); });
+    std::thread runs_first([&] { s.wait(of_event); });
+    until([&] { return explain(s, of_event) == "'of event' waits for the event 'loaded'."; });
+    const braid::task_id of_scope = s.spawn({.name = "of scope"}, [&] {
+        braid::scope level(s, "level");
+        level.spawn({.name = "member", .after = {of_event}}, [] {});
+        level.wait();
+    });
+    std::thread runs_second([&] { s.wait(of_scope); });
+    const std::string text = "'of scope' waits for the scope 'level', and so for task #";
+    until([&] { return explain(s, of_scope).substr(0, text.size()) == text; });
+    loaded.set();
+    runs_first.join();
+    runs_second.join();
+}
+
 TEST_P(Explain, SaysThatABuilderHasNotFinished) {
     braid::scheduler s(options());
     braid::task_builder b = s.begin({.name = "built"}, braid::empty_task{});
@@ -91,7 +111,9 @@ TEST_P(Explain, NamesTheChildThatATaskIsCompleteWith) {
     std::thread runs([&] { s.wait(parent); });
     until([&] { return explain(s, parent).find("has run") != std::string::npos; });
     const std::string text = explain(s, parent);
-    EXPECT_EQ(text, "'parent' has run, and is complete when its children are: 'child'.");
+    EXPECT_EQ(text,
+              "'parent' has run, and is complete when its children are: 'child', which is "
+              "ready, and no thread has begun with it: 'main' alone may run it.");
     s.wait(parent);
     runs.join();
 }

@@ -23,6 +23,7 @@ namespace detail {
 struct event_state {
     runtime& rt;
     reset mode;
+    const char* name;               // null: it has none
     atomic<std::uint32_t> word{0};  // set, and whether somebody waits
 };
 }  // namespace detail
@@ -33,6 +34,8 @@ struct event_state {
 class event {
 public:
     BRAID_API explicit event(scheduler& s, reset mode = reset::automatic);
+    /// `name`: for reports; lives as long as the event.
+    BRAID_API event(scheduler& s, const char* name, reset mode = reset::automatic);
     event(const event&) = delete;
     event& operator=(const event&) = delete;
 
@@ -42,6 +45,7 @@ public:
 
     /// For the core.
     detail::event_state& internals() { return state_; }
+    const detail::event_state& internals() const { return state_; }
 
 private:
     detail::event_state state_;

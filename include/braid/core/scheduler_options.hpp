@@ -55,8 +55,8 @@ struct deadlock_handler {
     void* user = nullptr;
 };
 
-/// A thread that sleeps looks whether tasks wait for each other in a circle; see
-/// docs/manual/hangs.md. Each deadlock is reported once.
+/// A thread that sleeps looks whether tasks wait for each other in a circle, and whether anything
+/// can go on at all; see docs/manual/hangs.md. Each deadlock is reported once.
 struct deadlock_options {
     /// How long such a thread has slept when it looks: 1 ms..1 hour. As long as nothing goes on the
     /// next looks come after 2, 4, … 64 times as long. `no_limit`: nobody looks. With a chooser

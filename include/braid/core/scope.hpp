@@ -41,6 +41,7 @@ struct scope_state {
 
     runtime& rt;
     on_failure policy;
+    const char* name;  // null: it has none
     atomic<bool> cancelled{false};
     task_environment environment;
     std::exception_ptr first_failure = nullptr;  // guarded by outcome_room's mutex
@@ -57,6 +58,9 @@ public:
     /// Made inside a task without an environment of its own, a scope has the task's.
     BRAID_API explicit scope(scheduler& s, on_failure policy = on_failure::go_on,
                              const task_environment& environment = {});
+    /// `name`: for reports; lives as long as the scope.
+    BRAID_API scope(scheduler& s, const char* name, on_failure policy = on_failure::go_on,
+                    const task_environment& environment = {});
     /// Returns when every task of the scope has ended, and helps with them. If an exception leaves
     /// the block that the scope was made in, tasks that have not started are cancelled; otherwise a
     /// warning says that wait() was forgotten. A failure that no wait() has rethrown goes to the

@@ -60,12 +60,42 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
     for (bool begins = true;; begins = false) {
         circle found;
         const looked what = search(rt, found, begins);
-        if (found.tasks == 0) return has_reported ? looked::woke : what;
+        if (found.tasks == 0) {
+            if (has_reported) return looked::woke;
+            return what == looked::in_part ? what : look_for_standstill(rt, w, what);
+        }
         has_reported = true;
         sentence message;
         describe(rt, w, found, message);
         report_to_program(rt, message.text());
     }
+}
+
+looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked else_what) {
+    if (rt.serial() != nullptr) return else_what;  // the gate knows it
+    standstill::seen seen;
+    {
+        const locked lock(mutex_);
+        seen = standstill_.look(rt, w);
+    }
+    switch (seen) {
+        case standstill::seen::perhaps:
+            return looked::in_part;  // the next look is near
+        case standstill::seen::news: {
+            sentence text;
+            standstill::describe(rt, w, text);
+            rt.options().log.function(rt.options().log.user, log_level::warning, text.text());
+            // Where the look has ended a task something does go on.
+            return w.to_complete != no_index ? looked::woke : else_what;
+        }
+        case standstill::seen::ended:
+            rt.log(log_level::info, "%s: it goes on again", rt.options().name);
+            break;
+        case standstill::seen::goes_on:
+        case standstill::seen::known:
+            break;
+    }
+    return else_what;
 }
 
 /// Copies a circle that was not reported yet.

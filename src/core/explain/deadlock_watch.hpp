@@ -3,6 +3,7 @@
 
 #include "core/explain/cycle_search.hpp"
 #include "core/explain/sentence.hpp"
+#include "core/explain/standstill.hpp"
 
 #include <cstdint>
 
@@ -28,6 +29,7 @@ private:
     };
 
     looked search(wait_room& rt, circle& found, bool begins);
+    looked look_for_standstill(wait_room& rt, wait_seat& w, looked else_what);
     bool is_news() BRAID_REQUIRES(mutex_);
     void copy(circle& to) const BRAID_REQUIRES(mutex_);
     const need_node& best_named(unsigned member) const BRAID_REQUIRES(mutex_);
@@ -41,6 +43,7 @@ private:
     // The circles that were reported, each by the task in it with the smallest id.
     std::uint64_t reported_[most_reports] BRAID_GUARDED_BY(mutex_) = {};
     unsigned count_ BRAID_GUARDED_BY(mutex_) = 0;
+    standstill standstill_ BRAID_GUARDED_BY(mutex_);
 };
 
 }  // namespace detail

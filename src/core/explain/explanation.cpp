@@ -1,5 +1,6 @@
 #include "core/explain/explanation.hpp"
 
+#include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
 #include "core/life/completion_word.hpp"
 
@@ -49,7 +50,7 @@ task_id explanation::say_what_it_does(task_id id) {
     }
     const slot& s = rt_.slot_at(id);
     if (state_of_completion(s.open, generation_of(id.value)) == completion_now::armed) {
-        to_.add("is a completion that nobody has settled yet");
+        say_of_completion(id);
         return {};
     }
     if (const place at = find_on_stacks(id); at.depth != 0) return say_of_body(at);
@@ -81,15 +82,15 @@ explanation::place explanation::find_on_stacks(task_id id) const {
 
 task_id explanation::say_of_body(const place& at) {
     const wait_seat& w = rt_.seat_at(at.seat);
-    wait_record found;
+    awaited what;
     const bool waits = rt_.lot().look_at_all([&](const wait_record& r) {
         if (r.is_task || r.seat != at.seat || r.depth != at.depth) return false;
-        found.key = r.key;
-        found.limited = r.limited;
-        found.of_event = r.of_event;
+        what = say_of_wait(r);
         return true;
     });
-    if (waits) return say_of_wait(found);
+    if (what.task) say_name(what.task);
+    if (what.all_of != nullptr) say_one_of(*what.all_of);
+    if (waits) return what.task;
     const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
     if (at.depth < shown) {
         const task_id above{w.frames[at.depth].task.load(relaxed)};
@@ -102,34 +103,52 @@ task_id explanation::say_of_body(const place& at) {
     return {};
 }
 
-task_id explanation::say_of_wait(const wait_record& r) {
+/// Under the lock of the bucket, so that an event or scope lives. Of a task the name follows.
+explanation::awaited explanation::say_of_wait(const wait_record& r) {
     to_.add(r.limited ? "waits for a limited time for " : "waits for ");
-    if (const void* const scope = scope_of_key(r.key); scope != nullptr) {
-        // Only compared: the scope may be gone by now.
-        const auto* const in = static_cast<const scope_state*>(scope);
-        const std::uint32_t count = rt_.slot_count();
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const task_id open = rt_.id_of(i);
-            const bool is_in = rt_.slot_at(i).environment.load(relaxed) == &in->environment;
-            if (!is_in || !rt_.is_open(open)) continue;
-            to_.add("a scope, and so for ");
-            say_number(open);
-            return {};
-        }
-        to_.add("a scope");
-        return {};
+    if (const void* const key = scope_of_key(r.key); key != nullptr) {
+        const auto& all = *static_cast<const scope_state*>(key);
+        all.name != nullptr ? to_.add("the scope '%s'", all.name) : to_.add("a scope");
+        return {.task = {}, .all_of = &all.environment};
     }
     if (r.of_event) {
-        to_.add("an event");
+        say_of_event(r.key);
         return {};
     }
-    const task_id awaited{r.key};
-    if (rt_.state_of(awaited) == task_state::unknown) {
-        to_.add("a part of its join that another thread runs");
-        return {};
+    const task_id task{r.key};
+    if (rt_.state_of(task) != task_state::unknown) return {.task = task, .all_of = nullptr};
+    to_.add("a part of its join that another thread runs");
+    return {};
+}
+
+/// Under that lock, too.
+void explanation::say_of_event(std::uint64_t key) {
+    const char* const name = static_cast<const event*>(object_of_key(key))->internals().name;
+    name != nullptr ? to_.add("the event '%s'", name) : to_.add("an event");
+}
+
+/// The scope may be gone by now, so its address is only compared.
+void explanation::say_one_of(const task_environment& scope) {
+    const std::uint32_t count = rt_.slot_count();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const task_id open = rt_.id_of(i);
+        const bool is_in = rt_.slot_at(i).environment.load(relaxed) == &scope;
+        if (!is_in || !rt_.is_open(open)) continue;
+        to_.add(", and so for ");
+        waits_for_scope_ = true;
+        return say_number(open);
     }
-    say_name(awaited);
-    return awaited;
+}
+
+void explanation::say_of_completion(task_id id) {
+    const bool of_event = rt_.lot().look_at_all([&](const wait_record& r) {
+        if (!r.is_task) return false;
+        if (static_cast<const task_wait_record&>(r).completion != id.value) return false;
+        to_.add("comes with ");
+        say_of_event(r.key);
+        return true;
+    });
+    if (!of_event) to_.add("is a completion that nobody has settled yet");
 }
 
 task_id explanation::say_of_dependencies(task_id id) {
@@ -167,7 +186,7 @@ task_id explanation::say_of_children(task_id id) {
     to_.add("has run, and is complete when its children are: ");
     if (others != 0) to_.add("%u other%s and ", others, others == 1 ? "" : "s");
     say_name(first);
-    return {};
+    return first;
 }
 
 /// The task is held, so what it uses lives.

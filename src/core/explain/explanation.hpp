@@ -13,16 +13,30 @@ public:
         : rt_(rt), seat_(seat), to_(to), writer_(rt, seat, to) {}
 
     void write(task_id id);
+    /// What that open task does, without what follows from it. True: it waits for another task.
+    bool write_step(task_id id) {
+        say_name(id);
+        to_.add(" ");
+        return static_cast<bool>(say_what_it_does(id)) || waits_for_scope_;
+    }
 
 private:
     struct place {
         unsigned seat = no_seat, depth = 0;  // 0: on no stack
     };
 
+    struct awaited {  // what the text has still to name
+        task_id task;
+        const task_environment* all_of = nullptr;
+    };
+
     task_id say_what_it_does(task_id id);
     place find_on_stacks(task_id id) const;
     task_id say_of_body(const place& at);
-    task_id say_of_wait(const wait_record& r);
+    awaited say_of_wait(const wait_record& r);
+    void say_of_event(std::uint64_t key);
+    void say_one_of(const task_environment& scope);
+    void say_of_completion(task_id id);
     task_id say_of_dependencies(task_id id);
     task_id say_of_children(task_id id);
     bool is_in_line(task_id id);
@@ -38,6 +52,7 @@ private:
     wait_seat* const seat_;
     sentence& to_;
     task_writer writer_;
+    bool waits_for_scope_ = false;  // with an open task
 };
 
 }  // namespace detail

@@ -316,5 +316,12 @@ void outside_room::count_sources(scheduler_statistics& sum) const {
     sum.source_wakes = wakes_outside_;
 }
 
+bool outside_room::anything_may_come() const {
+    const locked lock(outside_mutex_);
+    return armed_ != fired_ + disarmed_ ||
+           std::any_of(std::begin(sources_), std::end(sources_),
+                       [](const outside_source* s) { return s != nullptr; });
+}
+
 }  // namespace detail
 BRAID_NAMESPACE_END

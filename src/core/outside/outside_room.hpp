@@ -92,6 +92,8 @@ public:
     /// What the source thread does until the end.
     void serve_sources(seats_seat& w);
     void count_sources(scheduler_statistics& sum) const;
+    /// A timer runs, or a source of the program's is attached.
+    bool anything_may_come() const;
 
 private:
     /// What lies in the wheel: the call, or a source.

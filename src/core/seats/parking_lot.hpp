@@ -61,6 +61,8 @@ inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
     return ~(reinterpret_cast<std::uint64_t>(object) | kind);
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
+/// The object of which that is the key, by address_key().
+inline const void* object_of_key(std::uint64_t key) { return reinterpret_cast<const void*>(~key); }
 /// The scope of which that is the key. Null: it is the key of something else.
 inline const void* scope_of_key(std::uint64_t key) {
     constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 48;

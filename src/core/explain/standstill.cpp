@@ -1,0 +1,86 @@
+#include "core/explain/standstill.hpp"
+
+#include "core/explain/explanation.hpp"
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+namespace {
+
+bool is_asleep(const wait_seat& w) {
+    if (w.blocks.load(relaxed)) return false;
+    if (is_own(w)) return w.at_rest.load(seq_cst);
+    // Nobody has the seat, or what comes from outside sleeps there; see anything_may_come().
+    if (w.bound_to.load(relaxed) == 0 || w.kind == seat_kind::source) return true;
+    return w.inside.load(acquire) && w.at_rest.load(seq_cst);
+}
+
+bool all_others_sleep(const wait_room& rt, const wait_seat& looker) {
+    const unsigned seats = rt.seat_count();
+    for (unsigned i = 0; i < seats; ++i) {
+        const wait_seat& w = rt.seat_at(i);
+        if (&w != &looker && !is_asleep(w)) return false;
+    }
+    return !rt.work_visible();
+}
+
+/// Completions that an event ends, or `UINT64_MAX` where a wait ends by itself.
+std::uint64_t awaited_events(wait_room& rt) {
+    std::uint64_t count = 0;
+    const bool limited = rt.lot().look_at_all([&](const wait_record& r) {
+        count += r.is_task;
+        return r.limited;
+    });
+    return limited ? UINT64_MAX : count;
+}
+
+/// True: of what `sum` counts nothing can go on.
+bool stands(wait_room& rt, const wait_seat& looker, const scheduler_statistics& sum) {
+    if (sum.created == sum.ended()) return false;
+    if (!all_others_sleep(rt, looker) || rt.anything_may_come()) return false;
+    return sum.outside() == awaited_events(rt);
+}
+
+}  // namespace
+
+standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
+    const scheduler_statistics sum = rt.totals();
+    const std::uint64_t progress = sum.created + sum.ended() + sum.deferred + sum.settled;
+    if (is_reported_) {
+        if (progress == progress_) return seen::known;
+        is_reported_ = false;
+        return seen::ended;
+    }
+    if (!stands(rt, looker, sum)) {
+        progress_ = 0;
+        return seen::goes_on;
+    }
+    // A thread that woke meanwhile and found nothing to count has slept once more.
+    is_reported_ = progress == progress_ && sum.parks == parks_;
+    progress_ = progress;
+    parks_ = sum.parks;
+    return is_reported_ ? seen::news : seen::perhaps;
+}
+
+void standstill::describe(wait_room& rt, wait_seat& looker, sentence& to) {
+    constexpr unsigned most_named = 4;
+    constexpr std::uint32_t most_looked_at = 256;
+    const scheduler_statistics sum = rt.totals();
+    const std::uint64_t open = sum.created - sum.ended();
+    to.add("%s: nothing goes on: every thread sleeps, and %llu task%s open", rt.options().name,
+           static_cast<unsigned long long>(open), open == 1 ? " is" : "s are");
+    const std::uint32_t slots = rt.slot_count();
+    unsigned named = 0;
+    for (std::uint32_t i = 0, at = 0; i < slots && at < most_looked_at && named < most_named; ++i) {
+        const task_id id = rt.id_of(i);
+        if (!rt.is_open(id)) continue;
+        ++at;
+        sentence one;
+        if (explanation(rt, &looker, one).write_step(id)) continue;  // another one says why
+        to.add("%s%s", named++ == 0 ? ": " : "; ", one.text());
+    }
+    if (named == most_named) to.add("; …");
+    to.add(". Only a thread that takes no part in the scheduler can end that.");
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END

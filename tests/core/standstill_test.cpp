@@ -1,0 +1,190 @@
+// A warning that nothing goes on: what it says, and where it would be wrong.
+#include "deadlocks.hpp"
+#include "scheduler_test.hpp"
+
+#include <braid/core/completion.hpp>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+namespace {
+
+using braid::task_id;
+using braid_test::door;
+using braid_test::look_for_deadlocks;
+using braid_test::until;
+
+class Standstill : public braid_test::scheduler_test {
+protected:
+    /// Nobody looks but the test.
+    braid::scheduler_options options() {
+        braid::scheduler_options o = scheduler_test::options();
+        o.name = "scene";
+        o.deadlock.after = braid::no_limit;
+        return o;
+    }
+    std::size_t warnings() { return notes_.count(&braid_test::recorder::log, "nothing goes on"); }
+    bool was_said(const std::string& line) {
+        const std::lock_guard lock(notes_.mutex);
+        return std::find(notes_.log.begin(), notes_.log.end(), line) != notes_.log.end();
+    }
+    /// All threads but this one sleep in the end, if they have nothing to do.
+    static void look_until(braid::scheduler& s, auto&& condition) {
+        until([&] {
+            look_for_deadlocks(s);
+            return condition();
+        });
+    }
+    /// Long after everything that can come to rest has.
+    static void look_often(braid::scheduler& s) {
+        for (int i = 0; i < 50; ++i) {
+            look_for_deadlocks(s);
+            std::this_thread::yield();
+        }
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Workers, Standstill, testing::ValuesIn(braid_test::worker_counts()),
+                         [](const auto& count) { return std::to_string(count.param); });
+
+TEST_P(Standstill, OverAnEventThatNobodySetsNamesTheTaskAndTheEventOnce) {
+    braid::scheduler s(options());
+    braid::event loaded(s, "loaded");
+    const task_id show = s.spawn({.name = "show"}, [&] { s.do_work_while_waiting_for(loaded); });
+    std::thread runs([&] { s.wait(show); });
+    look_until(s, [&] { return warnings() != 0; });
+    look_often(s);
+    EXPECT_EQ(warnings(), 1U);
+    EXPECT_TRUE(
+        was_said("scene: nothing goes on: every thread sleeps, and 1 task is open: 'show' "
+                 "waits for the event 'loaded'. Only a thread that takes no part in the "
+                 "scheduler can end that."));
+    loaded.set();
+    runs.join();
+    look_for_deadlocks(s);
+    EXPECT_TRUE(was_said("scene: it goes on again"));
+}
+
+TEST_P(Standstill, OverABuilderThatWasForgottenNamesIt) {
+    braid::scheduler s(options());
+    braid::task_builder forgotten = s.begin({.name = "forgotten"}, braid::empty);
+    const task_id follows = s.spawn({.after = {forgotten.id()}}, [] {});
+    std::thread waits([&] { s.wait(follows); });
+    look_until(s, [&] { return warnings() != 0; });
+    EXPECT_TRUE(
+        was_said("scene: nothing goes on: every thread sleeps, and 2 tasks are open: "
+                 "'forgotten' is being built: finish() was not called yet. Only a thread "
+                 "that takes no part in the scheduler can end that."));
+    forgotten.finish();
+    waits.join();
+}
+
+/// A sleeper looks by itself, and looks twice.
+TEST_P(Standstill, IsReportedByAThreadThatSleeps) {
+    braid::scheduler_options o = options();
+    o.deadlock.after = braid::milliseconds(1);
+    braid::scheduler s(o);
+    braid::event loaded(s, "loaded");
+    std::thread outside([&] {
+        until([&] { return warnings() != 0; });
+        loaded.set();
+    });
+    s.wait(s.spawn([&] { s.do_work_while_waiting_for(loaded); }));
+    outside.join();
+}
+
+// ---- none
+// ----------------------------------------------------------------------------------------
+
+TEST_P(Standstill, IsNoneWhileATaskRuns) {
+    braid::scheduler s(options());
+    door entered, leaves;
+    const task_id id = s.spawn([&] {
+        entered.open();
+        leaves.pass();
+    });
+    std::thread runs([&] { s.wait(id); });
+    entered.pass();
+    look_often(s);
+    leaves.open();
+    runs.join();
+    EXPECT_EQ(warnings(), 0U);
+}
+
+TEST_P(Standstill, IsNoneWhileSomebodyIsInBlocking) {
+    braid::scheduler s(options());
+    door entered, leaves;
+    const task_id id = s.spawn([&] {
+        s.blocking([&] {
+            entered.open();
+            leaves.pass();
+        });
+    });
+    std::thread runs([&] { s.wait(id); });
+    entered.pass();
+    look_often(s);
+    leaves.open();
+    runs.join();
+    EXPECT_EQ(warnings(), 0U);
+}
+
+TEST_P(Standstill, IsNoneWhileACompletionIsOpen) {
+    braid::scheduler s(options());
+    std::atomic<std::uint64_t> open{0};
+    const task_id id = s.spawn(
+        [&](braid::task_context& context) { open = context.defer({.name = "reply"}).value; });
+    std::thread waits([&] { s.wait(id); });
+    until([&] { return open != 0; });
+    look_often(s);
+    EXPECT_TRUE(s.complete({open}));
+    waits.join();
+    EXPECT_EQ(warnings(), 0U);
+}
+
+TEST_P(Standstill, IsNoneWhileAWaitCanRunOutOfTime) {
+    braid::scheduler s(options());
+    braid::event loaded(s);
+    std::atomic<bool> entered{false};
+    const task_id id = s.spawn([&] {
+        entered = true;
+        s.do_work_while_waiting_for(loaded, braid::seconds(3600));
+    });
+    std::thread runs([&] { s.wait(id); });
+    until([&] { return entered.load(); });
+    look_often(s);
+    loaded.set();
+    runs.join();
+    EXPECT_EQ(warnings(), 0U);
+}
+
+TEST_P(Standstill, IsNoneWhileAThreadThatTakesPartIsOutsideItsWaits) {
+    braid::scheduler s(options());
+    braid::event loaded(s);
+    door here, leaves;
+    std::thread other([&] {
+        const braid::main_thread part(s, "other");
+        here.open();
+        leaves.pass();
+        loaded.set();
+    });
+    here.pass();
+    const task_id id = s.spawn([&] { s.do_work_while_waiting_for(loaded); });
+    std::thread runs([&] { s.wait(id); });
+    look_often(s);
+    leaves.open();
+    other.join();
+    runs.join();
+    EXPECT_EQ(warnings(), 0U);
+}
+
+TEST_P(Standstill, IsNoneWhereNoTaskIsOpen) {
+    braid::scheduler s(options());
+    braid::event loaded(s);
+    std::thread waits([&] { s.do_work_while_waiting_for(loaded); });
+    look_often(s);
+    loaded.set();
+    waits.join();
+    EXPECT_EQ(warnings(), 0U);
+}
+
+}  // namespace
