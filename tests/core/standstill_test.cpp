@@ -133,7 +133,8 @@ TEST_P(Standstill, IsNoneWhileACompletionIsOpen) {
     std::atomic<std::uint64_t> open{0};
     const task_id id = s.spawn(
         [&](braid::task_context& context) { open = context.defer({.name = "reply"}).value; });
-    std::thread waits([&] { s.wait(id); });
+    const task_id follows = s.spawn({.after = {id}}, [] {});
+    std::thread waits([&] { s.wait(follows); });
     until([&] { return open != 0; });
     look_often(s);
     EXPECT_TRUE(s.complete({open}));

@@ -6,12 +6,11 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
+/// A thread of the program's rests only within a wait, and no thread does in blocking().
 bool is_asleep(const wait_seat& w) {
-    if (w.blocks.load(relaxed)) return false;
-    if (is_own(w)) return w.at_rest.load(seq_cst);
     // Nobody has the seat, or what comes from outside sleeps there; see anything_may_come().
     if (w.bound_to.load(relaxed) == 0 || w.kind == seat_kind::source) return true;
-    return w.inside.load(acquire) && w.at_rest.load(seq_cst);
+    return w.at_rest.load(seq_cst);
 }
 
 bool all_others_sleep(const wait_room& rt, const wait_seat& looker) {
