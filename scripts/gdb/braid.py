@@ -259,8 +259,8 @@ class Waits(gdb.Command):
             name = w["name"].string()
             top = number(w["shown"])
             waiter = number(w["frames"][top - 1]["task"]) if 0 < top <= 64 else 0
-        # Keys of addresses are their complement; see address_key().
-        address = ~key & 0xFFFFFFFFFFFFFFFF
+        # Keys of addresses are their complement; see address_key() and branch_key().
+        address = ~key & 0xFFFFFFFFFFFFFFFD
         if (key >> 32) < 0xFFFF0000:
             what = f"task {runtime.title(key)}"
         elif address == int(runtime.value["frozen_"]["frozen_"].address):

@@ -111,8 +111,8 @@ explanation::awaited explanation::say_of_wait(const wait_record& r) {
         all.name != nullptr ? to_.add("the scope '%s'", all.name) : to_.add("a scope");
         return {.task = {}, .all_of = &all.environment};
     }
-    if (r.of_event) {
-        say_of_event(r.key);
+    if (const void* const key = object_of_key(r.key, 0); key != nullptr) {
+        say_of_event(*static_cast<const event*>(key));
         return {};
     }
     const task_id task{r.key};
@@ -122,8 +122,8 @@ explanation::awaited explanation::say_of_wait(const wait_record& r) {
 }
 
 /// Under that lock, too.
-void explanation::say_of_event(std::uint64_t key) {
-    const char* const name = static_cast<const event*>(object_of_key(key))->internals().name;
+void explanation::say_of_event(const event& e) {
+    const char* const name = e.internals().name;
     name != nullptr ? to_.add("the event '%s'", name) : to_.add("an event");
 }
 
@@ -145,7 +145,7 @@ void explanation::say_of_completion(task_id id) {
         if (!r.is_task) return false;
         if (static_cast<const task_wait_record&>(r).completion != id.value) return false;
         to_.add("comes with ");
-        say_of_event(r.key);
+        say_of_event(*static_cast<const event*>(object_of_key(r.key, 0)));
         return true;
     });
     if (!of_event) to_.add("is a completion that nobody has settled yet");

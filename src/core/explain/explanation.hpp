@@ -34,7 +34,7 @@ private:
     place find_on_stacks(task_id id) const;
     task_id say_of_body(const place& at);
     awaited say_of_wait(const wait_record& r);
-    void say_of_event(std::uint64_t key);
+    void say_of_event(const event& e);
     void say_one_of(const task_environment& scope);
     void say_of_completion(task_id id);
     task_id say_of_dependencies(task_id id);

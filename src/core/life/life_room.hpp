@@ -74,7 +74,7 @@ public:
     /// restore in `w.completing`.
     bool complete_meanwhile(life_seat& w) {
         const bool outer = w.completing;
-        if (outer || w.to_complete != no_index) complete_pending(w);
+        if (outer) complete_pending(w);
         if (w.spare) replace_spare(w);
         return outer;
     }
@@ -134,7 +134,10 @@ private:
 
 /// Completes what ended where no destructor of the program may run; see held_task.
 inline void complete_held_back(life_room& rt, life_seat& w) {
-    if (w.to_complete != no_index) w.completing = rt.complete_meanwhile(w);
+    if (w.to_complete == no_index) return;
+    const bool outer = std::exchange(w.completing, true);
+    rt.complete_meanwhile(w);
+    w.completing = outer;
 }
 
 // ---- inline: a plain task begins and ends without the branches that others need ----------------

@@ -58,7 +58,7 @@ private:
         const std::uint32_t was = branch.state.exchange(claimed_.by | end, acq_rel);
         if ((was & fork_slot::awaited) == 0) return;
         rt_.lot().wake(
-            address_key(&branch), 1, [](wait_record&) { return true; },
+            branch_key(&branch), 1, [](wait_record&) { return true; },
             [this](unsigned seat) { rt_.notify(seat); });
     }
 

@@ -34,10 +34,8 @@ struct basic_wait_record {
     std::uint64_t key = 0;
     outcome* result = nullptr;
     typename Policy::template atomic<bool> done{false};
-    // Written before it is entered. (An event's awaiter has room for 56 bytes.)
-    bool is_task : 1 = false;  // no thread waits: it is a task_wait_record
-    bool limited : 1 = false;  // the wait may run out of time
-    bool of_event : 1 = false;
+    bool is_task = false;  // no thread waits: it is a task_wait_record
+    bool limited = false;  // the wait may run out of time
     // The wait does not need what lies on its own stack; before that it may still be refused.
     // relaxed: says that alone, to those who look for deadlocks.
     typename Policy::template atomic<bool> stays{false};
@@ -61,14 +59,14 @@ inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
     return ~(reinterpret_cast<std::uint64_t>(object) | kind);
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
-/// The object of which that is the key, by address_key().
-inline const void* object_of_key(std::uint64_t key) { return reinterpret_cast<const void*>(~key); }
-/// The scope of which that is the key. Null: it is the key of something else.
-inline const void* scope_of_key(std::uint64_t key) {
-    constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 48;
-    if (key < last_of_ids || (~key & 1) == 0) return nullptr;
-    return reinterpret_cast<const void*>(~key & ~std::uint64_t{1});
+inline std::uint64_t branch_key(const void* branch) { return address_key(branch, 2); }
+/// The object of that kind of which that is the key. Null: it is the key of something else.
+inline const void* object_of_key(std::uint64_t key, std::uint64_t kind) {
+    constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 48, kinds = 3;
+    if (key < last_of_ids || (~key & kinds) != kind) return nullptr;
+    return reinterpret_cast<const void*>(~key & ~kinds);
 }
+inline const void* scope_of_key(std::uint64_t key) { return object_of_key(key, 1); }
 
 /// A power of two of buckets, up to 64.
 template <class Policy, unsigned Buckets = 64>

@@ -18,7 +18,6 @@ public:
               help policy)
         : work_search(rt, w, target, policy), deadline_(deadline_of(rt, timeout)) {
         record_.limited = deadline_ != INT64_MAX;
-        record_.of_event = target.signal != nullptr;
         record_.depth = static_cast<std::uint16_t>(std::min<unsigned>(w.depth, UINT16_MAX));
     }
 

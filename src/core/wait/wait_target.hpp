@@ -25,7 +25,7 @@ struct wait_target {
     /// The key under which the thread that ends the wait wakes it.
     std::uint64_t key() const {
         if (task) return task.value;
-        if (branch != nullptr) return address_key(branch);
+        if (branch != nullptr) return branch_key(branch);
         return signal != nullptr ? address_key(signal) : scope_key(all_of);
     }
     /// Under the lock of the key's bucket: leaves word that somebody waits. False: what is awaited
