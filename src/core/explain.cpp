@@ -15,11 +15,8 @@ namespace {
 class seat_at_hand {
 public:
     explicit seat_at_hand(detail::runtime& rt) : rt_(rt), seat_(rt.bound()) {
-        if (seat_ != nullptr || rt.frozen().on()) return;
-        seat_ = static_cast<detail::whole_seat*>(rt.try_lease_guest(detail::lease::call));
-        leased_ = seat_ != nullptr;
-        // A safepoint that has not said so yet waits until the seat is back.
-        if (leased_ && rt_.without_seat().shut_out.load(seq_cst)) give_back();
+        if (seat_ == nullptr && !rt.frozen().on()) lease();
+        if (seat_ != nullptr) pass_.emplace(rt, *seat_);
     }
     ~seat_at_hand() {
         if (seat_ != nullptr) complete_held_back(rt_, *seat_);
@@ -30,6 +27,12 @@ public:
     detail::whole_seat* get() const { return seat_; }
 
 private:
+    void lease() {
+        seat_ = static_cast<detail::whole_seat*>(rt_.try_lease_guest(detail::lease::call));
+        leased_ = seat_ != nullptr;
+        // A safepoint that has not said so yet waits until the seat is back.
+        if (leased_ && rt_.without_seat().shut_out.load(seq_cst)) give_back();
+    }
     void give_back() {
         rt_.flush_scope_ends(*seat_);
         rt_.return_guest(*std::exchange(seat_, nullptr));
@@ -39,6 +42,7 @@ private:
     detail::runtime& rt_;
     detail::whole_seat* seat_;
     bool leased_ = false;
+    std::optional<detail::gate_pass> pass_;
 };
 
 }  // namespace
@@ -47,8 +51,6 @@ task_explanation scheduler::explain(task_id id) const {
     detail::sentence to;
     {
         const seat_at_hand seat(*rt_);
-        std::optional<detail::gate_pass> pass;
-        if (seat.get() != nullptr) pass.emplace(*rt_, *seat.get());
         detail::explanation(*rt_, seat.get(), to).write(id);
     }
     task_explanation said;

@@ -166,7 +166,7 @@ TEST_P(DeadlockOfAwaits, IsNoneWhereAnotherOneThatIsEnoughHasJustEnded) {
     leaves.open();
     runs.join();
     end(s);
-    s.wait(follows);
+    until([&] { return s.done(follows); });
     file_.reset();
 }
 

@@ -309,7 +309,10 @@ TEST_P(Deadlock, IsFoundWhenTheThreadThatWatchedHasLeft) {
                            std::string::npos;
                 });
             };
-            std::thread first([&] { s.wait(watches); });
+            std::thread first([&] {
+                const braid::main_thread here(s, "first");
+                s.wait(watches);
+            });
             waits_for(watches, "an event");
             static std::atomic<std::uint64_t> ids[2];
             static std::atomic<int> inside;

@@ -93,8 +93,29 @@ TEST_P(Standstill, IsReportedByAThreadThatSleeps) {
     outside.join();
 }
 
-// ---- none
-// ----------------------------------------------------------------------------------------
+/// A thread outside that acts again and again does not fill the log.
+TEST_P(Standstill, HasToLastEightTimesAsLongAfterOneThatHasEnded) {
+    constexpr std::int64_t after = 1'000'000;
+    braid::scheduler_options o = options();
+    o.deadlock.after = braid::nanoseconds(after);
+    braid::scheduler s(o);
+    for (const std::int64_t times : {1, 8}) {
+        braid::event loaded(s, "loaded");
+        const std::size_t before = warnings();
+        const std::int64_t began = braid::active_policy::now();
+        std::int64_t reported = 0;
+        std::thread outside([&] {
+            until([&] { return warnings() != before; });
+            reported = braid::active_policy::now();
+            loaded.set();
+        });
+        s.wait(s.spawn([&] { s.do_work_while_waiting_for(loaded); }));
+        outside.join();
+        EXPECT_GE(reported - began, times * after);
+    }
+}
+
+// ---- none ---------------------------------------------------------------------------------------
 
 TEST_P(Standstill, IsNoneWhileATaskRuns) {
     braid::scheduler s(options());

@@ -106,6 +106,9 @@ task_id explanation::say_of_body(const place& at) {
 /// Under the lock of the bucket, so that an event or scope lives. Of a task the name follows.
 explanation::awaited explanation::say_of_wait(const wait_record& r) {
     to_.add(r.limited ? "waits for a limited time for " : "waits for ");
+    // First: ids of the last generations look like addresses.
+    const task_id task{r.key};
+    if (rt_.state_of(task) != task_state::unknown) return {.task = task, .all_of = nullptr};
     if (const void* const key = scope_of_key(r.key); key != nullptr) {
         const auto& all = *static_cast<const scope_state*>(key);
         all.name != nullptr ? to_.add("the scope '%s'", all.name) : to_.add("a scope");
@@ -115,8 +118,6 @@ explanation::awaited explanation::say_of_wait(const wait_record& r) {
         say_of_event(*static_cast<const event*>(key));
         return {};
     }
-    const task_id task{r.key};
-    if (rt_.state_of(task) != task_state::unknown) return {.task = task, .all_of = nullptr};
     to_.add("a part of its join that another thread runs");
     return {};
 }
@@ -143,7 +144,8 @@ void explanation::say_one_of(const task_environment& scope) {
 void explanation::say_of_completion(task_id id) {
     const bool of_event = rt_.lot().look_at_all([&](const wait_record& r) {
         if (!r.is_task) return false;
-        if (static_cast<const task_wait_record&>(r).completion != id.value) return false;
+        const auto& task = static_cast<const task_wait_record&>(r);
+        if (task.of != &rt_.seat_at(0).rt || task.completion != id.value) return false;
         to_.add("comes with ");
         say_of_event(*static_cast<const event*>(object_of_key(r.key, 0)));
         return true;

@@ -2,6 +2,8 @@
 
 #include "core/explain/explanation.hpp"
 
+#include <algorithm>
+
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
@@ -13,20 +15,31 @@ bool is_asleep(const wait_seat& w) {
     return w.at_rest.load(seq_cst);
 }
 
+/// The queues first: what was taken from one by then is seen by the thread that is awake.
+bool nothing_is_ready(const wait_room& rt) {
+    if (rt.work_visible() || rt.background_visible()) return false;
+    const unsigned seats = rt.seat_count();
+    for (unsigned i = 0; i < seats; ++i) {
+        if (rt.direct_work(rt.seat_at(i))) return false;
+    }
+    return true;
+}
+
 bool all_others_sleep(const wait_room& rt, const wait_seat& looker) {
     const unsigned seats = rt.seat_count();
     for (unsigned i = 0; i < seats; ++i) {
         const wait_seat& w = rt.seat_at(i);
         if (&w != &looker && !is_asleep(w)) return false;
     }
-    return !rt.work_visible();
+    return true;
 }
 
 /// Completions that an event ends, or `UINT64_MAX` where a wait ends by itself.
-std::uint64_t awaited_events(wait_room& rt) {
+std::uint64_t awaited_events(wait_room& rt, const wait_seat& looker) {
     std::uint64_t count = 0;
     const bool limited = rt.lot().look_at_all([&](const wait_record& r) {
-        count += r.is_task;
+        // A task of another scheduler may await an event of this one.
+        count += r.is_task && static_cast<const task_wait_record&>(r).of == &looker.rt;
         return r.limited;
     });
     return limited ? UINT64_MAX : count;
@@ -35,8 +48,9 @@ std::uint64_t awaited_events(wait_room& rt) {
 /// True: of what `sum` counts nothing can go on.
 bool stands(wait_room& rt, const wait_seat& looker, const scheduler_statistics& sum) {
     if (sum.created == sum.ended()) return false;
-    if (!all_others_sleep(rt, looker) || rt.anything_may_come()) return false;
-    return sum.outside() == awaited_events(rt);
+    if (!nothing_is_ready(rt) || !all_others_sleep(rt, looker)) return false;
+    if (rt.anything_may_come()) return false;
+    return sum.outside() == awaited_events(rt, looker);
 }
 
 }  // namespace
@@ -47,17 +61,23 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
     if (is_reported_) {
         if (progress == progress_) return seen::known;
         is_reported_ = false;
+        times_ = std::min(times_ * 8, most_times);
         return seen::ended;
     }
     if (!stands(rt, looker, sum)) {
         progress_ = 0;
         return seen::goes_on;
     }
+    const std::int64_t now = active_policy::now();
     // A thread that woke meanwhile and found nothing to count has slept once more.
-    is_reported_ = progress == progress_ && sum.parks == parks_;
+    const bool lasts = progress == progress_ && sum.parks == parks_;
+    if (!lasts) since_ = now;
     progress_ = progress;
     parks_ = sum.parks;
-    return is_reported_ ? seen::news : seen::perhaps;
+    const nanoseconds after = rt.options().deadlock.after;
+    is_reported_ = lasts && (after == no_limit || now - since_ >= after.value * times_);
+    if (is_reported_) return seen::news;
+    return times_ == 1 ? seen::perhaps : seen::goes_on;
 }
 
 void standstill::describe(wait_room& rt, wait_seat& looker, sentence& to) {

@@ -22,6 +22,11 @@ public:
 private:
     // How much had happened when it was last seen; 0: it was not.
     std::uint64_t progress_ = 0, parks_ = 0;
+    std::int64_t since_ = 0;
+    // How many times `deadlock_options::after` it has to last. A thread outside has acted as often
+    // as it was raised, so the next one says less.
+    static constexpr std::int64_t most_times = 4096;
+    std::int64_t times_ = 1;
     bool is_reported_ = false;
 };
 

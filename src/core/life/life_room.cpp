@@ -124,6 +124,8 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     if ((needs_detail && !fill_detail(w, s, o, kind)) ||
         (o.parent && !add_to_parent(s, o.parent))) {
         close_unused(s.successors, s.generation());
+        if (kind == draft_kind::built) s.open.fetch_sub(1, relaxed);
+        while (!drop_only_open_work(s.open)) active_policy::relax();  // see held_task
         free_detail(w, s);
         clean_and_give_slot(w, index);
         return {};
@@ -175,7 +177,6 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     const std::uint32_t index = index_of(d);
     s.mark(as);
     s.invoke = nullptr;
-    const task_id id = id_of(index);
     const bool built = s.has(flag_built);
     // Somebody holds a handle.
     const bool owned = s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
@@ -186,7 +187,7 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     }
     // The builder and the handle that there would have been give up their shares.
     if (built) own_work_done(w, index);
-    if (owned) release_holder(w, id);
+    if (owned) release_holder(w, id_of(index));
 }
 
 void life_room::make_ready(life_seat& w, std::uint32_t index, task_id released_by) {

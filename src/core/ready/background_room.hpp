@@ -4,7 +4,9 @@
 
 #include "core/ready/direct_room.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -29,6 +31,10 @@ public:
     template <class Moves>
     std::uint32_t take_background_if(unsigned level, Moves&& moves);
 
+    bool background_visible() const {
+        return std::any_of(std::begin(lists_), std::end(lists_),
+                           [](const task_list& list) { return list.size(relaxed) != 0; });
+    }
     /// False: the class may have no thread more. A thread of it that waits does not count, for it
     /// may wait for the very task that is queued.
     bool add_background_thread(unsigned& number);

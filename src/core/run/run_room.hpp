@@ -38,6 +38,9 @@ public:
     void rest_held_back(run_seat& w, std::int64_t deadline);
     /// Nothing else sleeps: what the thread owes is settled first. False: out of time.
     bool sleep(run_seat& w, std::int64_t deadline);
+    /// Between two bodies: destructors of the program run here, and not while a thread counts as
+    /// asleep.
+    void complete_what_a_look_ended(run_seat& w);
     // ---- policy/expect_work.cpp
     void expect_work(nanoseconds in);
     std::int64_t expected_work() const { return expected_at_.load(relaxed); }

@@ -43,6 +43,7 @@ void run_room::thread_main(run_seat& w) {
     w.loop_depth = 0;
     while (true) {
         rest_if_frozen(w);  // first: it may take the notification of the end
+        complete_what_a_look_ended(w);
         if (phase(acquire) == life::closed) break;
         settle(w);
         const bool surplus =
@@ -139,7 +140,11 @@ void run_room::rest_held_back(run_seat& w, std::int64_t deadline) {
     park(w, deadline, false);
     if (observed()) report(w, event_kind::unparked, {});
     answer_if_asked(w);
-    rest_if_frozen(w);
+}
+
+void run_room::complete_what_a_look_ended(run_seat& w) {
+    if (w.to_complete == no_index) return;
+    leave_search(w);
     complete_held_back(*this, w);
 }
 
@@ -150,7 +155,6 @@ bool run_room::sleep(run_seat& w, std::int64_t deadline) {
     const bool in_time = park(w, deadline, w.wait_over != nullptr);
     answer_if_asked(w);
     rest_if_frozen(w);
-    complete_held_back(*this, w);           // by a look for deadlocks
     w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
     w.woke = w.stamp;
     if (observed()) report(w, event_kind::unparked, {});

@@ -86,7 +86,10 @@ bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
         }
         const looked what = look_(w);
         look_at = s.note(w.index, what);
-        if (what == looked::woke) return true;
+        if (what == looked::woke) {
+            w.was_sentry = true;
+            return true;
+        }
     }
 }
 
@@ -96,7 +99,11 @@ void seats_room::pass_sentry_on(seats_seat& from) {
     unsigned sleeper = count;
     for (unsigned i = 0; i < count; ++i) {
         const seats_seat& s = seat_at(i);
-        if (watches_always(s)) return;
+        if (watches_always(s)) {
+            // It sleeps again, or looks. One that found nothing open does neither.
+            if (!s.at_rest.load(seq_cst) || own_sentry_.is_held()) return;
+            continue;
+        }
         // seq_cst: pairs with park(), which says that it rests before it tries to be the sentry.
         const bool sleeps = s.at_rest.load(seq_cst) && s.inside.load(relaxed);
         if (i != from.index && sleeps) sleeper = i;

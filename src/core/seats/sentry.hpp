@@ -58,6 +58,7 @@ public:
         distance_.store(after_, relaxed);
         return look_at;
     }
+    bool is_held() const { return holder_.load(seq_cst) != 0; }
     bool is_held_by(unsigned seat) const { return (holder_.load(relaxed) & ~far_bit) == seat + 1; }
     /// By its holder, or by one who was it.
     void give_back(unsigned seat) {

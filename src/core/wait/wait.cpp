@@ -99,7 +99,7 @@ void wait_loop::end(std::int64_t now) {
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
     rt_.flush_scope_ends(w_);
     if (is_own(w_)) return;
-    if (w_.was_sentry && !was_inside_) rt_.pass_sentry_on(w_);
+    if (w_.was_sentry && outer_wait_ == nullptr) rt_.pass_sentry_on(w_);
     // release: pair with freeze(), which takes the thread as outside from then on.
     if (this_thread_state.module_wait != nullptr) {
         this_thread_state.module_wait->store(outer_module_wait_, release);
@@ -155,6 +155,7 @@ bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
 bool wait_loop::wait_out() {
     for (bool looked = false;; looked = true) {
         rt_.rest_if_frozen(w_);
+        rt_.complete_what_a_look_ended(w_);
         wait_room::settle(w_);
         // acquire: pairs with the release in parking_lot::wake().
         if (record_.done.load(acquire) && taken_or_over()) return true;
