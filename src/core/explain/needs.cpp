@@ -156,24 +156,24 @@ bool needs::next_of_body(const need_node& of, need_cursor& cursor, dependent& fo
 /// Where several may hold a resource, one of the others may let it go.
 bool needs::next_in_line(const need_node& of, need_cursor& cursor, dependent& found) const {
     bool is_found = false;
-    with_stack_of(of, [&] {
-        const slot& s = rt_.slot_at(of.task);
-        if (!rt_.uses_resources(s)) return;
-        for (; !is_found && cursor.resource < rt_.held_by(s).size(); ++cursor.resource) {
-            resource& r = *rt_.held_by(s)[cursor.resource];
-            if (r.internals().limit == 1) {
-                const task_id waits = rt_.in_line(r.internals(), cursor.at);
-                is_found = static_cast<bool>(waits);
-                if (is_found) {
-                    found = {.node = {.task = waits}, .why = need::resource, .lacks = &r};
-                    ++cursor.at;
-                    return;
-                }
-            }
-            cursor.at = 0;
-        }
-    });
+    with_stack_of(of, [&] { is_found = next_in_lines(rt_.slot_at(of.task), cursor, found); });
     return is_found;
+}
+
+/// While the body that holds them stays on its stack.
+bool needs::next_in_lines(const slot& s, need_cursor& cursor, dependent& found) const {
+    if (!rt_.uses_resources(s)) return false;
+    for (const auto held = rt_.held_by(s); cursor.resource < held.size(); ++cursor.resource) {
+        resource& r = *held[cursor.resource];
+        const bool is_alone = r.internals().limit == 1;
+        if (const task_id waits = is_alone ? rt_.in_line(r.internals(), cursor.at) : task_id{}) {
+            found = {.node = {.task = waits}, .why = need::resource, .lacks = &r};
+            ++cursor.at;
+            return true;
+        }
+        cursor.at = 0;
+    }
+    return false;
 }
 
 }  // namespace detail

@@ -88,6 +88,7 @@ private:
     bool next_waiter(task_id id, need_cursor& cursor, dependent& found) const;
     bool next_scope_waiter(task_id id, need_cursor& cursor, dependent& found) const;
     bool next_in_line(const need_node& of, need_cursor& cursor, dependent& found) const;
+    bool next_in_lines(const slot& s, need_cursor& cursor, dependent& found) const;
     need why_below(const need_node& below, task_id above) const;
     bool body_in_wait(const wait_record& r, dependent& found) const;
     bool may_go_on_without(const edge& e, const slot& s, task_id id) const;
