@@ -418,6 +418,35 @@ TEST_P(Completion, ADrainingShutdownWaitsForItAndNamesItOnce) {
     EXPECT_EQ(notes_.count(&braid_test::recorder::log, "completion 'read' of task 'load'"), 1U);
 }
 
+TEST_P(Completion, ADrainingShutdownLooksAgainWhereNoneWasOpen) {
+    if (GetParam() == 0)
+        GTEST_SKIP() << "the shutdown runs the task, and looks at nothing meanwhile";
+    outbox out;
+    braid_test::door begun;
+    std::thread outside;
+    {
+        braid::scheduler_options o = options();
+        o.external_patience = braid::milliseconds(0);
+        braid::scheduler s(o);
+        s.spawn({.name = "load"}, [&](task_context& task) {
+            begun.open();
+            // The shutdown sleeps under this key after each look.
+            braid::detail::runtime& rt = s.internals();
+            braid_test::until(
+                [&] { return rt.lot().look_at(rt.phase_key(), [](const auto&) { return true; }); });
+            out.put(task.defer({.name = "read"}));
+        });
+        outside = std::thread([&] {
+            const completion_id c = out.take();
+            braid_test::until(
+                [&] { return notes_.count(&braid_test::recorder::log, "'read'") != 0; });
+            EXPECT_TRUE(s.complete(c));
+        });
+        begun.pass();
+    }
+    outside.join();
+}
+
 TEST_P(Completion, ADiscardingShutdownAsksAndWaitsForWhoGoesOn) {
     outbox out;
     std::atomic<int> asked{0};

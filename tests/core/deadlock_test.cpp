@@ -271,6 +271,23 @@ TEST(DeadlockReports, AreThirtyTwoAtMost) {
         testing::ExitedWithCode(0), "");
 }
 
+TEST(DeadlockReports, AreNotFollowedByAWarningThatNothingGoesOn) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto play = [] {
+        static std::vector<std::string> logged;
+        braid::scheduler_options o = options_of_scene(0);
+        o.deadlock = {.after = braid::no_limit, .handler = {}};
+        o.log = {[](void*, braid::log_level, const char* text) { logged.emplace_back(text); },
+                 nullptr};
+        auto* const s = new braid::scheduler(o);
+        for (braid::task_builder& b : ring_of(*s, "link")) b.finish();
+        for (int looks = 0; looks < 4; ++looks) look_for_deadlocks(*s);
+        for (const std::string& line : logged) std::fprintf(stderr, "%s\n", line.c_str());
+        std::_Exit(logged.size() == 1 ? 0 : 1);
+    };
+    EXPECT_EXIT(play(), testing::ExitedWithCode(0), "scene: a deadlock of 70 tasks");
+}
+
 #if BRAID_HAS_EXCEPTIONS
 TEST(DeadlockReports, OfAHandlerThatThrowsAreLogged) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");

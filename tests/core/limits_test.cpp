@@ -105,6 +105,28 @@ TEST_F(Limits, EachNumberOfASchedulerMayBeAnything) {
     }
 }
 
+TEST_F(Limits, TheTimeOfALookForDeadlocksIsFromAMillisecondToAnHour) {
+    const auto after_of = [&](nanoseconds wanted) {
+        scheduler_options o = options();
+        o.deadlock.after = wanted;
+        braid::scheduler s(o);
+        return s.internals().options().deadlock.after;
+    };
+    const nanoseconds least = braid::milliseconds(1), most = braid::seconds(3600);
+    for (const nanoseconds inside : {least, most, braid::no_limit}) {
+        EXPECT_EQ(after_of(inside), inside);
+    }
+    EXPECT_EQ(reports(), 0U);
+    for (const nanoseconds below :
+         {nanoseconds(INT64_MIN), nanoseconds(0), nanoseconds(least.value - 1)}) {
+        EXPECT_EQ(after_of(below), least);
+    }
+    for (const nanoseconds above : {nanoseconds(most.value + 1), nanoseconds(INT64_MAX - 1)}) {
+        EXPECT_EQ(after_of(above), most);
+    }
+    EXPECT_EQ(reports(), 5U);
+}
+
 TEST_F(Limits, ThreadsStartWithAnyStackNiceAndCore) {
     using range = braid::thread_options;
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, range::least_stack}) {

@@ -74,22 +74,26 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
 looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked else_what) {
     if (rt.serial() != nullptr) return else_what;  // the gate knows it
     standstill::seen seen;
+    bool knows_circles = false;
     {
         const locked lock(mutex_);
         seen = standstill_.look(rt, w);
+        knows_circles = count_ != 0;
     }
     switch (seen) {
         case standstill::seen::perhaps:
             return looked::in_part;  // the next look is near
         case standstill::seen::news: {
             sentence text;
-            standstill::describe(rt, w, text);
-            rt.options().log.function(rt.options().log.user, log_level::warning, text.text());
+            const bool says_why = standstill::describe(rt, w, text);
+            // A circle that was reported is why, and no thread can end it.
+            if (says_why || !knows_circles)
+                rt.options().log.function(rt.options().log.user, log_level::warning, text.text());
             // Where the look has ended a task something does go on.
             return w.to_complete != no_index ? looked::woke : else_what;
         }
         case standstill::seen::ended:
-            rt.log(log_level::info, "%s: it goes on again", rt.options().name);
+            if (!knows_circles) rt.log(log_level::info, "%s: it goes on again", rt.options().name);
             break;
         case standstill::seen::goes_on:
         case standstill::seen::known:

@@ -211,5 +211,4 @@ void explanation::say_of_ready(const slot& s) {
 }
 
 }  // namespace detail
-
 BRAID_NAMESPACE_END

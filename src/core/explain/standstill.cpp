@@ -80,7 +80,7 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
     return times_ == 1 ? seen::perhaps : seen::goes_on;
 }
 
-void standstill::describe(wait_room& rt, wait_seat& looker, sentence& to) {
+bool standstill::describe(wait_room& rt, wait_seat& looker, sentence& to) {
     constexpr unsigned most_named = 4;
     constexpr std::uint32_t most_looked_at = 256;
     const scheduler_statistics sum = rt.totals();
@@ -89,16 +89,21 @@ void standstill::describe(wait_room& rt, wait_seat& looker, sentence& to) {
            static_cast<unsigned long long>(open), open == 1 ? " is" : "s are");
     const std::uint32_t slots = rt.slot_count();
     unsigned named = 0;
-    for (std::uint32_t i = 0, at = 0; i < slots && at < most_looked_at && named < most_named; ++i) {
+    for (std::uint32_t i = 0, at = 0; i < slots && at < most_looked_at; ++i) {
         const task_id id = rt.id_of(i);
         if (!rt.is_open(id)) continue;
         ++at;
         sentence one;
         if (explanation(rt, &looker, one).write_step(id)) continue;  // another one says why
+        if (named == most_named) {
+            to.add("; …");
+            break;
+        }
         to.add("%s%s", named++ == 0 ? ": " : "; ", one.text());
     }
-    if (named == most_named) to.add("; …");
-    to.add(". Only a thread that takes no part in the scheduler can end that.");
+    to.add(named != 0 ? ". Only a thread that takes no part in the scheduler can end that."
+                      : ". Each that was looked at waits for another one.");
+    return named != 0;
 }
 
 }  // namespace detail

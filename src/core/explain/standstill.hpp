@@ -17,7 +17,8 @@ public:
     /// By the thread of that seat, which has just slept; one thread at a time. `perhaps`: look
     /// again, it may be a moment between two. `ended`: the one that was reported.
     seen look(wait_room& rt, const wait_seat& looker);
-    static void describe(wait_room& rt, wait_seat& looker, sentence& to);
+    /// False: no task could be named that does not wait for another one.
+    static bool describe(wait_room& rt, wait_seat& looker, sentence& to);
 
 private:
     // How much had happened when it was last seen; 0: it was not.
