@@ -48,6 +48,9 @@ public:
         if (state_.exchange(notified, release) == parked) Policy::wake_one(state_);
     }
 
+    /// Any thread: somebody has notified, and the owner has not come back from park() since.
+    bool is_notified() const { return state_.load(seq_cst) == notified; }
+
 private:
     static constexpr std::uint32_t empty = 0, notified = 1, parked = 2;
     typename Policy::template atomic<std::uint32_t> state_{empty};

@@ -58,4 +58,17 @@ task_explanation scheduler::explain(task_id id) const {
     return said;
 }
 
+std::size_t explain_all(scheduler& s, void (*say)(void* user, task_id id, const char* text),
+                        void* user) {
+    const detail::runtime& rt = s.internals();
+    std::size_t count = 0;
+    for (std::uint32_t i = 0; i < rt.slot_count(); ++i) {
+        const task_id id = rt.id_of(i);
+        if (!detail::is_open_task(rt, id)) continue;
+        ++count;
+        say(user, id, s.explain(id).text);
+    }
+    return count;
+}
+
 BRAID_NAMESPACE_END

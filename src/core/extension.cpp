@@ -64,6 +64,23 @@ void help_poll(runtime& rt, task_id id, nanoseconds enough) {
     rt.return_guest(*w);
 }
 
+held_up::held_up(runtime& rt, const void* at, const char* what, const char* name)
+    : rt_(rt), seat_(rt.bound()) {
+    if (seat_ == nullptr) return;
+    record_.named = true;
+    record_.what = what;
+    record_.name = name;
+    record_.depth = static_cast<std::uint16_t>(std::min<unsigned>(seat_->depth, UINT16_MAX));
+    rt.lot().enter(record_, own_key(at), seat_->index, [] { return true; });
+    seat_->held_up.store(true, seq_cst);  // pairs with standstill's look
+}
+
+held_up::~held_up() {
+    if (seat_ == nullptr) return;
+    seat_->held_up.store(false, seq_cst);
+    rt_.lot().leave(record_);
+}
+
 bool own_thread::start(runtime& rt, const platform::thread_request& how) {
     rt_ = &rt;
     given_ = request_ = how;
@@ -88,6 +105,7 @@ bool own_thread::start(runtime& rt, const platform::thread_request& how) {
 }
 
 bool own_thread::rests_in_wait() const {
+    if (this_thread_state.module_wait == &waits_in_) return true;  // it asks, and does nothing else
     // seq_cst: pairs with wait_loop::begin(). Twice, as the seat may be another thread's meanwhile:
     // one that comes back to it has seen that the scheduler is frozen.
     const atomic<bool>* const at_rest = waits_in_.load(seq_cst);

@@ -17,6 +17,7 @@
 // Any thread may call what takes no seat; what takes one is for the thread that has it. A step is
 // inline and forwards, so that passing the door costs nothing.
 
+#include "core/held_up.hpp"
 #include "core/own_task.hpp"
 #include "core/thread_marks.hpp"
 
@@ -135,8 +136,8 @@ public:
     bool start(runtime& rt, const platform::thread_request& how);
     /// Any thread but this one. Nothing if it was not started.
     void join();
-    /// The thread rests in a wait, while another thread has frozen the scheduler. After that, and
-    /// after all seats have come to rest.
+    /// The thread rests in a wait, while another thread has frozen the scheduler, or is the one
+    /// that asks. After that, and after all seats have come to rest.
     bool rests_in_wait() const;
 
 private:
@@ -184,7 +185,7 @@ void sleep_at_gate(runtime& rt, const void* key, const gate_sleep& how, Still&& 
     seat& w = *rt.bound();
     const gate_pass pass(rt, w);
     wait_record record;
-    if (!rt.lot().enter(record, address_key(key), w.index, still)) return;
+    if (!rt.lot().enter(record, own_key(key), w.index, still)) return;
     bool in_time = true;
     // acquire: pairs with parking_lot::wake().
     while (in_time && !record.done.load(acquire)) {
@@ -194,7 +195,7 @@ void sleep_at_gate(runtime& rt, const void* key, const gate_sleep& how, Still&& 
 }
 /// Everybody who sleeps there.
 inline void wake_at_gate(runtime& rt, const void* key) {
-    if (rt.serial() != nullptr) rt.notify_all_at(address_key(key));
+    if (rt.serial() != nullptr) rt.notify_all_at(own_key(key));
 }
 /// With a chooser, in ns; see gate::now().
 inline std::int64_t virtual_now(const runtime& rt) { return rt.serial()->now(); }

@@ -31,9 +31,9 @@ bool may_await_value_of(task_context& context, const runtime& rt) {
                         "the future is another scheduler's: await it in a coroutine of that one");
 }
 
-completion_id await_outside(task_context& context, completion_options&& with, bool due_is_well) {
+completion_id await_outside(task_context& context, completion_options&& with, ended_by by) {
     return runtime_of_body(context).await_outside(seat_of(context), slot_of_body(context), with,
-                                                  due_is_well);
+                                                  by);
 }
 
 bool go_on_in(task_context& context, task_class as) {

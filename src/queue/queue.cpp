@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 BRAID_NAMESPACE_BEGIN
 
@@ -22,6 +23,7 @@ namespace {
 struct serving {
     const queue* q;
     serving* below;
+    bool helps;  // it is no thread of the queue's own, or is in a push() or a drain()
 };
 thread_local serving* innermost = nullptr;
 
@@ -30,6 +32,13 @@ bool serves(const queue& q) {
         if (s->q == &q) return true;
     }
     return false;
+}
+
+/// Pieces that this thread runs as a helper, while it asks.
+std::uint32_t helped_by_this_thread(const queue& q) {
+    std::uint32_t count = 0;
+    for (const serving* s = innermost; s != nullptr; s = s->below) count += s->q == &q && s->helps;
+    return count;
 }
 
 queue_options within_limits(queue_options o, const detail::runtime& rt) {
@@ -87,7 +96,7 @@ struct queue::state final : code_holder {
 
     bool try_push(item& it);
     bool try_pop(item& it);
-    void run_one(item& it);
+    void run_one(item& it, bool helps);
     bool run_oldest(atomic<std::uint64_t>& count);
     bool rest_if_frozen();
     void thread_main();
@@ -95,8 +104,10 @@ struct queue::state final : code_holder {
     void show_code(code_search& to) const override;
     void notify_sleepers();
     void wake_all();
+    /// `what`: of the queue, for a thread that waits for it; null: a thread of the queue's own has
+    /// nothing to do.
     template <class Still>
-    void sleep_while(bool waits, Still&& still);
+    void sleep_while(const char* what, Still&& still);
     bool append(item& it);
     void take_first(item& it);
 
@@ -137,14 +148,16 @@ void queue::state::wake_all() {
 
 /// `still()` is called under the lock. With a chooser a thread that passes the gate sleeps there.
 template <class Still>
-void queue::state::sleep_while(bool waits, Still&& still) {
+void queue::state::sleep_while(const char* what, Still&& still) {
     sleepers.fetch_add(1, seq_cst);  // as notify_sleepers() says
     if (core::passes_gate(rt)) {
-        core::sleep_at_gate(rt, &changed, {.waits = waits}, [&] {
+        core::sleep_at_gate(rt, &changed, {.waits = what != nullptr}, [&] {
             const std::lock_guard lock(mutex);
             return still();
         });
     } else {
+        std::optional<core::held_up> here;
+        if (what != nullptr) here.emplace(rt, &changed, what, options.name);
         std::unique_lock lock(mutex);
         if (still()) changed.wait(lock);
     }
@@ -194,8 +207,8 @@ bool queue::state::try_pop(item& it) {
     return true;
 }
 
-void queue::state::run_one(item& it) {
-    serving frame{&owner, innermost};
+void queue::state::run_one(item& it, bool helps) {
+    serving frame{&owner, innermost, helps};
     innermost = &frame;
 #if BRAID_HAS_EXCEPTIONS
     try {
@@ -234,7 +247,7 @@ bool queue::state::run_oldest(atomic<std::uint64_t>& count) {
     const bool found = try_pop(it);
     if (found) {
         count.fetch_add(1, relaxed);
-        run_one(it);
+        run_one(it, true);
     }
     running.fetch_sub(1, seq_cst);
     return found;
@@ -242,7 +255,7 @@ bool queue::state::run_oldest(atomic<std::uint64_t>& count) {
 
 /// Who helps from within a task is the scheduler's to wait for.
 bool queue::state::runs_code() const {
-    std::uint32_t waiting = 0;
+    std::uint32_t waiting = helped_by_this_thread(owner);
     for (unsigned i = 0; i < options.threads; ++i) waiting += threads[i].rests_in_wait();
     return running.load(seq_cst) > waiting;
 }
@@ -270,11 +283,11 @@ void queue::state::thread_main() {
         core::point(rt);
         if (rest_if_frozen()) continue;
         if (try_pop(it)) {
-            run_one(it);
+            run_one(it, false);
             continue;
         }
         running.fetch_sub(1, seq_cst);
-        sleep_while(false, [&] {
+        sleep_while(nullptr, [&] {
             const bool more = work.size() != 0 || !overflow.empty();
             over = !more && stopping;
             return !more && !stopping;
@@ -368,7 +381,7 @@ bool queue::push_item(item& work) {
             continue;
         }
         q.blocked.fetch_add(1, relaxed);
-        q.sleep_while(true, [&q] { return q.work.size() >= q.work.capacity(); });
+        q.sleep_while("room in the queue", [&q] { return q.work.size() >= q.work.capacity(); });
     }
 }
 
@@ -387,7 +400,8 @@ void queue::drain() {
     };
     while (!done()) {
         if (q.run_oldest(q.helped)) continue;
-        q.sleep_while(true, [&] { return !done() && q.work.size() == 0 && q.overflow.empty(); });
+        q.sleep_while("the end of all work of the queue",
+                      [&] { return !done() && q.work.size() == 0 && q.overflow.empty(); });
     }
 }
 

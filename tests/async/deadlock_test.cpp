@@ -185,12 +185,32 @@ TEST_P(StandstillOfAwaits, OverAnEventThatNobodySetsIsReported) {
     braid::event loaded(s, "loaded");
     auto waits = braid::co_spawn(s, {.name = "waits"}, awaits_event(loaded));
     std::thread runs([&] { waits.wait(); });
+    until([&] { return explains(s, waits.id(), "comes with"); });
     until([&] {
         look_for_deadlocks(s);
         return warnings() != 0;
     });
     EXPECT_EQ(notes_.count(&braid_test::recorder::log, "comes with the event 'loaded'"), 1U);
     loaded.set();
+    runs.join();
+}
+
+braid::co<> pops(braid::channel<int>& from) { co_await from.pop(); }
+
+TEST_P(StandstillOfAwaits, AtAChannelThatNobodyServesNamesTheTask) {
+    braid::scheduler s(options());
+    braid::channel<int> wanted(s, {.name = "wanted", .capacity = 2});
+    auto load = braid::co_spawn(s, {.name = "load"}, pops(wanted));
+    std::thread runs([&] { load.wait(); });
+    const char* const waits =
+        "is a channel or the like, at which 'load' waits for another task or thread";
+    until([&] { return explains(s, load.id(), waits); });
+    until([&] {
+        look_for_deadlocks(s);
+        return warnings() != 0;
+    });
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, waits), 1U);
+    wanted.try_push(1);
     runs.join();
 }
 
@@ -211,6 +231,16 @@ TEST_P(StandstillOfAwaits, IsNoneWhileATimerRuns) {
         loaded.set();
         runs.join();
     }
+}
+
+TEST(ExplainOfAwaits, SaysThatASleepEndsAtItsTime) {
+    braid::scheduler s({.workers = 1});
+    braid::scope may_end(s);
+    const auto body = []() -> braid::co<> { co_await braid::sleep_for(braid::seconds(3600)); };
+    auto sleeps = braid::co_spawn(s, {.name = "sleeps", .within = &may_end}, body());
+    until([&] { return std::string(s.explain(sleeps.id()).text).ends_with(" ends at its time."); });
+    may_end.cancel();
+    may_end.wait();
 }
 
 TEST(ExplainOfAwaits, NamesTheEventThatATaskAwaits) {

@@ -17,6 +17,15 @@ TEST(Parker, KeepsAWakeUpThatComesFirst) {
     EXPECT_TRUE(p.park());
 }
 
+TEST(Parker, IsNotifiedUntilItsOwnerHasComeBack) {
+    parker p;
+    EXPECT_FALSE(p.is_notified());
+    p.notify();
+    EXPECT_TRUE(p.is_notified());
+    p.park();
+    EXPECT_FALSE(p.is_notified());
+}
+
 TEST(Parker, KeepsOneWakeUpNotTwo) {
     parker p;
     p.notify();

@@ -5,11 +5,15 @@
 
 #include <braid/core/completion.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
+using braid::task_id;
 using braid_test::door;
 using braid_test::until;
 
@@ -130,7 +134,11 @@ TEST_P(Explain, NamesTheResourceThatATaskWaitsForInLine) {
     const braid::task_id waits = s.spawn({.name = "waits", .uses = {&file}}, [] {});
     std::thread runs([&] { s.wait(holder); });
     until([&] { return inside.load(); });
-    EXPECT_EQ(explain(s, waits), "'waits' waits in line for the resource 'file'.");
+    EXPECT_TRUE(explain(s, waits).starts_with("'waits' waits in line for the resource 'file'"));
+    const char* const all =
+        "'waits' waits in line for the resource 'file' of 'holder', which waits "
+        "for an event.";
+    until([&] { return explain(s, waits) == all; });
     leaves.set();
     runs.join();
     s.wait(waits);
@@ -145,6 +153,41 @@ TEST_P(Explain, SaysOfWorkForOneThreadWhoseItIs) {
 }
 
 /// Between the two, its word takes no shares that it would remember.
+TEST_P(Explain, AllSaysOfEachOpenTaskWhatItDoes) {
+    braid::scheduler s(options());
+    braid::task_builder first = s.begin({.name = "first"}, braid::empty);
+    const task_id second = s.spawn({.name = "second", .after = {first.id()}}, [] {});
+    std::vector<std::string> said;
+    const std::size_t count = braid::explain_all(
+        s,
+        [](void* user, task_id id, const char* text) {
+            EXPECT_TRUE(id);
+            static_cast<std::vector<std::string>*>(user)->emplace_back(text);
+        },
+        &said);
+    EXPECT_EQ(count, 2U);
+    std::sort(said.begin(), said.end());
+    const std::string built = "is being built: finish() was not called yet.";
+    EXPECT_EQ(said, (std::vector<std::string>{
+                        "'first' " + built, "'second' begins only after 'first', which " + built}));
+    first.finish();
+    s.wait(second);
+    EXPECT_EQ(
+        braid::explain_all(s, [](void*, task_id, const char*) { ADD_FAILURE(); }, nullptr), 0U);
+}
+
+TEST_P(Explain, SaysOfATaskThatHasRunThatItsBuilderHasNotFinished) {
+    braid::scheduler s(options());
+    braid::task_builder half = s.begin({.name = "half"}, [] {});
+    std::thread runs([&, id = half.id()] { s.wait(id); });
+    until([&] {
+        return explain(s, half.id()) ==
+               "'half' has run, and is complete after finish(), which was not called yet.";
+    });
+    half.finish();
+    runs.join();
+}
+
 TEST_P(Explain, HoldsNoCompletionThatIsMadeAndNotYetArmed) {
     struct watching final : braid::observer {
         void on_event(const braid::task_event& e) override {

@@ -127,6 +127,24 @@ TEST_F(Limits, TheTimeOfALookForDeadlocksIsFromAMillisecondToAnHour) {
     EXPECT_EQ(reports(), 5U);
 }
 
+TEST_F(Limits, TheAgeOfWhatSomebodyOutsideMayEndIsFromAMillisecondToADay) {
+    const auto outside_of = [&](nanoseconds wanted) {
+        scheduler_options o = options();
+        o.deadlock.outside = wanted;
+        braid::scheduler s(o);
+        return s.internals().options().deadlock.outside;
+    };
+    const nanoseconds least = braid::milliseconds(1), most = braid::seconds(86'400);
+    for (const nanoseconds inside : {least, most, braid::no_limit}) {
+        EXPECT_EQ(outside_of(inside), inside);
+    }
+    EXPECT_EQ(reports(), 0U);
+    EXPECT_EQ(outside_of(nanoseconds(INT64_MIN)), least);
+    EXPECT_EQ(outside_of(nanoseconds(least.value - 1)), least);
+    EXPECT_EQ(outside_of(nanoseconds(most.value + 1)), most);
+    EXPECT_EQ(reports(), 3U);
+}
+
 TEST_F(Limits, ThreadsStartWithAnyStackNiceAndCore) {
     using range = braid::thread_options;
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, range::least_stack}) {

@@ -3,6 +3,7 @@
 #include "scheduler_test.hpp"
 
 #include <braid/core/completion.hpp>
+#include <braid/queue/queue.hpp>
 
 #include <atomic>
 #include <string>
@@ -52,6 +53,7 @@ TEST_P(Standstill, OverAnEventThatNobodySetsNamesTheTaskAndTheEventOnce) {
     braid::event loaded(s, "loaded");
     const task_id show = s.spawn({.name = "show"}, [&] { s.do_work_while_waiting_for(loaded); });
     std::thread runs([&] { s.wait(show); });
+    until([&] { return std::string(s.explain(show).text).find("waits for") != std::string::npos; });
     look_until(s, [&] { return warnings() != 0; });
     look_often(s);
     EXPECT_EQ(warnings(), 1U);
@@ -115,6 +117,48 @@ TEST_P(Standstill, HasToLastEightTimesAsLongAfterOneThatHasEnded) {
     }
 }
 
+/// deadlock_options::outside.
+TEST_P(Standstill, ThatSomebodyOutsideCanEndIsReportedOnceAtItsAge) {
+    braid::scheduler_options o = options();
+    o.deadlock.outside = braid::milliseconds(1);
+    braid::scheduler s(o);
+    std::atomic<std::uint64_t> open{0};
+    const task_id id = s.spawn({.name = "ask"}, [&](braid::task_context& context) {
+        open = context.defer({.name = "reply"}).value;
+    });
+    std::thread waits([&] { s.wait(id); });
+    until([&] { return open != 0; });
+    const std::string line =
+        "scene: nothing has gone on for 0.001 s, and 1 task is open: 'reply' is a completion that "
+        "nobody has settled yet. Only somebody outside can end that.";
+    look_until(s, [&] { return was_said(line); });
+    look_often(s);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "nothing has gone on"), 1U);
+    EXPECT_EQ(warnings(), 0U);
+    EXPECT_TRUE(s.complete({open}));
+    waits.join();
+}
+
+TEST_P(Standstill, OverATaskThatAFullQueueHoldsUpNamesTheQueue) {
+    braid::scheduler s(options());
+    braid::event goes_on(s, "goes on");
+    braid::queue io(s, {.name = "io", .capacity = 2, .full = braid::when_full::block});
+    io.push([&] { s.do_work_while_waiting_for(goes_on); });
+    const task_id pusher = s.spawn({.name = "pusher"}, [&] {
+        for (int i = 0; i < 5; ++i) io.push([] {});
+    });
+    std::thread runs([&] { s.wait(pusher); });
+    const std::string room = "'pusher' waits for room in the queue 'io'";
+    until([&] { return s.explain(pusher).text == room + "."; });
+    look_until(s, [&] { return warnings() != 0; });
+    EXPECT_TRUE(
+        was_said("scene: nothing goes on: every thread sleeps, and 1 task is open: " + room +
+                 ". Only a thread that takes no part in the scheduler can end that."));
+    goes_on.set();
+    runs.join();
+    io.drain();
+}
+
 // ---- none ---------------------------------------------------------------------------------------
 
 TEST_P(Standstill, IsNoneWhileATaskRuns) {
@@ -126,6 +170,28 @@ TEST_P(Standstill, IsNoneWhileATaskRuns) {
     });
     std::thread runs([&] { s.wait(id); });
     entered.pass();
+    look_often(s);
+    leaves.open();
+    runs.join();
+    EXPECT_EQ(warnings(), 0U);
+}
+
+TEST_P(Standstill, IsNoneWhileTheThreadOfAQueueRuns) {
+    braid::scheduler s(options());
+    door entered, leaves;
+    braid::queue io(s, {.name = "io", .capacity = 2, .full = braid::when_full::block});
+    io.push([&] {
+        entered.open();
+        leaves.pass();
+    });
+    entered.pass();
+    const task_id pusher = s.spawn({.name = "pusher"}, [&] {
+        for (int i = 0; i < 5; ++i) io.push([] {});
+    });
+    std::thread runs([&] { s.wait(pusher); });
+    until([&] {
+        return std::string(s.explain(pusher).text).find("waits for room") != std::string::npos;
+    });
     look_often(s);
     leaves.open();
     runs.join();

@@ -193,6 +193,44 @@ TEST_P(WaitForOneself, ByATaskThatComesAfterItIsReported) {
     expect_report();
 }
 
+/// Waits for that task, once there is one.
+struct waits_at_the_end {
+    braid::scheduler& s;
+    std::atomic<std::uint64_t>& id;
+    waits_at_the_end(braid::scheduler& in, std::atomic<std::uint64_t>& task) : s(in), id(task) {}
+    waits_at_the_end(const waits_at_the_end&) = default;
+    ~waits_at_the_end() { s.wait({id}); }
+};
+
+TEST_P(WaitForOneself, ByADestructorOfWhatABatchHoldsIsReported) {
+    braid::scheduler s(options());
+    auto gate = s.begin({}, braid::empty);
+    std::atomic<std::uint64_t> later{0};
+    const braid::task_id batch = s.spawn_batch({.name = "batch", .after = {gate.id()}}, 4,
+                                               [held = waits_at_the_end(s, later)](std::size_t) {});
+    later = s.spawn({.after = {batch}}, [] {}).value;
+    gate.finish();
+    s.wait({later});
+    EXPECT_GE(notes_.count(&braid_test::recorder::misuse, "a destructor of what a task held"), 1U);
+    EXPECT_GE(notes_.count(&braid_test::recorder::log, "what task 'batch' held waits"), 1U);
+}
+
+TEST_P(WaitForOneself, ByADestructorOfWhatACancelledTaskHoldsIsReported) {
+    braid::scheduler s(options());
+    auto gate = s.begin({}, braid::empty);
+    std::atomic<std::uint64_t> own{0};
+    const auto fails = s.spawn({.after = {gate.id()}}, [] { throw std::runtime_error("no"); });
+    const braid::task_id cancelled =
+        s.spawn({.name = "cancelled", .after = {fails}}, [held = waits_at_the_end(s, own)] {});
+    own = cancelled.value;
+    gate.finish();
+    try {
+        s.wait(cancelled);
+    } catch (const std::runtime_error&) {  // where it had not ended yet
+    }
+    EXPECT_GE(notes_.count(&braid_test::recorder::misuse, "a destructor of what a task held"), 1U);
+}
+
 TEST_P(WaitForOneself, ByATaskOnTopOfAChildOfItIsReported) {
     braid::scheduler s(options());
     auto join = s.begin({}, braid::empty);

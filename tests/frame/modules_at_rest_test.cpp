@@ -52,6 +52,24 @@ TEST_P(ModulesAtRest, FindsAJobInAListUntilItHasRun) {
     manager.free(list);
 }
 
+TEST_P(ModulesAtRest, ComeToRestForAPieceOfWorkThatFreezes) {
+    braid::scheduler s(options());
+    int frozen = 0;
+    for (const unsigned threads : {0U, 1U}) {  // a thread of the test helps, or the queue's own
+        braid::queue q(s, {.name = "io", .threads = threads});
+        door begun;
+        q.push([&] {
+            begun.open();
+            s.freeze();
+            ++frozen;
+            s.resume();
+        });
+        if (threads != 0) begun.pass();
+        q.drain();
+    }
+    EXPECT_EQ(frozen, 2);
+}
+
 TEST_P(ModulesAtRest, FindsWorkInAQueueInTheRingAndBehindIt) {
     braid::scheduler s(options());
     braid::queue q(s, {.name = "io", .threads = 0, .capacity = 2, .full = braid::when_full::grow});

@@ -228,8 +228,8 @@ public:
         loop.suspend();
         const nanoseconds in =
             is_moment_ ? nanoseconds(saturated_sum(time_.value, -clock_of(*loop.context))) : time_;
-        const bool well = static_cast<bool>(
-            await_outside(*loop.context, {.name = name_, .deadline = in, .where = where_}, true));
+        const bool well = static_cast<bool>(await_outside(
+            *loop.context, {.name = name_, .deadline = in, .where = where_}, ended_by::deadline));
         if (!well) loop.refused = true;
     }
 

@@ -65,7 +65,8 @@ public:
         w.in = this;
         w.lock = &lock_;
         w.of = &context.internals().rt;
-        w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where});
+        w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where},
+                             ended_by::program);
         return static_cast<bool>(w.id);
     }
     /// False: it was cancelled meanwhile; the caller lets it go on.

@@ -198,8 +198,8 @@ public:
     /// people: "'load a' waits for 'load b', which is ready, and no thread has begun with it.". Any
     /// id, any thread, also in a task; what it says was so while it looked. It does not wait: while
     /// all seats of guests are taken it names tasks by their numbers. A task that ends while it is
-    /// named ends on the calling thread, and destroys there what it holds. Looks at every task and
-    /// every wait in the worst case, and allocates nothing.
+    /// named ends on the calling thread, and destroys there what it holds; apart from that nothing
+    /// is allocated. Looks at every task and every wait in the worst case.
     BRAID_API task_explanation explain(task_id id) const;
 
     detail::runtime& internals() { return *rt_; }
@@ -210,6 +210,13 @@ private:
 
     detail::runtime* rt_;
 };
+
+/// Calls `say(user, id, text)` for each open task, with what scheduler::explain() says of it, and
+/// returns how many there were: for a console, or a thread that a signal handler wakes. Any thread;
+/// `text` is valid during the call. Looks at every task for each; not for each frame.
+BRAID_API std::size_t explain_all(scheduler& s,
+                                  void (*say)(void* user, task_id id, const char* text),
+                                  void* user);
 
 /// Registers the calling thread under a name for the life of this object: it can be the target of
 /// task_options::on and keeps its seat between waits. Destroy it on the same thread.

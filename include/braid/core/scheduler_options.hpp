@@ -62,6 +62,10 @@ struct deadlock_options {
     /// next looks come after 2, 4, … 64 times as long. `no_limit`: nobody looks. With a chooser
     /// every thread looks before it sleeps.
     nanoseconds after = seconds(1);
+    /// Where nothing has gone on for so long, and only somebody outside can end that (a completion,
+    /// a timer, a thread in blocking() or outside its waits), the log has that once, as a warning,
+    /// with the tasks: 1 ms..1 day, found by a look. `no_limit`: never.
+    nanoseconds outside = no_limit;
     deadlock_handler handler = {};
 };
 

@@ -45,10 +45,15 @@ enum class awaiting : std::uint8_t { linked, no_memory, refused };
 BRAID_API awaiting await_task(task_context& context, task_id awaited);
 /// False, and reported: that future is another scheduler's than the task.
 BRAID_API bool may_await_value_of(task_context& context, const runtime& rt);
-/// defer(), and an edge. `due_is_well`: the deadline ends it without a failure. Empty: no memory,
-/// and nothing is armed.
+/// Who ends what a body awaits by a completion.
+enum class ended_by : std::uint8_t {
+    outside,   // somebody who has promised it: a device, a file, another process
+    deadline,  // its own, which is no failure
+    program,   // another task or thread, as with an event or a channel: nobody has promised it
+};
+/// defer(), and an edge. Empty: no memory, and nothing is armed.
 BRAID_API completion_id await_outside(task_context& context, completion_options&& with,
-                                      bool due_is_well = false);
+                                      ended_by by = ended_by::outside);
 /// Where it goes on from now on. False, and reported: there is no such thread.
 BRAID_API bool go_on_in(task_context& context, task_class as);
 BRAID_API bool go_on_at(task_context& context, thread_ref on);

@@ -50,9 +50,12 @@ scheduler_options within_limits(scheduler_options o) {
     limits.clamp(o.ring, range::least_ring, range::most_ring, "ring");
 
     constexpr std::int64_t shortest = 1'000'000, longest = 3'600'000'000'000;
+    const limiter of_deadlocks(o, "deadlock_options");
     if (o.deadlock.after != no_limit) {
-        const limiter of_deadlocks(o, "deadlock_options");
         of_deadlocks.clamp(o.deadlock.after.value, shortest, longest, "after");
+    }
+    if (o.deadlock.outside != no_limit) {
+        of_deadlocks.clamp(o.deadlock.outside.value, shortest, 24 * longest, "outside");
     }
 
     thread_options& threads = o.worker_threads;

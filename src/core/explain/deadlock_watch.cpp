@@ -6,10 +6,11 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-bool nothing_is_open(const wait_room& rt) {
+bool nothing_is_open(wait_room& rt) {
     const scheduler_statistics ended_first = rt.totals();
     const scheduler_statistics begun = rt.totals();
-    return ended_first.ended() + ended_first.settled == begun.created + begun.deferred;
+    return ended_first.ended() + ended_first.settled == begun.created + begun.deferred &&
+           !somebody_waits_for_a_task(rt);
 }
 
 void report_to_program(const wait_room& rt, const char* message) {
@@ -53,7 +54,7 @@ const char* cure(const bool (&has)[needs_of_a_task]) {
 
 }  // namespace
 
-looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
+looked deadlock_watch::look(wait_room& rt, wait_seat& w, const holder_list& holders) {
     // Nothing is read of a scheduler that rests, as for a reload, or that ends.
     if (rt.frozen().on() || rt.phase() == life::closed) return looked::in_part;
     bool has_reported = false;
@@ -62,7 +63,7 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
         const looked what = search(rt, found, begins);
         if (found.tasks == 0) {
             if (has_reported) return looked::woke;
-            return what == looked::in_part ? what : look_for_standstill(rt, w, what);
+            return what == looked::in_part ? what : look_for_standstill(rt, w, holders, what);
         }
         has_reported = true;
         sentence message;
@@ -71,21 +72,28 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
     }
 }
 
-looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked else_what) {
+looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, const holder_list& holders,
+                                           looked else_what) {
     if (rt.serial() != nullptr) return else_what;  // the gate knows it
+    // The thread that shuts down may itself be in such a wait.
+    if (rt.phase() == life::discarding && nothing_is_left(rt, w, holders)) {
+        rt.give_event_waits_up();
+        return looked::in_part;
+    }
     standstill::seen seen;
     bool knows_circles = false;
     {
         const locked lock(mutex_);
-        seen = standstill_.look(rt, w);
+        seen = standstill_.look(rt, w, holders);
         knows_circles = count_ != 0;
     }
     switch (seen) {
         case standstill::seen::perhaps:
             return looked::in_part;  // the next look is near
-        case standstill::seen::news: {
+        case standstill::seen::news:
+        case standstill::seen::outside: {
             sentence text;
-            const bool says_why = standstill::describe(rt, w, text);
+            const bool says_why = standstill::describe(rt, w, seen, text);
             // A circle that was reported is why, and no thread can end it.
             if (says_why || !knows_circles)
                 rt.options().log.function(rt.options().log.user, log_level::warning, text.text());

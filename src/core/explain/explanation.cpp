@@ -50,19 +50,18 @@ task_id explanation::say_what_it_does(task_id id) {
     }
     const slot& s = rt_.slot_at(id);
     if (state_of_completion(s.open, generation_of(id.value)) == completion_now::armed) {
-        say_of_completion(id);
+        say_of_completion(id, static_cast<bool>(held));
         return {};
     }
     if (const place at = find_on_stacks(id); at.depth != 0) return say_of_body(at);
     if (s.waits_for.load(acquire) != 0) return say_of_dependencies(id);
     if (s.runner.load(relaxed) != UINT16_MAX) return say_of_children(id);
-    if (held && is_in_line(id)) return {};
+    if (task_id holder; held && is_in_line(id, holder)) return holder;
     if (!held && s.has(flag_detailed)) {
         to_.add("is ready, or waits in line for a resource");
         return {};
     }
-    say_of_ready(s);
-    return {};
+    return say_of_ready(s);
 }
 
 /// The innermost one: a task that runs again on top of itself does not exist, but what is shown may
@@ -81,16 +80,9 @@ explanation::place explanation::find_on_stacks(task_id id) const {
 }
 
 task_id explanation::say_of_body(const place& at) {
+    task_id next;
+    if (say_of_wait_at(at, next)) return next;
     const wait_seat& w = rt_.seat_at(at.seat);
-    awaited what;
-    const bool waits = rt_.lot().look_at_all([&](const wait_record& r) {
-        if (r.is_task || r.seat != at.seat || r.depth != at.depth) return false;
-        what = say_of_wait(r);
-        return true;
-    });
-    if (what.task) say_name(what.task);
-    if (what.all_of != nullptr) say_one_of(*what.all_of);
-    if (waits) return what.task;
     const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
     if (at.depth < shown) {
         const task_id above{w.frames[at.depth].task.load(relaxed)};
@@ -101,6 +93,21 @@ task_id explanation::say_of_body(const place& at) {
     const char* const how = w.blocks.load(relaxed) ? " within blocking()" : "";
     to_.add("runs on '%s'%s", w.name, how);
     return {};
+}
+
+/// False: there is no wait of that body, or, where the depth is 0, of that thread outside bodies.
+bool explanation::say_of_wait_at(const place& at, task_id& next, const char* before) {
+    awaited what;
+    const bool waits = rt_.lot().look_at_all([&](const wait_record& r) {
+        if (r.is_task || r.seat != at.seat || r.depth != at.depth) return false;
+        to_.add("%s", before);
+        what = say_of_wait(r);
+        return true;
+    });
+    if (what.task) say_name(what.task);
+    if (what.all_of != nullptr) say_one_of(*what.all_of);
+    next = what.task;
+    return waits;
 }
 
 /// Under the lock of the bucket, so that an event or scope lives. Of a task the name follows.
@@ -118,7 +125,13 @@ explanation::awaited explanation::say_of_wait(const wait_record& r) {
         say_of_event(*static_cast<const event*>(key));
         return {};
     }
-    to_.add("a part of its join that another thread runs");
+    if (r.named) {
+        const auto& named = static_cast<const named_wait_record&>(r);
+        to_.add("%s '%s'", named.what, named.name);
+        return {};
+    }
+    const bool own = object_of_key(r.key, 2) == nullptr;
+    to_.add(own ? "a part of the library" : "a part of its join that another thread runs");
     return {};
 }
 
@@ -136,12 +149,12 @@ void explanation::say_one_of(const task_environment& scope) {
         const bool is_in = rt_.slot_at(i).environment.load(relaxed) == &scope;
         if (!is_in || !rt_.is_open(open)) continue;
         to_.add(", and so for ");
-        waits_for_scope_ = true;
+        waits_for_other_ = true;
         return say_number(open);
     }
 }
 
-void explanation::say_of_completion(task_id id) {
+void explanation::say_of_completion(task_id id, bool is_held) {
     const bool of_event = rt_.lot().look_at_all([&](const wait_record& r) {
         if (!r.is_task) return false;
         const auto& task = static_cast<const task_wait_record&>(r);
@@ -150,7 +163,16 @@ void explanation::say_of_completion(task_id id) {
         say_of_event(*static_cast<const event*>(object_of_key(r.key, 0)));
         return true;
     });
-    if (!of_event) to_.add("is a completion that nobody has settled yet");
+    if (of_event) return;
+    if (is_promised(rt_.slot_at(id).open)) {
+        // What it is made of stays as it is while it is held.
+        const bool sleeps = is_held && completion_at(rt_.slot_at(id)).due_is_well;
+        return to_.add(sleeps ? "ends at its time" : "is a completion that nobody has settled yet");
+    }
+    to_.add("is a channel or the like, at which ");
+    const std::uint32_t waits = rt_.slot_at(id).parent.load(acquire);
+    waits != no_index ? say_name(rt_.id_of(waits)) : to_.add("a task");
+    to_.add(" waits for another task or thread");
 }
 
 task_id explanation::say_of_dependencies(task_id id) {
@@ -182,7 +204,9 @@ task_id explanation::say_of_children(task_id id) {
         first ? static_cast<void>(++others) : static_cast<void>(first = child);
     }
     if (!first) {
-        to_.add("has run, and is about to be complete");
+        to_.add(rt_.slot_at(id).has(flag_built)
+                    ? "has run, and is complete after finish(), which was not called yet"
+                    : "has run, and is about to be complete");
         return {};
     }
     to_.add("has run, and is complete when its children are: ");
@@ -192,22 +216,52 @@ task_id explanation::say_of_children(task_id id) {
 }
 
 /// The task is held, so what it uses lives.
-bool explanation::is_in_line(task_id id) {
+bool explanation::is_in_line(task_id id, task_id& holder) {
     const slot& s = rt_.slot_at(id);
     if (!rt_.uses_resources(s)) return false;
     for (resource* const r : rt_.used_by(s)) {
         if (!rt_.stands_in_line(r->internals(), index_of(id.value))) continue;
         to_.add("waits in line for the resource '%s'", r->name());
+        waits_for_other_ = true;
+        holder = say_holder(*r);
         return true;
     }
     return false;
 }
 
-void explanation::say_of_ready(const slot& s) {
+/// One that is on the stack of a thread that waits: while its record lies there no body below ends.
+task_id explanation::say_holder(const resource& r) {
+    task_id holder;
+    rt_.lot().look_at_all([&](const wait_record& record) {
+        if (record.is_task || record.seat == no_seat) return false;
+        const wait_seat& w = rt_.seat_at(record.seat);
+        const unsigned depth = std::min<unsigned>(record.depth, wait_seat::shown_depth);
+        for (unsigned i = 0; i < depth; ++i) {
+            const task_id body{w.frames[i].task.load(relaxed)};
+            if (!body || !rt_.uses_resources(rt_.slot_at(body))) continue;
+            const auto held = rt_.held_by(rt_.slot_at(body));
+            if (std::find(held.begin(), held.end(), &r) == held.end()) continue;
+            to_.add(" of ");
+            writer_.name_below_wait(body);
+            holder = body;
+            return true;
+        }
+        return false;
+    });
+    return holder;
+}
+
+task_id explanation::say_of_ready(const slot& s) {
     to_.add("is ready, and no thread has begun with it");
     const detail_block* const d = rt_.is_direct(s) ? rt_.detail_of(s) : nullptr;
     const unsigned seat = d != nullptr ? d->seat.load(relaxed) : UINT16_MAX;
-    if (seat < rt_.seat_count()) to_.add(": '%s' alone may run it", rt_.seat_at(seat).name);
+    if (seat >= rt_.seat_count()) return {};
+    const wait_seat& w = rt_.seat_at(seat);
+    to_.add(": '%s' alone may run it", w.name);
+    const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
+    task_id next;
+    say_of_wait_at({seat, shown}, next, ", which ");
+    return next;
 }
 
 }  // namespace detail

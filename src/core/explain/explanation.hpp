@@ -17,7 +17,7 @@ public:
     bool write_step(task_id id) {
         say_name(id);
         to_.add(" ");
-        return static_cast<bool>(say_what_it_does(id)) || waits_for_scope_;
+        return static_cast<bool>(say_what_it_does(id)) || waits_for_other_;
     }
 
 private:
@@ -36,11 +36,13 @@ private:
     awaited say_of_wait(const wait_record& r);
     void say_of_event(const event& e);
     void say_one_of(const task_environment& scope);
-    void say_of_completion(task_id id);
+    void say_of_completion(task_id id, bool is_held);
     task_id say_of_dependencies(task_id id);
     task_id say_of_children(task_id id);
-    bool is_in_line(task_id id);
-    void say_of_ready(const slot& s);
+    bool is_in_line(task_id id, task_id& holder);
+    task_id say_holder(const resource& r);
+    task_id say_of_ready(const slot& s);
+    bool say_of_wait_at(const place& at, task_id& next, const char* before = "");
     void say_name(task_id id) { writer_.name({.task = id}); }
     /// For one that was found by its scope: it may be taken back before anybody knows it, so it
     /// must not be held.
@@ -52,7 +54,7 @@ private:
     wait_seat* const seat_;
     sentence& to_;
     task_writer writer_;
-    bool waits_for_scope_ = false;  // with an open task
+    bool waits_for_other_ = false;  // for a task that the text does not go on to
 };
 
 }  // namespace detail

@@ -11,6 +11,7 @@
 // F3  Tasks that were suspended may leave that order: by a cancellation, or when they go on in
 //     another place. A circle is read twice.
 
+#include "core/life/completion_word.hpp"
 #include "core/wait/wait_room.hpp"
 
 #include <cstdint>
@@ -66,6 +67,12 @@ struct need_cursor {
 inline bool may_be_suspended(const task_room& tasks, const slot& s) {
     const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
     return d != nullptr && d->was_suspended.load(relaxed);
+}
+
+/// False for completions, which are a part of what awaits them.
+inline bool is_open_task(const wait_room& rt, task_id id) {
+    const completion_now what = state_of_completion(rt.slot_at(id).open, generation_of(id.value));
+    return what == completion_now::another_task && rt.is_open(id);
 }
 
 class needs {

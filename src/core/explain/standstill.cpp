@@ -1,61 +1,80 @@
 #include "core/explain/standstill.hpp"
 
 #include "core/explain/explanation.hpp"
+#include "core/life/completion_word.hpp"
 
 #include <algorithm>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// A thread of the program's rests only within a wait, and no thread does in blocking().
+/// One that was woken and has not run since is awake.
 bool is_asleep(const wait_seat& w) {
-    // Nobody has the seat, or what comes from outside sleeps there; see anything_may_come().
-    if (w.bound_to.load(relaxed) == 0 || w.kind == seat_kind::source) return true;
-    return w.at_rest.load(seq_cst);
+    // What comes from outside sleeps there; see anything_may_come().
+    if (w.kind == seat_kind::source) return true;
+    // Nobody has the seat. A thread of the scheduler's that is being started is awake before it
+    // has.
+    if (!is_own(w) && w.bound_to.load(relaxed) == 0) return true;
+    return (w.at_rest.load(seq_cst) && !w.park.is_notified()) || w.held_up.load(seq_cst);
 }
 
-/// The queues first: what was taken from one by then is seen by the thread that is awake.
-bool nothing_is_ready(const wait_room& rt) {
-    if (rt.work_visible() || rt.background_visible()) return false;
-    const unsigned seats = rt.seat_count();
-    for (unsigned i = 0; i < seats; ++i) {
-        if (rt.direct_work(rt.seat_at(i))) return false;
+/// The thread does something that the scheduler knows nothing of. seq_cst: as runtime::freeze().
+bool is_outside(const wait_seat& w) {
+    return w.blocks.load(relaxed) || (!is_own(w) && !w.inside.load(seq_cst));
+}
+
+bool anything_is_promised(const wait_room& rt, const scheduler_statistics& sum) {
+    if (sum.outside() == 0) return false;
+    const std::uint32_t slots = rt.slot_count();
+    for (std::uint32_t i = 0; i < slots; ++i) {
+        if (is_promised(rt.slot_at(i).open)) return true;
     }
-    return true;
+    return false;
 }
 
-bool all_others_sleep(const wait_room& rt, const wait_seat& looker) {
-    const unsigned seats = rt.seat_count();
-    for (unsigned i = 0; i < seats; ++i) {
-        const wait_seat& w = rt.seat_at(i);
-        if (&w != &looker && !is_asleep(w)) return false;
-    }
-    return true;
-}
-
-/// Completions that an event ends, or `UINT64_MAX` where a wait ends by itself.
-std::uint64_t awaited_events(wait_room& rt, const wait_seat& looker) {
-    std::uint64_t count = 0;
-    const bool limited = rt.lot().look_at_all([&](const wait_record& r) {
-        // A task of another scheduler may await an event of this one.
-        count += r.is_task && static_cast<const task_wait_record&>(r).of == &looker.rt;
-        return r.limited;
-    });
-    return limited ? UINT64_MAX : count;
-}
-
-/// True: of what `sum` counts nothing can go on.
-bool stands(wait_room& rt, const wait_seat& looker, const scheduler_statistics& sum) {
-    if (sum.created == sum.ended()) return false;
-    if (!nothing_is_ready(rt) || !all_others_sleep(rt, looker)) return false;
-    if (rt.anything_may_come()) return false;
-    return sum.outside() == awaited_events(rt, looker);
+/// A wait that ends by itself.
+bool any_wait_is_limited(wait_room& rt) {
+    return rt.lot().look_at_all([](const wait_record& r) { return r.limited; });
 }
 
 }  // namespace
 
-standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
+bool somebody_waits_for_a_task(wait_room& rt) {
+    return rt.lot().look_at_all([&](const wait_record& r) {
+        return !r.is_task && rt.state_of(task_id{r.key}) == task_state::open;
+    });
+}
+
+outlook look_ahead(wait_room& rt, const wait_seat& looker, const holder_list& holders) {
+    const scheduler_statistics sum = rt.totals();
+    if (sum.created == sum.ended() && !somebody_waits_for_a_task(rt)) return outlook::goes_on;
+    bool outside = false;
+    const unsigned seats = rt.seat_count();
+    for (unsigned i = 0; i < seats; ++i) {
+        const wait_seat& w = rt.seat_at(i);
+        if (&w == &looker || is_asleep(w)) continue;
+        if (!is_outside(w)) return outlook::goes_on;
+        outside = true;
+    }
+    if (holders.any_runs_code()) return outlook::goes_on;
+    outside = outside || rt.anything_may_come() || any_wait_is_limited(rt);
+    return outside || anything_is_promised(rt, sum) ? outlook::outside : outlook::nobody;
+}
+
+bool nothing_is_left(wait_room& rt, const wait_seat& looker, const holder_list& holders) {
+    // The first look may see a thread before another one wakes it and goes to sleep. That one has
+    // counted its sleep before.
+    const std::uint64_t parks = rt.totals().parks;
+    for (unsigned n = 0; n < 2; ++n) {
+        if (look_ahead(rt, looker, holders) != outlook::nobody) return false;
+    }
+    return rt.totals().parks == parks;
+}
+
+standstill::seen standstill::look(wait_room& rt, const wait_seat& looker,
+                                  const holder_list& holders) {
     const scheduler_statistics sum = rt.totals();
     const std::uint64_t progress = sum.created + sum.ended() + sum.deferred + sum.settled;
     if (is_reported_) {
@@ -64,9 +83,10 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
         times_ = std::min(times_ * 8, most_times);
         return seen::ended;
     }
-    if (!stands(rt, looker, sum)) {
+    const outlook ahead = look_ahead(rt, looker, holders);
+    if (ahead != outlook::nobody) {
         progress_ = 0;
-        return seen::goes_on;
+        return ahead == outlook::outside ? look_outside(rt, progress) : seen::goes_on;
     }
     const std::int64_t now = active_policy::now();
     // A thread that woke meanwhile and found nothing to count has slept once more.
@@ -80,13 +100,32 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
     return times_ == 1 ? seen::perhaps : seen::goes_on;
 }
 
-bool standstill::describe(wait_room& rt, wait_seat& looker, sentence& to) {
+standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t progress) {
+    const nanoseconds limit = rt.options().deadlock.outside;
+    const std::int64_t now = active_policy::now();
+    if (progress != outside_progress_) {
+        outside_progress_ = progress;
+        outside_since_ = now;
+        outside_is_reported_ = false;
+    }
+    const bool is_old = limit != no_limit && now - outside_since_ >= limit.value;
+    if (!is_old || std::exchange(outside_is_reported_, true)) return seen::goes_on;
+    return seen::outside;
+}
+
+namespace {
+
+std::uint32_t count_open(const wait_room& rt) {
+    const std::uint32_t slots = rt.slot_count();
+    std::uint32_t open = 0;
+    for (std::uint32_t i = 0; i < slots; ++i) open += is_open_task(rt, rt.id_of(i));
+    return open;
+}
+
+/// Names four at most of those that do, or do not, wait for another task. False: there is none.
+bool name_some(wait_room& rt, wait_seat& looker, sentence& to, bool wait_for_another) {
     constexpr unsigned most_named = 4;
     constexpr std::uint32_t most_looked_at = 256;
-    const scheduler_statistics sum = rt.totals();
-    const std::uint64_t open = sum.created - sum.ended();
-    to.add("%s: nothing goes on: every thread sleeps, and %llu task%s open", rt.options().name,
-           static_cast<unsigned long long>(open), open == 1 ? " is" : "s are");
     const std::uint32_t slots = rt.slot_count();
     unsigned named = 0;
     for (std::uint32_t i = 0, at = 0; i < slots && at < most_looked_at; ++i) {
@@ -94,16 +133,31 @@ bool standstill::describe(wait_room& rt, wait_seat& looker, sentence& to) {
         if (!rt.is_open(id)) continue;
         ++at;
         sentence one;
-        if (explanation(rt, &looker, one).write_step(id)) continue;  // another one says why
+        if (explanation(rt, &looker, one).write_step(id) != wait_for_another) continue;
         if (named == most_named) {
             to.add("; …");
             break;
         }
         to.add("%s%s", named++ == 0 ? ": " : "; ", one.text());
     }
-    to.add(named != 0 ? ". Only a thread that takes no part in the scheduler can end that."
-                      : ". Each that was looked at waits for another one.");
     return named != 0;
+}
+
+}  // namespace
+
+bool standstill::describe(wait_room& rt, wait_seat& looker, seen what, sentence& to) {
+    const std::uint32_t open = count_open(rt);
+    const bool outside = what == seen::outside;
+    const double limit = static_cast<double>(rt.options().deadlock.outside.value) * 1e-9;
+    to.add("%s: nothing ", rt.options().name);
+    outside ? to.add("has gone on for %.3g s", limit) : to.add("goes on: every thread sleeps");
+    to.add(", and %u task%s open", open, open == 1 ? " is" : "s are");
+    const bool says_why = name_some(rt, looker, to, false);
+    if (!says_why) name_some(rt, looker, to, true);
+    to.add("%s", outside     ? ". Only somebody outside can end that."
+                 : !says_why ? ". Each of them waits for another one."
+                             : ". Only a thread that takes no part in the scheduler can end that.");
+    return says_why;
 }
 
 }  // namespace detail

@@ -30,13 +30,15 @@ inline constexpr std::uint32_t completion_open = 1U << 31;
 inline constexpr std::uint32_t completion_asked = 1U << 30;
 inline constexpr std::uint32_t completion_deferred = 1U << 29;  // by defer()
 inline constexpr std::uint32_t completion_awaited = 1U << 28;   // a body waits by it
+// A body waits by it for what other tasks and threads of the program do: an event, a channel.
+inline constexpr std::uint32_t completion_inside = completion_deferred | completion_awaited;
 inline constexpr std::uint32_t completion_shielded = 1U << 27;  // no cancellation asks it
 inline constexpr std::uint32_t completion_shares = share_bits;
 static_assert(completion_shares < completion_shielded);
 
 /// By the slot's only user, after everything else of the completion was written.
-/// `as`: completion_deferred or completion_awaited, and completion_shielded. `shares`: the one who
-/// settles has one; the caller may have another.
+/// `as`: completion_deferred, completion_awaited or completion_inside, and completion_shielded.
+/// `shares`: the one who settles has one; the caller may have another.
 template <class Word>
 void arm_completion(Word& open, std::uint32_t generation, std::uint32_t as,
                     std::uint32_t shares = 1) {
@@ -61,6 +63,14 @@ completion_now state_of_completion(const Word& open, std::uint32_t generation) {
     }
     return (index_of(word) & completion_open) != 0 ? completion_now::armed
                                                    : completion_now::settled;
+}
+
+/// True for one that is open, and ends by itself or by somebody outside the program's tasks.
+template <class Word>
+bool is_promised(const Word& open) {
+    const std::uint32_t low = index_of(open.load(acquire));  // pairs with arm_completion()
+    const std::uint32_t what = low & completion_inside;
+    return (low & completion_open) != 0 && what != 0 && what != completion_inside;
 }
 
 /// True: the caller settles it (C1), and owes a drop_completion().

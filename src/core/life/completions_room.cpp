@@ -39,11 +39,12 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
 }
 
 completion_id completions_room::await_outside(life_seat& w, std::uint32_t running,
-                                              completion_options& with, bool due_is_well) {
+                                              completion_options& with, ended_by by) {
     // First: once it is armed there is no way back.
     if (!has_room_for_edge(w)) return {};
-    return make(w, id_of(running), with,
-                due_is_well ? awaited_by::body_that_sleeps : awaited_by::body);
+    constexpr awaited_by as[] = {awaited_by::body, awaited_by::body_that_sleeps,
+                                 awaited_by::body_inside};
+    return make(w, id_of(running), with, as[static_cast<unsigned>(by)]);
 }
 
 completion_id completions_room::make(life_seat& w, task_id running, completion_options& with,

@@ -2,6 +2,7 @@
 // Work that somebody outside ends: armed by a running task, settled once, by the first that tries.
 // See docs/design/completion.md.
 
+#include "braid/core/suspend.hpp"
 #include "core/life/completion_lists.hpp"
 #include "core/life/suspensions_room.hpp"
 
@@ -16,7 +17,7 @@ public:
     completion_id defer(life_seat& w, task_id running, completion_options& with);
     /// By a body that suspends: it goes on when that is complete.
     completion_id await_outside(life_seat& w, std::uint32_t running, completion_options& with,
-                                bool due_is_well);
+                                ended_by by);
     /// False: somebody was first. On a thread that may run code of the program.
     bool settle_completion(life_seat& w, completion_id id, const completion_result& result);
     /// The same; its task counts as cancelled.
@@ -39,9 +40,10 @@ public:
     void end_completion(life_seat& w, std::uint32_t index);
 
 private:
-    enum class awaited_by : std::uint8_t { nobody, body, body_that_sleeps };
+    enum class awaited_by : std::uint8_t { nobody, body, body_that_sleeps, body_inside };
     static std::uint32_t what_it_is(awaited_by by) {
-        return by == awaited_by::nobody ? completion_deferred : completion_awaited;
+        if (by == awaited_by::nobody) return completion_deferred;
+        return by == awaited_by::body_inside ? completion_inside : completion_awaited;
     }
     completion_id make(life_seat& w, task_id running, completion_options& with, awaited_by by);
     completion_id arm(life_seat& w, std::uint32_t index, task_id running,

@@ -247,7 +247,7 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const bool empty = s.has(flag_empty);
     const bool cancelled = s.has(flag_cancel) || !empty;
-    if (!empty && s.invoke != nullptr) s.destroy_stored();
+    if (!empty && s.invoke != nullptr) destroy_stored_of(w, s);
     s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
     if (s.has(flag_detailed)) release_resources(w, index);
     if (cancelled) {
@@ -301,7 +301,7 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
     }
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
-    if ((flags & flag_shared) != 0) s.destroy_stored();  // before completion is visible (I4)
+    if ((flags & flag_shared) != 0) destroy_stored_of(w, s);  // before completion is seen (I4)
     // A builder that gives up after its task has run cancels nothing any more.
     if ((flags & flag_cancel) != 0 && s.runner.load(relaxed) != UINT16_MAX) {
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_cancel), relaxed);

@@ -18,10 +18,18 @@ struct unentered_wait {
     bool entered = false;
 };
 
+/// What a task held is destroyed on this thread before the task is complete; a destructor may wait.
+struct ending_task {
+    std::uint32_t slot;
+    unsigned depth;            // of bodies that lie below on the stack
+    ending_task* const below;  // of the same thread
+};
+
 struct life_seat : ready_seat {
     using ready_seat::ready_seat;
 
     unentered_wait* unentered = nullptr;  // the innermost
+    ending_task* ends = nullptr;          // the innermost
     bool completing = false;
     bool makes_children = false;            // of tasks that are open, and nothing else
     std::uint32_t to_complete = no_index;   // slots whose open work is done, newest first
@@ -29,6 +37,13 @@ struct life_seat : ready_seat {
     std::uint64_t scope_ends = 0;           // how many of them are not counted there yet
     pool_cache completion_extras;
 };
+
+inline void destroy_stored_of(life_seat& w, slot& s) {
+    ending_task here{s.own_index(), w.depth, w.ends};
+    w.ends = &here;
+    s.destroy_stored();
+    w.ends = here.below;
+}
 
 }  // namespace detail
 BRAID_NAMESPACE_END

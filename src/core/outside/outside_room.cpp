@@ -77,7 +77,7 @@ void outside_room::wait_for_batch(std::uint64_t number) {
         const locked lock(outside_mutex_);
         return batches_ == number;
     };
-    while (lot().enter(record, address_key(&batches_), self->index, goes_on)) {
+    while (lot().enter(record, own_key(&batches_), self->index, goes_on)) {
         // acquire: pairs with parking_lot::wake().
         while (!record.done.load(acquire)) serial()->block(self->index, {.waits = true});
         lot().leave(record);

@@ -102,7 +102,7 @@ void outside_room::serve(seats_seat& w, due_batch& b) {
         ++batches_;
     }
     batch_ended_.notify_all();
-    if (serial() != nullptr) notify_all_at(address_key(&batches_));
+    if (serial() != nullptr) notify_all_at(own_key(&batches_));
     leave_batch(w);
 }
 

@@ -24,7 +24,7 @@ public:
         return by_thread_.load(relaxed) == platform::current_thread_number();
     }
     /// What threads that rest sleep under.
-    std::uint64_t key() const { return address_key(&frozen_); }
+    std::uint64_t key() const { return own_key(&frozen_); }
 
     /// True: the calling thread has frozen the scheduler, now or before. False: another one has.
     bool take() {

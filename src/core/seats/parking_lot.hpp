@@ -34,8 +34,9 @@ struct basic_wait_record {
     std::uint64_t key = 0;
     outcome* result = nullptr;
     typename Policy::template atomic<bool> done{false};
-    bool is_task = false;  // no thread waits: it is a task_wait_record
-    bool limited = false;  // the wait may run out of time
+    bool is_task : 1 = false;  // no thread waits: it is a task_wait_record
+    bool named : 1 = false;    // it is a named_wait_record
+    bool limited = false;      // the wait may run out of time
     // The wait does not need what lies on its own stack; before that it may still be refused.
     // relaxed: says that alone, to those who look for deadlocks.
     typename Policy::template atomic<bool> stays{false};
@@ -53,6 +54,13 @@ struct basic_task_wait_record : basic_wait_record<Policy> {
     std::uint64_t completion = 0;
 };
 
+/// A thread waits within a part of the library, for `what` of `name`: "room in the queue" of "io".
+template <class Policy>
+struct basic_named_wait_record : basic_wait_record<Policy> {
+    const char* what = "";
+    const char* name = "";  // lives as long as the record lies in the lot
+};
+
 /// A key that no id can be (its generation would be among the last 2^16), and that is another one
 /// for each `kind` of object at one address: an event may lie where a scope was.
 inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
@@ -60,6 +68,8 @@ inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
 inline std::uint64_t branch_key(const void* branch) { return address_key(branch, 2); }
+/// What the library itself waits for.
+inline std::uint64_t own_key(const void* object) { return address_key(object, 3); }
 /// The object of that kind of which that is the key. Null: it is the key of something else.
 inline const void* object_of_key(std::uint64_t key, std::uint64_t kind) {
     constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 48, kinds = 3;
@@ -196,6 +206,7 @@ private:
 
 using wait_record = basic_wait_record<active_policy>;
 using task_wait_record = basic_task_wait_record<active_policy>;
+using named_wait_record = basic_named_wait_record<active_policy>;
 using parking_lot = basic_parking_lot<active_policy>;
 
 }  // namespace detail

@@ -33,7 +33,7 @@ public:
     /// How far the scheduler's life has come.
     life phase(std::memory_order order = acquire) const { return phase_.load(order); }
     void advance_phase(life to);
-    std::uint64_t phase_key() const { return address_key(&phase_); }
+    std::uint64_t phase_key() const { return own_key(&phase_); }
     freezer& frozen() { return frozen_; }
     const freezer& frozen() const { return frozen_; }
     /// The seat's thread, which rests or is about to.

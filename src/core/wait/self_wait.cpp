@@ -57,9 +57,10 @@ bool needs_stack(const wait_room& rt, const wait_seat& w, const scope_state& all
 
 namespace {
 
-/// The task on this thread's stack that a task needs which `id` waits for, directly or not. Looks
-/// at 64 tasks at most: a help to a program that made a cycle by mistake, not a promise.
-const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_id id) {
+/// The first of `id` and what it waits for, directly or not, for which `test(task)`. Looks at 64
+/// tasks at most: a help to a program that made a cycle by mistake, not a promise.
+template <class Test>
+task_id first_needed(const wait_room& rt, task_id id, Test&& test) {
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
     unsigned count = 1;
@@ -68,17 +69,57 @@ const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_i
         if (std::find(list, list + count, from) == list + count) list[count++] = from;
         return false;
     };
-    unsigned at = 0;
-    for (; at < count && !needs_stack(rt, w, list[at]); ++at) {
+    for (unsigned at = 0; at < count; ++at) {
+        if (test(list[at])) return list[at];
         rt.any_predecessor(list[at], is_full_with);
     }
-    if (at == count) return nullptr;
-    return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, list[at]); });
+    return {};
+}
+
+const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_id id) {
+    const task_id needed =
+        first_needed(rt, id, [&](task_id one) { return needs_stack(rt, w, one); });
+    if (!needed) return nullptr;
+    return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, needed); });
+}
+
+/// A task whose captures are destroyed on this stack, and that is needed.
+const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wait_target& target) {
+    const ending_task* found = nullptr;
+    const auto find = [&](auto&& is_it) {
+        found = w.ends;
+        while (found != nullptr && !is_it(*found)) found = found->below;
+        return found != nullptr;
+    };
+    if (target.task) {
+        first_needed(rt, target.task, [&](task_id one) {
+            return find([&](const ending_task& e) { return rt.descends(e.slot, one); });
+        });
+    } else if (target.all_of != nullptr) {
+        find([&](const ending_task& e) {
+            return scope_of(rt.slot_at(e.slot).environment.load(relaxed)) == target.all_of;
+        });
+    }
+    return found;
+}
+
+bool report_wait_of_destructor(const wait_room& rt, const ending_task& e) {
+    const char* const name = rt.slot_at(e.slot).name;
+    rt.log(log_level::error,
+           "%s: what task '%s' held waits, as it is destroyed, for what needs the end of that task",
+           rt.options().name, name != nullptr ? name : "");
+    return !BRAID_EXPECT(rt.options().assertion, false,
+                         "a destructor of what a task held cannot wait for that task, its parent "
+                         "or its scope");
 }
 
 }  // namespace
 
 bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target) {
+    if (w.ends != nullptr) {
+        const ending_task* const end = needed_end(rt, w, target);
+        if (end != nullptr) return report_wait_of_destructor(rt, *end);
+    }
     const running_task* frame = nullptr;
     if (target.task) {
         frame = needed_frame(rt, w, target.task);
