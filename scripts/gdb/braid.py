@@ -3,6 +3,8 @@
     (gdb) source scripts/gdb/braid.py
     (gdb) braid tasks      every task that is not complete: state, name, parent, what it waits for
     (gdb) braid waits      who sleeps under which wait
+    (gdb) braid why [TASK] what each open task, or that one, does or waits for, from task to task;
+                           TASK is a part of its name, or its number as "#7.1"
     (gdb) braid seats      every thread that takes part, its stack of tasks, its ready tasks
     (gdb) braid outside    what processors have been given and not ended, what files are being read
 
@@ -25,6 +27,8 @@ FLAGS = {
 }
 LEVELS = ["low", "normal", "high"]
 NAMESPACE = "braid::v0::detail::"
+EMPTY = 1 << 2  # flag_empty
+DEFERRED, AWAITED = 1 << 29, 1 << 28  # completion_deferred, completion_awaited; both: inside
 
 
 def number(value):
@@ -120,6 +124,19 @@ class Runtime:
             edge = self.edges[e]
             yield number(edge["from"])
             e = number(edge["next_predecessor"])
+
+    def records(self):
+        """Every wait, of threads and of tasks."""
+        for b in range(64):
+            record = self.value["lot_"]["buckets_"][b]["first"]
+            while int(record) != 0:
+                yield record.dereference()
+                record = record["next"]
+
+    def is_open(self, task):
+        slot = self.slots[task & NO_INDEX]
+        head = number(slot["successors"])
+        return head >> 32 == task >> 32 and (head & LIST_CLOSED) != LIST_CLOSED
 
     def running(self):
         """task id -> (seat, awaited id) of every task on a stack."""
@@ -230,6 +247,46 @@ class Tasks(gdb.Command):
                 print(line)
 
 
+def derived(record, kind):
+    """The record as what it is: a basic_<kind>_wait_record."""
+    name = record.type.unqualified().strip_typedefs().name
+    return record.cast(gdb.lookup_type(name.replace("basic_wait_record", f"basic_{kind}_wait_record")))
+
+
+def object_at(address, kind):
+    return gdb.Value(address).cast(gdb.lookup_type(kind).pointer()).dereference()
+
+
+def awaited_by(runtime, record):
+    """(task id or 0, words) of what a wait is for."""
+    key = int(record["key"])
+    if (key >> 32) < 0xFFFF0000:
+        return key, f"task {runtime.title(key)}"
+    # Keys of addresses are their complement, with the kind in the last bits; see address_key().
+    kind, address = ~key & 3, ~key & 0xFFFFFFFFFFFFFFFC
+    if kind == 1:
+        scope = object_at(address, NAMESPACE + "scope_state")
+        name = text(scope["name"])
+        return 0, f"the scope '{name}'" if name else f"scope {address:#x}"
+    if kind == 2:
+        return 0, "a part of its join that another thread runs"
+    if kind == 3:
+        if bool(record["named"]):
+            named = derived(record, "named")
+            return 0, f"{text(named['what'])} '{text(named['name'])}'"
+        # One bit of the address may be lost in the kind.
+        known = {int(runtime.value["frozen_"]["frozen_"].address) & ~3: "resume()",
+                 int(runtime.value["phase_"].address) & ~3: "the end of all tasks (shut_down)"}
+        return 0, known.get(address, f"object {address:#x}")
+    event = object_at(address, NAMESPACE.removesuffix("detail::") + "event")
+    name = text(event["state_"]["name"])
+    what = f"the event '{name}'" if name else f"an event at {address:#x}"
+    symbol = gdb.execute(f"info symbol {address:#x}", to_string=True)
+    if not symbol.startswith("No symbol"):
+        what += f" ({symbol.split(' in section')[0].strip()})"
+    return 0, what
+
+
 class Waits(gdb.Command):
     """braid waits: which thread waits for what, with the task that is buried under the wait."""
 
@@ -239,42 +296,107 @@ class Waits(gdb.Command):
     def invoke(self, _argument, _from_tty):
         for runtime in runtimes():
             print(f"scheduler '{runtime.name}'")
-            for b in range(64):
-                record = runtime.value["lot_"]["buckets_"][b]["first"]
-                while int(record) != 0:
-                    self.show(runtime, record.dereference())
-                    record = record["next"]
+            for record in runtime.records():
+                self.show(runtime, record)
 
     @staticmethod
     def show(runtime, record):
-        key = int(record["key"])
         name, waiter = "a thread without a seat", 0
         if bool(record["is_task"]):
-            name = record.type.unqualified().strip_typedefs().name
-            own = gdb.lookup_type(name.replace("basic_wait_record", "basic_task_wait_record"))
-            whole = record.cast(own)
+            whole = derived(record, "task")
             name, waiter = "suspended", runtime.parent_of(int(whole["completion"]))
         elif int(record["seat"]) != NO_SEAT:
             w = runtime.seat(int(record["seat"]))
             name = w["name"].string()
             top = number(w["shown"])
             waiter = number(w["frames"][top - 1]["task"]) if 0 < top <= 64 else 0
-        # Keys of addresses are their complement; see address_key() and branch_key().
-        address = ~key & 0xFFFFFFFFFFFFFFFD
-        if (key >> 32) < 0xFFFF0000:
-            what = f"task {runtime.title(key)}"
-        elif address == int(runtime.value["frozen_"]["frozen_"].address):
-            what = "resume()"
-        elif address == int(runtime.value["phase_"].address):
-            what = "the end of all tasks (shut_down)"
-        elif address & 1:
-            what = f"scope {address & ~1:#x}"
-        else:
-            what = f"object {address:#x}"
-            symbol = gdb.execute(f"info symbol {address:#x}", to_string=True)
-            if not symbol.startswith("No symbol"):
-                what += f" ({symbol.split(' in section')[0].strip()})"
+        _, what = awaited_by(runtime, record)
         print(f"  {name}: {runtime.title(waiter)} waits for {what}")
+
+
+class Why(gdb.Command):
+    """braid why [TASK]: what each open task, or those of that name or number, do or wait for, and
+    what that waits for in turn; scheduler::explain() says the same in a process that runs."""
+
+    def __init__(self):
+        super().__init__("braid why", gdb.COMMAND_DATA)
+
+    def invoke(self, argument, _from_tty):
+        for runtime in runtimes():
+            print(f"scheduler '{runtime.name}'")
+            self.waits = list(runtime.records())
+            for index, slot in list(runtime.open_tasks()):
+                task = number(slot["open"]) >> 32 << 32 | index
+                title = runtime.title(task)
+                is_part = number(slot["open"]) & (DEFERRED | AWAITED)
+                if argument.strip() not in title or (is_part and not argument):
+                    continue
+                print(f"  {title} {self.chain(runtime, task)}")
+
+    def chain(self, runtime, task):
+        words, seen = "", []
+        while len(seen) < 8:
+            seen.append(task)
+            does, task = self.step(runtime, task)
+            words += does
+            if not task or not runtime.is_open(task):
+                break
+            if task in seen:
+                return words + ": they wait for each other"
+            words += ", which "
+        return words
+
+    def wait_of(self, seat, depth):
+        for record in self.waits:
+            if not bool(record["is_task"]) and int(record["seat"]) == seat \
+                    and int(record["depth"]) == depth:
+                return record
+        return None
+
+    def step(self, runtime, task):
+        """(words, the task that it waits for or 0)"""
+        slot = runtime.slots[task & NO_INDEX]
+        word = number(slot["open"])
+        if word & SETTLED_OUTSIDE and word & (DEFERRED | AWAITED):
+            return self.of_completion(runtime, task, word), 0
+        for w in runtime.seats():
+            shown = min(number(w["shown"]), 64)
+            for depth in range(shown, 0, -1):
+                if number(w["frames"][depth - 1]["task"]) == task:
+                    return self.of_body(runtime, w, depth, shown)
+        if number(slot["waits_for"]) != 0:
+            before = [p for p in runtime.predecessors(slot) if runtime.is_open(p)]
+            if not before:
+                return "is being built: finish() was not called yet", 0
+            others = f"{len(before) - 1} others and " if len(before) > 1 else ""
+            return f"comes after {others}{runtime.title(before[0])}", before[0]
+        for index, child in runtime.open_tasks():
+            if number(child["parent"]) == task & NO_INDEX:
+                first = number(child["open"]) >> 32 << 32 | index
+                return f"has run, and is complete when its child {runtime.title(first)} is", first
+        if number(slot["runner"]) != NO_SEAT or number(slot["flags"]) & EMPTY:
+            return "has run, and is complete after finish()", 0
+        return "is ready, or waits in line for a resource", 0
+
+    def of_completion(self, runtime, task, word):
+        for record in self.waits:
+            if bool(record["is_task"]) and int(derived(record, "task")["completion"]) == task:
+                return "comes with " + awaited_by(runtime, record)[1]
+        if word & DEFERRED and word & AWAITED:
+            return f"is a channel or the like, at which {runtime.title(runtime.parent_of(task))} waits"
+        return "is a completion that nobody has settled yet"
+
+    def of_body(self, runtime, w, depth, shown):
+        name = w["name"].string()
+        record = self.wait_of(int(w["index"]), depth)
+        if record is not None:
+            task, what = awaited_by(runtime, record)
+            limited = " for a limited time" if bool(record["limited"]) else ""
+            return f"waits{limited} for {what.removeprefix('task ')}", task
+        if depth < shown:
+            above = number(w["frames"][depth]["task"])
+            return f"lies on the stack of {name} below {runtime.title(above)}", above
+        return f"runs on {name}", 0
 
 
 class Seats(gdb.Command):
@@ -390,5 +512,6 @@ class Outside(gdb.Command):
 Braid()
 Tasks()
 Waits()
+Why()
 Seats()
 Outside()

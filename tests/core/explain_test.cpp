@@ -176,6 +176,21 @@ TEST_P(Explain, AllSaysOfEachOpenTaskWhatItDoes) {
         braid::explain_all(s, [](void*, task_id, const char*) { ADD_FAILURE(); }, nullptr), 0U);
 }
 
+TEST_P(Explain, SaysOfAJoinWhichChildItIsCompleteWith) {
+    braid::scheduler s(options());
+    braid::task_builder part = s.begin({.name = "part"}, braid::empty);
+    braid::task_builder join = s.begin({.name = "join"}, braid::empty);
+    const task_id child =
+        s.spawn({.name = "child", .after = {part.id()}, .parent = join.id()}, [] {});
+    const task_id whole = join.finish();
+    EXPECT_EQ(explain(s, whole),
+              "'join' has run, and is complete when its children are: 'child', which begins only "
+              "after 'part', which is being built: finish() was not called yet.");
+    part.finish();
+    s.wait(whole);
+    EXPECT_TRUE(s.done(child));
+}
+
 TEST_P(Explain, SaysOfATaskThatHasRunThatItsBuilderHasNotFinished) {
     braid::scheduler s(options());
     braid::task_builder half = s.begin({.name = "half"}, [] {});

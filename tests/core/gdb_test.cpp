@@ -39,7 +39,7 @@ protected:
             const auto script =
                 std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
                 "scripts" / "gdb" / "braid.py";
-            for (const char* what : {"tasks", "waits", "seats", "outside"}) {
+            for (const char* what : {"tasks", "waits", "why", "seats", "outside"}) {
                 text_[what] =
                     output_of("gdb -nx -batch -iex 'set debuginfod enabled off' -x " +
                               script.string() + " -ex 'braid " + what + "' " + scene + " " + core);
@@ -87,6 +87,15 @@ TEST_F(Gdb, ShowsTasksWaitsAndSeatsOfACoreFile) {
 
     expect_part(line("waits", "worker 1:"), "'present'");
     expect_part(line("waits", "worker 1:"), "waits for task 'frame'");
+
+    // The tasks that explain() would name, in its order.
+    expect_part(line("why", "'present'"), "waits for 'frame'");
+    expect_part(line("why", "'present'"), ", which has run, and is complete when its child 'skin'");
+    expect_part(line("why", "'present'"), ", which comes after 'animate'");
+    expect_part(line("why", "'present'"), ", which comes after 'stream level'");
+    expect_part(line("why", "'present'"), ", which runs on worker 0");
+    expect_part(line("why", "'load'"), "has run, and is complete when its child 'disk'");
+    expect_part(line("why", "'load'"), ", which is a completion that nobody has settled yet");
 
     expect_part(line("seats", "seat 0"), "main");
     expect_part(text_["seats"], "worker 0");

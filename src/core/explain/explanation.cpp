@@ -55,7 +55,12 @@ task_id explanation::say_what_it_does(task_id id) {
     }
     if (const place at = find_on_stacks(id); at.depth != 0) return say_of_body(at);
     if (s.waits_for.load(acquire) != 0) return say_of_dependencies(id);
-    if (s.runner.load(relaxed) != UINT16_MAX) return say_of_children(id);
+    // A join has no body, and what has a kind of its own, as a graph's run, none that is shown.
+    const bool has_run = s.runner.load(relaxed) != UINT16_MAX || s.has(flag_empty);
+    unsigned others = 0;
+    const bool asks = has_run || s.has(flag_own_kind);
+    const task_id child = asks ? first_child(id, others) : task_id{};
+    if (child || has_run) return say_of_children(id, child, others);
     if (task_id holder; held && is_in_line(id, holder)) return holder;
     if (!held && s.has(flag_detailed)) {
         to_.add("is ready, or waits in line for a resource");
@@ -194,15 +199,19 @@ task_id explanation::say_of_dependencies(task_id id) {
     return first;
 }
 
-task_id explanation::say_of_children(task_id id) {
+/// An open one, and how many more there are.
+task_id explanation::first_child(task_id id, unsigned& others) const {
     const std::uint32_t count = rt_.slot_count();
     task_id first;
-    unsigned others = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         const task_id child = rt_.id_of(i);
         if (!rt_.is_below(rt_.slot_at(i), id) || !rt_.is_open(child)) continue;
         first ? static_cast<void>(++others) : static_cast<void>(first = child);
     }
+    return first;
+}
+
+task_id explanation::say_of_children(task_id id, task_id first, unsigned others) {
     if (!first) {
         to_.add(rt_.slot_at(id).has(flag_built)
                     ? "has run, and is complete after finish(), which was not called yet"

@@ -38,7 +38,8 @@ private:
     void say_one_of(const task_environment& scope);
     void say_of_completion(task_id id, bool is_held);
     task_id say_of_dependencies(task_id id);
-    task_id say_of_children(task_id id);
+    task_id first_child(task_id id, unsigned& others) const;
+    task_id say_of_children(task_id id, task_id first, unsigned others);
     bool is_in_line(task_id id, task_id& holder);
     task_id say_holder(const resource& r);
     task_id say_of_ready(const slot& s);
