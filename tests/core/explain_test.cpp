@@ -1,4 +1,5 @@
 // What explain() says of a task in each state that it can be in.
+#include "scale.hpp"
 #include "scheduler_test.hpp"
 
 #include "core/control/runtime.hpp"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -201,6 +203,54 @@ TEST_P(Explain, SaysOfATaskThatHasRunThatItsBuilderHasNotFinished) {
     });
     half.finish();
     runs.join();
+}
+
+/// Waits, children, resources, builders, events, completions and work for one thread come and go
+/// meanwhile, for the thread sanitizer.
+TEST_P(Explain, MayBeCalledByFourThreadsWhileTasksComeAndGo) {
+    braid::scheduler s(options());
+    braid::resource file(s, "file");
+    std::atomic<std::uint64_t> ids[8]{};
+    std::atomic<bool> over{false};
+    std::atomic<int> said{0};
+    std::vector<std::thread> asks;
+    for (int i = 0; i < 4; ++i) {
+        asks.emplace_back([&] {
+            while (!over) {
+                for (const auto& id : ids) said += s.explain({id}).text[0] != '\0';
+                braid::explain_all(s, [](void*, task_id, const char*) {}, nullptr);
+            }
+        });
+    }
+    const int rounds = GetParam() > 8 ? 5 : static_cast<int>(braid_test::scaled(200));
+    for (int round = 0; round < rounds || said == 0; ++round) {
+        braid::event goes_on(s, "goes on", braid::reset::manual);
+        braid::task_builder join = s.begin({.name = "join"}, braid::empty);
+        std::atomic<std::uint64_t> open{0};
+        const task_id waits = s.spawn({.name = "waits", .parent = join.id(), .uses = {&file}},
+                                      [&] { s.do_work_while_waiting_for(goes_on); });
+        const task_id line = s.spawn({.name = "in line", .uses = {&file}}, [] {});
+        const task_id here =
+            s.spawn({.name = "here", .after = {line}, .on = s.this_thread()}, [] {});
+        const task_id defers = s.spawn({.name = "defers"}, [&](braid::task_context& context) {
+            open = context.defer({.name = "reply"}).value;
+        });
+        const task_id all[] = {join.id(), waits, line, here, defers};
+        for (std::size_t i = 0; i < std::size(all); ++i) ids[i] = all[i].value;
+        const task_id whole = join.finish();
+        const task_id sets = s.spawn({.name = "sets"}, [&] { goes_on.set(); });
+        s.wait(sets);
+        for (const task_id id : {whole, here}) s.wait(id);
+        until([&] {
+            s.wait_for(defers, braid::nanoseconds(0));
+            return open != 0;
+        });
+        EXPECT_TRUE(s.complete({open}));
+        s.wait(defers);
+    }
+    over = true;
+    for (std::thread& t : asks) t.join();
+    EXPECT_GT(said, 0);
 }
 
 TEST_P(Explain, HoldsNoCompletionThatIsMadeAndNotYetArmed) {

@@ -49,8 +49,13 @@ task_id explanation::say_what_it_does(task_id id) {
         return {};
     }
     const slot& s = rt_.slot_at(id);
-    if (state_of_completion(s.open, generation_of(id.value)) == completion_now::armed) {
+    const completion_now what = state_of_completion(s.open, generation_of(id.value));
+    if (what == completion_now::armed) {
         say_of_completion(id, static_cast<bool>(held));
+        return {};
+    }
+    if (what != completion_now::another_task) {
+        to_.add("has just begun to wait, or is about to go on");
         return {};
     }
     if (const place at = find_on_stacks(id); at.depth != 0) return say_of_body(at);

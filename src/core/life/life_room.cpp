@@ -110,13 +110,12 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     }
     const auto flags = static_cast<std::uint16_t>(flags_of(o) | flag_of(kind));
     const task_environment* const environment = environment_for(w, o);
-    slot* const made = new_task(w, {o.name, flags, level_of(o), environment});
+    slot* const made = new_task(w, {o.name, flags, level_of(o), environment}, true, 1);
     if (made == nullptr) return {};
     slot& s = *made;
     const std::uint32_t index = s.own_index();
     s.module = o.module;
     s.invoke = nullptr;  // there is no callable before publish(); see runtime::search_task()
-    s.waits_for.store(1, relaxed);  // the builder's, until publish()
     // relaxed: nobody knows the task yet.
     if (kind == draft_kind::built) s.open.fetch_add(1, relaxed);
     // What may fail comes first, the parent's count last: it is not given back.
@@ -247,7 +246,7 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const bool empty = s.has(flag_empty);
     const bool cancelled = s.has(flag_cancel) || !empty;
-    if (!empty && s.invoke != nullptr) destroy_stored_of(w, s);
+    if (!empty && s.invoke != nullptr) destroy_stored_of(w, s, index);
     s.flags.fetch_and(static_cast<std::uint16_t>(~flag_shared), relaxed);
     if (s.has(flag_detailed)) release_resources(w, index);
     if (cancelled) {
@@ -301,7 +300,8 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
     }
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
-    if ((flags & flag_shared) != 0) destroy_stored_of(w, s);  // before completion is seen (I4)
+    if ((flags & flag_shared) != 0)
+        destroy_stored_of(w, s, index);  // before completion is seen (I4)
     // A builder that gives up after its task has run cancels nothing any more.
     if ((flags & flag_cancel) != 0 && s.runner.load(relaxed) != UINT16_MAX) {
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_cancel), relaxed);

@@ -105,7 +105,8 @@ protected:
         std::uint8_t level;
         const task_environment* environment;
     };
-    slot* new_task(life_seat& w, const first_words& with, bool may_block = true) noexcept;
+    slot* new_task(life_seat& w, const first_words& with, bool may_block = true,
+                   std::uint32_t waits_for = 0) noexcept;
 
 private:
     bool add_to_parent(slot& s, task_id parent);
@@ -143,9 +144,12 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
 // ---- inline: a plain task begins and ends without the branches that others need ----------------
 // It has no options but a name and a scope. What it may skip at its end, it never was.
 
-/// Null: no memory (or, if it must not block, no slot at hand).
+/// Null: no memory (or, if it must not block, no slot at hand). `waits_for`: from the moment on
+/// when the slot counts as open. With 0 it must have neither a detail block nor edges: who finds it
+/// by its slot takes it for ready.
 [[gnu::always_inline]] inline slot* life_room::new_task(life_seat& w, const first_words& with,
-                                                        bool may_block) noexcept {
+                                                        bool may_block,
+                                                        std::uint32_t waits_for) noexcept {
     const std::uint32_t index = take_slot(w, may_block);
     if (index == no_index) return nullptr;
     slot& s = slot_at(index);
@@ -155,6 +159,7 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
     s.level.store(with.level, relaxed);
     s.set_own_index(index);
     s.environment.store(with.environment, relaxed);
+    if (waits_for != 0) s.waits_for.store(waits_for, relaxed);
     open_words(s.open, s.successors, s.generation() + 1, 1);
     return &s;
 }

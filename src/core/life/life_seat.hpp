@@ -38,8 +38,8 @@ struct life_seat : ready_seat {
     pool_cache completion_extras;
 };
 
-inline void destroy_stored_of(life_seat& w, slot& s) {
-    ending_task here{s.own_index(), w.depth, w.ends};
+inline void destroy_stored_of(life_seat& w, slot& s, std::uint32_t index) {
+    ending_task here{index, w.depth, w.ends};
     w.ends = &here;
     s.destroy_stored();
     w.ends = here.below;

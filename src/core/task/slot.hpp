@@ -117,7 +117,7 @@ struct alignas(64) slot {
     /// Between open and publish, where the builder's count is 1: with 0 observers have heard that
     /// the task is ready.
     bool ready_is_reported() const { return waits_for.load(relaxed) == 0; }
-    void set_ready_reported() { waits_for.store(0, relaxed); }
+    void set_ready_reported() { waits_for.store(0, release); }  // as publish()
     /// After the last child: the link of what its thread completes. A graph's node may lie in a
     /// list by `next` meanwhile, as the ticket of another one (graph/ready_ranks.hpp).
     std::uint32_t next_to_complete() const { return births.load(relaxed); }
