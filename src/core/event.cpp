@@ -1,9 +1,6 @@
 #include "braid/core/event.hpp"
 
-#include "braid/core/error.hpp"
-#include "braid/core/scheduler.hpp"
 #include "braid/core/suspend.hpp"
-#include "core/control/seat_lease.hpp"
 #include "core/control/settling.hpp"
 #include "core/task/event_word.hpp"
 
@@ -48,52 +45,6 @@ void event::clear() {
 bool event::is_set() const {
     state_.rt.point();
     return (state_.word.load(acquire) & detail::event_set) != 0;  // pairs with set_event()
-}
-
-// ---- threads that wait -------------------------------------------------------------------------
-
-namespace {
-
-/// A wait for an event of another scheduler would never hear of it.
-bool is_own(const detail::runtime& rt, event& e) {
-    return BRAID_EXPECT(rt.options().assertion, &e.internals().rt == &rt,
-                        "the event is another scheduler's: wait for it there");
-}
-
-/// A wait without a limit that has come to nothing was given up by a shutdown that discards.
-/// Throws, but within a destructor of what a task held.
-bool end_of_wait(const detail::runtime& rt, bool over) {
-    if (over) return true;
-    const detail::whole_seat* const w = rt.bound();
-    const bool destroys = w == nullptr || (w->ends != nullptr && w->ends->depth == w->depth);
-#if BRAID_HAS_EXCEPTIONS
-    if (!destroys) throw task_cancelled{};
-#else
-    static_cast<void>(destroys);
-#endif
-    rt.log(log_level::error,
-           "%s: a wait for an event was given up, since the scheduler discards and nobody is left "
-           "to set it",
-           rt.options().name);
-    return false;
-}
-
-}  // namespace
-
-bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
-    if (!is_own(*rt_, e)) return false;
-    detail::runtime& rt = *rt_;  // a task that runs meanwhile may destroy *this
-    const detail::long_call call(rt);
-    const bool over = rt.wait_here({.signal = &e}, timeout, help::any, nullptr);
-    return timeout == no_limit ? end_of_wait(rt, over) : over;
-}
-
-bool scheduler::work_until(event& stop) {
-    if (!is_own(*rt_, stop)) return false;
-    detail::runtime& rt = *rt_;
-    const detail::long_call call(rt);
-    return end_of_wait(
-        rt, rt.wait_here({.signal = &stop, .run_everything = true}, no_limit, help::any, nullptr));
 }
 
 // ---- tasks that wait ---------------------------------------------------------------------------

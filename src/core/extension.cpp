@@ -72,12 +72,10 @@ held_up::held_up(runtime& rt, const void* at, const char* what, const char* name
     record_.name = name;
     record_.depth = static_cast<std::uint16_t>(std::min<unsigned>(seat_->depth, UINT16_MAX));
     rt.lot().enter(record_, own_key(at), seat_->index, [] { return true; });
-    seat_->held_up.store(true, seq_cst);  // pairs with standstill's look
 }
 
 held_up::~held_up() {
     if (seat_ == nullptr) return;
-    seat_->held_up.store(false, seq_cst);
     rt_.lot().leave(record_);
 }
 

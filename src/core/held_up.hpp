@@ -12,7 +12,7 @@ struct whole_seat;
 namespace detail::core {
 
 /// A thread that has a seat sleeps in a module's own wait as long as this lives: reports say that
-/// it waits for `what` of `name`, and a standstill counts it as asleep. Without a chooser.
+/// it waits for `what` of `name`. Without a chooser.
 class held_up {
 public:
     held_up(runtime& rt, const void* at, const char* what, const char* name);

@@ -80,6 +80,28 @@ bool scheduler::done(task_id id) const {
     return rt_->state_of(id) == task_state::done;
 }
 
+namespace {
+
+/// A wait for an event of another scheduler would never hear of it.
+bool is_own(const detail::runtime& rt, event& e) {
+    return BRAID_EXPECT(rt.options().assertion, &e.internals().rt == &rt,
+                        "the event is another scheduler's: wait for it there");
+}
+
+}  // namespace
+
+bool scheduler::do_work_while_waiting_for(event& e, nanoseconds timeout) {
+    if (!is_own(*rt_, e)) return false;
+    const long_call call(*rt_);
+    return rt_->wait_here({.signal = &e}, timeout, help::any, nullptr);
+}
+
+bool scheduler::work_until(event& stop) {
+    if (!is_own(*rt_, stop)) return false;
+    const long_call call(*rt_);
+    return rt_->wait_here({.signal = &stop, .run_everything = true}, no_limit, help::any, nullptr);
+}
+
 bool scheduler::begin_blocking(detail::runtime& rt) {
     whole_seat* w = rt.bound();
     if (w == nullptr || w->permit_released || w->kind == seat_kind::background) return false;

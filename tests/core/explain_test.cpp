@@ -5,6 +5,7 @@
 #include "core/control/runtime.hpp"
 
 #include <braid/core/completion.hpp>
+#include <braid/queue/queue.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -202,6 +203,38 @@ TEST_P(Explain, SaysOfATaskThatHasRunThatItsBuilderHasNotFinished) {
                "'half' has run, and is complete after finish(), which was not called yet.";
     });
     half.finish();
+    runs.join();
+}
+
+TEST_P(Explain, NamesTheQueueThatHasNoRoom) {
+    braid::scheduler s(options());
+    door leaves;
+    braid::queue io(s, {.name = "io", .capacity = 2, .full = braid::when_full::block});
+    io.push([&] { leaves.pass(); });
+    const task_id pusher = s.spawn({.name = "pusher"}, [&] {
+        for (int i = 0; i < 5; ++i) io.push([] {});
+    });
+    std::thread runs([&] { s.wait(pusher); });
+    until([&] { return explain(s, pusher) == "'pusher' waits for room in the queue 'io'."; });
+    leaves.open();
+    runs.join();
+}
+
+TEST_P(Explain, NamesTheQueueWhoseEndATaskWaitsFor) {
+    braid::scheduler s(options());
+    door entered, leaves;
+    braid::queue io(s, {.name = "io"});
+    io.push([&] {
+        entered.open();
+        leaves.pass();
+    });
+    entered.pass();  // or drain() runs it itself
+    const task_id drains = s.spawn({.name = "drains"}, [&] { io.drain(); });
+    std::thread runs([&] { s.wait(drains); });
+    until([&] {
+        return explain(s, drains) == "'drains' waits for the end of all work of the queue 'io'.";
+    });
+    leaves.open();
     runs.join();
 }
 

@@ -1,12 +1,10 @@
 // C21: the end, from any thread, with work in flight.
 #include "scale.hpp"
 #include "scheduler_test.hpp"
-#include "seeded_chooser.hpp"
 
 #include "core/control/runtime.hpp"
 
 #include <memory>
-#include <utility>
 
 namespace {
 
@@ -102,107 +100,29 @@ TEST_P(Shutdown, DiscardInTheMiddleOfWorkLosesCountOfNothing) {
     }
 }
 
-TEST_P(Shutdown, DiscardEndsTheWaitOfATaskForAnEventThatNobodyIsLeftToSet) {
-    braid::scheduler s(options());
-    braid::event loaded(s, "loaded");
-    std::atomic<bool> entered{false}, cancelled{false};
-    const braid::task_id id = s.spawn({.name = "waits"}, [&] {
-        entered = true;
-        try {
-            s.do_work_while_waiting_for(loaded);
-        } catch (const braid::task_cancelled&) {
-            cancelled = true;
-            throw;
-        }
-    });
-    std::thread runs([&] {
-        try {
-            s.wait(id);
-        } catch (const braid::task_cancelled&) {  // where it began to wait before that
-        }
-    });
-    braid_test::until([&] { return entered.load(); });
-    s.shut_down(braid::shutdown::discard);
-    EXPECT_TRUE(cancelled);
-    expect_all_ended(s);
-    runs.join();
-}
-
-TEST_P(Shutdown, DiscardEndsNoWaitForAnEventWhileATaskRunsThatSetsIt) {
-    braid::scheduler s(options());
-    braid::event loaded(s, "loaded");
-    door begun, goes_on;
-    std::atomic<bool> entered{false}, was_set{false};
-    const braid::task_id sets = s.spawn([&] {
-        begun.open();
-        goes_on.pass();
-        loaded.set();
-    });
-    const braid::task_id waits = s.spawn([&] {
-        entered = true;
-        was_set = s.do_work_while_waiting_for(loaded);
-    });
-    std::thread first([&] { s.wait(sets); }), second([&] { s.wait(waits); });
-    begun.pass();
-    braid_test::until([&] { return entered.load(); });
-    std::thread ends([&] { s.shut_down(braid::shutdown::discard); });
-    braid_test::until([&] { return !s.spawn([] {}); });
-    for (int i = 0; i < 50; ++i) std::this_thread::yield();
-    goes_on.open();
-    ends.join();
-    first.join();
-    second.join();
-    EXPECT_TRUE(was_set);
-}
-
-TEST_P(Shutdown, DiscardEndsAWaitForAnEventInADestructorOfWhatATaskHeld) {
-    struct waits_at_the_end {
-        braid::scheduler& s;
-        braid::event* until;
-        waits_at_the_end(braid::scheduler& in, braid::event* e) : s(in), until(e) {}
-        waits_at_the_end(waits_at_the_end&& from) noexcept
-            : s(from.s), until(std::exchange(from.until, nullptr)) {}
-        ~waits_at_the_end() {
-            if (until != nullptr) {
-                EXPECT_FALSE(s.do_work_while_waiting_for(*until));
-            }
-        }
-    };
+TEST_P(Shutdown, DiscardThatWaitsForATaskNamesTheEventThatNobodyIsLeftToSet) {
     braid::scheduler_options o = options();
-    o.deadlock.after = braid::milliseconds(1);  // the thread that shuts down may be in the wait
+    o.deadlock.after = braid::milliseconds(1);
     braid::scheduler s(o);
     braid::event loaded(s, "loaded");
-    auto gate = s.begin({}, braid::empty);
-    s.spawn({.after = {gate.id()}}, [held = waits_at_the_end(s, &loaded)] {});
-    std::thread finishes([&] {
-        braid_test::until([&] { return !s.spawn([] {}); });
-        gate.finish();
+    std::atomic<bool> entered{false};
+    const braid::task_id id = s.spawn({.name = "waits"}, [&] {
+        entered = true;
+        s.do_work_while_waiting_for(loaded);
+    });
+    std::thread runs([&] { s.wait(id); });
+    braid_test::until([&] { return entered.load(); });
+    std::thread outside([&] {
+        braid_test::until([&] {
+            return notes_.count(&braid_test::recorder::log,
+                                "'waits' waits for the event 'loaded'") != 0;
+        });
+        loaded.set();
     });
     s.shut_down(braid::shutdown::discard);
-    finishes.join();
-    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "a wait for an event was given up"), 1U);
-}
-
-TEST_P(Shutdown, DiscardEndsSuchAWaitUnderAChooserToo) {
-    for (unsigned seed = 1; seed <= 20; ++seed) {
-        braid_test::seeded_chooser chooser(seed);
-        braid::scheduler_options o = options();
-        o.chooser = &chooser;
-        braid::scheduler s(o);
-        braid::event loaded(s, "loaded"), begun(s, "begun");
-        bool cancelled = false;
-        s.spawn([&] {
-            begun.set();
-            try {
-                s.do_work_while_waiting_for(loaded);
-            } catch (const braid::task_cancelled&) {
-                cancelled = true;
-            }
-        });
-        s.do_work_while_waiting_for(begun);
-        s.shut_down(braid::shutdown::discard);
-        EXPECT_TRUE(cancelled) << "seed " << seed;
-    }
+    outside.join();
+    runs.join();
+    expect_all_ended(s);
 }
 
 TEST_P(Shutdown, APushAfterwardsIsRefusedWithAnError) {

@@ -139,26 +139,6 @@ TEST_P(Standstill, ThatSomebodyOutsideCanEndIsReportedOnceAtItsAge) {
     waits.join();
 }
 
-TEST_P(Standstill, OverATaskThatAFullQueueHoldsUpNamesTheQueue) {
-    braid::scheduler s(options());
-    braid::event goes_on(s, "goes on");
-    braid::queue io(s, {.name = "io", .capacity = 2, .full = braid::when_full::block});
-    io.push([&] { s.do_work_while_waiting_for(goes_on); });
-    const task_id pusher = s.spawn({.name = "pusher"}, [&] {
-        for (int i = 0; i < 5; ++i) io.push([] {});
-    });
-    std::thread runs([&] { s.wait(pusher); });
-    const std::string room = "'pusher' waits for room in the queue 'io'";
-    until([&] { return s.explain(pusher).text == room + "."; });
-    look_until(s, [&] { return warnings() != 0; });
-    EXPECT_TRUE(
-        was_said("scene: nothing goes on: every thread sleeps, and 1 task is open: " + room +
-                 ". Only a thread that takes no part in the scheduler can end that."));
-    goes_on.set();
-    runs.join();
-    io.drain();
-}
-
 // ---- none ---------------------------------------------------------------------------------------
 
 TEST_P(Standstill, IsNoneWhileATaskRuns) {
@@ -176,7 +156,7 @@ TEST_P(Standstill, IsNoneWhileATaskRuns) {
     EXPECT_EQ(warnings(), 0U);
 }
 
-TEST_P(Standstill, IsNoneWhileTheThreadOfAQueueRuns) {
+TEST_P(Standstill, IsNoneWhileAQueueThatIsFullHoldsATaskUp) {
     braid::scheduler s(options());
     door entered, leaves;
     braid::queue io(s, {.name = "io", .capacity = 2, .full = braid::when_full::block});

@@ -117,14 +117,10 @@ public:
     /// True for a task that is complete, however it ended.
     BRAID_API bool done(task_id id) const;
 
-    /// Works until the event is set (and takes it). False: the time is up. In a task, when a
-    /// shutdown that discards finds that nothing else can go on, a wait without a limit throws
-    /// task_cancelled: who was to set the event may have been discarded. Within a destructor of
-    /// what a task held, and without exceptions, it returns false then, which is logged.
+    /// Works until the event is set (and takes it). False: the time is up.
     BRAID_API bool do_work_while_waiting_for(event& e, nanoseconds timeout = no_limit);
     /// Runs tasks on this thread, as a worker would, until `stop` is set. False, at once and
-    /// reported: the event is another scheduler's. In a task it ends as
-    /// do_work_while_waiting_for() does in a shutdown that discards.
+    /// reported: the event is another scheduler's.
     BRAID_API bool work_until(event& stop);
     /// Runs `f` while another thread stands in for this one. For calls that block.
     template <class F>

@@ -8,10 +8,10 @@
 //   control/  this one
 
 #include "braid/core/scheduler.hpp"
+#include "core/control/holder_list.hpp"
 #include "core/control/spare_seat.hpp"
 #include "core/control/whole_seat.hpp"
 #include "core/explain/deadlock_watch.hpp"
-#include "core/seats/holder_list.hpp"
 #include "core/wait/wait_room.hpp"
 
 #include <cstdint>
@@ -49,7 +49,7 @@ public:
     holder_list& holders() { return holders_; }
 
     // ---- explain/
-    looked look_for_deadlocks(whole_seat& w) { return deadlocks_.look(*this, w, holders_); }
+    looked look_for_deadlocks(whole_seat& w) { return deadlocks_.look(*this, w); }
 
     /// A thread that is none of the scheduler's settles: the scheduler's memory stays until it has
     /// left.

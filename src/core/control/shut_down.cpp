@@ -106,7 +106,6 @@ void runtime::shut_down(shutdown how) {
 
 void runtime::run_until_at_rest(whole_seat& w) {
     patience outside(*this);
-    bool others_are_stuck = false;  // with a chooser
     const std::uint64_t key = phase_key();
     helper_floats floats;
     // Most often the others are about to find out that there is nothing left.
@@ -121,10 +120,6 @@ void runtime::run_until_at_rest(whole_seat& w) {
         }
         flush_scope_ends(w);
         outside.look(w);
-        if (phase() == life::discarding &&
-            (others_are_stuck || nothing_is_left(*this, w, holders_))) {
-            give_event_waits_up();
-        }
         if (active_policy::now() < spin_until) {
             for (unsigned n = 0; n < 16; ++n) active_policy::relax();
             continue;
@@ -134,7 +129,7 @@ void runtime::run_until_at_rest(whole_seat& w) {
         // Threads that go to sleep notify; a task that ends on a thread outside does not, hence
         // the time-out.
         if (serial()) {
-            others_are_stuck = !serial()->block(w.index, {.looks = true, .waits = true});
+            serial()->block(w.index, {.looks = true, .waits = true});
         } else {
             w.park.park(active_policy::now() + 200'000);
         }

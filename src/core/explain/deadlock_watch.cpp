@@ -54,7 +54,7 @@ const char* cure(const bool (&has)[needs_of_a_task]) {
 
 }  // namespace
 
-looked deadlock_watch::look(wait_room& rt, wait_seat& w, const holder_list& holders) {
+looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
     // Nothing is read of a scheduler that rests, as for a reload, or that ends.
     if (rt.frozen().on() || rt.phase() == life::closed) return looked::in_part;
     bool has_reported = false;
@@ -63,7 +63,7 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w, const holder_list& hold
         const looked what = search(rt, found, begins);
         if (found.tasks == 0) {
             if (has_reported) return looked::woke;
-            return what == looked::in_part ? what : look_for_standstill(rt, w, holders, what);
+            return what == looked::in_part ? what : look_for_standstill(rt, w, what);
         }
         has_reported = true;
         sentence message;
@@ -72,19 +72,13 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w, const holder_list& hold
     }
 }
 
-looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, const holder_list& holders,
-                                           looked else_what) {
+looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked else_what) {
     if (rt.serial() != nullptr) return else_what;  // the gate knows it
-    // The thread that shuts down may itself be in such a wait.
-    if (rt.phase() == life::discarding && nothing_is_left(rt, w, holders)) {
-        rt.give_event_waits_up();
-        return looked::in_part;
-    }
     standstill::seen seen;
     bool knows_circles = false;
     {
         const locked lock(mutex_);
-        seen = standstill_.look(rt, w, holders);
+        seen = standstill_.look(rt, w);
         knows_circles = count_ != 0;
     }
     switch (seen) {

@@ -13,7 +13,7 @@ namespace detail {
 class deadlock_watch {
 public:
     /// By a thread that has that seat and may reach this at any moment between two bodies.
-    looked look(wait_room& rt, wait_seat& w, const holder_list& holders);
+    looked look(wait_room& rt, wait_seat& w);
 
 private:
     /// What of a circle is said, copied: names are read without the lock, since a task that is held
@@ -29,8 +29,7 @@ private:
     };
 
     looked search(wait_room& rt, circle& found, bool begins);
-    looked look_for_standstill(wait_room& rt, wait_seat& w, const holder_list& holders,
-                               looked else_what);
+    looked look_for_standstill(wait_room& rt, wait_seat& w, looked else_what);
     bool is_news() BRAID_REQUIRES(mutex_);
     void copy(circle& to) const BRAID_REQUIRES(mutex_);
     const need_node& best_named(unsigned member) const BRAID_REQUIRES(mutex_);

@@ -17,7 +17,7 @@ bool is_asleep(const wait_seat& w) {
     // Nobody has the seat. A thread of the scheduler's that is being started is awake before it
     // has.
     if (!is_own(w) && w.bound_to.load(relaxed) == 0) return true;
-    return (w.at_rest.load(seq_cst) && !w.park.is_notified()) || w.held_up.load(seq_cst);
+    return w.at_rest.load(seq_cst) && !w.park.is_notified();
 }
 
 /// The thread does something that the scheduler knows nothing of. seq_cst: as runtime::freeze().
@@ -47,9 +47,10 @@ bool somebody_waits_for_a_task(wait_room& rt) {
     });
 }
 
-outlook look_ahead(wait_room& rt, const wait_seat& looker, const holder_list& holders) {
+outlook look_ahead(wait_room& rt, const wait_seat& looker) {
     const scheduler_statistics sum = rt.totals();
     if (sum.created == sum.ended() && !somebody_waits_for_a_task(rt)) return outlook::goes_on;
+    if (looker.park.is_notified()) return outlook::goes_on;
     bool outside = false;
     const unsigned seats = rt.seat_count();
     for (unsigned i = 0; i < seats; ++i) {
@@ -58,23 +59,11 @@ outlook look_ahead(wait_room& rt, const wait_seat& looker, const holder_list& ho
         if (!is_outside(w)) return outlook::goes_on;
         outside = true;
     }
-    if (holders.any_runs_code()) return outlook::goes_on;
     outside = outside || rt.anything_may_come() || any_wait_is_limited(rt);
     return outside || anything_is_promised(rt, sum) ? outlook::outside : outlook::nobody;
 }
 
-bool nothing_is_left(wait_room& rt, const wait_seat& looker, const holder_list& holders) {
-    // The first look may see a thread before another one wakes it and goes to sleep. That one has
-    // counted its sleep before.
-    const std::uint64_t parks = rt.totals().parks;
-    for (unsigned n = 0; n < 2; ++n) {
-        if (look_ahead(rt, looker, holders) != outlook::nobody) return false;
-    }
-    return rt.totals().parks == parks;
-}
-
-standstill::seen standstill::look(wait_room& rt, const wait_seat& looker,
-                                  const holder_list& holders) {
+standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
     const scheduler_statistics sum = rt.totals();
     const std::uint64_t progress = sum.created + sum.ended() + sum.deferred + sum.settled;
     if (is_reported_) {
@@ -83,10 +72,15 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker,
         times_ = std::min(times_ * 8, most_times);
         return seen::ended;
     }
-    const outlook ahead = look_ahead(rt, looker, holders);
-    if (ahead != outlook::nobody) {
+    const outlook ahead = look_ahead(rt, looker);
+    if (ahead == outlook::outside) {
         progress_ = 0;
-        return ahead == outlook::outside ? look_outside(rt, progress) : seen::goes_on;
+        return look_outside(rt, progress, sum.parks);
+    }
+    outside_progress_ = 0;
+    if (ahead == outlook::goes_on) {
+        progress_ = 0;
+        return seen::goes_on;
     }
     const std::int64_t now = active_policy::now();
     // A thread that woke meanwhile and found nothing to count has slept once more.
@@ -100,11 +94,14 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker,
     return times_ == 1 ? seen::perhaps : seen::goes_on;
 }
 
-standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t progress) {
+/// A thread may run for long between two waits, and end no task meanwhile: it has slept anew.
+standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t progress,
+                                          std::uint64_t parks) {
     const nanoseconds limit = rt.options().deadlock.outside;
     const std::int64_t now = active_policy::now();
-    if (progress != outside_progress_) {
+    if (progress != outside_progress_ || parks != outside_parks_) {
         outside_progress_ = progress;
+        outside_parks_ = parks;
         outside_since_ = now;
         outside_is_reported_ = false;
     }

@@ -4,7 +4,6 @@
 // no part in the scheduler could still act, as by setting an event: a standstill.
 
 #include "core/explain/sentence.hpp"
-#include "core/seats/holder_list.hpp"
 
 #include <cstdint>
 
@@ -16,16 +15,13 @@ bool somebody_waits_for_a_task(wait_room& rt);
 
 /// Who can make the open tasks go on.
 enum class outlook : std::uint8_t {
-    goes_on,  // a thread runs, or nothing is open
+    goes_on,  // a thread runs or was woken, or nothing is open
     outside,  // a completion, a timer, a time-out, or a thread outside its waits
     nobody,
 };
 /// By the thread of that seat, as it sees it while it looks. What is ready all the same is so for
 /// threads that do not run it in the waits where they sleep.
-outlook look_ahead(wait_room& rt, const wait_seat& looker, const holder_list& holders);
-
-/// True for `outlook::nobody`, and not at a moment when one thread wakes another and goes to sleep.
-bool nothing_is_left(wait_room& rt, const wait_seat& looker, const holder_list& holders);
+outlook look_ahead(wait_room& rt, const wait_seat& looker);
 
 class standstill {
 public:
@@ -34,13 +30,13 @@ public:
     enum class seen : std::uint8_t { goes_on, perhaps, news, known, ended, outside };
 
     /// By the thread of that seat, which has just slept; one thread at a time.
-    seen look(wait_room& rt, const wait_seat& looker, const holder_list& holders);
+    seen look(wait_room& rt, const wait_seat& looker);
     /// `what`: `news` or `outside`. False: no task could be named that does not wait for another
     /// one.
     static bool describe(wait_room& rt, wait_seat& looker, seen what, sentence& to);
 
 private:
-    seen look_outside(const wait_room& rt, std::uint64_t progress);
+    seen look_outside(const wait_room& rt, std::uint64_t progress, std::uint64_t parks);
 
     // How much had happened when it was last seen; 0: it was not.
     std::uint64_t progress_ = 0, parks_ = 0;
@@ -51,7 +47,7 @@ private:
     std::int64_t times_ = 1;
     bool is_reported_ = false;
     // The same for what somebody outside may end.
-    std::uint64_t outside_progress_ = 0;
+    std::uint64_t outside_progress_ = 0, outside_parks_ = 0;
     std::int64_t outside_since_ = 0;
     bool outside_is_reported_ = false;
 };

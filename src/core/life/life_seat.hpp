@@ -39,10 +39,13 @@ struct life_seat : ready_seat {
 };
 
 inline void destroy_stored_of(life_seat& w, slot& s, std::uint32_t index) {
-    ending_task here{index, w.depth, w.ends};
-    w.ends = &here;
+    struct listed {
+        life_seat& w;
+        ending_task own;
+        ~listed() { w.ends = own.below; }  // also where a destructor throws
+    } here{w, {index, w.depth, w.ends}};
+    w.ends = &here.own;
     s.destroy_stored();
-    w.ends = here.below;
 }
 
 }  // namespace detail

@@ -318,7 +318,8 @@ void outside_room::count_sources(scheduler_statistics& sum) const {
 
 bool outside_room::anything_may_come() const {
     const locked lock(outside_mutex_);
-    return armed_ != fired_ + disarmed_ ||
+    const bool is_at_work = batches_ % 2 != 0;
+    return is_at_work || armed_ != fired_ + disarmed_ ||
            std::any_of(std::begin(sources_), std::end(sources_),
                        [](const outside_source* s) { return s != nullptr; });
 }

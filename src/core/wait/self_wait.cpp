@@ -83,24 +83,27 @@ const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_i
     return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, needed); });
 }
 
-/// A task whose captures are destroyed on this stack, and that is needed.
+/// The innermost task for which `is_it` whose captures are destroyed by what waits: no body lies
+/// between, which might have been begun because no thread could stand in.
+template <class Test>
+const ending_task* innermost(const wait_seat& w, Test&& is_it) {
+    const ending_task* e = w.ends;
+    while (e != nullptr && e->depth == w.depth && !is_it(*e)) e = e->below;
+    return e != nullptr && e->depth == w.depth ? e : nullptr;
+}
+
+/// One of those that is needed.
 const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wait_target& target) {
-    const ending_task* found = nullptr;
-    const auto find = [&](auto&& is_it) {
-        found = w.ends;
-        while (found != nullptr && !is_it(*found)) found = found->below;
-        return found != nullptr;
-    };
-    if (target.task) {
-        first_needed(rt, target.task, [&](task_id one) {
-            return find([&](const ending_task& e) { return rt.descends(e.slot, one); });
-        });
-    } else if (target.all_of != nullptr) {
-        find([&](const ending_task& e) {
+    if (target.all_of != nullptr) {
+        return innermost(w, [&](const ending_task& e) {
             return scope_of(rt.slot_at(e.slot).environment.load(relaxed)) == target.all_of;
         });
     }
-    return found;
+    if (!target.task) return nullptr;
+    const auto below = [&](task_id one) {
+        return innermost(w, [&](const ending_task& e) { return rt.descends(e.slot, one); });
+    };
+    return below(first_needed(rt, target.task, [&](task_id one) { return below(one) != nullptr; }));
 }
 
 bool report_wait_of_destructor(const wait_room& rt, const ending_task& e) {

@@ -176,7 +176,6 @@ bool wait_loop::wait_out() {
         // Without time it does not sleep, also where nobody watches.
         if (watch() || (!looked && out_of_time())) continue;
         if (!asked_ && !may_sleep()) return false;
-        if (is_given_up()) return false;
         rest();
     }
 }
@@ -243,7 +242,6 @@ bool wait_loop::may_sleep() {
     if (w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, true);
     if (waits_for_itself(rt_, w_, target_)) return false;
     record_.stays.store(true, relaxed);
-    given_up_ = rt_.given_up();
     rt_.ask_pinned_threads(w_);
     if (rt_.options().warn_when_wait_parks && w_.kind == seat_kind::worker &&
         rt_.first_to_warn_of_parking()) {
@@ -254,12 +252,6 @@ bool wait_loop::may_sleep() {
                 rt_.options().name, name != nullptr ? name : "", w_.name);
     }
     return true;
-}
-
-/// The one that was to set the event may have been discarded.
-bool wait_loop::is_given_up() const {
-    return target_.signal != nullptr && rt_.given_up() != given_up_ &&
-           (w_.top != nullptr || w_.ends != nullptr);
 }
 
 void wait_loop::rest() {
@@ -291,14 +283,6 @@ void wait_loop::rest() {
 }
 
 void wait_loop::sleep(std::int64_t until) { timed_out_ = !rt_.sleep(w_, until); }
-
-void wait_room::give_event_waits_up() {
-    given_up_.fetch_add(1, release);  // pairs with given_up(), which a thread asks when it is woken
-    lot().look_at_all([this](const wait_record& r) {
-        if (!r.is_task && r.seat != no_seat && object_of_key(r.key, 0) != nullptr) notify(r.seat);
-        return false;
-    });
-}
 
 bool wait_room::wait(wait_seat& w, const wait_target& target, nanoseconds timeout, help policy,
                      outcome** received) {

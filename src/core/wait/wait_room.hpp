@@ -27,11 +27,6 @@ public:
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
     /// A thread that waits without a seat sleeps. False: the time is up.
     bool sleep_outside(std::int64_t deadline) BRAID_REQUIRES(without_seat().lock);
-    /// By a shutdown that discards, where nothing can go on: who was to set the events may have
-    /// been discarded, so the waits of tasks for events end without them.
-    void give_event_waits_up();
-    /// How often it has happened.
-    std::uint32_t given_up() const { return given_up_.load(acquire); }
     /// Runs one task that this one needs, if one is ready.
     bool help_once(wait_seat& w, task_id needed);
     /// Around code that sleeps or computes elsewhere. begin_blocking(): another thread stands in.
@@ -68,7 +63,6 @@ private:
     void wait_for_branch(wait_seat& w, fork_slot& branch);
 
     atomic<bool> warned_of_parking_{false};
-    atomic<std::uint32_t> given_up_{0};
 };
 
 }  // namespace detail

@@ -21,9 +21,6 @@ struct wait_seat : run_seat {
     // The wait has come to nothing but what gives way for so long that others are let in; it has
     // no stand-in for the rest, or has one. relaxed: a hint.
     atomic<bool> spins{false};
-    // It sleeps in a wait of a module's own, as for room in a queue. seq_cst, as `at_rest`: what it
-    // did before is seen by who looks for a standstill.
-    atomic<bool> held_up{false};
 };
 
 }  // namespace detail
