@@ -195,6 +195,25 @@ TEST_P(StandstillOfAwaits, OverAnEventThatNobodySetsIsReported) {
     runs.join();
 }
 
+TEST_P(StandstillOfAwaits, OverTheHolderOfAResourceDoesNotNameWhoStandsInLine) {
+    braid::scheduler s(options());
+    braid::event loaded(s, "loaded");
+    braid::resource file(s, "file");
+    auto holds = braid::co_spawn(s, {.name = "holds", .uses = {&file}}, awaits_event(loaded));
+    std::thread runs([&] { holds.wait(); });
+    until([&] { return explains(s, holds.id(), "comes with"); });
+    const task_id waits = s.spawn({.name = "in line", .uses = {&file}}, [] {});
+    until([&] {
+        look_for_deadlocks(s);
+        return warnings() != 0;
+    });
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "comes with the event 'loaded'"), 1U);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "in line"), 0U);
+    loaded.set();
+    runs.join();
+    s.wait(waits);
+}
+
 braid::co<> pops(braid::channel<int>& from) { co_await from.pop(); }
 
 TEST_P(StandstillOfAwaits, AtAChannelThatNobodyServesNamesTheTask) {
