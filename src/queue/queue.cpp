@@ -274,11 +274,12 @@ void queue::state::show_code(code_search& to) const {
 
 void queue::state::thread_main() {
     platform::set_float_control(core::float_control(rt));
+    running.fetch_add(1,
+                      seq_cst);  // as rest_if_frozen(); the callbacks are the program's code, too
     const thread_callbacks& callbacks = core::options(rt).threads;
     if (callbacks.started != nullptr) callbacks.started(callbacks.user, options.name);
     item it;
     bool over = false;
-    running.fetch_add(1, seq_cst);  // as rest_if_frozen()
     while (!over) {
         core::point(rt);
         if (rest_if_frozen()) continue;
@@ -294,8 +295,8 @@ void queue::state::thread_main() {
         });
         running.fetch_add(1, seq_cst);
     }
-    running.fetch_sub(1, seq_cst);
     if (callbacks.stopping != nullptr) callbacks.stopping(callbacks.user, options.name);
+    running.fetch_sub(1, seq_cst);
 }
 
 queue::state* queue::make_state(queue& q, const queue_options& options) {

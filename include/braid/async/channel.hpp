@@ -233,7 +233,7 @@ private:
     // Written under the lock.
     atomic<std::uint32_t> count_{0};
     atomic<bool> closed_;
-    detail::waiting_tasks poppers_{lock_}, pushers_{lock_};
+    detail::waiting_tasks poppers_{lock_, &rt_}, pushers_{lock_, &rt_};
 };
 
 template <class T>

@@ -55,7 +55,8 @@ inline void go_on(const waiting_task& w) { complete_awaited(*w.of, w.id); }
 /// while any is listed.
 class waiting_tasks {
 public:
-    explicit waiting_tasks(mutex& lock) : lock_(lock) {}
+    /// `of`: the scheduler whose tasks and threads take them out; null: others may.
+    explicit waiting_tasks(mutex& lock, const runtime* of = nullptr) : lock_(lock), of_(of) {}
     waiting_tasks(const waiting_tasks&) = delete;
     waiting_tasks& operator=(const waiting_tasks&) = delete;
 
@@ -65,8 +66,8 @@ public:
         w.in = this;
         w.lock = &lock_;
         w.of = &context.internals().rt;
-        w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where},
-                             ended_by::program);
+        const ended_by by = w.of == of_ ? ended_by::program : ended_by::outside;
+        w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where}, by);
         return static_cast<bool>(w.id);
     }
     /// False: it was cancelled meanwhile; the caller lets it go on.
@@ -105,6 +106,7 @@ private:
     }
 
     mutex& lock_;
+    const runtime* const of_;
     waiting_task* first_ = nullptr;
     waiting_task* last_ = nullptr;
     std::size_t count_ = 0;

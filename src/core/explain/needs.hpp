@@ -63,12 +63,6 @@ struct need_cursor {
     std::uint32_t at = 0;
 };
 
-/// Answers for a task that may be complete by now, too.
-inline bool may_be_suspended(const task_room& tasks, const slot& s) {
-    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
-    return d != nullptr && d->was_suspended.load(relaxed);
-}
-
 /// False for completions, which are a part of what awaits them.
 inline bool is_open_task(const wait_room& rt, task_id id) {
     const completion_now what = state_of_completion(rt.slot_at(id).open, generation_of(id.value));

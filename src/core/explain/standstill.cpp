@@ -77,7 +77,7 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
         progress_ = 0;
         return look_outside(rt, progress, sum.parks);
     }
-    outside_progress_ = 0;
+    outside_since_ = 0;
     if (ahead == outlook::goes_on) {
         progress_ = 0;
         return seen::goes_on;
@@ -99,12 +99,12 @@ standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t pro
                                           std::uint64_t parks) {
     const nanoseconds limit = rt.options().deadlock.outside;
     const std::int64_t now = active_policy::now();
-    if (progress != outside_progress_ || parks != outside_parks_) {
-        outside_progress_ = progress;
-        outside_parks_ = parks;
+    if (progress != outside_progress_) outside_is_reported_ = false;
+    if (progress != outside_progress_ || parks != outside_parks_ || outside_since_ == 0) {
         outside_since_ = now;
-        outside_is_reported_ = false;
     }
+    outside_progress_ = progress;
+    outside_parks_ = parks;
     const bool is_old = limit != no_limit && now - outside_since_ >= limit.value;
     if (!is_old || std::exchange(outside_is_reported_, true)) return seen::goes_on;
     return seen::outside;

@@ -48,7 +48,7 @@ private:
     bool is_reported_ = false;
     // The same for what somebody outside may end.
     std::uint64_t outside_progress_ = 0, outside_parks_ = 0;
-    std::int64_t outside_since_ = 0;
+    std::int64_t outside_since_ = 0;  // 0: it was not seen in the last look
     bool outside_is_reported_ = false;
 };
 

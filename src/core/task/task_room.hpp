@@ -265,5 +265,11 @@ bool task_room::any_predecessor(task_id id, F&& f) const {
     return false;
 }
 
+/// Answers for a task that may be complete by now, too.
+inline bool may_be_suspended(const task_room& tasks, const slot& s) {
+    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
+    return d != nullptr && d->was_suspended.load(relaxed);
+}
+
 }  // namespace detail
 BRAID_NAMESPACE_END

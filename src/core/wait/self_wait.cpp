@@ -60,7 +60,7 @@ namespace {
 /// The first of `id` and what it waits for, directly or not, for which `test(task)`. Looks at 64
 /// tasks at most: a help to a program that made a cycle by mistake, not a promise.
 template <class Test>
-task_id first_needed(const wait_room& rt, task_id id, Test&& test) {
+task_id first_needed(const wait_room& rt, task_id id, bool over_awaits, Test&& test) {
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
     unsigned count = 1;
@@ -71,6 +71,8 @@ task_id first_needed(const wait_room& rt, task_id id, Test&& test) {
     };
     for (unsigned at = 0; at < count; ++at) {
         if (test(list[at])) return list[at];
+        // One of several may be enough for what was suspended, or a cancellation ends its await.
+        if (!over_awaits && may_be_suspended(rt, rt.slot_at(list[at]))) continue;
         rt.any_predecessor(list[at], is_full_with);
     }
     return {};
@@ -78,32 +80,23 @@ task_id first_needed(const wait_room& rt, task_id id, Test&& test) {
 
 const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_id id) {
     const task_id needed =
-        first_needed(rt, id, [&](task_id one) { return needs_stack(rt, w, one); });
+        first_needed(rt, id, true, [&](task_id one) { return needs_stack(rt, w, one); });
     if (!needed) return nullptr;
     return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, needed); });
 }
 
-/// The innermost task for which `is_it` whose captures are destroyed by what waits: no body lies
-/// between, which might have been begun because no thread could stand in.
-template <class Test>
-const ending_task* innermost(const wait_seat& w, Test&& is_it) {
-    const ending_task* e = w.ends;
-    while (e != nullptr && e->depth == w.depth && !is_it(*e)) e = e->below;
-    return e != nullptr && e->depth == w.depth ? e : nullptr;
-}
-
-/// One of those that is needed.
+/// The task whose captures are destroyed by what waits, if it is needed. One that lies further down
+/// may be no concern of this wait's: a body that was begun because no thread could stand in, or
+/// what ends in the thread's waits.
 const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wait_target& target) {
+    const ending_task* const e = w.ends;
+    if (e == nullptr || e->depth != w.depth) return nullptr;
     if (target.all_of != nullptr) {
-        return innermost(w, [&](const ending_task& e) {
-            return scope_of(rt.slot_at(e.slot).environment.load(relaxed)) == target.all_of;
-        });
+        const task_environment* const in = rt.slot_at(e->slot).environment.load(relaxed);
+        return scope_of(in) == target.all_of ? e : nullptr;
     }
-    if (!target.task) return nullptr;
-    const auto below = [&](task_id one) {
-        return innermost(w, [&](const ending_task& e) { return rt.descends(e.slot, one); });
-    };
-    return below(first_needed(rt, target.task, [&](task_id one) { return below(one) != nullptr; }));
+    const auto is_part_of = [&](task_id one) { return rt.descends(e->slot, one); };
+    return target.task && first_needed(rt, target.task, false, is_part_of) ? e : nullptr;
 }
 
 bool report_wait_of_destructor(const wait_room& rt, const ending_task& e) {
@@ -119,9 +112,8 @@ bool report_wait_of_destructor(const wait_room& rt, const ending_task& e) {
 }  // namespace
 
 bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target) {
-    if (w.ends != nullptr) {
-        const ending_task* const end = needed_end(rt, w, target);
-        if (end != nullptr) return report_wait_of_destructor(rt, *end);
+    if (const ending_task* const end = needed_end(rt, w, target); end != nullptr) {
+        return report_wait_of_destructor(rt, *end);
     }
     const running_task* frame = nullptr;
     if (target.task) {
