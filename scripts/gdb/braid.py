@@ -322,6 +322,7 @@ class Why(gdb.Command):
         super().__init__("braid why", gdb.COMMAND_DATA)
 
     def invoke(self, argument, _from_tty):
+        found = False
         for runtime in runtimes():
             print(f"scheduler '{runtime.name}'")
             self.waits = list(runtime.records())
@@ -331,7 +332,10 @@ class Why(gdb.Command):
                 is_part = number(slot["open"]) & (DEFERRED | AWAITED)
                 if argument.strip() not in title or (is_part and not argument):
                     continue
+                found = True
                 print(f"  {title} {self.chain(runtime, task)}")
+        if argument and not found:
+            raise gdb.GdbError(f"no open task has '{argument.strip()}' in its name or number")
 
     def chain(self, runtime, task):
         words, seen = "", []

@@ -48,8 +48,13 @@ public:
         if (state_.exchange(notified, release) == parked) Policy::wake_one(state_);
     }
 
-    /// Any thread: somebody has notified, and the owner has not come back from park() since.
-    bool is_notified() const { return state_.load(seq_cst) == notified; }
+    /// Any thread. True if somebody has notified, and the owner has not come back from park()
+    /// since.
+    bool is_notified() const {
+        // acquire: pairs with the release in notify(). Who has seen since that the notifier sleeps
+        // sees its notification here.
+        return state_.load(acquire) == notified;
+    }
 
 private:
     static constexpr std::uint32_t empty = 0, notified = 1, parked = 2;

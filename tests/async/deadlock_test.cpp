@@ -233,6 +233,28 @@ TEST_P(StandstillOfAwaits, AtAChannelThatNobodyServesNamesTheTask) {
     runs.join();
 }
 
+/// The owner's threads and tasks are outside, and may act at any time.
+TEST_P(StandstillOfAwaits, IsNoneAtWhatBelongsToAnotherScheduler) {
+    braid::scheduler owner(options()), s(options());
+    braid::channel<int> wanted(owner, {.name = "wanted", .capacity = 2});
+    braid::event loaded(owner, "loaded");
+    auto pops_one = braid::co_spawn(s, {.name = "pops"}, pops(wanted));
+    auto awaits_one = braid::co_spawn(s, {.name = "awaits"}, awaits_event(loaded));
+    std::thread first([&] { pops_one.wait(); }), second([&] { awaits_one.wait(); });
+    for (const task_id id : {pops_one.id(), awaits_one.id()}) {
+        until([&] { return explains(s, id, "is a completion that nobody has settled yet"); });
+    }
+    for (int i = 0; i < 50; ++i) {
+        look_for_deadlocks(s);
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(warnings(), 0U);
+    wanted.try_push(1);
+    loaded.set();
+    first.join();
+    second.join();
+}
+
 TEST_P(StandstillOfAwaits, IsNoneWhileATimerRuns) {
     braid::scheduler s(options());
     braid::event loaded(s, "loaded");

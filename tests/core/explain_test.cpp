@@ -238,6 +238,12 @@ TEST_P(Explain, NamesTheQueueWhoseEndATaskWaitsFor) {
     runs.join();
 }
 
+TEST_P(Explain, AllWithoutAFunctionIsRefused) {
+    braid::scheduler s(options());
+    EXPECT_EQ(braid::explain_all(s, nullptr, nullptr), 0U);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse, "explain_all() needs a function"), 1U);
+}
+
 /// Waits, children, resources, builders, events, completions and work for one thread come and go
 /// meanwhile, for the thread sanitizer.
 TEST_P(Explain, MayBeCalledByFourThreadsWhileTasksComeAndGo) {

@@ -39,7 +39,8 @@ protected:
             const auto script =
                 std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
                 "scripts" / "gdb" / "braid.py";
-            for (const char* what : {"tasks", "waits", "why", "seats", "outside"}) {
+            for (const char* what :
+                 {"tasks", "waits", "why", "why animate", "why nobody", "seats", "outside"}) {
                 text_[what] =
                     output_of("gdb -nx -batch -iex 'set debuginfod enabled off' -x " +
                               script.string() + " -ex 'braid " + what + "' " + scene + " " + core);
@@ -96,6 +97,10 @@ TEST_F(Gdb, ShowsTasksWaitsAndSeatsOfACoreFile) {
     expect_part(line("why", "'present'"), ", which runs on worker 0");
     expect_part(line("why", "'load'"), "has run, and is complete when its child 'disk'");
     expect_part(line("why", "'load'"), ", which is a completion that nobody has settled yet");
+
+    expect_part(line("why animate", "'animate'"), "comes after 'stream level'");
+    EXPECT_EQ(text_["why animate"].find("'present'"), std::string::npos);
+    expect_part(text_["why nobody"], "no open task has 'nobody' in its name or number");
 
     expect_part(line("seats", "seat 0"), "main");
     expect_part(text_["seats"], "worker 0");

@@ -105,44 +105,32 @@ TEST_F(Limits, EachNumberOfASchedulerMayBeAnything) {
     }
 }
 
-TEST_F(Limits, TheTimeOfALookForDeadlocksIsFromAMillisecondToAnHour) {
-    const auto after_of = [&](nanoseconds wanted) {
-        scheduler_options o = options();
-        o.deadlock.after = wanted;
-        braid::scheduler s(o);
-        return s.internals().options().deadlock.after;
+TEST_F(Limits, TheTimesOfDeadlockOptionsAreFromAMillisecondToAnHourOrADay) {
+    const nanoseconds least = braid::milliseconds(1);
+    using time = nanoseconds braid::deadlock_options::*;
+    const auto expect_limits = [&](time which, nanoseconds most) {
+        const auto counts_as = [&](nanoseconds wanted) {
+            scheduler_options o = options();
+            o.deadlock.*which = wanted;
+            braid::scheduler s(o);
+            return s.internals().options().deadlock.*which;
+        };
+        const std::size_t before = reports();
+        for (const nanoseconds inside : {least, most, braid::no_limit}) {
+            EXPECT_EQ(counts_as(inside), inside);
+        }
+        EXPECT_EQ(reports() - before, 0U);
+        for (const nanoseconds below :
+             {nanoseconds(INT64_MIN), nanoseconds(0), nanoseconds(least.value - 1)}) {
+            EXPECT_EQ(counts_as(below), least);
+        }
+        for (const nanoseconds above : {nanoseconds(most.value + 1), nanoseconds(INT64_MAX - 1)}) {
+            EXPECT_EQ(counts_as(above), most);
+        }
+        EXPECT_EQ(reports() - before, 5U);
     };
-    const nanoseconds least = braid::milliseconds(1), most = braid::seconds(3600);
-    for (const nanoseconds inside : {least, most, braid::no_limit}) {
-        EXPECT_EQ(after_of(inside), inside);
-    }
-    EXPECT_EQ(reports(), 0U);
-    for (const nanoseconds below :
-         {nanoseconds(INT64_MIN), nanoseconds(0), nanoseconds(least.value - 1)}) {
-        EXPECT_EQ(after_of(below), least);
-    }
-    for (const nanoseconds above : {nanoseconds(most.value + 1), nanoseconds(INT64_MAX - 1)}) {
-        EXPECT_EQ(after_of(above), most);
-    }
-    EXPECT_EQ(reports(), 5U);
-}
-
-TEST_F(Limits, TheAgeOfWhatSomebodyOutsideMayEndIsFromAMillisecondToADay) {
-    const auto outside_of = [&](nanoseconds wanted) {
-        scheduler_options o = options();
-        o.deadlock.outside = wanted;
-        braid::scheduler s(o);
-        return s.internals().options().deadlock.outside;
-    };
-    const nanoseconds least = braid::milliseconds(1), most = braid::seconds(86'400);
-    for (const nanoseconds inside : {least, most, braid::no_limit}) {
-        EXPECT_EQ(outside_of(inside), inside);
-    }
-    EXPECT_EQ(reports(), 0U);
-    EXPECT_EQ(outside_of(nanoseconds(INT64_MIN)), least);
-    EXPECT_EQ(outside_of(nanoseconds(least.value - 1)), least);
-    EXPECT_EQ(outside_of(nanoseconds(most.value + 1)), most);
-    EXPECT_EQ(reports(), 3U);
+    expect_limits(&braid::deadlock_options::after, braid::seconds(3600));
+    expect_limits(&braid::deadlock_options::outside, braid::seconds(86'400));
 }
 
 TEST_F(Limits, ThreadsStartWithAnyStackNiceAndCore) {

@@ -204,7 +204,7 @@ task_id explanation::say_of_dependencies(task_id id) {
     return first;
 }
 
-/// An open one, and how many more there are.
+/// Returns an open child, and in `others` how many more there are.
 task_id explanation::first_child(task_id id, unsigned& others) const {
     const std::uint32_t count = rt_.slot_count();
     task_id first;
@@ -243,7 +243,8 @@ bool explanation::is_in_line(task_id id, task_id& holder) {
     return false;
 }
 
-/// One that is on the stack of a thread that waits: while its record lies there no body below ends.
+/// Finds a holder on the stack of a thread that waits: while its record lies there no body below
+/// ends.
 task_id explanation::say_holder(const resource& r) {
     task_id holder;
     rt_.lot().look_at_all([&](const wait_record& record) {

@@ -55,7 +55,7 @@ public:
 
     /// "'load a'", or "task #7.1" where there is no name, or none can be read.
     void name(const need_node& n);
-    /// The body cannot end meanwhile.
+    /// Names a body that cannot end meanwhile.
     void name_below_wait(task_id id) { name_in(rt_.slot_at(id), id); }
     /// What a body that waits, or a task, does that needs `needed`, as in "waits for 'load b'".
     void need_of(const dependent& d, const need_node& needed);

@@ -10,7 +10,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// One that was woken and has not run since is awake.
+/// A thread that was woken and has not run since counts as awake.
 bool is_asleep(const wait_seat& w) {
     // What comes from outside sleeps there; see anything_may_come().
     if (w.kind == seat_kind::source) return true;

@@ -10,7 +10,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Also for one that has run, and is not complete yet.
+/// True if a thread waits for an open task, also for one that has run and is not complete yet.
 bool somebody_waits_for_a_task(wait_room& rt);
 
 /// Who can make the open tasks go on.

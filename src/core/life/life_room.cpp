@@ -300,8 +300,7 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
     }
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
-    if ((flags & flag_shared) != 0)
-        destroy_stored_of(w, s, index);  // before completion is seen (I4)
+    if ((flags & flag_shared) != 0) destroy_stored_of(w, s, index);  // first of all (I4)
     // A builder that gives up after its task has run cancels nothing any more.
     if ((flags & flag_cancel) != 0 && s.runner.load(relaxed) != UINT16_MAX) {
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_cancel), relaxed);

@@ -68,7 +68,7 @@ inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
 inline std::uint64_t branch_key(const void* branch) { return address_key(branch, 2); }
-/// What the library itself waits for.
+/// The key under which a thread sleeps that waits for the library itself.
 inline std::uint64_t own_key(const void* object) { return address_key(object, 3); }
 /// The object of that kind of which that is the key. Null: it is the key of something else.
 inline const void* object_of_key(std::uint64_t key, std::uint64_t kind) {
