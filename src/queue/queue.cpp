@@ -34,7 +34,7 @@ bool serves(const queue& q) {
     return false;
 }
 
-/// Pieces that this thread runs as a helper, while it asks.
+/// How many pieces of that queue lie on the calling thread's stack that it runs as a helper.
 std::uint32_t helped_by_this_thread(const queue& q) {
     std::uint32_t count = 0;
     for (const serving* s = innermost; s != nullptr; s = s->below) count += s->q == &q && s->helps;
@@ -104,8 +104,8 @@ struct queue::state final : code_holder {
     void show_code(code_search& to) const override;
     void notify_sleepers();
     void wake_all();
-    /// `what`: of the queue, for a thread that waits for it; null: a thread of the queue's own has
-    /// nothing to do.
+    /// `what`: words for what a thread waits for, before the queue's name. Null: a thread of the
+    /// queue's own has nothing to do.
     template <class Still>
     void sleep_while(const char* what, Still&& still);
     bool append(item& it);
@@ -274,8 +274,8 @@ void queue::state::show_code(code_search& to) const {
 
 void queue::state::thread_main() {
     platform::set_float_control(core::float_control(rt));
-    running.fetch_add(1,
-                      seq_cst);  // as rest_if_frozen(); the callbacks are the program's code, too
+    // The callbacks are code of the program's, too.
+    running.fetch_add(1, seq_cst);  // as rest_if_frozen()
     const thread_callbacks& callbacks = core::options(rt).threads;
     if (callbacks.started != nullptr) callbacks.started(callbacks.user, options.name);
     item it;
