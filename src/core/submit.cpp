@@ -49,6 +49,7 @@ namespace {
     draft d;
     if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, o.within, o.name, o.kind);
     if (d.storage == nullptr) return open_slowly(rt, w, o);
+    rt.note_line(slot_of(d), index_of(d), o.where);
     if (rt.observed()) {
         const task_id id = rt.id_of(index_of(d));
         rt.report_spawned(rt.watcher(), *w, slot_of(d),

@@ -190,7 +190,8 @@ TEST_P(StandstillOfAwaits, OverAnEventThatNobodySetsIsReported) {
         look_for_deadlocks(s);
         return warnings() != 0;
     });
-    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "comes with the event 'loaded'"), 1U);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "'waits' waits for the event 'loaded'."),
+              1U);
     loaded.set();
     runs.join();
 }
@@ -207,7 +208,8 @@ TEST_P(StandstillOfAwaits, OverTheHolderOfAResourceDoesNotNameWhoStandsInLine) {
         look_for_deadlocks(s);
         return warnings() != 0;
     });
-    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "comes with the event 'loaded'"), 1U);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::log, "'holds' waits for the event 'loaded'."),
+              1U);
     EXPECT_EQ(notes_.count(&braid_test::recorder::log, "in line"), 0U);
     loaded.set();
     runs.join();
@@ -221,13 +223,16 @@ TEST_P(StandstillOfAwaits, AtAChannelThatNobodyServesNamesTheTask) {
     braid::channel<int> wanted(s, {.name = "wanted", .capacity = 2});
     auto load = braid::co_spawn(s, {.name = "load"}, pops(wanted));
     std::thread runs([&] { load.wait(); });
-    const char* const waits =
-        "is a channel or the like, at which 'load' waits for another task or thread";
-    until([&] { return explains(s, load.id(), waits); });
+    const char* const serves =
+        "'load' awaits 'wanted', which is a channel or the like: another task or thread has to "
+        "serve it.";
+    until([&] { return explains(s, load.id(), serves); });
     until([&] {
         look_for_deadlocks(s);
         return warnings() != 0;
     });
+    const char* const waits =
+        "'load' waits at 'wanted', a channel or the like, for another task or thread.";
     EXPECT_EQ(notes_.count(&braid_test::recorder::log, waits), 1U);
     wanted.try_push(1);
     runs.join();

@@ -169,6 +169,34 @@ TEST_P(Affinity, TwoThreadsThatWaitForEachOthersPinnedWorkBothGoOn) {
     EXPECT_EQ(ran, 400);
 }
 
+TEST_P(Affinity, TwoThreadsOfTheProgramThatWaitForEachOthersWorkBothGoOn) {
+    braid::scheduler_options o = options();
+    o.main_threads = 3;
+    braid::scheduler s(o);
+    std::array<door, 2> here, given;
+    std::array<braid::thread_ref, 2> threads;
+    std::array<braid::task_id, 2> work;
+    std::array<std::thread, 2> program;
+    for (std::size_t i = 0; i < 2; ++i) {
+        program[i] = std::thread([&, i] {
+            const braid::main_thread part(s, i == 0 ? "left" : "right");
+            threads[i] = part.ref();
+            here[i].open();
+            given[i].pass();
+            s.wait(work[1 - i]);  // outside tasks
+        });
+    }
+    for (door& d : here) d.pass();
+    // Each gets work of its own before it begins to wait for the other's; directly, and behind a
+    // predecessor that nobody but the other one may run.
+    work[0] = s.spawn({.on = threads[0]}, [] {});
+    const braid::task_id first = s.spawn({.on = threads[1]}, [] {});
+    work[1] = s.spawn({.after = {first}, .on = threads[1]}, [] {});
+    for (door& d : given) d.open();
+    for (std::thread& t : program) t.join();
+    EXPECT_TRUE(s.done(work[0]) && s.done(work[1]));
+}
+
 TEST_P(Affinity, AThreadThatHasLeftIsAReportedErrorNotAHang) {
     braid::scheduler s(options());
     braid::thread_ref gone;

@@ -1,6 +1,7 @@
 // Tasks that wait for each other: found, named and reported once. A deadlock cannot be taken back,
 // so each scene runs in a process of its own, which ends with the report.
 #include "deadlocks.hpp"
+#include "refusing_memory.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
 
@@ -99,6 +100,9 @@ void wait_on_threads(braid::scheduler& s, std::initializer_list<std::uint64_t> i
     for (std::thread& t : threads) t.join();
 }
 
+const std::string let_go =
+    "A task holds what it uses until it has returned: what follows the wait has to become a task "
+    "of its own, `after` the awaited one, or one of the two has to go without the resource.";
 const std::string after_instead =
     "What follows one of these waits has to become a task of its own, `after` what it waits for.";
 
@@ -120,29 +124,53 @@ TEST_P(Deadlock, OfWaitsOverThreeTasksNamesThemAndTheirWaits) {
                   });
 }
 
+TEST_P(Deadlock, IsReportedAlsoWhereNoMemoryIsLeft) {
+    static braid_test::counting_memory counts;
+    static braid_test::refusing_memory memory(counts.hooks());
+    braid::scheduler_options o = options_of_scene(GetParam());
+    o.memory = memory.hooks();
+    o.out_of_memory = {[](void*, std::size_t, const char*) {}, nullptr};
+    expect_report(
+        {{"'load a'", "waits for", "'load b'", "waits for"}, after_instead},
+        [](braid::scheduler& s) {
+            static std::atomic<std::uint64_t> ids[2];
+            static std::atomic<int> inside;
+            const char* const names[] = {"load a", "load b"};
+            for (int i = 0; i < 2; ++i) {
+                ids[i] = s.spawn({.name = names[i]}, [&s, i] {
+                              ++inside;
+                              until([i] { return inside == 2 && ids[1 - i] != 0; });
+                              memory.refuse_after(0);
+                              s.wait({ids[1 - i]});
+                          }).value;
+            }
+            wait_on_threads(s, {ids[0], ids[1]});
+        },
+        o);
+}
+
 TEST_P(Deadlock, OfATaskThatWaitsForOneThatNeedsItsResourceNamesTheResource) {
-    expect_report({{"'holder'", "waits for", "'reader'", "needs the resource 'file' of"},
-                   "A task must not wait for one that needs a resource which it holds meanwhile."},
-                  [](braid::scheduler& s) {
-                      braid::resource file(s, "file");
-                      s.wait(s.spawn({.name = "holder", .uses = {&file}}, [&] {
-                          s.wait(s.spawn({.name = "reader", .uses = {&file}}, [] {}));
-                      }));
-                  });
+    expect_report(
+        {{"'holder'", "waits for", "'reader'", "needs the resource 'file', held by"}, let_go},
+        [](braid::scheduler& s) {
+            braid::resource file(s, "file");
+            s.wait(s.spawn({.name = "holder", .uses = {&file}},
+                           [&] { s.wait(s.spawn({.name = "reader", .uses = {&file}}, [] {})); }));
+        });
 }
 
 TEST_P(Deadlock, OfAScopeWhoseTaskNeedsTheResourceOfItsWaiterIsFound) {
-    expect_report(
-        {{"'holder'", "waits for a scope, and so for", "'reader'", "needs the resource 'file' of"},
-         "A task must not wait for one that needs a resource which it holds meanwhile."},
-        [](braid::scheduler& s) {
-            braid::resource file(s, "file");
-            s.wait(s.spawn({.name = "holder", .uses = {&file}}, [&] {
-                braid::scope all(s);
-                all.spawn({.name = "reader", .uses = {&file}}, [] {});
-                all.wait();
-            }));
-        });
+    expect_report({{"'holder'", "waits for a scope, and so for", "'reader'",
+                    "needs the resource 'file', held by"},
+                   let_go},
+                  [](braid::scheduler& s) {
+                      braid::resource file(s, "file");
+                      s.wait(s.spawn({.name = "holder", .uses = {&file}}, [&] {
+                          braid::scope all(s);
+                          all.spawn({.name = "reader", .uses = {&file}}, [] {});
+                          all.wait();
+                      }));
+                  });
 }
 
 TEST_P(Deadlock, OfAChildThatWaitsForWhatWaitsForItsParentIsFound) {

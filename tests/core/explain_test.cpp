@@ -120,7 +120,8 @@ TEST_P(Explain, NamesTheChildThatATaskIsCompleteWith) {
     const std::string text = explain(s, parent);
     EXPECT_EQ(text,
               "'parent' has run, and is complete when its children are: 'child', which is "
-              "ready, and no thread has begun with it: 'main' alone may run it.");
+              "ready, and no thread has begun with it: only the thread 'main' may run it, and "
+              "'main' is in no wait of 'braid'.");
     s.wait(parent);
     runs.join();
 }
@@ -139,7 +140,7 @@ TEST_P(Explain, NamesTheResourceThatATaskWaitsForInLine) {
     until([&] { return inside.load(); });
     EXPECT_TRUE(explain(s, waits).starts_with("'waits' waits in line for the resource 'file'"));
     const char* const all =
-        "'waits' waits in line for the resource 'file' of 'holder', which waits "
+        "'waits' waits in line for the resource 'file', held by 'holder', which waits "
         "for an event.";
     until([&] { return explain(s, waits) == all; });
     leaves.set();
@@ -150,8 +151,19 @@ TEST_P(Explain, NamesTheResourceThatATaskWaitsForInLine) {
 TEST_P(Explain, SaysOfWorkForOneThreadWhoseItIs) {
     braid::scheduler s(options());
     const braid::task_id id = s.spawn({.name = "draw", .on = s.this_thread()}, [] {});
-    EXPECT_EQ(explain(s, id),
-              "'draw' is ready, and no thread has begun with it: 'main' alone may run it.");
+    const std::string ready =
+        "'draw' is ready, and no thread has begun with it: only the thread 'main' may run it, and "
+        "'main' ";
+    EXPECT_EQ(explain(s, id), ready + "is in no wait of 'braid'.");
+    if (s.worker_count() != 0) {  // while that thread waits for what another one runs
+        braid::scope others(s, "others");
+        others.spawn({}, [&] {
+            until([&] {
+                return explain(s, id).starts_with(ready + "waits for the scope 'others', and so ");
+            });
+        });
+        others.wait(braid::help::none);
+    }
     s.wait(id);
 }
 

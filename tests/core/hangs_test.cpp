@@ -51,43 +51,48 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Workers, Hang, testing::ValuesIn(braid_test::worker_counts()),
                          [](const auto& count) { return std::to_string(count.param); });
 
-TEST_P(Hang, OfTwoThreadsWhoseWorkNeedsEachOtherSaysWhoAloneMayRunIt) {
-    expect_warning(
-        {"scene: nothing goes on: every thread sleeps, and 2 tasks are open: ",
-         "'for left' is ready, and no thread has begun with it: 'left' alone may run it, which "
-         "waits for 'for right'",
-         "'for right' is ready, and no thread has begun with it: 'right' alone may run it, which "
-         "waits for 'for left'",
-         ". Each of them waits for another one."},
-        [](braid::scheduler& s) {
-            door here[2], given;
-            braid::thread_ref refs[2];
-            task_id work[2];
-            const auto runs = [&](int own, const char* name) {
-                const braid::main_thread part(s, name);
-                refs[own] = part.ref();
-                here[own].open();
-                given.pass();
-                s.wait(work[1 - own]);
-            };
-            std::thread left(runs, 0, "left"), right(runs, 1, "right");
-            here[0].pass();
-            here[1].pass();
-            work[0] = s.spawn({.name = "for left", .on = refs[0]}, [] {});
-            work[1] = s.spawn({.name = "for right", .on = refs[1]}, [] {});
-            given.open();
-            s.wait(work[0]);
-            left.join();
-            right.join();
-        });
+/// Waits for tasks go on, see Affinity.TwoThreadsOfTheProgramThatWaitForEachOthersWorkBothGoOn.
+TEST_P(Hang, OfTwoThreadsWhoseScopesNeedEachOtherSaysWhoAloneMayRunTheirTasks) {
+    const auto ready = [](const std::string& task, const std::string& thread,
+                          const std::string& awaited) {
+        return "'for " + task + "' is ready, and no thread has begun with it: only the thread '" +
+               thread + "' may run it, and '" + thread + "' waits for the scope '" + awaited +
+               "', and so for task #";
+    };
+    expect_warning({"scene: nothing goes on: every thread sleeps, and 2 tasks have not ended: ",
+                    ready("left", "left", "of left"), ready("right", "right", "of right"),
+                    ". Each of these tasks waits for another one."},
+                   [](braid::scheduler& s) {
+                       door here[2], given;
+                       braid::thread_ref refs[2];
+                       braid::scope of_left(s, "of left"), of_right(s, "of right");
+                       const auto runs = [&](int own, const char* name, braid::scope& waits_for) {
+                           const braid::main_thread part(s, name);
+                           refs[own] = part.ref();
+                           here[own].open();
+                           given.pass();
+                           waits_for.wait();
+                       };
+                       std::thread left(runs, 0, "left", std::ref(of_left));
+                       std::thread right(runs, 1, "right", std::ref(of_right));
+                       here[0].pass();
+                       here[1].pass();
+                       const task_id work =
+                           of_right.spawn({.name = "for left", .on = refs[0]}, [] {});
+                       of_left.spawn({.name = "for right", .on = refs[1]}, [] {});
+                       given.open();
+                       s.wait(work);
+                       left.join();
+                       right.join();
+                   });
 }
 
 TEST_P(Hang, OfAllWhoHoldAResourceOfTwoNamesTheHolders) {
-    expect_warning({"scene: nothing goes on: every thread sleeps, and 4 tasks are open: ",
+    expect_warning({"scene: nothing goes on: every thread sleeps, and 4 tasks have not ended: ",
                     "'a' waits for 'of a'", "'b' waits for 'of b'",
-                    "'of a' waits in line for the resource 'file' of '",
-                    "'of b' waits in line for the resource 'file' of '",
-                    ". Each of them waits for another one."},
+                    "'of a' waits in line for the resource 'file', held by '",
+                    "'of b' waits in line for the resource 'file', held by '",
+                    ". Each of these tasks waits for another one."},
                    [](braid::scheduler& s) {
                        braid::resource file(s, "file", 2);
                        std::atomic<int> inside{0};
@@ -107,9 +112,10 @@ TEST_P(Hang, OfAllWhoHoldAResourceOfTwoNamesTheHolders) {
 
 TEST_P(Hang, OfABuilderWhoseTaskHasRunNamesFinish) {
     expect_warning(
-        {"scene: nothing goes on: every thread sleeps, and 1 task is open: 'half' has run, and is "
-         "complete after finish(), which was not called yet. Only a thread that takes no part in "
-         "the scheduler can end that."},
+        {"scene: nothing goes on: every thread sleeps, and 1 task has not ended: 'half' has run, "
+         "and is "
+         "complete after finish(), which was not called yet. Unless a thread outside the scheduler "
+         "ends that, nothing will."},
         [](braid::scheduler& s) {
             braid::task_builder half = s.begin({.name = "half"}, [] {});
             s.wait(half.id());
@@ -118,23 +124,23 @@ TEST_P(Hang, OfABuilderWhoseTaskHasRunNamesFinish) {
 }
 
 TEST_P(Hang, OfADestructorThatWaitsNamesTheEvent) {
-    expect_warning({"scene: nothing goes on: every thread sleeps, and 1 task is open: 'holder' "
-                    "waits for the event 'never'."},
-                   [](braid::scheduler& s) {
-                       braid::event never(s, "never");
-                       struct waits_at_the_end {
-                           braid::scheduler& s;
-                           braid::event* e;
-                           waits_at_the_end(braid::scheduler& in, braid::event* until)
-                               : s(in), e(until) {}
-                           waits_at_the_end(waits_at_the_end&& from) noexcept
-                               : s(from.s), e(std::exchange(from.e, nullptr)) {}
-                           ~waits_at_the_end() {
-                               if (e != nullptr) s.do_work_while_waiting_for(*e);
-                           }
-                       };
-                       s.wait(s.spawn({.name = "holder"}, [held = waits_at_the_end(s, &never)] {}));
-                   });
+    expect_warning(
+        {"scene: nothing goes on: every thread sleeps, and 1 task has not ended: 'holder' "
+         "waits for the event 'never'."},
+        [](braid::scheduler& s) {
+            braid::event never(s, "never");
+            struct waits_at_the_end {
+                braid::scheduler& s;
+                braid::event* e;
+                waits_at_the_end(braid::scheduler& in, braid::event* until) : s(in), e(until) {}
+                waits_at_the_end(waits_at_the_end&& from) noexcept
+                    : s(from.s), e(std::exchange(from.e, nullptr)) {}
+                ~waits_at_the_end() {
+                    if (e != nullptr) s.do_work_while_waiting_for(*e);
+                }
+            };
+            s.wait(s.spawn({.name = "holder"}, [held = waits_at_the_end(s, &never)] {}));
+        });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // A warning that nothing goes on: what it says, and where it would be wrong.
 #include "deadlocks.hpp"
+#include "refusing_memory.hpp"
 #include "scheduler_test.hpp"
 
 #include <braid/core/completion.hpp>
@@ -58,25 +59,35 @@ TEST_P(Standstill, OverAnEventThatNobodySetsNamesTheTaskAndTheEventOnce) {
     look_often(s);
     EXPECT_EQ(warnings(), 1U);
     EXPECT_TRUE(
-        was_said("scene: nothing goes on: every thread sleeps, and 1 task is open: 'show' "
-                 "waits for the event 'loaded'. Only a thread that takes no part in the "
-                 "scheduler can end that."));
+        was_said("scene: nothing goes on: every thread sleeps, and 1 task has not ended: 'show' "
+                 "waits for the event 'loaded'. Unless a thread outside the scheduler ends that, "
+                 "nothing will."));
     loaded.set();
     runs.join();
     look_for_deadlocks(s);
     EXPECT_TRUE(was_said("scene: it goes on again"));
 }
 
-TEST_P(Standstill, OverABuilderThatWasForgottenNamesIt) {
-    braid::scheduler s(options());
+TEST_P(Standstill, OverABuilderThatWasForgottenNamesItAlsoWhereNoMemoryIsLeft) {
+    braid::scheduler_options o = options();
+    braid_test::refusing_memory memory(o.memory);
+    o.memory = memory.hooks();
+    braid::scheduler s(o);
     braid::task_builder forgotten = s.begin({.name = "forgotten"}, braid::empty);
     const task_id follows = s.spawn({.after = {forgotten.id()}}, [] {});
     std::thread waits([&] { s.wait(follows); });
+    until([&] {
+        return s.internals().lot().look_at(follows.value, [](const braid::detail::wait_record& r) {
+            return r.stays.load(braid::relaxed);
+        });
+    });
+    memory.refuse_after(0);
     look_until(s, [&] { return warnings() != 0; });
+    memory.give_back();
     EXPECT_TRUE(
-        was_said("scene: nothing goes on: every thread sleeps, and 2 tasks are open: "
-                 "'forgotten' is being built: finish() was not called yet. Only a thread "
-                 "that takes no part in the scheduler can end that."));
+        was_said("scene: nothing goes on: every thread sleeps, and 2 tasks have not ended: "
+                 "'forgotten' is being built: finish() was not called yet. Unless a "
+                 "thread outside the scheduler ends that, nothing will."));
     forgotten.finish();
     waits.join();
 }
@@ -130,7 +141,8 @@ TEST_P(Standstill, ThatSomebodyOutsideCanEndIsReportedOnceAtItsAge) {
     until(
         [&] { return s.statistics().ended() == 1; });  // its body; nothing is counted from then on
     const std::string line =
-        "scene: nothing has gone on for 0.001 s, and 1 task is open: 'reply' is a completion that "
+        "scene: nothing has gone on for 0.001 s, and 1 task has not ended: 'reply' is a completion "
+        "that "
         "nobody has settled yet. Only somebody outside can end that.";
     look_until(s, [&] { return was_said(line); });
     look_often(s);

@@ -38,7 +38,9 @@ const char* cure(const bool (&has)[needs_of_a_task]) {
                "or let a task come `after` what it waits for.";
     }
     if (any(need::resource)) {
-        return "A task must not wait for one that needs a resource which it holds meanwhile.";
+        return "A task holds what it uses until it has returned: what follows the wait has to "
+               "become a task of its own, `after` the awaited one, or one of the two has to go "
+               "without the resource.";
     }
     const bool waits =
         any(need::waits) || any(need::through) || any(need::scope) || any(need::under);

@@ -25,11 +25,9 @@ void explanation::write(task_id id) {
                                                                : ": it failed";
         return to_.add("Task #%u.%u is complete%s.", index, generation, how);
     }
-    say_name(id);
-    to_.add(" ");
     for (unsigned n = 0; n < most; ++n) {
         seen[n] = id;
-        id = say_what_it_does(id);
+        id = n == 0 ? say_first(id) : say_what_it_does(id);
         if (!id) break;
         if (std::find(seen, seen + n + 1, id) != seen + n + 1) {
             to_.add(": they wait for each other");
@@ -39,6 +37,25 @@ void explanation::write(task_id id) {
         to_.add(", which ");
     }
     to_.add(".");
+}
+
+/// What another task or thread of the program ends is said by who waits for it.
+task_id explanation::say_first(task_id id) {
+    const slot& s = rt_.slot_at(id);
+    const bool armed =
+        state_of_completion(s.open, generation_of(id.value)) == completion_now::armed;
+    const std::uint32_t waits = s.parent.load(acquire);
+    if (!armed || is_promised(s.open) || waits == no_index) {
+        say_name(id);
+        to_.add(" ");
+        return say_what_it_does(id);
+    }
+    say_name(rt_.id_of(waits));
+    if (says_event_of(id, " waits for ")) return {};
+    to_.add(" waits at ");
+    say_name(id);
+    to_.add(", a channel or the like, for another task or thread");
+    return {};
 }
 
 /// Returns the task that it waits for, which the text names last, or none.
@@ -106,11 +123,12 @@ task_id explanation::say_of_body(const place& at) {
 }
 
 /// False: there is no wait of that body, or, where the depth is 0, of that thread outside bodies.
-bool explanation::say_of_wait_at(const place& at, task_id& next, const char* before) {
+/// `thread`: its name, if the text says more of the thread than that it waits.
+bool explanation::say_of_wait_at(const place& at, task_id& next, const char* thread) {
     awaited what;
     const bool waits = rt_.lot().look_at_all([&](const wait_record& r) {
         if (r.is_task || r.seat != at.seat || r.depth != at.depth) return false;
-        to_.add("%s", before);
+        if (thread != nullptr) to_.add(", and '%s' ", thread);
         what = say_of_wait(r);
         return true;
     });
@@ -164,25 +182,25 @@ void explanation::say_one_of(const task_environment& scope) {
     }
 }
 
-void explanation::say_of_completion(task_id id, bool is_held) {
-    const bool of_event = rt_.lot().look_at_all([&](const wait_record& r) {
+bool explanation::says_event_of(task_id completion, const char* before) {
+    return rt_.lot().look_at_all([&](const wait_record& r) {
         if (!r.is_task) return false;
         const auto& task = static_cast<const task_wait_record&>(r);
-        if (task.of != &rt_.seat_at(0).rt || task.completion != id.value) return false;
-        to_.add("comes with ");
+        if (task.of != &rt_.seat_at(0).rt || task.completion != completion.value) return false;
+        to_.add("%s", before);
         say_of_event(*static_cast<const event*>(object_of_key(r.key, 0)));
         return true;
     });
-    if (of_event) return;
-    if (is_promised(rt_.slot_at(id).open)) {
-        // What it is made of stays as it is while it is held.
-        const bool sleeps = is_held && completion_at(rt_.slot_at(id)).due_is_well;
-        return to_.add(sleeps ? "ends at its time" : "is a completion that nobody has settled yet");
+}
+
+void explanation::say_of_completion(task_id id, bool is_held) {
+    if (says_event_of(id, "comes with ")) return;
+    if (!is_promised(rt_.slot_at(id).open)) {
+        return to_.add("is a channel or the like: another task or thread has to serve it");
     }
-    to_.add("is a channel or the like, at which ");
-    const std::uint32_t waits = rt_.slot_at(id).parent.load(acquire);
-    waits != no_index ? say_name(rt_.id_of(waits)) : to_.add("a task");
-    to_.add(" waits for another task or thread");
+    // What it is made of stays as it is while it is held.
+    const bool sleeps = is_held && completion_at(rt_.slot_at(id)).due_is_well;
+    to_.add(sleeps ? "ends at its time" : "is a completion that nobody has settled yet");
 }
 
 task_id explanation::say_of_dependencies(task_id id) {
@@ -256,7 +274,7 @@ task_id explanation::say_holder(const resource& r) {
             if (!body || !rt_.uses_resources(rt_.slot_at(body))) continue;
             const auto held = rt_.held_by(rt_.slot_at(body));
             if (std::find(held.begin(), held.end(), &r) == held.end()) continue;
-            to_.add(" of ");
+            to_.add(", held by ");
             writer_.name_below_wait(body);
             holder = body;
             return true;
@@ -272,10 +290,13 @@ task_id explanation::say_of_ready(const slot& s) {
     const unsigned seat = d != nullptr ? d->seat.load(relaxed) : UINT16_MAX;
     if (seat >= rt_.seat_count()) return {};
     const wait_seat& w = rt_.seat_at(seat);
-    to_.add(": '%s' alone may run it", w.name);
+    to_.add(": only the thread '%s' may run it", w.name);
     const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
     task_id next;
-    say_of_wait_at({seat, shown}, next, ", which ");
+    const bool waits = say_of_wait_at({seat, shown}, next, w.name);
+    // seq_cst: as in standstill's look.
+    const bool is_outside = !waits && shown == 0 && !is_own(w) && !w.inside.load(seq_cst);
+    if (is_outside) to_.add(", and '%s' is in no wait of '%s'", w.name, rt_.options().name);
     return next;
 }
 

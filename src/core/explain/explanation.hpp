@@ -14,11 +14,7 @@ public:
 
     void write(task_id id);
     /// What that open task does, without what follows from it. True: it waits for another task.
-    bool write_step(task_id id) {
-        say_name(id);
-        to_.add(" ");
-        return static_cast<bool>(say_what_it_does(id)) || waits_for_other_;
-    }
+    bool write_step(task_id id) { return static_cast<bool>(say_first(id)) || waits_for_other_; }
 
 private:
     struct place {
@@ -30,12 +26,14 @@ private:
         const task_environment* all_of = nullptr;
     };
 
+    task_id say_first(task_id id);
     task_id say_what_it_does(task_id id);
     place find_on_stacks(task_id id) const;
     task_id say_of_body(const place& at);
     awaited say_of_wait(const wait_record& r);
     void say_of_event(const event& e);
     void say_one_of(const task_environment& scope);
+    bool says_event_of(task_id completion, const char* before);
     void say_of_completion(task_id id, bool is_held);
     task_id say_of_dependencies(task_id id);
     task_id first_child(task_id id, unsigned& others) const;
@@ -43,7 +41,7 @@ private:
     bool is_in_line(task_id id, task_id& holder);
     task_id say_holder(const resource& r);
     task_id say_of_ready(const slot& s);
-    bool say_of_wait_at(const place& at, task_id& next, const char* before = "");
+    bool say_of_wait_at(const place& at, task_id& next, const char* thread = nullptr);
     void say_name(task_id id) { writer_.name({.task = id}); }
     /// For one that was found by its scope: it may be taken back before anybody knows it, so it
     /// must not be held.

@@ -38,8 +38,14 @@ held_task::held_task(wait_room& rt, wait_seat* seat, task_id id) : rt_(rt), seat
 
 void task_writer::name_in(const slot& s, task_id id) {
     const bool has_name = s.name != nullptr && s.name[0] != '\0';
-    if (has_name) return to_.add("'%s'", s.name);
-    to_.add("task #%u.%u", index_of(id.value), generation_of(id.value));
+    if (has_name) {
+        to_.add("'%s'", s.name);
+    } else {
+        to_.add("task #%u.%u", index_of(id.value), generation_of(id.value));
+    }
+    if (const source_line at = rt_.line_of(id); at.file != nullptr) {
+        to_.add(" (%s:%u)", at.file, static_cast<unsigned>(at.line));
+    }
 }
 
 void task_writer::name(const need_node& n) {
@@ -55,8 +61,8 @@ void task_writer::name(const need_node& n) {
 
 /// A resource lives at least as long as a body that holds it.
 void task_writer::name_resource(const resource& lacks, const need_node& holder) {
-    const auto write = [&] { to_.add("needs the resource '%s' of ", lacks.name()); };
-    if (!needs(rt_).with_stack_of(holder, write)) to_.add("needs a resource of ");
+    const auto write = [&] { to_.add("needs the resource '%s', held by ", lacks.name()); };
+    if (!needs(rt_).with_stack_of(holder, write)) to_.add("needs a resource, held by ");
 }
 
 void task_writer::need_of(const dependent& d, const need_node& needed) {

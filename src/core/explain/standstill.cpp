@@ -148,12 +148,12 @@ bool standstill::describe(wait_room& rt, wait_seat& looker, seen what, sentence&
     const double limit = static_cast<double>(rt.options().deadlock.outside.value) * 1e-9;
     to.add("%s: nothing ", rt.options().name);
     outside ? to.add("has gone on for %.3g s", limit) : to.add("goes on: every thread sleeps");
-    to.add(", and %u task%s open", open, open == 1 ? " is" : "s are");
+    to.add(", and %u task%s not ended", open, open == 1 ? " has" : "s have");
     const bool says_why = name_some(rt, looker, to, false);
     if (!says_why) name_some(rt, looker, to, true);
     to.add("%s", outside     ? ". Only somebody outside can end that."
-                 : !says_why ? ". Each of them waits for another one."
-                             : ". Only a thread that takes no part in the scheduler can end that.");
+                 : !says_why ? ". Each of these tasks waits for another one."
+                             : ". Unless a thread outside the scheduler ends that, nothing will.");
     return says_why;
 }
 

@@ -98,6 +98,7 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
         p.open.fetch_add(1, relaxed);
     }
     seat_counters::add(w.counters.deferred);
+    note_line(s, index, with.where);
     if (observed()) {
         const spawn_facts facts{.where = with.where,
                                 .level = level_of(s),

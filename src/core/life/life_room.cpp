@@ -131,6 +131,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     }
     seat_counters::add(w.counters.created);
     count_creation(w, environment);
+    note_line(s, index, o.where);
     bool ready_reported = false;
     if (observed()) {
         // What waits for nothing is ready as soon as it is published.

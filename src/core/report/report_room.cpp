@@ -20,7 +20,7 @@ constinit const std::atomic<std::uint32_t> never{0}, always{1};
 
 report_room::report_room(const scheduler_options& o, bool identified)
     : listens_(o.observer != nullptr ? &o.observer->listening() : &never),
-      watches_(identified || o.statistics ? &always : listens_),
+      watches_(identified || o.statistics || o.deadlock.lines ? &always : listens_),
       plain_ways_(!identified && !o.statistics),
       options_(o),
       memory_(o.memory, o.memory_budget_bytes, o.out_of_memory) {

@@ -101,7 +101,7 @@ private:
 
     // Read at each task; between them and what is written, memory_'s counts, lie the options.
     const std::atomic<std::uint32_t>* listens_;
-    const std::atomic<std::uint32_t>* watches_;  // the same; 1 without plain_ways
+    const std::atomic<std::uint32_t>* watches_;  // the same; 1 without plain_ways, or with lines
     bool plain_ways_;                            // no statistics, no stable ids
     scheduler_options options_;
     standard_error standard_error_;  // where the program has no log

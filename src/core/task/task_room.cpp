@@ -28,6 +28,18 @@ task_room::~task_room() {
     memory().release(identities_, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
 }
 
+slot_room::slot_room(const scheduler_options& o, bool identified)
+    : report_room(o, identified), slots_(memory(), memory_tag::slot) {
+    if (!o.deadlock.lines) return;
+    lines_ = ::new (memory().room_for<source_lines>(memory_tag::runtime)) source_lines(memory());
+}
+
+slot_room::~slot_room() {
+    if (lines_ == nullptr) return;
+    lines_->~source_lines();
+    memory().release(lines_, sizeof(source_lines), alignof(source_lines), memory_tag::runtime);
+}
+
 /// No slot lies in this thread's cache. What slots remember is forgotten before tasks are refused,
 /// and where memory has a budget before more of it is taken.
 [[gnu::noinline]] std::uint32_t slot_room::take_slot_slowly(task_seat& w, bool may_block) {

@@ -8,6 +8,7 @@
 #include "core/task/failed_slots.hpp"
 #include "core/task/index_pool.hpp"
 #include "core/task/slot.hpp"
+#include "core/task/source_lines.hpp"
 #include "core/task/words.hpp"
 
 #include <cstdint>
@@ -56,7 +57,18 @@ struct task_seat : report_seat {
 
     // ---- anybody reads ----
     alignas(64) atomic<std::uint32_t> shown{0};
-    shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
+    atomic<std::uint64_t> awaited_outside{0};  // for which task its thread waits outside bodies
+    shown_frame frames[shown_depth + 1];       // the last one takes what is not shown
+
+    /// The running body waits for that task, or the thread does outside bodies; 0: no longer. With
+    /// release, as others look what the thread cannot go on without.
+    void show_awaited(std::uint64_t id) {
+        if (depth == 0) {
+            awaited_outside.store(id, release);
+        } else if (depth <= shown_depth) {
+            frames[depth - 1].awaited.store(id, release);
+        }
+    }
 };
 
 /// What an observer hears of a new task.
@@ -73,8 +85,10 @@ enum class link : std::uint8_t { made, not_needed, failed, no_memory };
 /// The slots that tasks have one after the other, the ids that tell them apart, and their levels.
 class slot_room : public report_room {
 public:
-    slot_room(const scheduler_options& o, bool identified)
-        : report_room(o, identified), slots_(memory(), memory_tag::slot) {}
+    slot_room(const scheduler_options& o, bool identified);
+    ~slot_room();
+    slot_room(const slot_room&) = delete;
+    slot_room& operator=(const slot_room&) = delete;
 
     // ---- slots and ids
     slot& slot_at(std::uint32_t index) const { return slots_[index]; }
@@ -123,6 +137,16 @@ public:
         level_by_category_[category].store(static_cast<std::uint8_t>(level), relaxed);
     }
 
+    // ---- lines: deadlock_options::lines
+    /// The task, or the completion, has just been made by this thread.
+    void note_line(const slot& s, std::uint32_t index, const std::source_location& where) const {
+        if (lines_ != nullptr) lines_->note(index, s.generation(), where);
+    }
+    source_line line_of(task_id id) const {
+        if (lines_ == nullptr) return {};
+        return lines_->of(index_of(id.value), generation_of(id.value));
+    }
+
 private:
     std::uint32_t take_slot_slowly(task_seat& w, bool may_block);
     void give_failed_slot(task_seat& w, std::uint32_t index);
@@ -130,6 +154,7 @@ private:
     index_pool<slot> slots_;
     failed_slots failed_;
     atomic<std::uint8_t> level_by_category_[categories]{};
+    source_lines* lines_ = nullptr;
 };
 
 class task_room : public slot_room {

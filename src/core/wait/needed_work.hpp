@@ -81,6 +81,7 @@ private:
             // A ready task for that thread alone cannot start before what the thread waits for is
             // complete, unless the thread runs it on top.
             bool member = awaits_seat(w->index);
+            if (member) add(task_id{w->awaited_outside.load(relaxed)});
             for (unsigned f = 0; f < shown; ++f) {
                 // Whatever lies on top of a member must end before the member goes on.
                 member = member || contains(w->frames[f].task.load(relaxed), 0);

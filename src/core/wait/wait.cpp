@@ -64,9 +64,7 @@ void wait_loop::begin() {
             outer_module_wait_ = module->exchange(&w_.at_rest, seq_cst);
         }
     }
-    if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
-        w_.frames[w_.depth - 1].awaited.store(target_.task.value, release);
-    }
+    w_.show_awaited(target_.task.value);
     observe(event_kind::wait_begin);
     if (target_.task && w_.top != nullptr) {
         rt_.inherit_priority(w_, target_.task, rt_.level_of(rt_.slot_at(w_.top->slot)));
@@ -144,9 +142,7 @@ bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
     // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
     if (entered_ && rt_.lot().leave(record_) && !over) over = target_.take();
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
-    if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
-        w_.frames[w_.depth - 1].awaited.store(0, relaxed);
-    }
+    w_.show_awaited(0);
     if (over) rt_.report_taken(target_);
     observe(event_kind::wait_end);
     return over;

@@ -1,0 +1,96 @@
+#pragma once
+// Where in the program's source each task was made, beside the slots: deadlock_options::lines.
+
+#include "base/accounted_memory.hpp"
+#include "braid/base/mutex.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <new>
+#include <source_location>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+struct source_line {
+    const char* file = nullptr;  // without folders; null: the line is not known
+    std::uint32_t line = 0;
+};
+
+/// Segment k is for 256 << k slots, as in index_pool. Where there is no memory for one the lines of
+/// its slots are not known, and that is all.
+class source_lines {
+public:
+    explicit source_lines(accounted_memory& memory) : memory_(memory) {}
+    source_lines(const source_lines&) = delete;
+    source_lines& operator=(const source_lines&) = delete;
+    ~source_lines() {
+        for (unsigned k = 0; k < segments; ++k) {
+            noted* const lines = segment_[k].load(relaxed);
+            if (lines != nullptr) memory_.release(lines, bytes(k), alignof(noted), tag);
+        }
+    }
+
+    /// The task has just taken the slot; its thread.
+    void note(std::uint32_t index, std::uint32_t generation, const std::source_location& where) {
+        noted* const n = where.line() != 0 ? find(index, true) : nullptr;
+        if (n == nullptr) return;
+        n->file.store(without_folders(where.file_name()), relaxed);
+        n->line.store(where.line(), relaxed);
+        n->generation.store(generation, release);  // pairs with of()
+    }
+
+    /// Any thread. Of a task that ends meanwhile it may be the line of the next one.
+    source_line of(std::uint32_t index, std::uint32_t generation) {
+        const noted* const n = find(index, false);
+        // acquire: pairs with note().
+        if (n == nullptr || n->generation.load(acquire) != generation) return {};
+        return {n->file.load(relaxed), n->line.load(relaxed)};
+    }
+
+private:
+    struct noted {
+        atomic<const char*> file{nullptr};
+        atomic<std::uint32_t> line{0};
+        atomic<std::uint32_t> generation{0};  // of the task; no task has 0
+    };
+    static constexpr memory_tag tag = memory_tag::detail;
+    static constexpr std::uint32_t first = 256;
+    static constexpr unsigned first_bits = 9;  // bit_width(first)
+    static constexpr unsigned segments = 24;
+
+    static std::size_t length(unsigned k) { return std::size_t{first} << k; }
+    static std::size_t bytes(unsigned k) { return length(k) * sizeof(noted); }
+    static const char* without_folders(const char* path) {
+        const char* name = path;
+        for (; *path != '\0'; ++path) {
+            if (*path == '/' || *path == '\\') name = path + 1;
+        }
+        return name;
+    }
+
+    noted* find(std::uint32_t index, bool may_allocate) {
+        const auto k = static_cast<unsigned>(std::bit_width(index + first)) - first_bits;
+        noted* lines = segment_[k].load(acquire);  // pairs with make()
+        if (lines == nullptr && may_allocate) lines = make(k);
+        return lines != nullptr ? lines + (index + first - (first << k)) : nullptr;
+    }
+
+    [[gnu::noinline]] noted* make(unsigned k) {
+        const locked lock(mutex_);
+        if (noted* const made = segment_[k].load(relaxed); made != nullptr) return made;
+        auto* const lines =
+            static_cast<noted*>(memory_.try_allocate(bytes(k), alignof(noted), tag));
+        if (lines == nullptr) return nullptr;
+        for (std::size_t i = 0; i != length(k); ++i) ::new (static_cast<void*>(lines + i)) noted;
+        segment_[k].store(lines, release);
+        return lines;
+    }
+
+    accounted_memory& memory_;
+    mutex mutex_;  // for growing
+    atomic<noted*> segment_[segments]{};
+};
+
+}  // namespace detail
+BRAID_NAMESPACE_END
