@@ -1,5 +1,6 @@
 // C9: a task for one thread runs there and nowhere else, and who waits for it is not stuck.
 #include "core/control/runtime.hpp"
+#include "deadlocks.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
@@ -169,32 +170,59 @@ TEST_P(Affinity, TwoThreadsThatWaitForEachOthersPinnedWorkBothGoOn) {
     EXPECT_EQ(ran, 400);
 }
 
-TEST_P(Affinity, TwoThreadsOfTheProgramThatWaitForEachOthersWorkBothGoOn) {
+TEST_P(Affinity, AWaitForWorkOfItsOwnThreadDoesNotRunWhatThatThreadWaitsForFurtherDown) {
+    braid::scheduler s(options());
+    const braid::thread_ref here = s.this_thread();
+    std::atomic<std::uint64_t> waits{0}, pinned{0};
+    door begun;
+    const braid::task_id first = s.spawn([&] {
+        begun.open();
+        braid_test::until([&] { return pinned != 0; });
+        braid_test::until_wait_counts(s, {pinned});
+    });
+    std::thread runs_first([&] { s.wait(first); });
+    begun.pass();
+    braid::task_builder all = s.begin({}, braid::empty);
+    const braid::task_id id = all.id();
+    waits = all.add_child({.on = here},
+                          [&] {
+                              const braid::task_id x =
+                                  s.spawn({.after = {first}, .on = here}, [] {});
+                              pinned = x.value;
+                              s.wait(x);  // must not run the other child on top
+                          })
+                .value;
+    all.add_child({.on = here}, [&] { s.wait({waits}); });
+    all.finish();
+    s.wait(s.spawn({.on = here}, [&] { s.wait(id); }));
+    runs_first.join();
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
+}
+
+TEST_P(Affinity, AWaitForAnotherThreadsWorkLeavesToOthersWhatThatThreadWaitsFor) {
     braid::scheduler_options o = options();
-    o.main_threads = 3;
+    o.main_threads = 2;
     braid::scheduler s(o);
-    std::array<door, 2> here, given;
-    std::array<braid::thread_ref, 2> threads;
-    std::array<braid::task_id, 2> work;
-    std::array<std::thread, 2> program;
-    for (std::size_t i = 0; i < 2; ++i) {
-        program[i] = std::thread([&, i] {
-            const braid::main_thread part(s, i == 0 ? "left" : "right");
-            threads[i] = part.ref();
-            here[i].open();
-            given[i].pass();
-            s.wait(work[1 - i]);  // outside tasks
-        });
-    }
-    for (door& d : here) d.pass();
-    // Each gets work of its own before it begins to wait for the other's; directly, and behind a
-    // predecessor that nobody but the other one may run.
-    work[0] = s.spawn({.on = threads[0]}, [] {});
-    const braid::task_id first = s.spawn({.on = threads[1]}, [] {});
-    work[1] = s.spawn({.after = {first}, .on = threads[1]}, [] {});
-    for (door& d : given) d.open();
-    for (std::thread& t : program) t.join();
-    EXPECT_TRUE(s.done(work[0]) && s.done(work[1]));
+    const braid::thread_ref here = s.this_thread();
+    braid::task_builder gate = s.begin({}, braid::empty);
+    std::atomic<std::uint64_t> waits{0};
+    const braid::task_id later = s.spawn({.after = {gate.id()}}, [&] {
+        braid_test::until([&] { return waits != 0; });
+        s.wait({waits});
+    });
+    std::thread other([&] {
+        const braid::main_thread part(s, "other");
+        waits = s.spawn({.on = part.ref()}, [&] {
+                     braid_test::until_wait_counts(s, later);
+                     const braid::task_id x = s.spawn({.on = here}, [] {});
+                     gate.finish();
+                     s.wait(x);  // must not run `later` on top
+                 }).value;
+        s.wait({waits});
+    });
+    s.wait(s.spawn({.on = here}, [&] { s.wait(later); }));
+    other.join();
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
 }
 
 TEST_P(Affinity, AThreadThatHasLeftIsAReportedErrorNotAHang) {

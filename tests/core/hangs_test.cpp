@@ -51,37 +51,32 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Workers, Hang, testing::ValuesIn(braid_test::worker_counts()),
                          [](const auto& count) { return std::to_string(count.param); });
 
-/// Waits for tasks go on, see Affinity.TwoThreadsOfTheProgramThatWaitForEachOthersWorkBothGoOn.
-TEST_P(Hang, OfTwoThreadsWhoseScopesNeedEachOtherSaysWhoAloneMayRunTheirTasks) {
-    const auto ready = [](const std::string& task, const std::string& thread,
-                          const std::string& awaited) {
-        return "'for " + task + "' is ready, and no thread has begun with it: only the thread '" +
-               thread + "' may run it, and '" + thread + "' waits for the scope '" + awaited +
-               "', and so for task #";
+TEST_P(Hang, OfTwoThreadsWhoseWorkNeedsEachOtherSaysWhoAloneMayRunIt) {
+    const auto ready = [](const std::string& own, const std::string& awaited) {
+        return "'for " + own + "' is ready, and no thread has begun with it: only the thread '" +
+               own + "' may run it, and '" + own + "' waits for 'for " + awaited + "'";
     };
     expect_warning({"scene: nothing goes on: every thread sleeps, and 2 tasks have not ended: ",
-                    ready("left", "left", "of left"), ready("right", "right", "of right"),
+                    ready("left", "right"), ready("right", "left"),
                     ". Each of these tasks waits for another one."},
                    [](braid::scheduler& s) {
                        door here[2], given;
                        braid::thread_ref refs[2];
-                       braid::scope of_left(s, "of left"), of_right(s, "of right");
-                       const auto runs = [&](int own, const char* name, braid::scope& waits_for) {
+                       task_id work[2];
+                       const auto runs = [&](int own, const char* name) {
                            const braid::main_thread part(s, name);
                            refs[own] = part.ref();
                            here[own].open();
                            given.pass();
-                           waits_for.wait();
+                           s.wait(work[1 - own]);
                        };
-                       std::thread left(runs, 0, "left", std::ref(of_left));
-                       std::thread right(runs, 1, "right", std::ref(of_right));
+                       std::thread left(runs, 0, "left"), right(runs, 1, "right");
                        here[0].pass();
                        here[1].pass();
-                       const task_id work =
-                           of_right.spawn({.name = "for left", .on = refs[0]}, [] {});
-                       of_left.spawn({.name = "for right", .on = refs[1]}, [] {});
+                       work[0] = s.spawn({.name = "for left", .on = refs[0]}, [] {});
+                       work[1] = s.spawn({.name = "for right", .on = refs[1]}, [] {});
                        given.open();
-                       s.wait(work);
+                       s.wait(work[0]);
                        left.join();
                        right.join();
                    });

@@ -53,6 +53,22 @@ double chain(braid::scheduler& scheduler, std::vector<braid::task_id>& ids) {
     return ns / chain_length;
 }
 
+double two_waits(braid::scheduler& scheduler, std::int64_t us) {
+    return two_bodies(us, [&](auto body) {
+        const braid::task_id a = scheduler.spawn({}, body), b = scheduler.spawn({}, body);
+        scheduler.wait(a);
+        scheduler.wait(b);
+    });
+}
+
+/// For a task that comes after both: so the wait needs both, and runs one of them.
+double one_wait(braid::scheduler& scheduler, std::int64_t us) {
+    return two_bodies(us, [&](auto body) {
+        const braid::task_id both[] = {scheduler.spawn({}, body), scheduler.spawn({}, body)};
+        scheduler.wait(scheduler.spawn({.after_all = both}, braid::empty));
+    });
+}
+
 template <class Measure>
 std::function<measure()> with_workers(int workers, Measure round) {
     return [=] {
@@ -73,14 +89,10 @@ void add_braid(suite& s) {
                                return chain(of, *ids);
                            }));
     for (const std::int64_t us : two_us) {
-        s.at(with_number("wait.two", us)).add("braid", with_workers(1, [us](braid::scheduler& of) {
-                                                  return two_bodies(us, [&](auto body) {
-                                                      const braid::task_id a = of.spawn({}, body),
-                                                                           b = of.spawn({}, body);
-                                                      of.wait(a);
-                                                      of.wait(b);
-                                                  });
-                                              }));
+        s.at(with_number("wait.two", us))
+            .add("braid", with_workers(1, [us](braid::scheduler& of) { return two_waits(of, us); }))
+            .add("braid one wait",
+                 with_workers(1, [us](braid::scheduler& of) { return one_wait(of, us); }));
     }
     for (const std::int64_t us : gaps_us) {
         s.at(with_number("wait.gap", us)).add("braid", with_workers(1, [us](braid::scheduler& of) {

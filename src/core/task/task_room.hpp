@@ -57,18 +57,7 @@ struct task_seat : report_seat {
 
     // ---- anybody reads ----
     alignas(64) atomic<std::uint32_t> shown{0};
-    atomic<std::uint64_t> awaited_outside{0};  // for which task its thread waits outside bodies
-    shown_frame frames[shown_depth + 1];       // the last one takes what is not shown
-
-    /// The running body waits for that task, or the thread does outside bodies; 0: no longer. With
-    /// release, as others look what the thread cannot go on without.
-    void show_awaited(std::uint64_t id) {
-        if (depth == 0) {
-            awaited_outside.store(id, release);
-        } else if (depth <= shown_depth) {
-            frames[depth - 1].awaited.store(id, release);
-        }
-    }
+    shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
 };
 
 /// What an observer hears of a new task.

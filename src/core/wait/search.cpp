@@ -39,8 +39,11 @@ task_id work_search::find() {
 bool work_search::is_needed(std::uint64_t entry) const {
     if (target_.run_everything) return true;
     if (target_.task) {
-        return rt_.is_below(rt_.slot_at(index_of(entry)), target_.task) ||
-               (w_.needed_for == target_.task && needed_work(rt_, w_).contains(entry));
+        const slot& s = rt_.slot_at(index_of(entry));
+        // What may be needed is left to others, unless only certain threads may run it.
+        return rt_.is_below(s, target_.task) ||
+               (w_.needed_for == target_.task &&
+                needed_work(rt_, w_).contains(entry, rt_.is_direct(s)));
     }
     if (target_.all_of == nullptr) return false;
     // Not followed: the scope of a task that is complete by now may be gone. A thread that stands

@@ -64,7 +64,9 @@ void wait_loop::begin() {
             outer_module_wait_ = module->exchange(&w_.at_rest, seq_cst);
         }
     }
-    w_.show_awaited(target_.task.value);
+    if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
+        w_.frames[w_.depth - 1].awaited.store(target_.task.value, release);
+    }
     observe(event_kind::wait_begin);
     if (target_.task && w_.top != nullptr) {
         rt_.inherit_priority(w_, target_.task, rt_.level_of(rt_.slot_at(w_.top->slot)));
@@ -142,7 +144,9 @@ bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
     // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
     if (entered_ && rt_.lot().leave(record_) && !over) over = target_.take();
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
-    w_.show_awaited(0);
+    if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
+        w_.frames[w_.depth - 1].awaited.store(0, relaxed);
+    }
     if (over) rt_.report_taken(target_);
     observe(event_kind::wait_end);
     return over;
