@@ -225,6 +225,35 @@ TEST_P(Affinity, AWaitForAnotherThreadsWorkLeavesToOthersWhatThatThreadWaitsFor)
     EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
 }
 
+/// A task lies in the inbox of this thread, which sleeps in a wait that does not need it yet.
+TEST_P(Affinity, AThreadThatSleepsLooksAgainWhenItsWorkBecomesNeeded) {
+    for (const bool by_a_child : {false, true}) {
+        braid::scheduler s(options());
+        const braid::thread_ref here = s.this_thread();
+        const braid::task_id pinned = s.spawn({.on = here}, [] {});
+        braid::task_builder all = s.begin({}, braid::empty);
+        const braid::task_id id = all.id();
+        std::thread other([&] {
+            braid_test::until([&] {
+                return s.internals().lot().look_at(id.value,
+                                                   [](const braid::detail::wait_record& r) {
+                                                       return r.stays.load(braid::relaxed);
+                                                   });
+            });
+            // So that it has begun to sleep.
+            braid_test::until([&] { return s.internals().seat_at(here.seat).at_rest.load(); });
+            if (by_a_child) {
+                all.add_child({.after = {pinned}}, [] {});
+            } else {
+                EXPECT_TRUE(all.add_dependency(pinned));
+            }
+            all.finish();
+        });
+        s.wait(id);
+        other.join();
+    }
+}
+
 TEST_P(Affinity, AThreadThatHasLeftIsAReportedErrorNotAHang) {
     braid::scheduler s(options());
     braid::thread_ref gone;

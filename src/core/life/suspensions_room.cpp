@@ -118,7 +118,7 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     }
     const bool goes_last = d.goes_last;
     // Releases all that the body wrote to the thread that goes on with it.
-    if (!drop_waits(s.waits_for, shares)) return;
+    if (!drop_waits(s.waits_for, shares)) return ask_pinned_threads_again(w);
     if (!goes_last) return make_ready(w, index, {});
     if (observed()) report(w, event_kind::ready, id_of(index), {});
     enqueue_last(w, index);

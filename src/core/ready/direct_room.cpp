@@ -27,6 +27,7 @@ bool direct_room::put_into_box(std::uint32_t index, unsigned seat, std::uint16_t
                           "the thread that `on` names has left; keep its main_thread alive")) {
             return false;
         }
+        in_boxes_.fetch_add(1, seq_cst);  // pairs with ask_pinned_threads_again()
         target.box.append(*this, index, index);
     }
     wake_seat(seat);
@@ -80,9 +81,11 @@ task_id direct_room::direct_task(ready_seat& w, unsigned lowest) {
     };
     std::uint32_t index = no_index;
     if (w.box.size(relaxed) != 0) {
-        const locked lock(w.box.lock);
-        w.box.each(*this, note);
-        index = w.box.take_first(*this, is_best);
+        {
+            const locked lock(w.box.lock);
+            w.box.each(*this, note);
+        }
+        index = take_from_box(w, is_best);
     }
     if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
         const locked lock(masked_.lock);
@@ -101,10 +104,7 @@ task_id direct_room::direct_task_if(ready_seat& w, id_test wanted) {
         return may_run_on(slot_at(i), w) && wanted(id_of(i).value);
     };
     std::uint32_t index = no_index;
-    if (w.box.size(relaxed) != 0) {
-        const locked lock(w.box.lock);
-        index = w.box.take_first(*this, fits);
-    }
+    if (w.box.size(relaxed) != 0) index = take_from_box(w, fits);
     if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
         const locked lock(masked_.lock);
         index = masked_.take_first(*this, fits);
@@ -113,11 +113,10 @@ task_id direct_room::direct_task_if(ready_seat& w, id_test wanted) {
 }
 
 void direct_room::take_out_direct(ready_seat& w, task_id id) {
-    for (task_list* const list : {&w.box, &masked_}) {
-        const locked lock(list->lock);
-        const auto is_it = [&](std::uint32_t i) { return id_of(i) == id; };
-        if (list->take_first(*this, is_it) != no_index) return;
-    }
+    const auto is_it = [&](std::uint32_t i) { return id_of(i) == id; };
+    if (take_from_box(w, is_it) != no_index) return;
+    const locked lock(masked_.lock);
+    masked_.take_first(*this, is_it);
 }
 
 void direct_room::note_no_masked_task(const ready_seat& w) {

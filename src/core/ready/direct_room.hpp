@@ -44,6 +44,15 @@ public:
     /// Work that is needed by `w` may lie with a thread that sleeps in a wait of its own and did
     /// not need it when it came: it looks again.
     void ask_pinned_threads(const ready_seat& w);
+    /// After an edge has made work needed by what others wait for already. One look where nothing
+    /// lies here.
+    void ask_pinned_threads_again(const ready_seat& w) {
+        // seq_cst: pairs with put_into_box() and put_masked(). Either they are seen here, or the
+        // thread that they notify sees the edge.
+        const bool any = in_boxes_.load(seq_cst) != 0 || masked_for_.load(seq_cst) != 0;
+        if (any) [[unlikely]]
+            ask_pinned_threads(w);
+    }
 
     /// The thread leaves. False: there is something in its inbox.
     static bool close_box(ready_seat& w);
@@ -55,9 +64,17 @@ private:
     bool put_masked(std::uint32_t index, std::uint64_t mask);
     std::uint64_t members_of_masks() const;
     void wake_member(std::uint64_t mask);
+    std::uint32_t take_from_box(ready_seat& w, auto&& fits) {
+        const locked lock(w.box.lock);
+        const std::uint32_t index = w.box.take_first(*this, fits);
+        // relaxed: more than there are costs a look.
+        if (index != no_index) in_boxes_.fetch_sub(1, relaxed);
+        return index;
+    }
 
     alignas(64) task_list masked_;         // tasks for a mask of workers
     atomic<std::uint64_t> masked_for_{0};  // some of them may be for these
+    atomic<std::uint32_t> in_boxes_{0};    // tasks that lie in inboxes
 };
 
 template <class F>
