@@ -12,46 +12,22 @@ task_id life_room::build_empty(draft d) const {
     return id_of(index_of(d));
 }
 
-/// False: no memory, or refused. An id does not know its scheduler: one of another scheduler's that
-/// was issued here, too, passes.
-bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome) {
-    const assertion_handler& misuse = options().assertion;
-    const task_id id = id_of(index);
-    if (!predecessor) return true;
-    if (!BRAID_EXPECT(misuse, predecessor != id && state_of(predecessor) != task_state::unknown,
-                      "`after` holds an id that this scheduler never issued")) {
-        return false;
+void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
+    slot& s = slot_of(d);
+    const std::uint32_t index = index_of(d);
+    s.mark(as);
+    s.invoke = nullptr;
+    const bool built = s.has(flag_built);
+    // Somebody holds a handle.
+    const bool owned = s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
+    if (s.ready_is_reported()) {
+        queue_ready(w, index);
+    } else if (drop_wait(s.waits_for)) {
+        make_ready(w, index, {});
     }
-    if (slot_at(index).parent.load(relaxed) != no_index &&
-        !BRAID_EXPECT(misuse, !descends(index, predecessor),
-                      "a child cannot wait for its parent, which waits for it")) {
-        return false;
-    }
-    const link edge = link_edge(w, index, predecessor, any_outcome);
-    if (edge == link::no_memory) return false;
-    if (edge == link::failed) cancel_with(w, index, predecessor);
-    // Also to a task that is complete: what it wrote comes before this one.
-    if (observed()) report(w, event_kind::edge, id, predecessor);
-    if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
-    return true;
-}
-
-bool life_room::depend_on_all(life_seat& w, std::uint32_t index, const task_options& o) {
-    const auto all = [&](const task_id* first, std::size_t count, bool any_outcome) {
-        for (const task_id* p = first; p != first + count; ++p) {
-            if (!depend(w, index, *p, any_outcome)) return false;
-        }
-        return true;
-    };
-    if (!all(o.after.begin(), o.after.size(), false) ||
-        !all(o.after_all.data, o.after_all.size, false) ||
-        !all(o.after_any.begin(), o.after_any.size(), true)) {
-        return false;
-    }
-    if (o.after_any.size() != 0 && o.after.size() + o.after_all.size == 0) {
-        slot_at(index).flags.fetch_or(flag_finally, relaxed);
-    }
-    return true;
+    // The builder and the handle that there would have been give up their shares.
+    if (built) own_work_done(w, index);
+    if (owned) release_holder(w, id_of(index));
 }
 
 void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
