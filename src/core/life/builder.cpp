@@ -1,5 +1,5 @@
-// What a new task comes after; and one that is built piece by piece: it takes children, and if it
-// is empty predecessors, until it is finished.
+// A task that is built piece by piece: it takes children, and if it is empty predecessors, until it
+// is finished. And one that is given up before it was published.
 #include "core/life/life_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
