@@ -18,11 +18,6 @@ using braid_test::door;
 
 class CuresOfHangs : public braid_test::scheduler_test {
 protected:
-    braid::scheduler_options options() {
-        braid::scheduler_options o = scheduler_test::options();
-        o.deadlock.after = braid::milliseconds(1);
-        return o;
-    }
     void TearDown() override {
         EXPECT_EQ(notes_.log, std::vector<std::string>());
         scheduler_test::TearDown();

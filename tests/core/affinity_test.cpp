@@ -227,7 +227,7 @@ TEST_P(Affinity, AWaitForAnotherThreadsWorkLeavesToOthersWhatThatThreadWaitsFor)
 
 /// A task lies in the inbox of this thread, which sleeps in a wait that does not need it yet.
 TEST_P(Affinity, AThreadThatSleepsLooksAgainWhenItsWorkBecomesNeeded) {
-    for (const bool by_a_child : {false, true}) {
+    for (const int by : {0, 1, 2}) {
         braid::scheduler s(options());
         const braid::thread_ref here = s.this_thread();
         const braid::task_id pinned = s.spawn({.on = here}, [] {});
@@ -242,8 +242,10 @@ TEST_P(Affinity, AThreadThatSleepsLooksAgainWhenItsWorkBecomesNeeded) {
             });
             // So that it has begun to sleep.
             braid_test::until([&] { return s.internals().seat_at(here.seat).at_rest.load(); });
-            if (by_a_child) {
+            if (by == 0) {
                 all.add_child({.after = {pinned}}, [] {});
+            } else if (by == 1) {
+                s.begin({.after = {pinned}, .parent = id}, braid::empty).finish();
             } else {
                 EXPECT_TRUE(all.add_dependency(pinned));
             }

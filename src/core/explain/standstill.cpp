@@ -17,7 +17,8 @@ bool is_asleep(const wait_seat& w) {
     // Nobody has the seat. A thread of the scheduler's that is being started is awake before it
     // has.
     if (!is_own(w) && w.bound_to.load(relaxed) == 0) return true;
-    return w.at_rest.load(seq_cst) && !w.park.is_notified();
+    // In this order: a thread takes its notification when it no longer rests.
+    return !w.park.is_notified() && w.at_rest.load(seq_cst);
 }
 
 /// The thread does something that the scheduler knows nothing of. seq_cst: as runtime::freeze().

@@ -1,5 +1,6 @@
 // A task that is built piece by piece: it takes children, and if it is empty predecessors, until it
 // is finished. And one that is given up before it was published.
+#include "core/life/completion_word.hpp"
 #include "core/life/life_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
@@ -35,8 +36,28 @@ void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
     slot& s = slot_at(index);
     if (cancel) s.mark(flag_cancel);
     const bool empty = s.has(flag_empty);
-    if (empty && drop_wait(s.waits_for)) make_ready(w, index, {});
+    if (empty) drop_wait(s.waits_for) ? make_ready(w, index, {}) : announce_needs(w, id);
     own_work_done(w, index);  // the builder's share
+}
+
+/// The task needs nothing but itself, as far as edges say. What it needs once it has begun it
+/// announces itself.
+bool life_room::needs_only_itself(task_id id) const {
+    const slot& s = slot_at(id);
+    if (state_of_completion(s.open, generation_of(id.value)) != completion_now::another_task) {
+        return true;
+    }
+    const bool has_begun =
+        s.runner.load(relaxed) != UINT16_MAX || s.has(flag_empty | flag_own_kind);
+    const bool has_children = index_of(s.open.load(relaxed)) > 1;
+    return !has_begun && !has_children && !is_direct(s) && s.predecessors.load(relaxed) == no_edge;
+}
+
+void life_room::announce_needs(const life_seat& w, task_id id) {
+    if (!direct_work_of_any()) [[likely]]
+        return;
+    const auto may_be_new = [&](task_id from) { return !needs_only_itself(from); };
+    if (any_predecessor(id, may_be_new)) ask_pinned_threads(w);
 }
 
 bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
@@ -58,7 +79,7 @@ bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
     if (observed()) report(w, event_kind::edge, id, predecessor);
     if (edge == link::made) {
         inherit_priority(w, predecessor, level_of(slot_at(index)));
-        ask_pinned_threads_again(w);
+        announce_needs(w, id);
     }
     return true;
 }

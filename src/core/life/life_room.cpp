@@ -168,8 +168,8 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
         make_ready(w, index, {});
     } else if (drop_wait(s.waits_for)) {
         make_ready(w, index, {});
-    } else if (s.parent.load(relaxed) != no_index) {
-        ask_pinned_threads_again(w);  // somebody may wait for the parent
+    } else {
+        announce_needs(w, id);
     }
     return id;
 }

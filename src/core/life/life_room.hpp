@@ -98,6 +98,9 @@ protected:
     /// longer.
     void cancel_waits_of(life_seat& w, const scope_state& of);
     void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
+    /// The task has more predecessors than before, and its maker has done with it. A thread may
+    /// sleep for it in a wait that needs work from its inbox from now on: that one looks again.
+    void announce_needs(const life_seat& w, task_id id);
 
     struct first_words {
         const char* name;
@@ -109,6 +112,7 @@ protected:
                    std::uint32_t waits_for = 0) noexcept;
 
 private:
+    bool needs_only_itself(task_id id) const;
     bool add_to_parent(slot& s, task_id parent);
     const task_environment* environment_for(const life_seat& w, const task_options& o) const;
     bool depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome);

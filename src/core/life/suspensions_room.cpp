@@ -104,6 +104,7 @@ bool suspensions_room::go_on_at(const life_seat& w, std::uint32_t index, thread_
 
 void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
+    const task_id id = id_of(index);
     const detail_block& d = its_detail(s);
     seat_counters::add(w.counters.suspensions);
     enter_wait_at_hand(w, index);
@@ -118,7 +119,7 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     }
     const bool goes_last = d.goes_last;
     // Releases all that the body wrote to the thread that goes on with it.
-    if (!drop_waits(s.waits_for, shares)) return ask_pinned_threads_again(w);
+    if (!drop_waits(s.waits_for, shares)) return announce_needs(w, id);
     if (!goes_last) return make_ready(w, index, {});
     if (observed()) report(w, event_kind::ready, id_of(index), {});
     enqueue_last(w, index);

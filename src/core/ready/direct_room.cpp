@@ -27,7 +27,7 @@ bool direct_room::put_into_box(std::uint32_t index, unsigned seat, std::uint16_t
                           "the thread that `on` names has left; keep its main_thread alive")) {
             return false;
         }
-        in_boxes_.fetch_add(1, seq_cst);  // pairs with ask_pinned_threads_again()
+        in_boxes_.fetch_add(1, seq_cst);  // pairs with direct_work_of_any()
         target.box.append(*this, index, index);
     }
     wake_seat(seat);

@@ -44,14 +44,10 @@ public:
     /// Work that is needed by `w` may lie with a thread that sleeps in a wait of its own and did
     /// not need it when it came: it looks again.
     void ask_pinned_threads(const ready_seat& w);
-    /// After an edge has made work needed by what others wait for already. One look where nothing
-    /// lies here.
-    void ask_pinned_threads_again(const ready_seat& w) {
-        // seq_cst: pairs with put_into_box() and put_masked(). Either they are seen here, or the
-        // thread that they notify sees the edge.
-        const bool any = in_boxes_.load(seq_cst) != 0 || masked_for_.load(seq_cst) != 0;
-        if (any) [[unlikely]]
-            ask_pinned_threads(w);
+    /// After an edge was added. seq_cst: pairs with put_into_box() and put_masked(). Either what
+    /// they put there is seen here, or the thread that they notify sees the edge.
+    bool direct_work_of_any() const {
+        return in_boxes_.load(seq_cst) != 0 || masked_.size(seq_cst) != 0;
     }
 
     /// The thread leaves. False: there is something in its inbox.

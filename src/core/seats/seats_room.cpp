@@ -126,7 +126,7 @@ bool seats_room::rest(seats_seat& w, std::int64_t deadline, bool waits) {
     if (serial() != nullptr) {
         in_time = serial()->block(w.index, {deadline, w.looks, waits});
     } else if (phase(seq_cst) != life::closed) {
-        in_time = w.park.park(deadline);
+        in_time = w.park.park(deadline, [&] { w.at_rest.store(false, seq_cst); });
     }
     w.at_rest.store(false, seq_cst);
     return in_time;

@@ -40,10 +40,10 @@ bool work_search::is_needed(std::uint64_t entry) const {
     if (target_.run_everything) return true;
     if (target_.task) {
         const slot& s = rt_.slot_at(index_of(entry));
-        // What may be needed is left to others, unless only certain threads may run it.
+        // What may be needed is left to others, unless only certain threads may begin it.
+        const bool is_for_few = rt_.is_direct(s) && s.runner.load(relaxed) == UINT16_MAX;
         return rt_.is_below(s, target_.task) ||
-               (w_.needed_for == target_.task &&
-                needed_work(rt_, w_).contains(entry, rt_.is_direct(s)));
+               (w_.needed_for == target_.task && needed_work(rt_, w_).contains(entry, is_for_few));
     }
     if (target_.all_of == nullptr) return false;
     // Not followed: the scope of a task that is complete by now may be gone. A thread that stands
