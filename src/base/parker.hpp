@@ -19,30 +19,27 @@ public:
     /// Owner only. Returns after a notify() (one since the last park is enough), at the deadline
     /// (monotonic ns), or early; the caller looks again in each case. False: the deadline passed.
     bool park(std::int64_t deadline_ns = INT64_MAX) {
-        return park(deadline_ns, [] {});
-    }
-    /// Calls `woke()` before it takes the notification: who reads that there is none, and then what
-    /// woke() has written, does not miss a thread that is on its way out.
-    template <class Woke>
-    bool park(std::int64_t deadline_ns, Woke&& woke) {
         std::uint32_t expected = empty;
         if (!state_.compare_exchange_strong(expected, parked, relaxed, relaxed)) {
-            woke();
             // acquire: pairs with the release in notify(). What the wakers wrote before they
-            // notified is visible after park() returns. release: pairs with is_notified(). An
-            // exchange, not a store: the caller would look at the world before the store is done,
-            // and a second notify() that came in between would be overwritten unseen.
-            state_.exchange(empty, acq_rel);
+            // notified is visible after park() returns. An exchange, not a store: the caller
+            // would look at the world before the store is done, and a second notify() that came
+            // in between would be overwritten unseen.
+            state_.exchange(empty, acquire);
             return true;
         }
+        bool in_time = true;
         while (true) {
             Policy::wait(state_, parked, deadline_ns);
-            // relaxed: the exchange acquires.
-            if (state_.load(relaxed) != notified && !has_passed(deadline_ns)) continue;
-            woke();
-            // A notify() that came in between is taken along, not lost.
-            return state_.exchange(empty, acq_rel) == notified;
+            expected = notified;
+            if (state_.compare_exchange_strong(expected, empty, acquire, relaxed)) break;
+            if (deadline_ns != INT64_MAX && Policy::now() >= deadline_ns) {
+                // acquire: a notify() that came in between is taken along, not lost.
+                in_time = state_.exchange(empty, acquire) == notified;
+                break;
+            }
         }
+        return in_time;
     }
 
     /// Any thread. Costs 6 ns when nobody is parked, a futex wake (1-3 µs) when somebody is.
@@ -59,11 +56,13 @@ public:
         return state_.load(acquire) == notified;
     }
 
-private:
-    static bool has_passed(std::int64_t deadline_ns) {
-        return deadline_ns != INT64_MAX && Policy::now() >= deadline_ns;
+    /// Any thread. True while the owner sleeps, and nobody has notified it.
+    bool is_parked() const {
+        // acquire: as is_notified().
+        return state_.load(acquire) == parked;
     }
 
+private:
     static constexpr std::uint32_t empty = 0, notified = 1, parked = 2;
     typename Policy::template atomic<std::uint32_t> state_{empty};
 };

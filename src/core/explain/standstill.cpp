@@ -17,8 +17,8 @@ bool is_asleep(const wait_seat& w) {
     // Nobody has the seat. A thread of the scheduler's that is being started is awake before it
     // has.
     if (!is_own(w) && w.bound_to.load(relaxed) == 0) return true;
-    // In this order: a thread takes its notification when it no longer rests.
-    return !w.park.is_notified() && w.at_rest.load(seq_cst);
+    // One that has taken its notification is not parked, also where it has lost its core since.
+    return w.at_rest.load(seq_cst) && (w.park.is_parked() || w.looking.load(relaxed));
 }
 
 /// The thread does something that the scheduler knows nothing of. seq_cst: as runtime::freeze().

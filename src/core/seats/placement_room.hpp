@@ -46,6 +46,7 @@ struct seats_seat : task_seat {
     std::uint32_t kept_off BRAID_GUARDED_BY(cores_mutex) = UINT32_MAX;
     atomic<std::uint32_t> core{UINT32_MAX};  // where it ran lately; a hint for thieves
     atomic<bool> at_rest{true};
+    atomic<bool> looking{false};          // for standstills, while it is at rest; relaxed: a hint
     atomic<std::int64_t> expected_at{0};  // what it knew of expect_work() when it fell asleep
     atomic<std::uint16_t> visit{0};       // tells threads apart that register at one seat in turn
     atomic<std::uint64_t> bound_to{0};    // which thread has the seat; see bind()

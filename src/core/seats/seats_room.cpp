@@ -84,7 +84,9 @@ bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
             look_at = INT64_MAX;
             continue;
         }
+        w.looking.store(true, relaxed);
         const looked what = look_(w);
+        w.looking.store(false, relaxed);
         look_at = s.note(w.index, what);
         if (what == looked::woke) {
             w.was_sentry = true;
@@ -126,7 +128,7 @@ bool seats_room::rest(seats_seat& w, std::int64_t deadline, bool waits) {
     if (serial() != nullptr) {
         in_time = serial()->block(w.index, {deadline, w.looks, waits});
     } else if (phase(seq_cst) != life::closed) {
-        in_time = w.park.park(deadline, [&] { w.at_rest.store(false, seq_cst); });
+        in_time = w.park.park(deadline);
     }
     w.at_rest.store(false, seq_cst);
     return in_time;
