@@ -1,6 +1,7 @@
 // Random programs of tasks and coroutines that need each other by dependencies, waits, awaits and a
 // resource; each of them once with a circle and once without. Every circle is reported, once, by
 // needs that the program has, and a program without one hears nothing.
+#include "deadlocks.hpp"
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
@@ -192,35 +193,31 @@ private:
         return all;
     }
     bool names_needs_of_program() const {
-        std::string left = said_;
+        braid_test::unread_text text{said_};
         unsigned tasks = 0, at = 0;
-        const auto drop = [&](const std::string& text) {
-            const bool begins = left.starts_with(text);
-            if (begins) left.erase(0, text.size());
-            return begins;
-        };
         constexpr unsigned x = program::tasks;
         const auto name = [&] {
-            if (drop("'x'")) return (at = x, true);
-            at = left.size() > 2 ? static_cast<unsigned>(left[2] - '0') : x;
-            return at < x && drop("'" + names_[at] + "'");
+            if (text.read("'x'")) return (at = x, true);
+            at = text.left.size() > 2 ? static_cast<unsigned>(text.left[2] - '0') : x;
+            return at < x && text.read("'" + names_[at] + "'");
         };
-        const std::string head = left.substr(0, left.find(": '") + 2);
-        if (!drop(head) || !name()) return false;
+        const std::string head = text.left.substr(0, text.left.find(": '") + 2);
+        if (!text.read(head) || !name()) return false;
         const unsigned first = at;
         do {
             const unsigned before = at;
-            if (!drop(tasks == 0 ? " " : ", which ")) return false;
+            if (!text.read(tasks == 0 ? " " : ", which ")) return false;
             constexpr const char* all[] = {"waits for what needs ", "waits for ", "awaits ",
                                            "begins only after ",
                                            "needs the resource 'file', held by "};
-            const auto* const verb = std::find_if(std::begin(all), std::end(all), drop);
+            const auto* const verb = std::find_if(std::begin(all), std::end(all),
+                                                  [&](const char* one) { return text.read(one); });
             if (verb == std::end(all) || !name()) return false;
             if (!is_so(before, static_cast<unsigned>(verb - all), at)) return false;
             ++tasks;
         } while (at != first);
         return head == "scene: a deadlock of " + std::to_string(tasks) + " tasks: " &&
-               left.starts_with(". No thread can go on with any of them. ");
+               text.left.starts_with(". No thread can go on with any of them. ");
     }
     bool is_so(unsigned a, unsigned verb, unsigned b) const {
         constexpr unsigned x = program::tasks;

@@ -84,7 +84,7 @@ protected:
             scene(s);
             std::_Exit(2);
         };
-        EXPECT_EXIT(play(), testing::ExitedWithCode(0), "scene: a deadlock of");
+        EXPECT_EXIT(play(), testing::ExitedWithCode(0), braid_test::says("scene: a deadlock of"));
     }
 };
 INSTANTIATE_TEST_SUITE_P(Workers, Deadlock, testing::ValuesIn(braid_test::worker_counts()),
@@ -313,7 +313,8 @@ TEST(DeadlockReports, AreNotFollowedByAWarningThatNothingGoesOn) {
         for (const std::string& line : logged) std::fprintf(stderr, "%s\n", line.c_str());
         std::_Exit(logged.size() == 1 ? 0 : 1);
     };
-    EXPECT_EXIT(play(), testing::ExitedWithCode(0), "scene: a deadlock of 70 tasks");
+    EXPECT_EXIT(play(), testing::ExitedWithCode(0),
+                braid_test::says("scene: a deadlock of 70 tasks"));
 }
 
 #if BRAID_HAS_EXCEPTIONS
@@ -481,33 +482,28 @@ private:
         ended_ = true;
     }
     bool names_needs_of_program() const {
-        std::string left = said_;
+        braid_test::unread_text text{said_};
         unsigned tasks = 0, at = 0;
-        const auto drop = [&](const std::string& text) {
-            const bool begins = left.starts_with(text);
-            if (begins) left.erase(0, text.size());
-            return begins;
-        };
         const auto name = [&] {
-            at = left.size() > 2 ? static_cast<unsigned>(left[2] - '0') : program_.tasks;
-            return at < program_.tasks && drop("'" + names_[at] + "'");
+            at = text.left.size() > 2 ? static_cast<unsigned>(text.left[2] - '0') : program_.tasks;
+            return at < program_.tasks && text.read("'" + names_[at] + "'");
         };
-        const std::string head = left.substr(0, left.find(": '") + 2);
-        if (!drop(head) || !name()) return false;
+        const std::string head = text.left.substr(0, text.left.find(": '") + 2);
+        if (!text.read(head) || !name()) return false;
         const unsigned first = at;
         do {
             const unsigned before = at;
             const bool through =
-                drop(tasks == 0 ? " " : ", which ") && drop("waits for what needs ");
-            const bool waits = !through && drop("waits for ");
-            if (!through && !waits && !drop("begins only after ")) return false;
+                text.read(tasks == 0 ? " " : ", which ") && text.read("waits for what needs ");
+            const bool waits = !through && text.read("waits for ");
+            if (!through && !waits && !text.read("begins only after ")) return false;
             if (!name()) return false;
             if (through ? !program_.leads(before, at) : !program_.has(before, at, waits))
                 return false;
             ++tasks;
         } while (at != first);
         return head == "scene: a deadlock of " + std::to_string(tasks) + " tasks: " &&
-               left == ". No thread can go on with any of them. " + after_instead;
+               text.left == ". No thread can go on with any of them. " + after_instead;
     }
 
     const program_of_waits program_;

@@ -1,4 +1,5 @@
 // Programs that hang without a circle that a look can prove: what the log says of them.
+#include "deadlocks.hpp"
 #include "scheduler_test.hpp"
 
 #include <cstdio>
@@ -45,7 +46,7 @@ protected:
             scene(s);
             std::_Exit(2);
         };
-        EXPECT_EXIT(play(), testing::ExitedWithCode(0), "");
+        EXPECT_EXIT(play(), testing::ExitedWithCode(0), braid_test::says(parts[0].c_str()));
     }
 };
 INSTANTIATE_TEST_SUITE_P(Workers, Hang, testing::ValuesIn(braid_test::worker_counts()),

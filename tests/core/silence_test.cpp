@@ -19,7 +19,7 @@ namespace {
 
 using braid::task_id;
 
-/// Some looks long.
+/// Some looks long. That is what the scenes are about; one that takes more or less is silent, too.
 constexpr std::chrono::milliseconds a_while{10};
 void take_a_while() { std::this_thread::sleep_for(a_while); }
 

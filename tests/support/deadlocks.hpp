@@ -7,6 +7,13 @@
 
 #include <braid/core/scheduler.hpp>
 
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <ostream>
+#include <string>
+#include <utility>
+
 namespace braid_test {
 
 /// By a thread that has a seat: at everything, once.
@@ -25,5 +32,36 @@ inline void until_wait_counts(braid::scheduler& s, braid::task_id awaited) {
         });
     });
 }
+
+/// What the process of a death test has to have said, and this one says again: so the sentences can
+/// be read where the tests run.
+class says_again {
+public:
+    explicit says_again(std::string part) : part_(std::move(part)) {}
+    bool MatchAndExplain(const std::string& text, testing::MatchResultListener*) const {
+        std::fputs(text.c_str(), stdout);
+        return text.find(part_) != std::string::npos;
+    }
+    void DescribeTo(std::ostream* to) const { *to << "contains '" << part_ << "'"; }
+    void DescribeNegationTo(std::ostream* to) const { *to << "lacks '" << part_ << "'"; }
+
+private:
+    std::string part_;
+};
+inline testing::Matcher<const std::string&> says(const char* part) {
+    return testing::MakePolymorphicMatcher(says_again(part));
+}
+
+/// The part of a report's text that has not been read yet.
+struct unread_text {
+    std::string left;
+
+    /// True, and read, if it begins so.
+    bool read(const std::string& text) {
+        const bool begins = left.starts_with(text);
+        if (begins) left.erase(0, text.size());
+        return begins;
+    }
+};
 
 }  // namespace braid_test

@@ -81,11 +81,10 @@ task_id direct_room::direct_task(ready_seat& w, unsigned lowest) {
     };
     std::uint32_t index = no_index;
     if (w.box.size(relaxed) != 0) {
-        {
-            const locked lock(w.box.lock);
-            w.box.each(*this, note);
-        }
-        index = take_from_box(w, is_best);
+        const locked lock(w.box.lock);
+        w.box.each(*this, note);
+        index = w.box.take_first(*this, is_best);
+        if (index != no_index) in_boxes_.fetch_sub(1, relaxed);  // as take_from_box()
     }
     if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
         const locked lock(masked_.lock);

@@ -27,7 +27,7 @@ public:
         for (unsigned i = 0; i < count_; ++i) add_predecessors(list_[i]);
         follow(false);
         known_ = count_;
-        follow(true);
+        if (any_is_direct()) follow(true);
     }
 
     /// `perhaps`: also where it may be needed.
@@ -98,6 +98,12 @@ private:
                 if (member) add(task_id{w->frames[f].awaited.load(relaxed)});
             }
         }
+    }
+
+    /// Without one there is nothing to guess.
+    bool any_is_direct() const {
+        return std::any_of(list_, list_ + count_,
+                           [&](task_id id) { return rt_.is_direct(rt_.slot_at(id)); });
     }
 
     bool awaits_seat(unsigned seat) const {
