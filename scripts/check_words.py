@@ -86,6 +86,13 @@ OPENING = re.compile(r"(?:Of|As)\b|…|\.\.\.")
 GOING_ON = re.compile(r"Its?\b|Those\b|That(?: one)?[.:,]"
                       r"|The same(?=[.:,]| (?:as|by|for|in|over|two|with|without)\b)")
 OPENING_ADVICE = "a comment is a sentence of its own, with a subject and a verb"
+# A value that stands for a sentence, "False: full.", where others than its authors read: "Returns
+# false if the ring is full."
+PLAIN = ("include/braid",)
+ANSWER = re.compile(r"(?:^|(?<=[.;] ))(?:True|False|Null|Empty|-?\d+)(?: also| at once)?:(?= )")
+# What a comment there does not begin with.
+PLAIN_OPENING = re.compile(r"(?:Then|Does|One that|Likewise|And)\b")
+ANSWER_ADVICE = "a sentence, for example 'Returns false if ...' or '0 means ...'"
 
 TOKEN = re.compile(
     r'(?P<comment>//[^\n]*|/\*.*?\*/)'
@@ -166,6 +173,17 @@ class word_checker:
             self.problems.append((line, f"{self.relative}:{line}: a comment begins with "
                                         f"'{found.group()}': {OPENING_ADVICE}."))
 
+    def comment(self, block, mark):
+        """A whole comment on lines of its own, which a reader may see alone."""
+        self.prose(block)
+        if mark != "///" or not self.relative.startswith(PLAIN):
+            return
+        text = block.text.lstrip()
+        cut = len(block.text) - len(text)
+        found = [PLAIN_OPENING.match(text), *ANSWER.finditer(text)]
+        for match in filter(None, found):
+            self.report(block.line(cut + match.start()), match.group(), ANSWER_ADVICE)
+
     def source(self, text):
         block, last, own = line_map(), 0, ""  # comment lines that follow each other
         at, line = 0, 1
@@ -176,7 +194,7 @@ class word_checker:
                 alone = text[text.rfind("\n", 0, at) + 1:at].strip() == ""
                 mark = re.match(r"/+|/\*+", token["comment"]).group()
                 if not (block.text and alone and own == mark and line == last + 1):
-                    self.prose(block)
+                    self.comment(block, own)
                     block, own = line_map(), mark if alone else ""
                     if alone:
                         self.opening(mark, token["comment"].lstrip("/*!< "), line)
@@ -190,7 +208,7 @@ class word_checker:
                 self.prose(said)
             elif token["name"]:
                 self.name(token["name"], line)
-        self.prose(block)
+        self.comment(block, own)
 
     def page(self, text):
         block, fence = line_map(), False

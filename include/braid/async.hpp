@@ -1,6 +1,7 @@
 #pragma once
-// Work that waits without a thread: coroutines, channels, timers, descriptors, files, messages. Not
-// in braid.hpp, as <coroutine> and what belongs to it cost compile time.
+// This header includes all of braid/async/, for work that waits without a thread: coroutines,
+// channels, timers, descriptors, files and messages. braid.hpp does not include it, because
+// <coroutine> and what it needs cost compile time.
 
 #include "braid/async/await.hpp"
 #include "braid/async/await_fd.hpp"

@@ -72,6 +72,21 @@ class words(planted_tree):
                     self.write(SOURCE, "int b;\n\n" + comment.format(text) + "\n")
                     self.expect_problem(SOURCE + ":3", said, advice)
 
+    def test_a_value_that_stands_for_a_sentence_is_refused_in_public_headers(self):
+        path = "include/braid/graph/a.hpp"
+        for text, said in (("False: full.", "False:"), ("Any thread. Null: none.", "Null:"),
+                           ("Waits; 0: looks once.", "0:"), ("Never sleeps. True also: done.", "True also:"),
+                           ("Then it is cancelled.", "Then"), ("Does what run() does.", "Does"),
+                           ("One that comes again is armed.", "One that")):
+            with self.subTest(text=text):
+                self.write(path, f"int b;\n\n/// {text}\nint a;\n")
+                self.expect_problem(path + ":3", said, "a sentence")
+        for text in ("Returns false if it is full.", "True while it is armed.", "Ratio 1:2 or 0.",
+                     "Thenceforth it rests."):
+            self.expect_clean(path, f"/// {text}\nint a;\n")
+        self.write(path, "int a;\n")
+        self.expect_clean("src/graph/a.hpp", "/// False: full.\nint a;\n")  # not public
+
     def test_each_word_is_found_in_a_name(self):
         for name, advice in (
             ("permissions", "successor"), ("permission_list", "successor"),

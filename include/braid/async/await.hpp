@@ -1,15 +1,18 @@
 #pragma once
-// What a coroutine can await, beside other coroutines (co.hpp) and channels (channel.hpp).
+// Awaitables for coroutines: tasks, completions, futures, sleeps, and moves to other threads.
+// co.hpp has coroutines and events, channel.hpp has channels.
 //
-// Each gives the thread back until it has come about, and throws then: what the awaited one failed
-// with; task_cancelled if that was cancelled, or if the awaiting task is not wanted any more (its
-// scope is cancelled, or a discarding shutdown began); std::bad_alloc where there was no memory to
-// wait. as_result() around it throws nothing.
+// Each co_await releases the thread until what it awaits has come about. The co_await then throws
+// in these cases: the exception of the awaited task if that task failed; task_cancelled if the
+// awaited task was cancelled, or if the awaiting task is no longer wanted (its scope is cancelled,
+// or a discarding shutdown began); std::bad_alloc if there was no memory to wait. A co_await of
+// as_result() throws nothing.
 //
-// That a task is not wanted any more ends one await, at once. From then on the task cleans up: what
-// it awaits and defers until it ends, also in coroutines that it calls, ends as if nothing had been
-// cancelled, and a shutdown waits for it. The await that throws is the first one that ends after
-// the cancellation, whatever it throws. If only the awaited one was cancelled, nothing is shielded.
+// When a task is no longer wanted, one of its awaits ends at once (a file read: as soon as the
+// system has released the buffer). From then on the task cleans up. Until the task ends, what it
+// awaits and defers ends as if nothing had been cancelled, also in coroutines that it calls, and a
+// shutdown waits for the task. The await that throws is the first one that ends after the
+// cancellation, whatever it throws. If only the awaited task was cancelled, nothing is shielded.
 
 #include "braid/async/co_loop.hpp"
 #include "braid/base/time.hpp"
@@ -24,7 +27,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// What awaiters have in common: the loop of the task that awaits.
+/// Base class of the awaiters. It holds the loop of the awaiting task.
 class awaiter {
 public:
     bool await_ready() const noexcept { return false; }
@@ -35,7 +38,8 @@ protected:
         loop_ = loop_of(by);
         return *loop_;
     }
-    /// All well, if nothing was awaited.
+    /// Returns how the await ended. If nothing was awaited, all went well. For `first` see
+    /// co_loop::take().
     await_status take(task_id* first = nullptr) {
         return loop_ != nullptr ? loop_->take(first) : await_status{};
     }
@@ -43,7 +47,7 @@ protected:
     co_loop* loop_ = nullptr;
 };
 
-/// One that has no value.
+/// An awaiter that has no value.
 class plain_awaiter : public awaiter {
 public:
     void await_resume() { co_loop::raise(result()); }
@@ -64,10 +68,10 @@ private:
     task_id id_;
 };
 
-/// An id does not know its scheduler.
+/// Returns true for ids in any case, because an id does not know its scheduler.
 inline bool may_await(task_context&, const task_ids&) { return true; }
 
-/// `Ids`: task_ids, which views what the caller keeps, or awaited_tasks.
+/// `Ids` is task_ids, which views ids that the caller keeps, or awaited_tasks.
 template <class Ids>
 class all_awaiter : public plain_awaiter {
 public:
@@ -127,7 +131,7 @@ task_id id_of(const future<T>& f) {
     return f.id();
 }
 inline const runtime* scheduler_of(task_id) { return nullptr; }
-/// Null: it is empty.
+/// Returns null if the future is empty.
 template <class T>
 const runtime* scheduler_of(const future<T>& f) {
     return f.valid() ? &f.internals() : nullptr;
@@ -136,7 +140,7 @@ const runtime* scheduler_of(const future<T>& f) {
 template <class T>
 concept names_task = requires(const T& t) { detail::id_of(t); };
 
-/// Tasks that are written down one by one, by their ids or by futures that stay the caller's.
+/// Tasks that are listed one by one, by their ids or by futures. The futures stay the caller's.
 class awaited_tasks {
 public:
     static constexpr std::size_t most = 8;
@@ -151,7 +155,7 @@ public:
     }
     const task_id* data() const { return ids_; }
     std::size_t size() const { return size_; }
-    /// False, and reported: a future of them is another scheduler's.
+    /// Returns false, and reports it, if one of the futures belongs to another scheduler.
     bool may_be_awaited(task_context& context) const {
         return (first_ == nullptr || may_await_value_of(context, *first_)) &&
                (other_ == nullptr || may_await_value_of(context, *other_));
@@ -165,8 +169,8 @@ private:
 
     task_id ids_[most];
     std::size_t size_;
-    const runtime* first_ = nullptr;  // whose the futures are; null: there are none
-    const runtime* other_ = nullptr;  // one more; null: they are of one scheduler
+    const runtime* first_ = nullptr;  // the futures' scheduler; null if there are no futures
+    const runtime* other_ = nullptr;  // a second scheduler; null if there is only one
 };
 
 inline bool may_await(task_context& context, const awaited_tasks& tasks) {
@@ -290,33 +294,37 @@ concept has_result = requires(T& awaiter) { awaiter.result(); };
 
 // ---- tasks -------------------------------------------------------------------------------------
 
-/// Until that task is complete. A thread that waits for the coroutine helps with it. For one that
-/// had failed before, task_failed is thrown, for one that had been cancelled task_cancelled; see
-/// task_state for how long an id remembers that.
+/// `co_await id` waits until the task is complete. A thread that waits for the coroutine helps with
+/// that task. If the task had failed before the await, task_failed is thrown. If it had been
+/// cancelled before, task_cancelled is thrown. See task_state for how long an id remembers that.
 inline auto operator co_await(task_id id) { return detail::task_awaiter(id); }
-/// Until somebody has settled it and nothing is left of it: as `co_await id.task()`.
+/// `co_await id` waits until the completion is settled and nothing is left of it. Awaiting
+/// `id.task()` does so, too.
 inline auto operator co_await(completion_id id) { return detail::task_awaiter(id.task()); }
-/// Does it, and gives the value.
+/// `co_await std::move(f)` waits until the task of the future is complete, and returns its value.
 template <class T>
 auto operator co_await(future<T>&& f) {
     return detail::future_awaiter<T>(std::move(f));
 }
-/// Until all are complete. What `ids` views stays where it is meanwhile.
+/// `co_await when_all(ids)` waits until all these tasks are complete. What `ids` views must stay
+/// where it is until then.
 inline auto when_all(task_ids ids) { return detail::all_awaiter<task_ids>(ids); }
-/// `co_await when_all({a, b})`: of up to 8 ids and futures. A future is not moved from: get() gives
-/// its value afterwards.
+/// `co_await when_all({a, b})` takes up to 8 ids and futures. The futures are not moved from: get()
+/// returns a future's value afterwards.
 inline auto when_all(const detail::awaited_tasks& tasks) {
     return detail::all_awaiter<detail::awaited_tasks>(tasks);
 }
-/// Until the first of them is complete; gives its index. If that failed it throws that failure.
-/// The others go on, and cost 32 bytes each until they are complete. As when_all() with `ids`;
-/// of none: 0, at once.
+/// `co_await when_any(ids)` waits until the first of these tasks is complete, and returns its
+/// index. If that task failed, its failure is thrown. The other tasks go on; each costs 32 bytes
+/// until it is complete. What `ids` views must stay where it is until the await ends. If `ids` is
+/// empty, the await ends at once and returns 0.
 inline auto when_any(task_ids ids) { return detail::any_awaiter<task_ids>(ids, nullptr); }
-/// `co_await when_any({a, b})`: of ids and futures, as when_all().
+/// `co_await when_any({a, b})` takes up to 8 ids and futures, like when_all().
 inline auto when_any(const detail::awaited_tasks& tasks) {
     return detail::any_awaiter<detail::awaited_tasks>(tasks, nullptr);
 }
-/// Then cancels that scope, in which the others are.
+/// Makes when_any() cancel the scope `in` when the first task is complete. The other tasks belong
+/// to that scope.
 struct cancel_rest {
     scope& in;
 };
@@ -327,33 +335,37 @@ inline auto when_any(const detail::awaited_tasks& tasks, cancel_rest rest) {
     return detail::any_awaiter<detail::awaited_tasks>(tasks, &rest.in);
 }
 
-// ---- time, and where it goes on ----------------------------------------------------------------
+// ---- time, and where the task goes on -----------------------------------------------------------
 
-/// On the scheduler's clock (that of timers); 0 and below: it goes on behind what is ready now.
-/// `name`, for profiles, is a literal or outlives it.
+/// Suspends the task for `time`, by the scheduler's clock (that of timers). With 0 or less the task
+/// suspends as well, and goes on as soon as its timer is served. `name`, for profiles, is a literal
+/// or outlives the sleep.
 inline auto sleep_for(nanoseconds time, const char* name = "sleep_for",
                       std::source_location where = std::source_location::current()) {
     return detail::sleep_awaiter(time, false, name, where);
 }
-/// Until a moment of that clock, as in timer_tick::due.
+/// Suspends the task until a moment of the scheduler's clock, in ns, as in timer_tick::due.
 inline auto sleep_until(std::int64_t moment, const char* name = "sleep_until",
                         std::source_location where = std::source_location::current()) {
     return detail::sleep_awaiter(nanoseconds(moment), true, name, where);
 }
-/// Behind the tasks that are ready now. However often tasks yield, they keep no other one from
-/// running: a thread that has taken 32 times what yielded takes what lies with another thread, up
-/// to 32 tasks, and from then on each second time until nothing is left there. A thread that runs
-/// what yields because it waits for it has another thread stand in for what is ready beside that.
+/// Suspends the task, which goes on behind the tasks that are ready now. However often tasks yield,
+/// they keep no other task from running: after a thread has taken yielding tasks 32 times, it takes
+/// up to 32 tasks from another thread, and from then on it does so every second time until nothing
+/// is left there. If a thread waits for a yielding task and runs it meanwhile, another thread
+/// stands in and runs the other ready tasks.
 inline auto yield() { return detail::yield_awaiter(); }
-/// From here on it runs as a task of that class, on any of its threads: also one that had a thread
-/// of its own, or a set of workers.
+/// Makes the task run as a task of class `as` from here on, on any thread of that class. This also
+/// holds for a task that was bound to one thread or to a set of workers.
 inline auto resume_on(task_class as) { return detail::move_awaiter<task_class>(as); }
-/// From here on by that thread alone. A main thread that has left by then cancels it.
+/// Makes the task run on `thread` alone from here on. If `thread` is empty, has left already, or
+/// belongs to another scheduler, this is reported and the task goes on as before. A main thread
+/// that leaves later cancels the task.
 inline auto resume_on(thread_ref thread) { return detail::move_awaiter<thread_ref>(thread); }
 
 // ---- without exceptions ------------------------------------------------------------------------
 
-/// `co_await as_result(x)` throws nothing, and gives an await_result of what `co_await x` gives.
+/// `co_await as_result(x)` throws nothing. It returns an await_result of what `co_await x` returns.
 template <class Awaiter>
     requires detail::has_result<Awaiter>
 auto as_result(Awaiter&& x) {

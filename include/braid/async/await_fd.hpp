@@ -1,5 +1,6 @@
 #pragma once
-// A coroutine that reads or writes without a thread: it waits until a descriptor lets it.
+// With readable() and writable() a coroutine waits until a descriptor can be read or written,
+// without holding a thread.
 //
 //   while (true) {
 //       co_await braid::readable(pipe);
@@ -12,7 +13,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A wait of a task for a descriptor; lies in its coroutine's frame.
+/// A task's wait for a descriptor. It lies in the coroutine's frame.
 class fd_wait {
 public:
     struct request {
@@ -23,12 +24,13 @@ public:
         std::source_location where;
     };
     explicit fd_wait(const request& r) : request_(r) {}
-    /// Before it begins.
+    /// This object may be moved only before begin().
     fd_wait(fd_wait&& other) noexcept : request_(other.request_) {}
 
-    /// Within a suspension. False: no memory.
+    /// Call this within a suspension. Returns false if there is no memory, or no thread for the
+    /// timer of the deadline.
     BRAID_API bool begin(task_context& context);
-    /// After the suspension: what came.
+    /// Call this after the suspension. Returns what the descriptor was ready for.
     BRAID_API fd_event end();
 
 private:
@@ -66,19 +68,21 @@ private:
 
 }  // namespace detail
 
-/// Until reading would not block, or the other side has gone; gives an fd_event. Pipes, sockets,
-/// terminals, processes (by pidfd_open()): what fd_source takes, and one wait or source at a time
-/// for each descriptor, which stays open meanwhile. No thread waits; the one of the timers watches.
+/// `co_await readable(descriptor)` waits until reading would not block, or the other side has gone,
+/// and returns an fd_event. Pipes, sockets, terminals and processes (by pidfd_open()) can be
+/// awaited, as with fd_source. Each descriptor may have one wait or source at a time, and must stay
+/// open until the wait ends. No thread waits; the thread of the timers watches the descriptor.
 ///
-/// Throws a completion_error where the descriptor is closed, a regular file, or one more than the
-/// system watches, and under a chooser: what() is the sentence. After `deadline`, from now on, its
-/// code is deadline_passed. A wait goes on while the scheduler drains. `name` is a literal or
-/// outlives it. Cost: what a completion costs, and two calls into the system.
+/// Throws a completion_error if the descriptor is closed, is a regular file, or is one more than
+/// the system watches, and under a chooser: what() is a sentence that says so. `deadline` counts
+/// from now; after it the code of the error is deadline_passed. A wait goes on while the scheduler
+/// drains. `name` is a literal or outlives the wait. Cost: what a completion costs, and two calls
+/// into the system.
 inline auto readable(int descriptor, nanoseconds deadline = no_limit, const char* name = "readable",
                      std::source_location where = std::source_location::current()) {
     return detail::fd_awaiter({descriptor, false, deadline, name, where});
 }
-/// Until writing would not block.
+/// Like readable(), but waits until writing would not block.
 inline auto writable(int descriptor, nanoseconds deadline = no_limit, const char* name = "writable",
                      std::source_location where = std::source_location::current()) {
     return detail::fd_awaiter({descriptor, true, deadline, name, where});

@@ -1,5 +1,6 @@
 #pragma once
-// A bounded queue between coroutines: who finds it empty or full gives the thread back.
+// A bounded queue between coroutines. A coroutine that finds the queue empty or full releases its
+// thread.
 //
 //   braid::channel<request> wanted(scheduler, {.name = "wanted", .capacity = 64});
 //   co_await wanted.push(request{...});        // in one coroutine
@@ -28,32 +29,35 @@ public:
 };
 
 enum class full_channel : std::uint8_t {
-    waits,         // co_await push() waits, try_push() says false
-    drops_oldest,  // nobody waits: the oldest goes
+    waits,         // co_await push() waits, try_push() returns false
+    drops_oldest,  // no push waits: the oldest value is dropped
 };
 
-/// A number outside its range counts as the nearest inside, and is reported to the scheduler's log.
+/// A number outside its range is replaced by the nearest number inside, and this is reported to the
+/// scheduler's log.
 struct channel_options {
     static constexpr std::uint32_t most_capacity = std::uint32_t{1} << 20;
 
-    const char* name = "channel";  // of waits for it; outlives the channel
+    const char* name = "channel";  // also the name of waits for it; must outlive the channel
     std::uint32_t capacity = 64;   // 1..most_capacity
     full_channel when_full = full_channel::waits;
 };
 
 namespace detail {
-/// Brings the numbers into their range. Null: no memory.
+/// Clamps the numbers of `options` to their ranges, and allocates the memory for the values.
+/// Returns null if there is no memory.
 BRAID_API void* open_channel(runtime& rt, channel_options& options, std::size_t bytes,
                              std::size_t alignment);
 }  // namespace detail
 
-/// Any thread and any number of them on both sides; what was pushed first is popped first, and who
-/// has waited longest is served first. A T moves without an exception. Allocates once, sizeof(T)
-/// for each place; without memory for that it is closed from the start. A push or a pop takes a
-/// lock, 20 ns; a wait costs what a completion costs.
+/// Any thread may call, and any number of threads on both sides. Values are popped in the order in
+/// which they were pushed, and the waiter that has waited longest is served first. Moving a T must
+/// not throw. The channel allocates once, sizeof(T) for each place; without memory for that it is
+/// closed from the start. A push or a pop takes a lock, 20 ns; a wait costs what a completion
+/// costs.
 ///
-/// Must outlive the calls, and be destroyed before its scheduler; coroutines that wait at its end
-/// find it closed.
+/// The channel must outlive the calls, and must be destroyed before its scheduler. Coroutines that
+/// still wait when the channel is destroyed find it closed.
 template <class T>
 class channel {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
@@ -61,7 +65,7 @@ class channel {
 
     struct waiter : detail::waiting_task {
         std::optional<T> value;
-        bool done = false;  // popped, or pushed; guarded by the channel's lock
+        bool done = false;  // has popped or pushed; guarded by the channel's lock
     };
 
 public:
@@ -82,25 +86,27 @@ public:
 
     class pop_awaiter;
     class push_awaiter;
-    /// `co_await pop()`: the oldest. Throws channel_closed when there will be none; as_result()
-    /// around it gives no value then. A value that has come is returned even if the task is not
-    /// wanted any more: the next co_await says that.
+    /// `co_await pop()` returns the oldest value. It throws channel_closed if no value will come
+    /// any more; as_result() around it returns no value then. A value that has come is returned
+    /// even if the task is no longer wanted: the next co_await reports that.
     pop_awaiter pop(std::source_location where = std::source_location::current()) {
         return pop_awaiter(*this, where);
     }
-    /// `co_await push(v)`: false: closed, and `v` is gone.
+    /// `co_await push(v)` returns true if `v` was pushed. It returns false if the channel is
+    /// closed, and `v` is lost then.
     push_awaiter push(T v, std::source_location where = std::source_location::current()) {
         return push_awaiter(*this, std::move(v), where);
     }
 
-    /// Any thread. Empty: there is nothing now.
+    /// Returns the oldest value, or nothing if the channel is empty now. Any thread may call.
     std::optional<T> try_pop() {
         detail::point(rt_);
         waiter w;
         attempt(&channel::pop_now, w);
         return std::move(w.value);
     }
-    /// Any thread. False: full, or closed, and `v` is as it was.
+    /// Pushes `v` and never waits. Returns false if the channel is full (with full_channel::waits)
+    /// or closed; `v` then has its value as before. Any thread may call.
     bool try_push(T&& v) {
         detail::point(rt_);
         waiter w;
@@ -109,7 +115,8 @@ public:
         if (!w.done) std::construct_at(destroyed(v), std::move(*w.value));
         return w.done;
     }
-    /// Nothing is pushed any more; the rest can be popped. Who waits goes on. Any thread.
+    /// Closes the channel: nothing can be pushed any more, and what is left can be popped. All
+    /// waiters go on. Any thread may call.
     void close() {
         detail::point(rt_);
         {
@@ -121,10 +128,11 @@ public:
         }
     }
 
-    // relaxed: what they were, without the lock under which they are written.
+    // relaxed: these two read without the lock under which the members are written, so the answer
+    // may be out of date.
     bool closed() const { return closed_.load(relaxed); }
     std::size_t size() const { return count_.load(relaxed); }
-    /// By drops_oldest, so far.
+    /// Returns how many values full_channel::drops_oldest has dropped so far.
     std::uint64_t dropped() const {
         const detail::locked lock(lock_);
         return dropped_;
@@ -137,7 +145,8 @@ private:
         std::destroy_at(&v);
         return &v;
     }
-    /// What is common to both sides; whom it released goes on.
+    /// Tries `now`, a pop or a push, under the lock, and lets the waiter go on that it released.
+    /// Returns false if `w` would have to wait.
     bool attempt(step now, waiter& w) {
         detail::waiting_task* released = nullptr;
         bool ended = false;
@@ -148,7 +157,8 @@ private:
         if (released != nullptr) detail::go_on(*released);
         return ended;
     }
-    /// Within a suspension: it was armed, and goes on at once, or waits.
+    /// Called within a suspension, after `w` was armed. Tries `now` again: `w` goes on at once, or
+    /// is listed in `among` and waits.
     void wait(step now, waiter& w, detail::waiting_tasks& among) {
         detail::waiting_task* released = nullptr;
         bool ended = false;
@@ -159,13 +169,15 @@ private:
         if (released != nullptr) detail::go_on(*released);
         if (ended) detail::go_on(w);
     }
-    /// Without the lock: it would wait, so it need not try before it waits.
+    /// pop_waits() and push_waits() are called without the lock. They return true if the call would
+    /// wait, so that it is not tried before it is armed.
     bool pop_waits() const { return size() == 0 && !closed(); }
     bool push_waits() const {
         return options_.when_full == full_channel::waits && size() == options_.capacity &&
                !closed();
     }
-    /// True: done, or closed.
+    /// pop_now() and push_now() return true if `w` is done or the channel is closed, and false if
+    /// `w` would have to wait.
     bool pop_now(waiter& w, detail::waiting_task*& released) BRAID_REQUIRES(lock_) {
         if (size() == 0) return closed();
         take_first(&w.value);
@@ -189,7 +201,7 @@ private:
             take_first(&oldest);
             ++dropped_;
             put(*w.value);
-            w.value.emplace(std::move(*oldest));  // it ends without the lock
+            w.value.emplace(std::move(*oldest));  // destroyed after the lock is released
         } else {
             put(*w.value);
         }
@@ -230,7 +242,7 @@ private:
     detail::mutex& lock_ = guard_.internals();
     std::uint32_t first_ BRAID_GUARDED_BY(lock_) = 0;
     std::uint64_t dropped_ BRAID_GUARDED_BY(lock_) = 0;
-    // Written under the lock.
+    // The lock is held while these two are written.
     atomic<std::uint32_t> count_{0};
     atomic<bool> closed_;
     detail::waiting_tasks poppers_{lock_, &rt_}, pushers_{lock_, &rt_};

@@ -1,6 +1,7 @@
 #pragma once
-// Coroutines as tasks: co_spawn() makes one task of a co<T>, which is alive over all suspensions. A
-// co_await gives the thread back, and a thread that waits for the task helps with what it awaits.
+// Coroutines as tasks. co_spawn() makes one task of a co<T>, and this task stays alive over all
+// suspensions. A co_await releases the thread. A thread that waits for the task helps with what the
+// task awaits.
 
 #include "braid/async/await.hpp"
 #include "braid/async/co_frame.hpp"
@@ -19,7 +20,8 @@ template <class T>
 inline constexpr bool dies_at_suspension = std::is_same_v<std::remove_cvref_t<T>, task_context> ||
                                            std::is_same_v<std::remove_cvref_t<T>, fork_context>;
 
-/// Report that the coroutine was awaited before, or that there is none.
+/// These two functions report that a coroutine was awaited before, or that an awaited `co` is
+/// empty.
 BRAID_API void report_second_await(co_loop& loop);
 BRAID_API void report_empty_await(co_loop& loop);
 
@@ -91,7 +93,7 @@ public:
     void take() { rethrow(); }
 };
 
-/// In the same task. `Owner`: a co<T>, or what refers to one.
+/// Awaits a coroutine, which runs in the same task. `Owner` is a co<T>, or a reference to one.
 template <class T, class Owner>
 class co_awaiter {
 public:
@@ -147,11 +149,12 @@ private:
 
 }  // namespace detail
 
-/// A coroutine, which starts when it is awaited or spawned, once: a second await is reported, and
-/// throws broken_promise; without exceptions it ends the program, but in as_result(). Movable; it
-/// owns the frame. Empty where there was no memory for that, or after a move: then co_spawn() gives
-/// an empty future, and awaiting it is reported and throws std::bad_alloc. One that a task has
-/// called must not outlive that task's scheduler. A T is aligned to 16 bytes at most.
+/// A coroutine. It starts when it is awaited or spawned, and runs once. A second await is reported
+/// and throws broken_promise; without exceptions a second await ends the program, except within
+/// as_result(). A co can be moved, and owns its frame. It is empty if there was no memory for the
+/// frame, or after a move: co_spawn() of an empty co returns an empty future, and awaiting an empty
+/// co is reported and throws std::bad_alloc. A co that a task has called must not outlive that
+/// task's scheduler. A T is aligned to 16 bytes at most.
 template <class T>
 class [[nodiscard]] co {
 public:
@@ -169,7 +172,7 @@ public:
     }
     explicit operator bool() const { return static_cast<bool>(frame_); }
 
-    /// By another coroutine: in the same task, no scheduler involved.
+    /// Another coroutine awaits this one, which runs in the same task. No scheduler is involved.
     friend auto operator co_await(co&& c) noexcept {
         return detail::co_awaiter<T, co&&>(std::move(c));
     }
@@ -205,10 +208,11 @@ inline co<void> co_promise<void>::get_return_object() noexcept {
 }
 inline co<void> co_promise<void>::get_return_object_on_allocation_failure() noexcept { return {}; }
 
-/// Shows the frame of a task that goes on next, and those that await it.
+/// Looks for code that `to` searches for, in the frame that goes on next and in the frames that
+/// await it. Reports the first find and returns true. Returns false if there is none.
 BRAID_API bool show_frames(const resumable_body& loop, code_search& to, held_code what);
 
-/// What lies in the task, where it is made.
+/// The body of a coroutine's task. It is constructed in the storage of the task and stays there.
 template <class T>
 struct co_body {
     explicit co_body(co<T>&& c) : outermost(std::move(c)) {
@@ -223,7 +227,7 @@ struct co_body {
     co<T> outermost;
     static_assert(sizeof(co_loop) + sizeof(co<T>) <= closure_bytes);
 
-    /// True: it has returned.
+    /// Returns true if the coroutine has returned.
     bool run(task_context& context) {
         loop.run(context);
         return !loop.current;
@@ -255,8 +259,9 @@ void run_co(void* storage, task_context* context) {
 
 }  // namespace detail
 
-/// Makes a task of it. The task's options are those of every task; its value, or what the coroutine
-/// threw, is the future's. Empty: no memory, or shut down.
+/// Makes a task of the coroutine `c`. `options` are those of every task. The future gets the value
+/// of the coroutine, or what the coroutine threw. Returns an empty future if `c` is empty, there is
+/// no memory, or the scheduler is shut down.
 template <class T>
 future<T> co_spawn(scheduler& s, const task_options& options, co<T>&& c) {
     if (!c) return {};
@@ -282,9 +287,9 @@ Co owning(F f, Arguments... arguments) {
 
 }  // namespace detail
 
-/// Calls `f(arguments…)`, which makes the coroutine, in the task. `f` and copies of the arguments,
-/// which it may take by reference, live until that has returned: a lambda's captures may be used
-/// after a suspension. Costs a frame more.
+/// Calls `f(arguments…)` in the task; this call makes the coroutine. `f` and copies of the
+/// arguments live until the coroutine has returned. So a lambda's captures may be used after a
+/// suspension, and `f` may take its arguments by reference. Costs one frame more.
 template <class F, class... Arguments>
     requires(!detail::is_co<std::remove_cvref_t<F>>)
 auto co_spawn(scheduler& s, const task_options& options, F&& f, Arguments&&... arguments) {
@@ -321,7 +326,8 @@ private:
     event_wait& wait_;
 };
 
-/// An automatic event is this task's when it returns well.
+/// Waits until `e` is set. If the wait ended well and the event is automatic, this task has taken
+/// the event.
 inline co<await_status> until_set(event& e) {
     event_wait wait(e);
     await_status s;
@@ -343,8 +349,8 @@ public:
 
 }  // namespace detail
 
-/// Until it is set; of an automatic event one waiter gets it, be it a thread or a task. The event
-/// outlives the wait.
+/// `co_await e` waits until the event is set. An automatic event lets one waiter through, which is
+/// a thread or a task. The event must outlive the wait.
 inline auto operator co_await(event& e) { return detail::event_awaiter(detail::until_set(e)); }
 
 BRAID_NAMESPACE_END

@@ -1,5 +1,5 @@
 #pragma once
-// The memory of coroutines' frames.
+// Memory for the frames of coroutines.
 
 #include "braid/base/export.hpp"
 #include "braid/base/version.hpp"
@@ -11,9 +11,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Up to this many bytes a frame comes from a pool of the process, of which each thread has a part:
-/// any thread frees, and in steady state nothing is allocated. What the pool takes from the system
-/// (64 KiB at a time) it keeps until the process ends.
+/// Frames of up to this many bytes come from a pool of the process, and each thread has a part of
+/// the pool. Any thread may free a frame, and in steady state nothing is allocated. The pool takes
+/// 64 KiB at a time from the system, and keeps it until the process ends.
 inline constexpr std::size_t pooled_frame_bytes = 1024;
 inline constexpr std::size_t frame_step = 32;
 inline constexpr std::size_t frame_sizes = pooled_frame_bytes / frame_step;
@@ -23,7 +23,7 @@ constexpr std::size_t frame_size_of(std::size_t bytes) {
 
 struct free_frame {
     free_frame* next = nullptr;
-    free_frame* next_batch = nullptr;  // of the first of a batch, in the pool
+    free_frame* next_batch = nullptr;  // used in the first frame of a batch in the pool
 };
 /// Free frames of one size.
 struct frame_list {
@@ -35,9 +35,10 @@ struct frame_lists {
     frame_list of[frame_sizes];
 };
 
-/// For a frame that the thread has no room for, or none of. A larger one than the pool has comes
-/// from the memory of the scheduler whose task makes it, as memory_tag::coroutine; outside of tasks
-/// from operator new. Null: no memory.
+/// take_frame() is for when the thread has no free frame, give_frame() for when the thread has no
+/// room for one. Both also serve frames that are too large for the pool: these come from the memory
+/// of the scheduler whose task makes the frame, as memory_tag::coroutine, and outside of tasks from
+/// operator new. take_frame() returns null if there is no memory.
 BRAID_API void* take_frame(std::size_t bytes) noexcept;
 BRAID_API void give_frame(void* frame, std::size_t bytes) noexcept;
 
@@ -45,12 +46,14 @@ BRAID_API void give_frame(void* frame, std::size_t bytes) noexcept;
 inline void* allocate_frame(std::size_t bytes) noexcept { return take_frame(bytes); }
 inline void release_frame(void* frame, std::size_t bytes) noexcept { give_frame(frame, bytes); }
 #else
-/// The thread's part; where it has none, one that has neither frames nor room. Each call of a
-/// coroutine takes a frame and gives it back, so it takes no call.
+/// The thread's part of the pool. A thread that has no part points to lists with neither frames nor
+/// room. Each call of a coroutine takes a frame and gives it back, so reading this variable must
+/// not cost a function call (hence initial-exec).
 extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
 frame_lists* frames_of_thread;
 
-/// Aligned for any object that is not over-aligned.
+/// Returns memory that is aligned for any object that is not over-aligned, or null if there is no
+/// memory.
 inline void* allocate_frame(std::size_t bytes) noexcept {
     if (bytes > pooled_frame_bytes) return take_frame(bytes);
     frame_list& own = frames_of_thread->of[frame_size_of(bytes)];

@@ -1,9 +1,9 @@
 #pragma once
-// What all frames of one task share.
+// The state that all coroutine frames of one task share.
 //
-// Control passes through a loop in the task, co_loop::run(), and not from frame to frame: g++ 12
-// without optimization, and under sanitizers, uses stack for each symmetric transfer. A chain of
-// any length needs no stack.
+// Control passes through a loop in the task, co_loop::run(), and not directly from frame to frame.
+// The reason is that g++ 12 uses stack for each symmetric transfer when it compiles without
+// optimization or with sanitizers. With the loop a chain of any length needs no stack.
 
 #include "braid/core/error.hpp"
 #include "braid/core/suspend.hpp"
@@ -17,17 +17,18 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// How an await ended: what `co_await as_result(…)` gives. True: well.
+/// The outcome of an await: what `co_await as_result(…)` returns. It converts to true if the await
+/// ended well.
 struct await_status {
-    std::exception_ptr error;  // what the awaited one failed with
-    /// The awaited one was cancelled; or the awaiting task is not wanted any more, which is said
-    /// once, also beside an error.
+    std::exception_ptr error;  // what the awaited task failed with
+    /// The awaited task was cancelled, or the awaiting task is no longer wanted. The latter is
+    /// reported once, even if there is an error as well.
     bool cancelled = false;
-    bool no_memory = false;  // nothing was awaited
+    bool no_memory = false;  // nothing was awaited, for lack of memory
     explicit operator bool() const { return error == nullptr && !cancelled && !no_memory; }
 };
 
-/// With the value, where it ended well.
+/// The outcome of an await, with its value if the await ended well.
 template <class T>
 struct await_result : await_status {
     std::optional<T> value;
@@ -39,7 +40,7 @@ namespace detail {
 
 struct co_loop;
 
-/// The loop of a coroutine; null until that has started.
+/// Returns the loop of a coroutine. It is null until the coroutine has started.
 template <class Promise>
 co_loop*& loop_of(std::coroutine_handle<Promise> of) {
     constexpr bool is_braids = requires(Promise& p) { p.is_of_a_co; };
@@ -54,14 +55,14 @@ co_loop*& loop_of(std::coroutine_handle<Promise> of) {
     }
 }
 
-/// Lies in the task.
+/// Runs the frames of one task. It lies in the storage of the task.
 struct co_loop : resumable_body {
-    std::coroutine_handle<> current;  // goes on next; null: the outermost one has returned
-    task_context* context = nullptr;  // while the body runs
+    std::coroutine_handle<> current;  // goes on next; null if the outermost frame has returned
+    task_context* context = nullptr;  // valid while the body runs
     bool suspended = false;
-    bool came = false;     // what was awaited last; nobody has asked how
-    bool refused = false;  // there was no memory to await it
-    bool foreign = false;  // it cannot be awaited here, and counts as cancelled
+    bool came = false;     // the last wait has ended, and nobody has taken its outcome
+    bool refused = false;  // there was no memory to wait
+    bool foreign = false;  // of another scheduler: cannot be awaited, counts as cancelled
 
     void run(task_context& task) {
         context = &task;
@@ -77,7 +78,8 @@ struct co_loop : resumable_body {
     void await(task_id id) {
         if (await_task(*context, id) == awaiting::no_memory) refused = true;
     }
-    /// Once, after a resumption. `first`: where the first was enough.
+    /// Returns how the wait ended. Call this once after a resumption. `first` receives the first
+    /// task that was complete, if the first was enough.
     await_status take(task_id* first = nullptr) {
         came = false;
         const resumption r = end_suspension(*context);

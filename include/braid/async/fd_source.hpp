@@ -1,6 +1,6 @@
 #pragma once
-// A task whenever a descriptor has something: a pipe, a socket, a terminal, an event of the
-// system's.
+// fd_source makes a task whenever a descriptor is ready: a pipe, a socket, a terminal, or an event
+// of the system.
 
 #include "braid/async/source_task.hpp"
 #include "braid/base/export.hpp"
@@ -12,9 +12,10 @@
 BRAID_NAMESPACE_BEGIN
 
 struct fd_options {
-    const char* name = "descriptor";  // of its tasks, too; outlives the source
-    /// Stays the program's, and open as long as the source lives: one that is closed before may be
-    /// another file by then. In one source at a time; give each its own by dup().
+    const char* name = "descriptor";  // also the name of the tasks; must outlive the source
+    /// The descriptor stays the program's. It must stay open as long as the source lives: after an
+    /// earlier close its number may name another file. It may be in one source at a time; give each
+    /// source its own descriptor by dup().
     int descriptor = -1;
     bool readable = true;   // waits until reading would not block
     bool writable = false;  // waits until writing would not block
@@ -22,25 +23,26 @@ struct fd_options {
     std::source_location where = std::source_location::current();
 };
 
-/// What can be done without blocking.
+/// What the descriptor allows without blocking.
 struct fd_event {
     int descriptor = -1;
     bool readable = false;
     bool writable = false;
-    /// The other side has gone, or an error waits: read what is left, then stop().
+    /// The other side has gone, or there is an error. Read what is left, then call stop().
     bool hung_up = false;
 };
 
-/// Each time the descriptor has something a task calls `f`: f(), f(const fd_event&), or either with
-/// a task_context& first. It is waited for again when that task is complete with its children, so
-/// there are never two at a time; what is left unread brings the next one. One that has hung up
-/// does so again and again: stop() it.
+/// Each time the descriptor is ready, a task calls `f`: f(), f(const fd_event&), or either with a
+/// task_context& first. The source waits for the descriptor again when that task and its children
+/// are complete, so there are never two tasks at a time. What is left unread brings the next task.
+/// A descriptor that has hung up is ready again and again: call stop().
 ///
-/// The thread is that of the timers, see timer. Where the descriptor is closed, a regular file, or
-/// one more than the system watches, and under a chooser, error() says so and nothing comes.
-/// Without memory for a task the event waits, and is tried again in 10 ms. A
-/// source must be destroyed before its scheduler. Any thread may call; a task of its own all but
-/// the destructor. Cost: three calls into the system and two tasks an event.
+/// The thread of the timers watches the descriptor, see timer. If the descriptor is closed, is a
+/// regular file, or is one more than the system watches, and under a chooser, error() says so and
+/// no task comes. Without memory for a task the event stays, and is tried again in 10 ms. A source
+/// must be destroyed before its scheduler. Any thread may call; a task of the source may call
+/// everything except the destructor. Cost: three calls into the system and two tasks for each
+/// event.
 class fd_source {
 public:
     template <class F>
@@ -49,19 +51,23 @@ public:
         detail::source_body<const fd_event&> body;
         if (body.emplace(rt_, std::forward<F>(f))) start(options, body);
     }
-    /// stop(); returns when its task that may be open is complete, and helps with it. Not from
-    /// that task, which would wait for itself: that is reported, and memory stays.
+    /// Calls stop(), then returns when the task that may be open is complete, and helps with it. A
+    /// task of the source must not destroy the source, because it would wait for itself: this is
+    /// reported, and the memory is not released.
     BRAID_API ~fd_source();
     fd_source(const fd_source&) = delete;
     fd_source& operator=(const fd_source&) = delete;
 
-    /// No further task is made; one that was made goes on.
+    /// Ends the source: no further task is made. A task that was made before goes on.
     BRAID_API void stop();
-    /// Null: it waits for the descriptor, or was stopped. Else one sentence that says why not.
+    /// Returns null if the source waits for the descriptor, or was stopped. Otherwise returns one
+    /// sentence that says why it does not wait.
     BRAID_API const char* error() const;
-    /// The task of the latest event; empty: there was none.
+    /// Returns the task of the latest event, or the task after it that watches the descriptor
+    /// again: when that one is complete, so is the task of the event. Returns an empty id if there
+    /// was no event.
     BRAID_API task_id task() const;
-    /// For how many a task was made.
+    /// Returns for how many events a task was made.
     BRAID_API std::uint64_t events() const;
 
 private:
@@ -70,7 +76,7 @@ private:
     void end();
 
     detail::runtime& rt_;
-    state* state_ = nullptr;  // null: no memory, or the scheduler has ended
+    state* state_ = nullptr;  // null if there was no memory, or the scheduler has ended
 };
 
 BRAID_NAMESPACE_END

@@ -1,5 +1,5 @@
 #pragma once
-// A file that is read by offset. For file_reader; it may be read in other ways as well.
+// A file that is read by offset. It is made for file_reader, but may be read in other ways as well.
 
 #include "braid/base/export.hpp"
 #include "braid/base/status.hpp"
@@ -11,18 +11,19 @@
 BRAID_NAMESPACE_BEGIN
 
 struct file_open_options {
-    /// Past the system's cache, into the buffer itself. Then offset, length and address of each
-    /// read must be multiples of file::alignment(). Not every file system allows it.
+    /// Bypasses the system's cache, so that the system reads into the buffer itself. The offset,
+    /// length and address of each read must then be multiples of file::alignment(). Not every file
+    /// system allows this.
     bool direct = false;
 };
 
-/// Open for reading as long as it lives, which is longer than the reads of it. Movable while
-/// nothing reads it. Opening and closing may take the system some ms: do it where a frame does not
-/// wait. Any thread may call.
+/// The file is open for reading as long as this object lives, which must be longer than any read of
+/// it. It may be moved while nothing reads it. Opening and closing may take the system some ms: do
+/// it where no frame waits. Any thread may call.
 class file {
 public:
     file() = default;
-    /// Where it fails error() says so, and each read fails with that.
+    /// Opens the file. If that fails, error() says why, and each read fails with that sentence.
     BRAID_API explicit file(std::string path, const file_open_options& options = {});
     BRAID_API ~file();
     file(file&& other) noexcept { swap(other); }
@@ -32,14 +33,16 @@ public:
     }
 
     bool is_open() const { return descriptor_ >= 0; }
-    /// "" where it is open; else "PATH: " and the system's words.
+    /// Returns "" if the file is open. Otherwise returns "PATH: " and the system's words, or "no
+    /// file was opened" for a default-constructed file.
     const std::string& error() const { return error_; }
     const std::string& path() const { return path_; }
-    /// In bytes, at this moment: asks the system. 0 where it is not open.
+    /// Returns the size in bytes at this moment; asks the system each time. Returns 0 if the file
+    /// is not open, or the system reports an error.
     BRAID_API std::uint64_t size() const;
-    /// In bytes; 1: reads need none.
+    /// Returns the alignment that reads need, in bytes. 1 means that reads need none.
     std::size_t alignment() const { return alignment_; }
-    /// The system's number for it; -1: it is not open.
+    /// Returns the system's number for the file, or -1 if the file is not open.
     int descriptor() const { return descriptor_; }
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// Files that are read while the program goes on: with priorities, a budget of bytes a frame, and no
-// thread that waits.
+// file_reader reads files while the program goes on: with priorities, a budget of bytes per frame,
+// and no thread that waits.
 //
 //   braid::file pack("level.pack");
 //   braid::file_reader io(scheduler, {.in_flight = 32, .bytes_per_frame = 8 << 20});
@@ -25,21 +25,22 @@ BRAID_NAMESPACE_BEGIN
 
 class file_reader;
 
-/// Who asks the system. `uring`: io_uring, which needs no thread; `threads`: background threads.
+/// What brings the requests to the system. `uring` is io_uring, which needs no thread; `threads` is
+/// background threads. For `automatic` see file_reader_options::back_end.
 enum class file_back_end : std::uint8_t { automatic, uring, threads };
 
-/// What goes wrong by a seed, to see what a program does then: the same for the same seed and order
-/// of requests. Shares are of the requests to the system, 0 … 1.
+/// Faults that a seed injects, to show how a program copes with them. The same seed and order of
+/// requests give the same faults. Shares are fractions of the requests to the system, 0 … 1.
 struct file_faults {
     static constexpr nanoseconds most_delay = seconds(10);
 
     std::uint64_t seed = 0;
-    double fails = 0;                     // with EIO, whatever was read
-    double is_cut = 0;                    // less is read than was asked for
-    double is_refused = 0;                // for the moment, as by a ring that is full
-    double is_late = 0;                   // by up to `delay`
+    double fails = 0;                     // share that fails with EIO, whatever was read
+    double is_cut = 0;                    // share that reads less than was asked for
+    double is_refused = 0;                // share that is refused for the moment, as by a full ring
+    double is_late = 0;                   // share that is late by up to `delay`
     nanoseconds delay = milliseconds(1);  // 0 … most_delay
-    bool reorders = false;                // what ends at one moment is heard of in any order
+    bool reorders = false;  // requests that end at one moment are reported in any order
 
     bool any() const {
         return fails > 0 || is_cut > 0 || is_refused > 0 || is_late > 0 || reorders;
@@ -49,17 +50,18 @@ struct file_faults {
 struct file_reader_options {
     static constexpr int most_in_flight = 256;
 
-    const char* name = "files";  // for messages; outlives the reader
-    /// Requests that the system has at once, 1 … most_in_flight; of `threads` no more than two for
-    /// each background thread, and two for urgent reads alone; of `uring` a quarter, and one at
-    /// least, for reads of low priority, as a device makes urgent ones wait for what it has.
-    /// Neighbours are one request.
+    const char* name = "files";  // for messages; must outlive the reader
+    /// The number of requests that the system has at once, 1 … most_in_flight. Neighbors that are
+    /// read together are one request. `threads` has no more than two for each background thread,
+    /// plus two that only urgent reads may use. `uring` gives reads of low priority no more than a
+    /// quarter, and at least one, because a device makes urgent reads wait for what it has.
     int in_flight = 32;
-    /// That reads may start from one begin_frame() to the next; 0: no limit. A read of more than
-    /// that is a frame's only one.
+    /// The number of bytes that reads may start from one begin_frame() to the next. 0 means no
+    /// limit. A read that is larger than this is the only one of its frame, apart from urgent
+    /// reads.
     std::size_t bytes_per_frame = 0;
-    /// `automatic`: uring where the library has it and the system allows it. Where `uring` is not
-    /// to be had, and under a chooser, `threads` stands in, which is logged once.
+    /// `automatic` uses io_uring if the library has it and the system allows it. If io_uring is not
+    /// available, and under a chooser, `threads` replaces it, which is logged once.
     file_back_end back_end = file_back_end::automatic;
     file_faults faults = {};
     std::source_location where = std::source_location::current();
@@ -68,36 +70,37 @@ struct file_reader_options {
 struct read_options {
     static constexpr std::uint64_t some_frame = UINT64_MAX;
 
-    const char* name = "read";  // for messages and profiles; outlives the read
-    /// `high` is urgent: it starts although the frame's budget is spent, which statistics count,
-    /// and `threads` reads it as work of frames, with another thread in place of the one that waits
+    const char* name = "read";  // for messages and profiles; must outlive the read
+    /// A `high` read is urgent. It starts even if the frame's budget is spent, which statistics
+    /// count. `threads` reads it as work of frames, and another thread replaces the one that waits
     /// for the system.
     priority_level priority = priority_level::normal;
-    /// In which it is needed, by the program's own count; of equal priority the earliest is first.
+    /// The frame in which the read is needed, by the program's own count. Among reads of equal
+    /// priority the one with the earliest frame is first.
     std::uint64_t frame = some_frame;
-    /// From now on; a read that is late fails with a completion_error, but not before the system
-    /// has let go of the buffer.
+    /// The deadline counts from now. A read that is late fails with a completion_error, but not
+    /// before the system has released the buffer.
     nanoseconds deadline = no_limit;
     std::source_location where = std::source_location::current();
 };
 
 struct read_result {
     std::size_t bytes = 0;
-    bool at_end = false;  // fewer than were asked for, since the file ended there
+    bool at_end = false;  // fewer bytes than were asked for, because the file ended
 };
 
-/// Counts since the reader was made, and what it has at the moment.
+/// Counts since the reader was made, and what the reader has at the moment.
 struct file_reader_statistics {
     std::uint64_t asked = 0, read = 0, failed = 0, cancelled = 0;  // reads
-    std::uint64_t bytes = 0;                                       // of those that went well
-    std::uint64_t requests = 0;   // to the system; fewer than reads where neighbours were merged
-    std::uint64_t continued = 0;  // of them: the system had read less than it was asked to, or none
+    std::uint64_t bytes = 0;                                       // of reads that succeeded
+    std::uint64_t requests = 0;   // to the system; fewer than reads if neighbors were merged
+    std::uint64_t continued = 0;  // of these, for what an earlier one had left unread
     std::uint64_t overdrawn = 0;  // bytes that urgent reads have started beyond a frame's budget
-    std::uint64_t frames = 0;     // begin_frame()
+    std::uint64_t frames = 0;     // calls of begin_frame()
     unsigned queued = 0, in_flight = 0;  // reads
-    std::size_t buffer_bytes = 0;        // of read_then(): in use
-    std::size_t registered_bytes = 0;    // of its buffers: the system knows them
-    nanoseconds p50{0}, p99{0};          // from asked to done, of those that went well
+    std::size_t buffer_bytes = 0;        // in use by read_then()
+    std::size_t registered_bytes = 0;    // of buffers that the system knows
+    nanoseconds p50{0}, p99{0};          // from asked to done, of reads that succeeded
     const char* back_end = "";
 };
 
@@ -105,7 +108,8 @@ namespace detail {
 
 class reader_state;
 
-/// One read. Lies in the frame of the coroutine that awaits it, and stays there until it has ended.
+/// One read. It lies in the frame of the coroutine that awaits it, and stays there until the read
+/// has ended.
 struct file_request {
     enum class stage : std::uint8_t { made, refused, queued, flying, over };
     static constexpr std::uint32_t no_place = UINT32_MAX;
@@ -117,23 +121,23 @@ struct file_request {
     std::size_t bytes = 0;
     read_options options = {};
 
-    // Guarded by the reader's lock from file_read::begin() on.
+    // The reader's lock guards these members from file_read::begin() on.
     completion_id id = {};
     task_id task = {};
     std::int64_t asked_at = 0;
-    std::uint64_t number = 0;  // the first that was asked for is first
-    int known_as = -1;         // the buffer, to the back end; see read_buffer
+    std::uint64_t number = 0;  // in the order of asking; decides between equal reads
+    int known_as = -1;         // the buffer's number in the back end; see read_buffer
     file_request* next = nullptr;
     std::size_t done = 0;
-    int error = 0;                   // the system's
+    int error = 0;                   // the system's error number
     std::uint32_t place = no_place;  // in the queue
     stage at = stage::made;
-    bool alone = false;     // not merged: one of its neighbours failed
-    bool unwanted = false;  // ends as cancelled
+    bool alone = false;     // must not be merged, because a merged request failed
+    bool unwanted = false;  // ends as cancelled, or as late
     bool at_end = false;
 };
 
-/// Awaits it.
+/// Awaits one read.
 class file_read : public awaiter {
 public:
     explicit file_read(const file_request& r) : request_(r) {}
@@ -164,15 +168,15 @@ private:
     file_request request_;
 };
 
-/// Memory of a reader for one read_then(). It is registered with the system once where that makes
-/// reads cheaper, which it does for direct ones.
+/// Memory of a reader for one read_then(). If it makes reads cheaper to register the memory with
+/// the system, as for direct reads, that is done once.
 class read_buffer {
 public:
     BRAID_API read_buffer(file_reader& io, const file& from, std::size_t bytes);
     read_buffer(const read_buffer&) = delete;
     read_buffer& operator=(const read_buffer&) = delete;
     BRAID_API ~read_buffer();
-    /// Null where there was no memory.
+    /// Returns a span whose data is null if there was no memory.
     std::span<std::byte> bytes() const { return {data_, bytes_}; }
     int known_as() const { return known_as_; }
 
@@ -186,13 +190,13 @@ private:
 }  // namespace detail
 
 /// Reads are started in this order: by priority, then by the frame in which they are needed, then
-/// by offset, so that neighbours are one request to the system of at most `most_merged` bytes. The
-/// system writes into the program's buffer; nothing is copied, and nothing is allocated.
+/// by offset. So neighbors can be merged into one request to the system, of at most `most_merged`
+/// bytes. The system writes into the program's buffer; nothing is copied, and nothing is allocated.
 ///
-/// Any thread may call. Where nothing is asked for nothing runs. The destructor cancels what is
-/// queued, waits until what is in flight has ended and its tasks have gone on, and helps meanwhile;
-/// it must come before the scheduler's. In a child of fork() a read fails with EINVAL and a
-/// sentence, and the destructor does nothing.
+/// Any thread may call. While no read is open, nothing runs. The destructor cancels queued reads,
+/// waits until the reads in flight have ended and their tasks have gone on, and helps meanwhile.
+/// The reader must be destroyed before its scheduler. In a child of fork() a read fails with EINVAL
+/// and a sentence, and the destructor does nothing.
 class file_reader {
 public:
     static constexpr std::size_t most_merged = std::size_t{1} << 20;
@@ -203,11 +207,12 @@ public:
     file_reader(const file_reader&) = delete;
     file_reader& operator=(const file_reader&) = delete;
 
-    /// To be awaited at once by a coroutine; `to` stays until then, also where the task is
-    /// cancelled. Short where the file ends, with at_end. Throws a completion_error, whose code is
-    /// the system's and whose what() says name, path, offset, length and the system's words; or one
-    /// that says what is wrong with the arguments, with code EINVAL. Cost: what a completion costs,
-    /// and one call into the system.
+    /// A coroutine must await the result at once. `to` must stay valid until the await has ended,
+    /// even if the task is cancelled. Returns fewer bytes, with at_end, if the file ends. Throws a
+    /// completion_error, whose code is the system's and whose what() says name, path, offset,
+    /// length and the system's words. If the arguments are wrong, it throws a completion_error that
+    /// says what is wrong, with code EINVAL. Cost: what a completion costs, and one call into the
+    /// system.
     [[nodiscard]] auto read(const file& from, std::uint64_t offset, std::span<std::byte> to,
                             const read_options& options = {}) {
         return detail::file_read({.reader = state_,
@@ -218,8 +223,9 @@ public:
                                   .options = options});
     }
 
-    /// A task that reads into memory of the reader's, which is used again afterwards, and calls
-    /// `f(std::span<const std::byte>)` with what was read. Fails as read() does. Empty: no memory.
+    /// Makes a task that reads into memory of the reader, and calls `f(std::span<const std::byte>)`
+    /// with what was read. The memory is used again afterwards. The task fails as read() does.
+    /// Returns an empty id if there is no memory, or the scheduler is shut down.
     template <class F>
     task_id read_then(const task_options& task, const file& from, std::uint64_t offset,
                       std::size_t bytes, F&& f, const read_options& options = {}) {
@@ -229,14 +235,17 @@ public:
             .id();
     }
 
-    /// The frame's budget is full again; what was started beyond it is not carried over.
+    /// Begins a frame: the frame's budget is full again. What was started beyond the last budget is
+    /// not carried over.
     BRAID_API void begin_frame();
 
-    /// Changes the place of what this task awaits and the system has not got yet. How many reads.
+    /// Changes the order of the reads that task `of` awaits and that the system does not have yet.
+    /// Returns how many reads it changed.
     BRAID_API unsigned set_priority(task_id of, priority_level level,
                                     std::uint64_t frame = read_options::some_frame);
-    /// What is queued ends at once, what is in flight when the system has let go: the task sees
-    /// task_cancelled. How many.
+    /// Cancels the reads that task `of` awaits. A queued read ends at once; a read in flight ends
+    /// when the system has released the buffer. The task gets task_cancelled. Returns how many
+    /// reads it cancelled.
     BRAID_API unsigned cancel(task_id of);
 
     BRAID_API file_reader_statistics statistics() const;
@@ -245,7 +254,7 @@ public:
     detail::reader_state* internals() { return state_; }
 
 private:
-    friend class detail::reader_state;  // ends it where its scheduler ends first
+    friend class detail::reader_state;  // calls end() if the scheduler ends first
     BRAID_API void end();
 
     template <class F>
@@ -262,7 +271,7 @@ private:
         f(std::span<const std::byte>(buffer.bytes().data(), r.bytes));
     }
     scheduler& scheduler_;
-    detail::reader_state* state_ = nullptr;  // null: no memory, or the scheduler has ended
+    detail::reader_state* state_ = nullptr;  // null without memory, or after the scheduler's end
 };
 
 BRAID_NAMESPACE_END

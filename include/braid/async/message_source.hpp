@@ -1,6 +1,6 @@
 #pragma once
-// Tasks from messages: any thread pushes, and one task after the other takes what came, in order.
-// No thread waits for messages, and nobody who pushes waits for a task.
+// message_source makes tasks from messages: any thread pushes, and one task after the other takes
+// what has come, in order. No thread waits for messages, and no push waits for a task.
 //
 //   braid::message_source<request> inbox(scheduler, {.name = "requests", .batch = 16},
 //                                        [&](std::span<request> some) { answer(some); });
@@ -23,54 +23,57 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A number outside its range counts as the nearest inside, and is reported to the scheduler's log.
+/// A number outside its range is replaced by the nearest number inside, and this is reported to the
+/// scheduler's log.
 struct message_options {
     static constexpr std::uint32_t least_capacity = 2, most_capacity = std::uint32_t{1} << 20;
     static constexpr std::uint32_t most_batch = 4096;
 
-    const char* name = "messages";  // of its tasks, too; outlives the source
+    const char* name = "messages";  // also the name of the tasks; must outlive the source
     std::uint32_t capacity = 256;   // least_capacity..most_capacity, rounded up to a power of two
-    std::uint32_t batch = 1;        // messages that a task takes at most: 1..most_batch
+    std::uint32_t batch = 1;        // most messages that one task takes, 1..most_batch
     source_task task = {};
     std::source_location where = std::source_location::current();
 };
 
 namespace detail {
 
-/// When a message_source has a task; the same for messages of any type.
+/// Decides when a message_source has a task. This class is the same for messages of any type.
 class message_tasks {
 public:
     struct functions {
-        void (*serve)(void* self, task_context& task) = nullptr;  // takes a batch
-        bool (*left)(const void* self) = nullptr;                 // there are messages
-        void (*drop)(void* self) = nullptr;  // gives all memory back: the scheduler ends
+        void (*serve)(void* self, task_context& task) = nullptr;  // takes and serves a batch
+        bool (*left)(const void* self) = nullptr;  // returns true if there are messages
+        void (*drop)(void* self) = nullptr;        // releases all memory, as the scheduler ends
         void* self = nullptr;
-        const void* captures = nullptr;  // of the program's callable
+        const void* captures = nullptr;  // the captures of the program's callable
         std::size_t captured_bytes = 0;
     };
 
-    /// Brings the numbers into their ranges.
+    /// Clamps the numbers of `options` to their ranges.
     BRAID_API message_tasks(runtime& rt, message_options& options);
     message_tasks(const message_tasks&) = delete;
     message_tasks& operator=(const message_tasks&) = delete;
     ~message_tasks() = default;
 
-    /// Nothing is served before.
+    /// Sets the functions. Nothing is served before this call.
     BRAID_API void open(const functions& f);
-    /// Returns when all was served, or nothing will be. False, and reported: by its own task.
+    /// Returns true when all messages were served, or when none will be served any more. Returns
+    /// false, and reports it, if a task of this source is the caller.
     BRAID_API bool close();
     BRAID_API bool accepts() const;
-    /// A message has come.
+    /// A message was pushed: makes a task if there is none.
     BRAID_API void pushed();
     BRAID_API task_id newest() const;
 
 private:
     struct state;
     runtime& rt_;
-    state* state_ = nullptr;  // null: no memory, or the scheduler has ended
+    state* state_ = nullptr;  // null if there was no memory, or the scheduler has ended
 };
 
-/// Default-constructed objects in the scheduler's memory, which outlives them.
+/// An array of default-constructed objects in the scheduler's memory. The scheduler outlives the
+/// array.
 template <class T>
 class source_array {
 public:
@@ -103,16 +106,17 @@ concept message_callable = source_callable<F, std::span<T>> || std::is_invocable
 
 }  // namespace detail
 
-/// `f` is called as f(std::span<T>) for a batch, or as f(T&) for each message of one; either with a
-/// task_context& first. A T is default-constructed and moved in; when its batch has been served,
-/// also by a task that failed, T{} is assigned to it, so that what a message holds is given back
-/// then. In the order in which they were pushed, and never two tasks at a time. What `f` throws is
-/// the task's failure; the rest of its batch is dropped.
+/// `f` is called as f(std::span<T>) for a batch, or as f(T&) for each message of a batch, and
+/// either may have a task_context& first. Each T is default-constructed, and a message is moved
+/// into it. When its batch has been served, even by a task that failed, T{} is assigned to it, so
+/// that what a message holds is released then. Messages are served in the order in which they were
+/// pushed, and never by two tasks at a time. What `f` throws is the task's failure, and the rest of
+/// that batch is dropped.
 ///
-/// push() makes the task where there is none. Without memory for that the messages wait for the
+/// push() makes the task if there is none. Without memory for the task the messages wait for the
 /// next push(). A source must be destroyed before its scheduler. Cost: sizeof(T) + 8 bytes for each
-/// message that there is room for; a push 50 ns and, where there is no task, what it takes to spawn
-/// one.
+/// message that there is room for; 50 ns for a push and, if there is no task, what it takes to
+/// spawn one.
 template <class T>
 class message_source {
     using ring = bounded_queue<T>;
@@ -138,25 +142,27 @@ public:
                      .captures = body_.object(),
                      .captured_bytes = body_.size()});
     }
-    /// Takes no more; returns when all that was pushed was served, and helps with it. After a
-    /// shutdown began what is left is dropped. Not from a task of its own: that is reported, and
-    /// memory stays.
+    /// Returns when all messages that were pushed have been served, and helps meanwhile. What is
+    /// left is dropped after a shutdown began, if the latest task was cancelled, or if there is no
+    /// memory for a task. A task of the source must not destroy the source: this is reported, and
+    /// the memory is not released.
     ~message_source() {
         if (tasks_.close()) body_.reset(rt_);
     }
     message_source(const message_source&) = delete;
     message_source& operator=(const message_source&) = delete;
 
-    /// Any thread. False: full, no memory, or the scheduler is shut down.
+    /// Pushes a message. Returns false if the queue is full, the source got no memory when it was
+    /// made, or the scheduler is shut down. Any thread may call.
     bool push(T message) {
         if (!tasks_.accepts()) return false;
         if (!queue_.push_with([&message](T& to) { to = std::move(message); })) return false;
         tasks_.pushed();
         return true;
     }
-    /// Messages that no task has taken.
+    /// Returns how many messages no task has taken.
     std::size_t size() const { return queue_.size(); }
-    /// The latest one; empty: there was none.
+    /// Returns the latest task, or an empty id if there was none.
     task_id task() const { return tasks_.newest(); }
 
 private:
@@ -187,7 +193,7 @@ private:
             }
         } batch{s.batch_.data()};
         while (batch.count < s.most_ && s.queue_.pop_with([&batch](T& from) {
-            batch.first[batch.count] = std::exchange(from, T{});  // moving may be copying
+            batch.first[batch.count] = std::exchange(from, T{});  // a move may be a copy
         })) {
             ++batch.count;
         }
@@ -205,7 +211,7 @@ private:
 
     detail::runtime& rt_;
     detail::message_tasks tasks_;
-    typename ring::cell none_[2];  // where there is no memory
+    typename ring::cell none_[2];  // used if there is no memory
     detail::source_array<typename ring::cell> cells_;
     detail::source_array<T> batch_;
     const std::uint32_t most_;

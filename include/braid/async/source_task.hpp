@@ -1,6 +1,5 @@
 #pragma once
-// What timers and other sources have in common: how their tasks run, and the callable that they
-// keep.
+// What timers and other sources share: how their tasks run, and the callable that they keep.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/task_context.hpp"
@@ -14,7 +13,8 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// How the tasks of a source run; each as in task_options. What is pointed to outlives the source.
+/// How the tasks of a source run. Each member means what it means in task_options. What the
+/// pointers point to must outlive the source.
 struct source_task {
     priority_level priority = priority_level::normal;
     std::uint8_t category = 0;
@@ -36,8 +36,9 @@ concept source_callable =
     std::is_invocable_v<F&> || std::is_invocable_v<F&, What> ||
     std::is_invocable_v<F&, task_context&> || std::is_invocable_v<F&, task_context&, What>;
 
-/// The callable of a source: made once, called by one task after the other. A small one that may be
-/// copied as bytes lies in here, the others in memory of their own.
+/// The callable of a source. It is made once, and called by one task after the other. A small
+/// callable that may be copied as bytes lies in this object; any other one lies in memory of its
+/// own.
 template <class What>
 class source_body {
 public:
@@ -45,7 +46,7 @@ public:
     source_body(const source_body&) = delete;
     source_body& operator=(const source_body&) = delete;
 
-    /// False: no memory.
+    /// Returns false if there is no memory.
     template <class F>
     bool emplace(runtime& rt, F&& f) {
         using callable = std::decay_t<F>;
@@ -59,7 +60,7 @@ public:
             return emplace_outside<callable>(rt, std::forward<F>(f));
         }
     }
-    /// Takes the other one's, having none.
+    /// Takes the callable of `from`. This object must not have one.
     void take(source_body& from) {
         void* const object = std::exchange(from.object_, nullptr);
         object_ = object == from.here_ ? here_ : object;
@@ -72,7 +73,7 @@ public:
     void reset(runtime& rt) {
         if (void* const object = std::exchange(object_, nullptr)) destroy_(rt, object);
     }
-    // For a code_search.
+    // These three functions are for a code_search.
     const void* code() const { return reinterpret_cast<const void*>(call_); }
     const void* object() const { return object_; }
     std::size_t size() const { return size_; }

@@ -1,6 +1,6 @@
 #pragma once
-// Suspended tasks in a list, oldest first: those that wait at a channel, or for a frame. What a
-// task waits by lies in its coroutine's frame, so that waiting takes no memory of the list.
+// A list of suspended tasks, oldest first. The tasks wait at a channel, or for a frame. The record
+// of each wait lies in the frame of the task's coroutine, so that the list needs no memory for it.
 
 #include "braid/base/export.hpp"
 #include "braid/base/mutex.hpp"
@@ -15,12 +15,14 @@ namespace detail {
 
 class waiting_tasks;
 
-/// The process keeps those that are given back. Without memory it is one that several owners share.
+/// These two functions take a mutex from a pool of the process and give it back. The pool keeps its
+/// mutexes for ever. Without memory the mutex is one that several owners share.
 BRAID_API mutex& take_waiting_mutex();
 BRAID_API void give_waiting_mutex(mutex& m);
 
-/// Guards the lists of one owner. The mutex outlives them, and their scheduler: who cancels a wait
-/// may come to it when both are gone. It is another owner's then, which does no harm.
+/// Guards the lists of one owner. The mutex outlives the lists and their scheduler, because a
+/// thread that cancels a wait may lock it when both are gone. The mutex may have another owner by
+/// then, which does no harm.
 class waiting_lock {
 public:
     waiting_lock() : mutex_(take_waiting_mutex()) {}
@@ -33,34 +35,35 @@ private:
     mutex& mutex_;
 };
 
-/// Until its `id` is complete. Guarded by the list's lock, but for what is written before anybody
-/// else has it: `in`, `lock`, `of` and `id`.
+/// The wait of one task. It must live until its `id` is complete. The lock of the list guards it,
+/// except for `in`, `lock`, `of` and `id`, which are written before any other thread has it.
 struct waiting_task {
-    waiting_tasks* in = nullptr;  // there as long as this is listed
+    waiting_tasks* in = nullptr;  // exists as long as this is listed
     mutex* lock = nullptr;        // of `in`; outlives it
     waiting_task* next = nullptr;
     waiting_task* before = nullptr;
-    runtime* of = nullptr;  // of the task; the list may be another scheduler's
+    runtime* of = nullptr;  // of the task; the list may belong to another scheduler
     completion_id id;
     bool listed = false;
-    bool cancelled = false;  // before it was listed
+    bool cancelled = false;  // before the wait was listed
 };
 
-/// The task goes on, be it of another scheduler than the list. The caller has taken it out of its
-/// list, and has no lock.
+/// Lets the task go on, even if the task and the list belong to different schedulers. The caller
+/// has taken the task out of its list, and holds no lock.
 inline void go_on(const waiting_task& w) { complete_awaited(*w.of, w.id); }
 
-/// The caller has the lock, but for arm(). The one that takes a task out of the list calls go_on(),
-/// without the lock. May end while those that were taken are about to be cancelled, but not
-/// while any is listed.
+/// The caller of each function but arm() holds the lock. The thread that takes a task out of the
+/// list calls go_on() for it, without the lock. The list may be destroyed while tasks that were
+/// taken out are about to be cancelled, but not while any task is listed.
 class waiting_tasks {
 public:
-    /// `of`: the scheduler whose tasks and threads take them out; null: others may.
+    /// `of` is the scheduler whose tasks and threads take tasks out of the list. Null means that
+    /// others may do so.
     explicit waiting_tasks(mutex& lock, const runtime* of = nullptr) : lock_(lock), of_(of) {}
     waiting_tasks(const waiting_tasks&) = delete;
     waiting_tasks& operator=(const waiting_tasks&) = delete;
 
-    /// First, within a suspension. False: no memory.
+    /// Call this first, within a suspension. Returns false if there is no memory.
     bool arm(waiting_task& w, task_context& context, const char* name,
              const std::source_location& where) {
         w.in = this;
@@ -70,7 +73,8 @@ public:
         w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where}, by);
         return static_cast<bool>(w.id);
     }
-    /// False: it was cancelled meanwhile; the caller lets it go on.
+    /// Puts `w` in the list. Returns false if the wait was cancelled meanwhile; the caller then
+    /// lets the task go on.
     bool list(waiting_task& w) {
         if (w.cancelled) return false;
         w.listed = true;
@@ -80,7 +84,7 @@ public:
         ++count_;
         return true;
     }
-    /// The one that has waited longest. Null: there is none.
+    /// Takes out the task that has waited longest. Returns null if the list is empty.
     waiting_task* take() {
         waiting_task* const w = first_;
         if (w != nullptr) unlist(*w);

@@ -5,12 +5,12 @@
 //            sequence == position + 1        holds the value of that position
 //            sequence == position + capacity free for the push one lap later
 //
-// B1  A push owns a cell from its CAS on `head_` to its release store of the sequence; a pop from
-//     its CAS on `tail_` likewise. Nobody else touches the value meanwhile, so a slot is never
-//     reused before its value has been copied out.
-// B2  Positions are 64-bit, so a stale one does not match again before 2^64 pushes; they
-//     are compared by their difference, so that the wrap itself is harmless.
-// After D. Vyukov, "Bounded MPMC queue" (2010).
+// B1  A push owns a cell from its CAS on `head_` to its release store of the sequence. A pop owns a
+//     cell from its CAS on `tail_` to its release store. No other thread touches the value in that
+//     time, so a cell is never reused before its value has been copied out.
+// B2  Positions are 64-bit, so a stale position does not match again before 2^64 pushes. Positions
+//     are compared by their difference, so the wrap itself is harmless.
+// The algorithm is that of D. Vyukov, "Bounded MPMC queue" (2010).
 
 #include "braid/base/policy.hpp"
 
@@ -30,8 +30,9 @@ public:
         T value{};
     };
 
-    /// `cells`: `capacity` (a power of two, at least 2) default-constructed cells that outlive the
-    /// queue. `first`: the first position; tests start close to where an index would wrap.
+    /// `cells` points to `capacity` (a power of two, at least 2) default-constructed cells that
+    /// outlive the queue. `first` is the first position. Tests start close to where an index would
+    /// wrap.
     bounded_queue(cell* cells, std::size_t capacity, std::uint64_t first = 0)
         : cells_(cells), mask_(capacity - 1), head_(first), tail_(first) {
         for (std::size_t i = 0; i < capacity; ++i) {
@@ -41,16 +42,17 @@ public:
     bounded_queue(const bounded_queue&) = delete;
     bounded_queue& operator=(const bounded_queue&) = delete;
 
-    /// Any thread. False: full.
+    /// Pushes one value, which write(T&) fills in. Any thread may call it. Returns false if the
+    /// queue is full.
     template <class Write>
     bool push_with(Write&& write) {
         std::uint64_t position = head_.load(relaxed);
         while (true) {
             cell& c = cells_[position & mask_];
-            // acquire: pairs with the release in pop_with(); the old value has been read.
+            // acquire: pairs with the release in pop_with(), so the old value has been read.
             const std::uint64_t sequence = c.sequence.load(acquire);
             if (sequence == position) {
-                // relaxed: the CAS only shares out positions; the sequence carries the value.
+                // relaxed: the CAS only gives out positions. The sequence carries the value.
                 if (!head_.compare_exchange_weak(position, position + 1, relaxed, relaxed))
                     continue;
                 write(c.value);
@@ -62,7 +64,8 @@ public:
         }
     }
 
-    /// Any thread. False: empty.
+    /// Pops the oldest value, which read(T&) gets. Any thread may call it. Returns false if the
+    /// queue is empty.
     template <class Read>
     bool pop_with(Read&& read) {
         std::uint64_t position = tail_.load(relaxed);
@@ -81,8 +84,8 @@ public:
         }
     }
 
-    /// f(const T&) for each value, oldest first. Nobody pops meanwhile; values that are pushed
-    /// meanwhile may be left out.
+    /// Calls f(const T&) for each value, oldest first. No thread may pop meanwhile. Values that are
+    /// pushed meanwhile may be left out.
     template <class Look>
     void each(Look&& f) const {
         for (std::uint64_t position = tail_.load(relaxed);; ++position) {
@@ -92,7 +95,8 @@ public:
         }
     }
 
-    /// What a snapshot would show; exact at rest.
+    /// Returns the number of values that a snapshot would show. It is exact while no thread pushes
+    /// or pops.
     std::size_t size() const {
         const std::uint64_t tail = tail_.load(relaxed);
         const std::uint64_t head = head_.load(relaxed);
@@ -101,7 +105,8 @@ public:
     std::size_t capacity() const { return mask_ + 1; }
 
 private:
-    /// Across the wrap too: two positions in use are never half the range apart.
+    /// Returns true if `a` comes before `b`, also across the wrap: two positions in use are never
+    /// half the range apart.
     static bool behind(std::uint64_t a, std::uint64_t b) {
         return static_cast<std::int64_t>(a - b) < 0;
     }

@@ -1,5 +1,5 @@
 #pragma once
-// What leaves the shared library. Everything else is hidden (-fvisibility=hidden).
+// BRAID_API marks what the shared library exports. Everything else is hidden (-fvisibility=hidden).
 
 #if defined(BRAID_STATIC)
 #define BRAID_API

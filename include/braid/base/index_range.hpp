@@ -1,8 +1,9 @@
 #pragma once
-// Indices that several threads share out among themselves: the bodies of a batch and the units of a
-// loop. The holder of the range takes from its front, others the upper half of what is left, and
-// halve that in turn, so that nothing which has not begun is out of reach. (Lazy splitting of
-// ranges: Tzannes, Caragea, Barua, Vishkin, "Lazy Binary-Splitting", PPoPP 2010.)
+// Indices that several threads divide among themselves: the bodies of a batch and the units of a
+// loop. The holder of the range takes from its front. Other threads take the upper half of what is
+// left, and that half is divided in the same way, so that everything that has not begun stays
+// within reach. (Lazy splitting of ranges: Tzannes, Caragea, Barua, Vishkin, "Lazy
+// Binary-Splitting", PPoPP 2010.)
 
 #include "braid/base/policy.hpp"
 
@@ -12,7 +13,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Indices [begin, end); a loop's body never gets an empty one.
+/// The indices [begin, end). A loop's body never gets an empty range.
 struct index_range {
     std::size_t begin = 0, end = 0;
     std::size_t size() const { return end - begin; }
@@ -20,20 +21,21 @@ struct index_range {
 
 namespace detail {
 
-/// What is left of a range of up to `capacity` indices, and one mark, in one word: {end, mark,
-/// begin}.
+/// What is left of a range of up to `capacity` indices, and one mark. Both are in one word: {end,
+/// mark, begin}.
 class shared_range {
 public:
     static constexpr std::size_t capacity = INT32_MAX;
 
     shared_range() = default;
-    /// `all`: its end is at most `capacity`.
+    /// The end of `all` is at most `capacity`.
     explicit shared_range(index_range all) : word_(make(all.begin, all.end)) {}
 
-    // relaxed, everywhere: the word hands out numbers and orders nothing. What the bodies wrote is
+    // relaxed, everywhere: the word gives out numbers and orders nothing. What the bodies wrote is
     // ordered by the join that the helpers belong to, or by the tickets of the batch.
 
-    /// A piece of what is left, smaller and smaller towards the end. False: nothing is left.
+    /// Takes a piece from the front. Pieces get smaller and smaller toward the end. Returns false
+    /// if nothing is left.
     bool take_front(index_range& piece) {
         constexpr std::size_t pieces = 32;
         std::uint64_t seen = word_.load(relaxed);
@@ -46,16 +48,17 @@ public:
     }
     struct first_index {
         std::size_t index;
-        std::size_t left;  // with this one; 0: there was none
+        std::size_t left;  // including this one; 0 means there was none
         bool marked;
     };
-    /// The next index, for the one thread that takes from the front; cheaper than take_front(). Not
-    /// to be called again, without refill(), once nothing was left.
+    /// Takes the next index, for the one thread that takes from the front. It is cheaper than
+    /// take_front(). Once nothing was left, it must not be called again without refill().
     first_index take_first() {
         const std::uint64_t seen = word_.fetch_add(1, relaxed);
         return {begin_of(seen), left_of(seen), (seen & mark_bit) != 0};
     }
-    /// The upper half of what is left, rounded up, so that repeating it takes all. False: nothing.
+    /// Takes the upper half of what is left, rounded up, so that repeated calls take all. Returns
+    /// false if nothing is left.
     bool take_half(index_range& half) {
         std::uint64_t seen = word_.load(relaxed);
         std::uint64_t taken = 0;
@@ -68,23 +71,23 @@ public:
         return true;
     }
     std::size_t left() const { return left_of(word_.load(relaxed)); }
-    /// A new range where nothing is left; the mark stays.
+    /// Sets a new range after nothing is left. The mark stays.
     void refill(index_range all) {
-        // Nobody takes from an empty one: only the mark may change meanwhile.
+        // No thread takes from an empty range, so only the mark may change meanwhile.
         std::uint64_t seen = word_.load(relaxed);
         while (!word_.compare_exchange_weak(seen, make(all.begin, all.end) | (seen & mark_bit),
                                             relaxed, relaxed)) {
         }
     }
-    /// Nothing is left, and there is no mark.
+    /// Empties the range and removes the mark.
     void close() { word_.store(0, relaxed); }
 
-    /// True: there was no mark yet.
+    /// Sets the mark. Returns true if there was no mark before.
     bool mark() { return (word_.fetch_or(mark_bit, relaxed) & mark_bit) == 0; }
     void unmark() { word_.fetch_and(~mark_bit, relaxed); }
 
 private:
-    // The front counts up to one beyond the end, so it has the bits below the mark to itself.
+    // The front may count up to one beyond the end, so it has all bits below the mark to itself.
     static constexpr std::uint64_t mark_bit = std::uint64_t{1} << 32;
     static constexpr unsigned end_shift = 33;
 

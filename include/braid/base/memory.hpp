@@ -1,5 +1,5 @@
 #pragma once
-// Every byte that the library takes goes through these two functions (I7, C30).
+// Every byte that a scheduler takes goes through the two functions in memory_hooks (I7, C30).
 
 #include "braid/base/version.hpp"
 
@@ -8,7 +8,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// What an allocation is for; `scheduler::bytes(tag)` returns the bytes in use of each.
+/// What an allocation is for. scheduler::bytes(tag) returns the bytes in use for a tag.
 enum class memory_tag : std::uint8_t {
     runtime,
     worker,
@@ -22,13 +22,13 @@ enum class memory_tag : std::uint8_t {
     frame,
     completion,
     coroutine,  // frames above 1 KiB
-    device,     // of processors: buffers, and what was submitted
-    file,       // of readers: buffers, and what was asked for
+    device,     // external processors: buffers, and what was submitted
+    file,       // file readers: buffers, and what was requested
     count
 };
 
-/// Both functions are called from any thread. `allocate` returns null when it has no memory.
-/// `release` gets the size and alignment that were asked for. Default: aligned operator new.
+/// Both functions are called from any thread. `allocate` returns null if it has no memory.
+/// `release` gets the size and alignment that were requested. The default is aligned operator new.
 struct memory_hooks {
     void* (*allocate)(void* user, std::size_t bytes, std::size_t alignment,
                       memory_tag tag) = nullptr;

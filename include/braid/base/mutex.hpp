@@ -1,7 +1,8 @@
 #pragma once
-// Locks whose rules the compiler checks: a member says which mutex guards it, a function which one
-// it wants (clang's thread-safety analysis, -Wthread-safety; other compilers see nothing of it).
-// Templates over a policy, as the atomics are, so that a model checker puts its own in their place.
+// Locks whose rules the compiler checks. A member names the mutex that guards it, and a function
+// names the mutex that its caller must hold (clang's thread-safety analysis, -Wthread-safety; other
+// compilers ignore this). The locks are templates over a policy, as the atomics are, so that a
+// model checker can supply its own.
 
 #include "braid/base/policy.hpp"
 
@@ -17,7 +18,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// The mutex behind a policy. A model checker specialises it.
+/// The mutex behind a policy. A model checker specializes it.
 template <class Policy>
 struct mutex_of {
     using type = std::mutex;
@@ -41,7 +42,7 @@ private:
     typename mutex_of<Policy>::type mutex_;
 };
 
-/// Holds a mutex as long as it lives.
+/// Locks a mutex at its construction, and unlocks it at its destruction.
 template <class Policy>
 class BRAID_LOCK_RULE(scoped_lockable) basic_locked {
 public:

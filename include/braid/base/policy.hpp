@@ -1,6 +1,6 @@
 #pragma once
-// The one door to atomics, parking and the clock. Lock-free parts are templates over a policy:
-// `system_policy` in production, a model checker's in tests/model, a virtual clock's later.
+// The single entry to atomics, parking and the clock. Lock-free parts are templates over a policy:
+// `system_policy` in production, and a model checker's policy in tests/model.
 // A policy has
 //   template <class T> atomic<T>   with the interface of std::atomic
 //   void wait(const atomic<uint32_t>&, uint32_t expected, int64_t deadline_ns)

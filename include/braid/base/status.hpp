@@ -1,5 +1,6 @@
 #pragma once
-// How something went that the world outside the program has a say in: files, programs, sockets.
+// The result of an operation that depends on the world outside the program: on files, other
+// programs or sockets.
 
 #include "braid/base/version.hpp"
 
@@ -7,10 +8,10 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// True: it went well. Otherwise one sentence about what did not.
+/// Converts to true if the operation succeeded. Otherwise `text` is one sentence about what failed.
 struct status {
-    int code = 0;      // 0: well; else the system's, or the other program's
-    std::string text;  // empty when all is well
+    int code = 0;      // 0 means success; else the code of the system or the other program
+    std::string text;  // empty on success
 
     explicit operator bool() const { return code == 0; }
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Durations in the interface. <chrono> costs a quarter of a second to compile, so a duration is
-// accepted from any type shaped like std::chrono::duration without including it.
+// Durations in the interface. Including <chrono> costs a quarter of a second of compile time. So
+// any type shaped like std::chrono::duration is accepted as a duration, without including it.
 
 #include "braid/base/version.hpp"
 
@@ -11,7 +11,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-// Beyond either end of the range these stay at that end: INT64_MAX is a moment that never comes.
+// A result beyond either end of the range stays at that end. INT64_MAX is a moment that never
+// comes.
 
 constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
     if (b > 0 && a > INT64_MAX - b) return INT64_MAX;
@@ -19,7 +20,7 @@ constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
     return a + b;
 }
 
-/// `factor` > 0.
+/// `factor` must be greater than 0.
 constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t factor) {
     if (a > INT64_MAX / factor) return INT64_MAX;
     if (a < INT64_MIN / factor) return INT64_MIN;
@@ -29,7 +30,7 @@ constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t factor) {
 constexpr std::int64_t saturated_whole(long double x) {
     if (x >= 0x1p63L) return INT64_MAX;
     if (x <= -0x1p63L) return INT64_MIN;
-    return x < 0 || x > 0 ? static_cast<std::int64_t>(x) : 0;  // 0 also for what is no number
+    return x < 0 || x > 0 ? static_cast<std::int64_t>(x) : 0;  // NaN becomes 0
 }
 
 template <class Duration>
@@ -40,7 +41,7 @@ constexpr std::int64_t nanoseconds_of(Duration d) {
     using count = decltype(d.count());
     if constexpr (std::signed_integral<count> && second % denominator == 0 &&
                   numerator <= INT64_MAX / second) {
-        // Not by way of long double, which rounds the longest ones on some machines.
+        // This avoids long double, which rounds the longest durations on some machines.
         return saturated_product(d.count(), second / denominator * numerator);
     } else {
         return saturated_whole(static_cast<long double>(d.count()) * second * numerator /
@@ -50,16 +51,17 @@ constexpr std::int64_t nanoseconds_of(Duration d) {
 
 }  // namespace detail
 
-/// Any value of the type is allowed wherever a duration is asked for. As a time-out, 0 and below
-/// end at once, and what ends behind the last moment of the clock (292 years) never ends.
+/// A duration. Any value is allowed wherever a duration is asked for. A time-out of 0 or less ends
+/// at once. A time-out that would end after the last moment of the clock (292 years) never ends.
 struct nanoseconds {
     std::int64_t value = 0;
 
     constexpr nanoseconds() = default;
     constexpr explicit nanoseconds(std::int64_t ns) : value(ns) {}
 
-    /// Any std::chrono duration, rounded towards zero. Too long for 64 bits, or infinite: the
-    /// longest, which is `no_limit`, or its negative. Not a number: 0.
+    /// Converts any std::chrono duration, rounded toward zero. A duration that is infinite or too
+    /// long for 64 bits becomes the longest one of its sign, which is `no_limit` if it is positive.
+    /// NaN becomes 0.
     template <class Duration>
         requires requires(Duration d) {
             Duration::period::num;
@@ -70,7 +72,7 @@ struct nanoseconds {
     friend constexpr auto operator<=>(nanoseconds, nanoseconds) = default;
 };
 
-// Those that are too long for 64 bits are the longest there is.
+// A duration that is too long for 64 bits becomes the longest one of its sign.
 
 constexpr nanoseconds microseconds(std::int64_t us) {
     return nanoseconds{detail::saturated_product(us, 1'000)};
@@ -82,12 +84,13 @@ constexpr nanoseconds seconds(std::int64_t s) {
     return nanoseconds{detail::saturated_product(s, 1'000'000'000)};
 }
 
-/// A time-out that never comes.
+/// A time-out that never ends.
 inline constexpr nanoseconds no_limit{INT64_MAX};
 
 namespace detail {
 
-/// The one way from a time-out to the moment when it ends. INT64_MAX: never.
+/// Returns the moment when a time-out ends. INT64_MAX means that it never ends. Every time-out is
+/// to be converted by this function.
 constexpr std::int64_t deadline_after(std::int64_t now, nanoseconds timeout) {
     return saturated_sum(now, timeout.value);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// How long something took or how late it was, over many times: a histogram whose steps are an
-// eighth of their value.
+// A histogram of how long something took, or how late it was, over many times. The width of a step
+// is at most an eighth of its value.
 
 #include "braid/base/policy.hpp"
 #include "braid/base/time.hpp"
@@ -12,12 +12,14 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// One thread at a time adds, any may look. 4 KB; 5 ns each time.
+/// One thread at a time may add times, and any thread may read. An object takes 4 KB, and add()
+/// takes 5 ns.
 class time_histogram {
 public:
     void add(nanoseconds time) {
         const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(time.value, 0));
-        // relaxed, all: counts of one writer. A reader may see one of them a moment before another.
+        // relaxed, all: these are counts of one writer. A reader may see one of them a moment
+        // before another.
         atomic<std::uint64_t>& bucket = buckets_[bucket_of(ns)];
         bucket.store(bucket.load(relaxed) + 1, relaxed);
         if (ns > longest_.load(relaxed)) longest_.store(ns, relaxed);
@@ -27,8 +29,9 @@ public:
         for (const auto& b : buckets_) sum += b.load(relaxed);
         return sum;
     }
-    /// What that share was not longer than, at most an eighth too much; 0 when there is nothing
-    /// yet. `share`: 0 to 1. What is no number, or below, counts as 0, and more as 1.
+    /// Returns the time that the given share of all times did not exceed. The result is at most an
+    /// eighth too long. It is 0 if there are no times yet. `share` is 0 to 1. NaN and smaller
+    /// values count as 0, greater ones as 1.
     nanoseconds quantile(double share) const {
         share = share > 0 ? (std::min)(share, 1.0) : 0;
         const auto wanted = static_cast<std::uint64_t>(static_cast<double>(count()) * share);
@@ -48,7 +51,7 @@ public:
     }
 
 private:
-    // 0 … 15 exactly, then eight steps for each power of two.
+    // The times 0 … 15 have one bucket each. Above them, each power of two has eight.
     static constexpr std::size_t bucket_count = 16 + 60 * 8;
     static constexpr std::size_t bucket_of(std::uint64_t ns) {
         if (ns < 16) return static_cast<std::size_t>(ns);

@@ -1,5 +1,6 @@
 #pragma once
-// How a callable gets into a task: constructed in the slot when it fits, on the heap otherwise.
+// How a callable is stored in a task: it is constructed in the task's slot if it fits, and on the
+// heap otherwise.
 
 #include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
@@ -22,28 +23,32 @@ struct whole_seat;
 inline constexpr std::size_t closure_bytes = 48;
 inline constexpr std::size_t closure_alignment = 64;
 
-/// Runs the callable in `storage` and destroys it. With a null context it only destroys it.
+/// Runs the callable in `storage` and destroys it. If the context is null, it only destroys the
+/// callable.
 using closure_fn = void (*)(void* storage, task_context* context);
 
-/// A slot between open and publish: its storage waits for the callable.
+/// A slot that open_task() or open_plain() has taken and that is not published yet. The callable is
+/// to be constructed in its storage.
 struct draft {
-    void* storage = nullptr;      // null: refused
+    void* storage = nullptr;      // null if the task was refused
     whole_seat* owner = nullptr;  // the seat of the calling thread, if it has one
 };
 
 enum class draft_kind : std::uint8_t {
-    posted,  // no id leaves: nobody can wait for it, depend on it or add children
+    posted,  // its id is not given out: nobody waits for it, depends on it or adds children
     spawned,
-    built,      // kept open by a builder
-    valued,     // kept by an owning handle (future)
-    resumable,  // valued, and what lies in its storage is a resumable_body
-    shared,     // its closure stays for its children, until it completes
+    built,      // a task_builder keeps it open
+    valued,     // an owning handle, the future, keeps it
+    resumable,  // like `valued`, and its storage begins with a resumable_body
+    shared,     // its closure stays alive for its children until it is complete
 };
 
-/// `w`: the calling thread's seat when the caller knows it, else null.
+/// Opens a task: takes a slot and applies the options. `w` is the calling thread's seat if the
+/// caller knows it, and null otherwise. The draft has no storage if the task is refused.
 BRAID_API draft open_task(runtime& rt, whole_seat* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
-/// A posted or spawned task with options.plain() goes this shorter way, see life/life_room.hpp.
+/// The options of a posted or spawned task for which options.plain() is true. Such a task takes the
+/// shorter path of open_plain() and publish_plain(), see src/core/life/life_room.hpp.
 struct plain_options {
     scope* within;
     const char* name;
@@ -52,7 +57,7 @@ struct plain_options {
 };
 BRAID_API draft open_plain(runtime& rt, whole_seat* w, const plain_options& options);
 BRAID_API task_id publish_plain(runtime& rt, draft d, closure_fn run);
-/// The callable's constructor threw: the task ends as cancelled.
+/// Ends the task as cancelled, because its callable could not be constructed.
 BRAID_API void abandon_task(runtime& rt, draft d);
 
 BRAID_API void* allocate_closure(runtime& rt, std::size_t bytes, std::size_t alignment);
@@ -76,7 +81,7 @@ decltype(auto) call_task(F& f, task_context& context) {
     }
 }
 
-/// An object in a slot's storage: itself when it fits, a pointer to it otherwise.
+/// Keeps an object in a slot's storage: the object itself if it fits, otherwise a pointer to it.
 template <class T, std::size_t Bytes = closure_bytes, std::size_t Alignment = closure_alignment>
 struct stored {
     static constexpr bool fits = sizeof(T) <= Bytes && alignof(T) <= Alignment;
@@ -93,7 +98,7 @@ struct stored {
         }
     }
 
-    /// False: no memory for a large one.
+    /// Constructs the object. Returns false if it does not fit and there is no memory for it.
     template <class... Arguments>
     static bool put(runtime& rt, void* storage, Arguments&&... arguments) {
         if constexpr (fits) {
@@ -114,7 +119,7 @@ struct stored {
         return true;
     }
 
-    /// Leaves nothing behind in `from`.
+    /// Moves the object to `to`. Afterward `from` holds nothing and must not be destroyed.
     static void move(void* to, void* from) noexcept {
         if constexpr (fits) {
             ::new (to) T(std::move(get(from)));
@@ -135,7 +140,7 @@ struct stored {
     }
 };
 
-/// Calls `body`; what it throws becomes the task's failure.
+/// Calls `body`. An exception that it throws becomes the task's failure.
 template <class Body>
 void guarded(task_context& context, Body&& body) {
 #if BRAID_HAS_EXCEPTIONS
@@ -162,7 +167,9 @@ void run_closure(void* storage, task_context* context) {
 
 using publish_fn = task_id (*)(runtime& rt, draft d, closure_fn run);
 
-/// The way of an object into the scheduler's slot `opened`: `run` finds it in the storage.
+/// Constructs a T in the storage of the slot `opened`, where `run` will find it, and publishes the
+/// task. Returns the empty id if the task was refused or there is no memory for the T. If the
+/// constructor of T throws, the task ends as cancelled and the caller gets the exception.
 template <class T, class... Arguments>
 task_id put_and_publish(runtime& rt, draft opened, publish_fn publish, closure_fn run,
                         Arguments&&... arguments) {
@@ -207,7 +214,8 @@ task_id submit(runtime& rt, whole_seat* w, const task_options& options, draft_ki
 
 }  // namespace detail
 
-/// A task without work of its own: it is complete when its predecessors and children are.
+/// A task that has no work of its own. It is complete when its predecessors and children are
+/// complete.
 struct empty_task {};
 inline constexpr empty_task empty{};
 

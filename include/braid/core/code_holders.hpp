@@ -1,6 +1,7 @@
 #pragma once
-// Who holds code: what of a scheduler, and of what stands on it, points into a piece of code that
-// is to be replaced. Asked while everything rests; see safepoint.hpp.
+// Finds what holds a piece of code that is about to be replaced: everything in a scheduler, and in
+// the objects that use it, that points into that code. The search runs while everything rests, see
+// safepoint.hpp.
 
 #include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
@@ -17,10 +18,11 @@ class runtime;
 class holder_list;
 }  // namespace detail
 
-/// Addresses of a module's image, code and data: [begin, end).
+/// The addresses [begin, end) of a module's image, both code and data.
 struct code_range {
     std::uintptr_t begin = 0, end = 0;
-    /// Tasks with this task_options::module hold the code, whatever they point to. 0: none do.
+    /// Every task with this task_options::module holds the code, whatever the task points to. With
+    /// 0, the search does not look at the module number.
     std::uint8_t tag = 0;
 
     bool has(std::uintptr_t address) const { return address >= begin && address < end; }
@@ -28,29 +30,31 @@ struct code_range {
 };
 
 enum class code_use : std::uint8_t {
-    task,      // has not run, or keeps a value that the code destroys
-    stack,     // a thread rests within the code
-    node,      // of a graph
-    job,       // of a job list, or registered for them
-    queued,    // a piece of work of a queue
-    thread,    // the body of a thread of a module's own: a rate_thread
-    handler,   // of scheduler_options
-    observer,  // or chooser
+    task,      // it has not run, or it keeps a value that the code destroys
+    stack,     // of a thread that rests within the code
+    node,      // a node of a graph
+    job,       // in a job list, or registered for job lists
+    queued,    // a piece of work in a queue
+    thread,    // the body of a rate_thread, which has a thread of its own
+    handler,   // a handler in scheduler_options
+    observer,  // an observer or a chooser
     callback,  // anything else that will be called
 };
 
-/// "a task", "a thread's stack", …; for messages.
+/// Returns words for messages, such as "task" or "stack of thread".
 BRAID_API const char* text_of(code_use use);
 
 struct held_code {
     code_use use = code_use::task;
-    const char* name = "";       // of the task, graph, queue or handler
-    const char* thread = "";     // stack: whose
-    std::uintptr_t address = 0;  // within the range; stack: where the thread goes on
-    task_id task = {};           // task: for safepoint::cancel()
+    const char* name = "";    // of the task, graph, queue or handler
+    const char* thread = "";  // of a stack: the name of its thread
+    /// An address in the range, unless only the tag matched. For a stack, the place where the
+    /// thread goes on.
+    std::uintptr_t address = 0;
+    task_id task = {};  // of a task: for safepoint::cancel()
 };
 
-/// Asks holders about one piece of code.
+/// A search for everything that holds one piece of code. Holders report to it.
 class code_search {
 public:
     using found_fn = void (*)(void* user, const held_code& what);
@@ -59,7 +63,7 @@ public:
         : where_(where), found_(found), user_(user) {}
 
     const code_range& where() const { return where_; }
-    /// Reports an address that is in the range.
+    /// Reports `what` if its address is in the range.
     void look_at(const held_code& what) {
         if (where_.has(what.address)) report(what);
     }
@@ -72,9 +76,11 @@ public:
     void look_at(code_use use, const char* name, R (*function)(Args...)) {
         look_at(use, name, reinterpret_cast<const void*>(function));
     }
-    /// Each pointer-sized word at `bytes`, which is aligned for one. True: one of them is.
+    /// Looks at each pointer-sized word at `bytes`, which must be aligned for a pointer. Reports
+    /// the first word that is an address in the range, and returns true if one was found.
     BRAID_API bool look_into(const held_code& what, const void* bytes, std::size_t size);
-    /// A callable, once: its code, or else what it has captured.
+    /// Reports a callable at most once: for its code, or else for an address among its captures,
+    /// which are the `size` bytes at `object`. `object` may be null.
     BRAID_API void look_at_callable(code_use use, const char* name, const void* code,
                                     const void* object, std::size_t size);
     void report(const held_code& what) { found_(user_, what); }
@@ -85,8 +91,9 @@ private:
     void* const user_;
 };
 
-/// Something that keeps callables for longer than a task: graphs, queues and the like are, and a
-/// program's own tables of callbacks should be. Known to the scheduler from here to the end.
+/// The base class of everything that keeps callables for longer than a task does. Graphs, queues
+/// and the like derive from it, and a program's own tables of callbacks should, too. The scheduler
+/// knows a holder from its construction to its destruction.
 class BRAID_API code_holder {
 public:
     explicit code_holder(scheduler& s);
@@ -95,18 +102,20 @@ public:
     code_holder(const code_holder&) = delete;
     code_holder& operator=(const code_holder&) = delete;
 
-    /// The holder has threads, and one of them runs a callable of the program's. Any thread; asked
-    /// again and again while the scheduler comes to rest, until it says no; from then to resume()
-    /// none begins.
+    /// Returns true if the holder has threads and one of them runs a callable of the program. It is
+    /// called on any thread, again and again while the scheduler comes to rest, until it returns
+    /// false. From then until resume() no thread of the holder may begin to run a callable.
     virtual bool runs_code() const { return false; }
-    /// While everything rests: all that is kept. Makes and destroys no holder.
+    /// Reports all callables that the holder keeps. It is called while everything rests. It must
+    /// not create or destroy a holder.
     virtual void show_code(code_search& to) const = 0;
-    /// While everything rests: nobody holds that code any more, and nobody will. What is known by
-    /// its addresses may go, and must where it would pile up.
+    /// Called while everything rests, when nothing holds that code anymore and nothing will. The
+    /// holder may forget what it knows by addresses in that code. It must forget what would
+    /// otherwise pile up.
     virtual void forget_code(const code_range&) {}
 
 private:
-    friend class detail::holder_list;  // links them under its lock, which derived classes must not
+    friend class detail::holder_list;  // links holders under its lock; derived classes must not
     detail::runtime& rt_;
     code_holder *next_ = nullptr, *before_ = nullptr;
 };

@@ -1,7 +1,8 @@
 #pragma once
-// Work that somebody outside ends: a device, a reader of files, a socket, another process. A task
-// defers, gives the completion's id to the one who does the work, and returns; it is complete when
-// that one says so. No thread waits meanwhile.
+// Work that somebody outside the scheduler ends: a device, a file reader, a socket or another
+// process. A task calls defer(), passes the completion's id to the one that does the work, and
+// returns. The task is complete when the completion was completed, too. No thread waits in the
+// meantime.
 
 #include "braid/base/export.hpp"
 #include "braid/base/time.hpp"
@@ -19,43 +20,47 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Names one completion for ever: plain data, which fits io_uring's user_data, a void* or a
-/// message. Never used again; one that was settled long ago still reads as settled.
+/// Names one completion forever. It is plain data, which fits into io_uring's user_data, a void* or
+/// a message. Ids are never used again. The id of a completion that was settled long ago still
+/// reads as settled.
 struct completion_id {
     std::uint64_t value = 0;
 
-    /// False for the empty id: defer() was refused.
+    /// Returns false for the empty id, which a refused defer() returns.
     constexpr explicit operator bool() const { return value != 0; }
     friend constexpr auto operator<=>(completion_id, completion_id) = default;
-    /// The completion as a task that others may wait for or come after. Complete when it was
-    /// settled and nothing is left of it.
+    /// Returns the completion as a task, for others to wait for or to come after. The task is
+    /// complete when the completion was settled and nothing of it is left: its children are
+    /// complete, and what it kept is destroyed.
     constexpr task_id task() const { return {value}; }
 };
 
-/// How the work outside went. All empty: well.
+/// How the work outside went. If all members have their defaults, it succeeded.
 struct completion_result {
-    /// Not 0: it failed. The task that deferred fails with a completion_error.
+    /// Any code but 0 means that the work failed. The task that deferred fails with a
+    /// completion_error.
     int code = 0;
-    /// For that error's what(); copied. Null: a sentence of the completion's name and the code.
+    /// The what() text of the completion_error. It is copied. If it is null, the text is a sentence
+    /// made of the completion's name and the code.
     const char* sentence = nullptr;
-    /// In their place: the task fails with this.
+    /// If it is set, the task fails with this exception, and `code` and `sentence` are ignored.
     std::exception_ptr error = nullptr;
 };
 
-/// What a task fails with that was waiting for somebody outside.
+/// The exception with which a task fails if its completion failed or missed its deadline.
 class BRAID_API completion_error : public std::runtime_error {
 public:
     completion_error(int code, const char* sentence) : runtime_error(sentence), code_(code) {}
     int code() const noexcept { return code_; }
-    /// The code of one whose deadline passed.
+    /// The code of a completion that missed its deadline.
     static constexpr int deadline_passed = -2147483647 - 1;
 
 private:
     int code_;
 };
 
-/// Up to 48 bytes of anything that can be moved without an exception: a buffer that a device writes
-/// into, a handle, a reference that keeps something alive.
+/// Holds one object of at most 48 bytes that can be moved without an exception: a buffer that a
+/// device writes into, a handle, or a reference that keeps something alive.
 class completion_keep {
 public:
     static constexpr std::size_t capacity = 48;
@@ -92,7 +97,8 @@ public:
         if (auto* const end = std::exchange(move_, nullptr)) end(nullptr, bytes_);
     }
 
-    /// For the core: what destroys it, in the code of who gave it.
+    /// For the core: the function that destroys the object, which lies in the code that supplied
+    /// it.
     const void* code() const { return reinterpret_cast<const void*>(move_); }
 
 private:
@@ -102,44 +108,47 @@ private:
     }
 
     alignas(16) std::byte bytes_[capacity];
-    void (*move_)(void* to, void* from) noexcept = nullptr;  // without `to`: destroys
+    void (*move_)(void* to, void* from) noexcept = nullptr;  // if `to` is null, it only destroys
 };
 
-/// Asked once, when the completion's scope is cancelled, a discarding shutdown begins, or its
-/// deadline passes, whichever comes first. True: nobody outside touches anything of it any more,
-/// and it ends as cancelled (or late) now. False: the work
-/// goes on, and the one who does it will call complete(). Called on a thread of the scheduler or in
-/// a wait; must not wait itself. May call complete(). What `data` points to must live until the
-/// completion's task is complete.
+/// A function that is called at most once: when the completion's scope is cancelled, a discarding
+/// shutdown begins, or the deadline passes, whichever comes first. If it returns true, nobody
+/// outside touches anything of the completion anymore, and the completion ends now: as late if the
+/// deadline was the cause, and otherwise as cancelled. If it returns false, the work goes on, and
+/// the one that does the work will call complete(). The function is called on a thread of the
+/// scheduler or in a wait. It must not wait itself. It may call complete(). What `data` points to
+/// must live until the completion's task is complete.
 struct completion_hint {
     bool (*ask)(void* data, completion_id id) = nullptr;
     void* data = nullptr;
 };
 
 struct completion_options {
-    /// For messages and profiles. A literal, or text that outlives the task. Null: the task's.
+    /// The name in messages and profiles: a literal, or text that outlives the task. If it is null,
+    /// the task's name is used.
     const char* name = nullptr;
-    /// From now on, by the clock of timers; 0 and less: at once. `no_limit`: none. A task that was
-    /// late fails with a completion_error. defer() is refused where there is no memory or thread
-    /// for a timer.
+    /// The time from now until the deadline, by the clock of timers. With 0 or less, the deadline
+    /// passes at once. With `no_limit` there is no deadline. A task that was late fails with a
+    /// completion_error. defer() is refused if there is no memory or no thread for a timer.
     nanoseconds deadline = no_limit;
     completion_hint cancel = {};
-    /// Destroyed before the completion is visible as complete, by a thread of the scheduler, in a
-    /// wait, or in complete(). Without `cancel` a completion that keeps something ends by
-    /// complete() alone, also when it is late: a device may still write there.
+    /// An object that the completion keeps alive. It is destroyed before the completion is visible
+    /// as complete: by a thread of the scheduler, in a wait, or in complete(). A completion that
+    /// keeps something and has no `cancel` ends only by complete() or try_complete(), even if it is
+    /// late, because a device may still write there.
     completion_keep keep = {};
     /// The place in the source that observers get.
     std::source_location where = std::source_location::current();
 };
 
-/// One that is open, for scheduler::open_completions().
+/// An open completion, as scheduler::open_completions() lists it.
 struct completion_info {
     completion_id id;
-    task_id task;  // which has deferred
+    task_id task;  // the task that deferred
     const char* name = "";
     const char* task_name = "";
     std::uint8_t module = 0;
-    nanoseconds age{0};  // to a few ms
+    nanoseconds age{0};  // accurate to a few ms
 };
 
 BRAID_NAMESPACE_END

@@ -7,16 +7,17 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Thrown by a wait on a task that never ran because its scope was cancelled or the scheduler
-/// discarded it. (A task cancelled by a predecessor's failure throws that failure instead.)
+/// Thrown by a wait for a task that never ran because its scope was cancelled or the scheduler
+/// discarded it. (If a predecessor's failure cancelled the task, the wait throws that failure
+/// instead.)
 class BRAID_API task_cancelled : public std::exception {
 public:
     const char* what() const noexcept override;
 };
 
-/// Stands for the exception of a task that had failed before another task came after it or awaited
-/// its id. The exception itself went to the waiters and successors of that time, or to the handler
-/// for unobserved exceptions.
+/// Thrown in place of a task's exception, if the task had already failed when another task came
+/// after it or awaited its id. The exception itself went to those that were waiters and successors
+/// when the task failed, or to the handler for unobserved exceptions.
 class BRAID_API task_failed : public std::exception {
 public:
     const char* what() const noexcept override;

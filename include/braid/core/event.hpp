@@ -19,22 +19,23 @@ enum class reset : std::uint8_t {
 };
 
 namespace detail {
-/// What the core keeps of an event.
+/// The core's data of an event.
 struct event_state {
     runtime& rt;
     reset mode;
-    const char* name;               // null: it has none
-    atomic<std::uint32_t> word{0};  // set, and whether somebody waits
+    const char* name;               // null if it has none
+    atomic<std::uint32_t> word{0};  // one bit if it is set, one if somebody may wait
 };
 }  // namespace detail
 
-/// Something that happened, set from any thread, tasks and foreign threads alike. A wait for it is
-/// scheduler::do_work_while_waiting_for(), which keeps the waiter's core busy. May be destroyed as
-/// soon as a waiter has returned, also while the set() that released it is still returning.
+/// Something that happened. Any thread may set it, in a task or as a foreign thread. To wait for
+/// it, call scheduler::do_work_while_waiting_for(), which keeps the waiter's core busy. An event
+/// may be destroyed as soon as a waiter has returned, even while the set() that released that
+/// waiter is still returning.
 class event {
 public:
     BRAID_API explicit event(scheduler& s, reset mode = reset::automatic);
-    /// `name`: for reports; lives as long as the event.
+    /// `name` is for reports and must live as long as the event.
     BRAID_API event(scheduler& s, const char* name, reset mode = reset::automatic);
     event(const event&) = delete;
     event& operator=(const event&) = delete;

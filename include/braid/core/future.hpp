@@ -1,5 +1,6 @@
 #pragma once
-// The value of a task. No shared state beside the task itself: the value lies in its slot.
+// The value of a task. There is no shared state beside the task itself: the value lies in the
+// task's slot.
 
 #include "braid/core/error.hpp"
 #include "braid/core/scheduler.hpp"
@@ -7,18 +8,21 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The running task's storage holds a value from now on; `destroy` ends it.
+/// Notes that the running task's storage holds a value from now on, and that `destroy` ends the
+/// value.
 BRAID_API void keep_value(task_context& context, closure_fn destroy);
 BRAID_API runtime& runtime_of(task_context& context);
 BRAID_API void wait_value(runtime& rt, task_id id);
-/// Rethrows what the task failed with; throws broken_promise when it was discarded. Returns the
-/// storage of the value otherwise.
+/// Rethrows the task's failure. Otherwise returns the storage of the value. If there is no value,
+/// throws broken_promise if the task was cancelled, is still open, or failed without memory to
+/// record how, and else returns null.
 BRAID_API void* take_value(runtime& rt, task_id id);
 BRAID_API bool value_ready(runtime& rt, task_id id);
 BRAID_API void release_value(runtime& rt, task_id id);
-/// The task is complete. What it failed with, which counts as seen; and its value. Null:
-/// none.
+/// Returns the exception that a complete task failed with, which counts as observed then. Returns
+/// null if there is none.
 BRAID_API std::exception_ptr take_failure(runtime& rt, task_id id);
+/// Returns the storage of a complete task's value, or null if there is none.
 BRAID_API void* value_of(runtime& rt, task_id id);
 
 template <class F>
@@ -49,7 +53,8 @@ void run_valued(void* storage, task_context* context) {
 
 }  // namespace detail
 
-/// Owns the outcome of a task. Movable; one thread at a time. Dropping it lets the task run on.
+/// Owns the outcome of a task. A future is movable, and only one thread may use it at a time. If it
+/// is dropped, the task runs on.
 template <class T>
 class future {
 public:
@@ -66,17 +71,18 @@ public:
         if (id_) detail::release_value(*rt_, id_);
     }
 
-    /// False: moved from, taken, or the task was refused.
+    /// Returns false if the future was moved from, its value was taken, or the task was refused.
     bool valid() const { return static_cast<bool>(id_); }
     task_id id() const { return id_; }
-    /// True also when there is nothing to wait for.
+    /// Returns true if the task is complete, and also if there is nothing to wait for.
     bool ready() const { return !id_ || detail::value_ready(*rt_, id_); }
     void wait() const {
         if (id_) detail::wait_value(*rt_, id_);
     }
 
-    /// Waits, helping, and gives the value away; once. Rethrows the task's exception; throws
-    /// broken_promise when the task never ran.
+    /// Waits, runs work that the task needs, and gives the value away, so call it once. Rethrows
+    /// the task's exception. Throws broken_promise if the task never ran or the future is not
+    /// valid.
     T get() {
         if (!id_) throw_broken();
         future done(std::move(*this));
@@ -88,11 +94,12 @@ public:
         }
     }
 
-    /// For awaiting it.
+    /// For code that awaits the future.
     detail::runtime& internals() const { return *rt_; }
 
-    /// A task that runs `f(value)` after this one; cancelled with the same cause if this one
-    /// fails. `options.after_all` is taken by the edge. Not valid if this one is not.
+    /// Spawns a task that runs `f(value)` after this future's task, and returns its future. If this
+    /// future's task fails, the new task is cancelled with the same cause. `options.after_all` is
+    /// overwritten. The returned future is not valid if this one is not.
     template <class F>
     auto then(task_options options, F&& f) &&;
     template <class F>

@@ -1,5 +1,6 @@
 #pragma once
-// The one place where instruments listen: recorder, access checker, explainer, tests.
+// The single interface through which instruments listen: recorder, access checker, explainer,
+// tests.
 
 #include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
@@ -12,7 +13,7 @@ BRAID_NAMESPACE_BEGIN
 
 struct scheduler_options;
 
-/// What happens. Numbers are those of the records in captures, where there is one.
+/// The kinds of events. The number of a kind is that of its record in captures, if it has one.
 enum class event_kind : std::uint8_t {
     // ---- scripts/kinds.py writes this
     // Task, other = parent (or empty), name, facts.
@@ -23,7 +24,7 @@ enum class event_kind : std::uint8_t {
     ready = 3,
     // Task runs on seat.
     started = 4,
-    // Its own work returned (also when it threw).
+    // The task's own work returned (also when it threw).
     ended = 5,
     // Own work and all children have ended.
     completed = 6,
@@ -31,7 +32,7 @@ enum class event_kind : std::uint8_t {
     cancelled = 7,
     // Task (or empty: a thread outside tasks) waits; other = awaited (or empty).
     wait_begin = 8,
-    // That wait has ended.
+    // The wait has ended.
     wait_end = 9,
     // Seat took task from seat_from.
     stolen = 10,
@@ -55,9 +56,9 @@ enum class event_kind : std::uint8_t {
     joined = 19,
     // Seat runs that part, which it took from seat_from.
     job_started = 20,
-    // That part has ended.
+    // The part has ended.
     job_ended = 21,
-    // Its own work threw; `ended` follows.
+    // The task's own work threw; `ended` follows.
     failed = 22,
     // Other runs on top of the wait of task; what it makes ready may follow there.
     helped = 23,
@@ -71,100 +72,108 @@ enum class event_kind : std::uint8_t {
     deferred = 40,
     // Other, which task waits for, was settled, or the timer is due or disarmed; name.
     settled = 41,
-    // Its own work gave the thread back; `resumed` follows.
+    // The task's own work gave the thread back; `resumed` follows.
     suspended = 42,
     // Task goes on, on seat.
     resumed = 43,
     // ---- as far as here
 };
 
-/// Whose seat it is. Guests are threads that are no part of the scheduler, while they are inside.
-/// The source serves timers and descriptors, and runs no tasks.
+/// The kind of thread that a seat belongs to. Guests are threads that are not part of the
+/// scheduler, while they are inside it. The source serves timers and descriptors, and runs no
+/// tasks.
 enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background, source };
 
 /// What is reported beside the name when a task is spawned.
 struct spawn_facts {
-    std::source_location where;   // empty: not known
-    std::uint8_t level = 0;       // priority
-    bool restricted = false;      // certain threads only may run it
+    std::source_location where;   // empty if it is not known
+    std::uint8_t level = 0;       // the priority level
+    bool restricted = false;      // only certain threads may run it
     bool background = false;      // background threads run it
-    bool same_moment = false;     // no time has passed since the thread's event before
-    std::uint64_t stable_id = 0;  // see alternative in decision.hpp; 0: the observer asked for none
+    bool same_moment = false;     // no time has passed since the thread's previous event
+    std::uint64_t stable_id = 0;  // see alternative in decision.hpp; 0 if nobody asked for it
 };
 
-/// Ids tell tasks apart. What a graph's node leaves to others depends on whether its body asked for
-/// the id: an observer that knows it from here only must not wait for it, nor add to it.
+/// An event. An observer uses ids only to tell tasks apart. What other threads can do with a
+/// graph's node depends on whether its body asked for its own id. So an observer that knows an id
+/// only from here must neither wait for that task nor add to it.
 struct task_event {
     event_kind kind;
-    seat_kind holder = {};            // with seated
-    std::uint16_t seat = UINT16_MAX;  // whose thread says so
+    seat_kind holder = {};            // set for `seated` only
+    std::uint16_t seat = UINT16_MAX;  // the seat of the reporting thread
     std::uint16_t seat_from = UINT16_MAX;
     task_id task = {};
-    task_id other = {};  // of a frame: its number
+    task_id other = {};  // for frame events, the number of the frame
     const char* name = nullptr;
     const void* object = nullptr;
-    // With spawned; with forked where stable ids are asked for, and then only those of the branch.
-    // Good during the call.
+    // Set for `spawned` and `deferred`. Set for `forked` if stable ids are asked for, but then it
+    // contains only the branch's stable id. Valid during the call.
     const spawn_facts* facts = nullptr;
 };
 
-/// What is reported beside the name when a body begins.
-inline constexpr unsigned start_ready_now = 1;    // `ready` came at that moment, too
-inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() reported the name, to listeners
+/// Bits in the `facts` of observer::on_start().
+inline constexpr unsigned start_ready_now = 1;    // the task became ready at the same moment
+inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() has reported the name
 
-/// What a processor that is none of our threads has done for a task; see on_external().
+/// Work that an external processor, which is none of our threads, has done for a task; see
+/// observer::on_external().
 struct external_run {
-    std::uint32_t processor = 0;      // of the process: tells apart those of one name
-    const char* processor_name = "";  // good during the call
+    std::uint32_t processor = 0;      // unique in the process, unlike the name
+    const char* processor_name = "";  // valid during the call
     task_id work = {};                // the completion, as in `deferred`
-    task_id task = {};                // that it belongs to
+    task_id task = {};                // the task that the work belongs to
     const char* name = nullptr;       // of the completion
-    std::source_location where = {};  // as well
+    std::source_location where = {};  // of the completion
     std::int64_t begin = 0, end = 0;  // ns of CLOCK_MONOTONIC
-    /// Both are wrong by so many ns at most, as they were read from another clock. 0: from ours.
+    /// The maximum error of `begin` and `end` in ns, if they were read from another clock. It is 0
+    /// if they were read from ours.
     std::int64_t clock_error = 0;
-    /// All that it reads had come, and what it wrote began to leave. 0: not known.
+    /// The times when all its input had arrived and when its output began to leave. 0 means not
+    /// known.
     std::int64_t arrived = 0, left = 0;
-    bool lost = false;  // it did not end well; it may run again
+    bool lost = false;  // it did not end well, and may run again
 };
 
 class observer;
 
-/// A run of a graph begins: `spawned` for each node, an `edge` for each dependency, `ready` for
-/// each node that waits for nothing. The nodes' ids are those of the plan's first run, plus
-/// `id_offset`; the rest is as it was then.
+/// The events at the beginning of a graph's run: `spawned` for each node, `edge` for each
+/// dependency, and `ready` for each node that waits for nothing. The id of each node is its id in
+/// the first run of the plan, plus `id_offset`. Everything else is as in that run.
 class graph_run_events {
 public:
-    /// Reports the events one by one. During the call only.
+    /// Reports the events one by one. It may be called during on_graph_run() only.
     virtual void tell_each(observer& to) const = 0;
 
-    std::uint64_t plan = 0;  // of the process; a graph that is changed gets another one
+    std::uint64_t plan = 0;  // unique in the process; a changed graph gets a new number
     std::uint64_t id_offset = 0;
-    task_id run = {};                 // the nodes' parent
-    std::uint16_t seat = UINT16_MAX;  // whose thread says so
+    task_id run = {};                 // the parent of the nodes
+    std::uint16_t seat = UINT16_MAX;  // the seat of the reporting thread
 
 protected:
     ~graph_run_events() = default;
 };
 
-/// Called on the thread where it happens, from many threads at once, in the order in which the
-/// thread did it. An edge's `ready` comes after the `completed` of the task that released it.
-/// Must not call into the scheduler. Installed at construction (scheduler_options::observer).
+/// Receives what happens in a scheduler. Its functions are called on the thread where an event
+/// happens, so from many threads at once. The events of one thread come in the order in which they
+/// happened there. An edge's `ready` comes after the `completed` of the task that released it. The
+/// functions must not call into the scheduler. An observer is installed when the scheduler is
+/// constructed (scheduler_options::observer).
 class observer {
 public:
     virtual void on_event(const task_event& e) = 0;
 
-    // ---- Several events at one moment in one call, for observers in a hurry. Where these are not
-    // ---- overridden, on_event() gets each of the events.
+    // ---- Each of these reports several events of one moment in one call, for observers that must
+    // ---- be fast. If a function is not overridden, on_event() gets each of its events.
 
-    /// `spawned`; with `ready_now` `ready` after it.
+    /// Reports `spawned`, and `ready` after it if `ready_now` is true.
     virtual void on_spawn(const task_event& spawned, bool ready_now) {
         on_event(spawned);
         if (ready_now) {
             on_event({event_kind::ready, {}, spawned.seat, UINT16_MAX, spawned.task, {}, nullptr});
         }
     }
-    /// `started`; with start_ready_now `ready` before it. `facts`: some of the above.
+    /// Reports `started`, and `ready` before it if `facts` contains start_ready_now. `facts` is a
+    /// set of the start_ bits above.
     virtual void on_start(std::uint16_t seat, task_id task, const char* name, unsigned facts,
                           task_id released_by) {
         if ((facts & start_ready_now) != 0) {
@@ -172,27 +181,29 @@ public:
         }
         on_event({event_kind::started, {}, seat, UINT16_MAX, task, {}, name});
     }
-    /// `ended`; with `completes` `completed` after it.
+    /// Reports `ended`, and `completed` after it if `completes` is true.
     virtual void on_end(std::uint16_t seat, task_id task, const char* name, bool completes) {
         on_event({event_kind::ended, {}, seat, UINT16_MAX, task, {}, name});
         if (completes) on_event({event_kind::completed, {}, seat, UINT16_MAX, task, {}, name});
     }
     virtual void on_graph_run(const graph_run_events& all) { all.tell_each(*this); }
 
-    /// A processor has ended work; the `settled` of it follows, unless it had timed out, or runs
-    /// again. On whatever thread hears of it first; nothing of the processor is locked.
+    /// Reports that an external processor has ended work. The work's `settled` follows, unless the
+    /// work had timed out or runs again. It is called on whatever thread learns of the end first,
+    /// while nothing of the processor is locked.
     virtual void on_external(const external_run& done) { static_cast<void>(done); }
 
-    /// False: nothing but `seated` is reported, and tasks cost what they cost without an observer.
-    /// May change at any time; threads notice soon, not at once.
+    /// Returns false if nothing but `seated` is reported. Tasks then cost what they cost without an
+    /// observer. The value may change at any time. Threads notice a change soon, not at once.
     bool listens() const noexcept {
-        // relaxed: what it guards is on_event()'s matter.
+        // relaxed: on_event() itself has to order whatever the flag guards.
         return listens_.load(std::memory_order_relaxed) != 0;
     }
-    /// The word behind listens(): 0, or a number that is new at each listen(true).
+    /// Returns the word behind listens(). It is 0 if the observer does not listen, and otherwise a
+    /// number that is new after each listen(true).
     const std::atomic<std::uint32_t>& listening() const noexcept { return listens_; }
-    /// Tasks have stable ids (spawn_facts). Each takes the way of a task with options then, with a
-    /// chooser also without this.
+    /// Returns true if the observer wants stable ids (see spawn_facts). Each task then takes the
+    /// path of a task with options. With a chooser, tasks do so in any case.
     bool wants_stable_ids() const noexcept { return stable_ids_; }
 
 protected:
@@ -200,7 +211,7 @@ protected:
     enum class identity : bool { none, stable };
     explicit observer(identity wanted) : stable_ids_(wanted == identity::stable) {}
     ~observer() = default;
-    /// An observer listens from its construction on.
+    /// Starts or stops listening. An observer listens from its construction on.
     BRAID_API void listen(bool on) noexcept;
 
 private:
@@ -208,8 +219,9 @@ private:
     const bool stable_ids_ = false;
 };
 
-/// Asked for an observer by each scheduler that is made without one; may answer null. Set before
-/// the first scheduler; `profile` does when BRAID_CAPTURE is in the environment.
+/// A function that supplies an observer to each scheduler that is made without one. It may return
+/// null. Set it before the first scheduler is made. The `profile` module sets it if BRAID_CAPTURE
+/// is in the environment.
 using observer_source = observer* (*)(const scheduler_options& of);
 BRAID_API void set_observer_source(observer_source source);
 

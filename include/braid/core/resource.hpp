@@ -22,22 +22,23 @@ struct resource_state {
     std::uint32_t id;
     detail::mutex line = {};
     std::uint32_t held BRAID_GUARDED_BY(line) = 0;
-    // Slots that wait, oldest first.
+    // The slots of the tasks that wait, from the oldest to the newest.
     std::uint32_t first BRAID_GUARDED_BY(line) = UINT32_MAX;
     std::uint32_t last BRAID_GUARDED_BY(line) = UINT32_MAX;
 };
 }  // namespace detail
 
-/// Something that at most `limit` tasks may use at once. Named in task_options::uses: a task that
-/// cannot have it waits without holding a thread and gets it in arrival order (FIFO), or as a
-/// chooser says. A task that needs several acquires them in the order of their ids, so that no two
-/// tasks hold each other up.
-/// Held from the start to the end of the task's own work, not of its children.
-/// Must outlive the tasks that use it.
+/// Something that at most `limit` tasks may use at once. A task names its resources in
+/// task_options::uses. A task that cannot have a resource waits without holding a thread, and gets
+/// it in arrival order (FIFO), or when a chooser says so. A task that needs several resources
+/// acquires them in the order of their ids, so that no two tasks hold each other up.
+///
+/// A task holds a resource from the start to the end of its own work, not of its children. A
+/// resource must outlive the tasks that use it.
 class resource {
 public:
-    /// `name` for messages; outlives the resource. `limit`: any number; 0 counts
-    /// as 1.
+    /// `name` is for messages, and must outlive the resource. `limit` may be any number. A limit of
+    /// 0 counts as 1.
     BRAID_API explicit resource(scheduler& s, const char* name = "resource",
                                 std::uint32_t limit = 1);
     BRAID_API ~resource();

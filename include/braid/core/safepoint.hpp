@@ -1,6 +1,6 @@
 #pragma once
-// A point in time at which no code of a module runs, and all that could call it is known: for
-// replacing that code.
+// A point in time at which no code of a module runs and everything that could call it is known, so
+// that the code can be replaced.
 //
 //   braid::safepoint rest(scheduler, braid::milliseconds(20));
 //   if (rest.reached() && rest.holders(old_code) == 0) switch_over();
@@ -12,45 +12,49 @@ BRAID_NAMESPACE_BEGIN
 
 class scheduler;
 
-/// Everything rests while this lives, as after freeze(), and calls of threads outside that make
-/// tasks wait. A registered thread of the program's that is in no wait is not stopped: it makes no
-/// work meanwhile.
+/// While this object lives, everything rests as after scheduler::freeze(). A foreign thread that
+/// makes a task waits in that call. A registered thread of the program that is in no wait is not
+/// stopped, so it must not make work in the meantime.
 ///
-/// One thread, in a task or not. Destroyed on the same thread.
+/// One thread constructs, uses and destroys a safepoint. It may do so in a task or outside.
 class safepoint {
 public:
-    /// Returns when everything rests, or after `within`, 0 or more; then everything goes on.
+    /// Returns when everything rests, or when `within` (0 or more) has passed. If the time has
+    /// passed, everything goes on, and reached() is false.
     BRAID_API safepoint(scheduler& s, nanoseconds within);
-    /// resume().
+    /// Calls resume() if the safepoint was reached.
     BRAID_API ~safepoint();
     safepoint(const safepoint&) = delete;
     safepoint& operator=(const safepoint&) = delete;
 
     bool reached() const { return reached_; }
-    /// A thread, or what has one, that did not come to rest in time; "" if all did. Valid as long
-    /// as the scheduler and its parts.
+    /// Returns the name or a description of a thread that did not come to rest in time, or "" if
+    /// all did. The text is valid as long as the scheduler and its parts.
     const char* awake() const { return awake_; }
 
-    /// Reports all that holds the code; returns how many that are. Asked are tasks that have not
-    /// run (callable and captures; one above 48 bytes only by its code), coroutines by the code of
-    /// the frames that wait for each other, values in futures, graphs,
-    /// job lists, queues, rate threads, frame stages, handlers, observers, every code_holder, and
-    /// the stacks of the threads that rest, frame by frame. Costs a look at every task slot, and
-    /// 5 to 50 µs for a thread that rests within a task. Reached only; from this thread.
+    /// Reports everything that holds the code, and returns how many holders there are. The search
+    /// covers tasks that have not run (by their callable and captures, or only by the code of a
+    /// callable above 48 bytes), coroutines (by the code of the frames that wait for each other),
+    /// values in futures, completions, graphs, job lists, queues, rate threads, frame stages,
+    /// handlers, observers, every code_holder, and the stacks of the threads that rest, frame by
+    /// frame. It looks at every task slot, and takes 5 to 50 µs for each thread that rests within a
+    /// task. Call it only if reached() is true, and from this thread.
     BRAID_API std::size_t holders(const code_range& of, code_search::found_fn found = nullptr,
                                   void* user = nullptr);
 
-    /// The code is replaced: holders forget what they know by its addresses, such as names of job
-    /// functions. Reached only; no allocation.
+    /// Call this after the code was replaced. Holders forget what they know by addresses in it,
+    /// such as names of job functions. The call does nothing unless the safepoint was reached. It
+    /// allocates nothing.
     BRAID_API void forget(const code_range& code);
 
-    /// The callable of a task that was reported is destroyed at once, by this thread; after the end
-    /// of this the task completes as cancelled when it would have run. False: it has begun (a
-    /// coroutine that waits has), or is part of a graph or batch. Also within `found`.
+    /// Destroys the callable of a reported task at once, on this thread. After the end of the
+    /// safepoint, the task completes as cancelled when it would have run. Returns false if the task
+    /// has begun (a coroutine that waits has begun), is a completion, or is part of a graph or
+    /// batch. May also be called within `found`.
     BRAID_API bool cancel(const held_code& what);
 
-    /// Runs whatever is ready for that time, as a worker would; for one that waits for holders to
-    /// go. Not within a safepoint. In a task it only sleeps.
+    /// Runs whatever is ready for `time`, as a worker would, for a thread that waits until the
+    /// holders are gone. In a task it only sleeps. Do not call it within a safepoint.
     BRAID_API static void let_run(scheduler& s, nanoseconds time);
 
 private:

@@ -23,17 +23,17 @@ struct scope_account {
 
 namespace detail {
 
-/// What the core keeps of a scope.
+/// The core's data of a scope.
 struct scope_state {
-    // Each seat counts in its own shard, so that posting shares no line between threads.
-    // "Done" is: all `ended` read first, all `created` read after, and the sums are equal.
+    // Each seat counts in its own shard, so that posting shares no cache line between threads. All
+    // `ended` are read first and all `created` after that. The scope is done if the sums are equal.
     struct alignas(64) shard {
         atomic<std::uint64_t> created{0};
-        atomic<std::uint64_t> ended{0};  // bit 63: a waiter sleeps, notify it
+        atomic<std::uint64_t> ended{0};  // bit 63 means that a waiter sleeps and is to be notified
         atomic<std::uint64_t> failed{0}, cancelled{0};
     };
     static constexpr unsigned shards = 16;
-    /// The first seats have a shard each, the others share the last.
+    /// Each of the first 15 seats has a shard of its own, and the other seats share the last shard.
     static constexpr unsigned shard_of(unsigned seat) {
         return seat < shards - 1 ? seat : shards - 1;
     }
@@ -41,7 +41,7 @@ struct scope_state {
 
     runtime& rt;
     on_failure policy;
-    const char* name;  // null: it has none
+    const char* name;  // null if it has none
     atomic<bool> cancelled{false};
     task_environment environment;
     std::exception_ptr first_failure = nullptr;  // guarded by outcome_room's mutex
@@ -50,27 +50,30 @@ struct scope_state {
 
 }  // namespace detail
 
-/// A set of tasks that are counted, waited for and cancelled together: the cheap way to know
-/// that many posted tasks are done. Tasks spawned by its tasks belong to it too. Any thread may
-/// add and cancel. wait() before it is destroyed: only there do failures come out.
+/// A set of tasks that are counted, waited for and cancelled together. It is the cheap way to know
+/// that many posted tasks are done. Tasks that its tasks spawn belong to it, too. Any thread may
+/// add tasks and cancel. Call wait() before the scope is destroyed, because only wait() and
+/// wait_for() rethrow failures.
 class scope {
 public:
-    /// Made inside a task without an environment of its own, a scope has the task's.
+    /// If `environment` has no allocator and no trace id, a scope that is made inside a task has
+    /// the allocator and the trace id of that task.
     BRAID_API explicit scope(scheduler& s, on_failure policy = on_failure::go_on,
                              const task_environment& environment = {});
-    /// `name`: for reports; lives as long as the scope.
+    /// `name` is for reports and must live as long as the scope.
     BRAID_API scope(scheduler& s, const char* name, on_failure policy = on_failure::go_on,
                     const task_environment& environment = {});
-    /// Returns when every task of the scope has ended, and helps with them. If an exception leaves
-    /// the block that the scope was made in, tasks that have not started are cancelled; otherwise a
-    /// warning says that wait() was forgotten. A failure that no wait() has rethrown goes to the
-    /// unobserved-exception handler. In one of its own tasks it could never return: that is
+    /// Returns when every task of the scope has ended, and helps to run them. If tasks are open
+    /// because an exception leaves the block that the scope was made in, those that have not
+    /// started are cancelled. If tasks are open without an exception, a warning says that wait()
+    /// was forgotten. A failure that no wait() has rethrown goes to the unobserved-exception
+    /// handler. In one of the scope's own tasks the destructor could never return: that is
     /// reported, and std::terminate ends the program.
     BRAID_API ~scope();
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
 
-    /// False: refused, as in scheduler::spawn().
+    /// Returns false if the task is refused, as in scheduler::spawn().
     template <detail::task_callable F>
     bool post(F&& f, std::source_location where = std::source_location::current()) {
         return static_cast<bool>(detail::submit_plain(state_.rt, nullptr, this, nullptr,
@@ -84,17 +87,19 @@ public:
                               std::forward<F>(f));
     }
 
-    /// Tasks that have not started are cancelled; running ones see task_context::cancelled().
+    /// Cancels the tasks of the scope that have not started. Running tasks see it in
+    /// task_context::cancelled().
     BRAID_API void cancel();
     bool cancelled() const { return state_.cancelled.load(acquire); }
 
-    /// Returns when every task of the scope has ended, running them meanwhile. Rethrows the first
-    /// failure, once; the others went to the unobserved-exception handler.
+    /// Returns when every task of the scope has ended, and runs them meanwhile. Rethrows the first
+    /// failure, once. The other failures went to the unobserved-exception handler.
     BRAID_API void wait(help policy = help::needed);
-    /// False: the time is up; nothing is lost, wait again.
+    /// Waits as wait() does, for `timeout` at most. Returns false if the time is up. Nothing is
+    /// lost then: wait again.
     BRAID_API bool wait_for(nanoseconds timeout, help policy = help::needed);
 
-    /// Exact once wait() has returned.
+    /// Returns counts that are exact once wait() has returned.
     BRAID_API scope_account account() const;
 
     /// For the core.
@@ -106,7 +111,7 @@ private:
     void end_open_tasks();
 
     detail::scope_state state_;
-    const int exceptions_;  // in flight on the thread that made it
+    const int exceptions_;  // how many were in flight on the thread that made the scope
 };
 
 BRAID_NAMESPACE_END

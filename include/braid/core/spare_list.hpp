@@ -1,17 +1,17 @@
 #pragma once
-// Pieces of memory that are kept for the next time, taken by many threads at once.
+// A list of spare pieces of memory that are kept for reuse. Many threads may take from it at once.
 
 #include "braid/base/policy.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Null: there is none. Only takers run meanwhile: nobody puts back, so that the first node is not
-/// one that was taken and put back, and its `next` is the one that was written before the takers
-/// began.
+/// Takes the first node of the list, or returns null if the list is empty. While threads take
+/// nodes, no thread may put nodes back. So the first node cannot be one that was taken and put
+/// back, and its `next` is the one that was written before the takers began.
 template <class Node>
 Node* take_spare(atomic<Node*>& first) {
-    // relaxed, all: the thread that put the nodes there began the takers.
+    // relaxed, all: the thread that filled the list also started the takers.
     Node* node = first.load(relaxed);
     while (node != nullptr) {
         Node* const next = node->next.load(relaxed);

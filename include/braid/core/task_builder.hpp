@@ -4,15 +4,16 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A task that is being built. Its own work is queued at once (when it waits for nothing); it
-/// cannot complete before finish(). One thread builds.
+/// A task that is being built. Its own work is queued at once, unless it waits for other tasks. The
+/// task cannot complete before finish(). Only one thread may build it.
 class task_builder {
 public:
     task_builder(detail::runtime& rt, task_id id) : rt_(&rt), id_(id) {}
     task_builder(task_builder&& other) noexcept
         : rt_(other.rt_), id_(std::exchange(other.id_, {})) {}
     task_builder& operator=(task_builder&&) = delete;
-    /// Not finished: cancels the task if it has not started, and lets it complete.
+    /// If finish() was not called, the destructor cancels the task if it has not started, and lets
+    /// it complete.
     BRAID_API ~task_builder();
 
     task_id id() const { return id_; }
@@ -27,9 +28,10 @@ public:
     task_id add_child(F&& f, std::source_location where = std::source_location::current()) {
         return add_child(task_options{.where = where}, std::forward<F>(f));
     }
-    /// Only for tasks begun `empty` or with predecessors that are still open: the task must not
-    /// have become ready. False, and nothing has changed: too late, or no memory (which was
-    /// reported to the handler).
+    /// Adds a predecessor. Only for a task that was begun with `empty`, and before finish().
+    /// Returns false, and changes nothing, if it is too late, if the call is a mistake (another
+    /// kind of task, an unknown id, a cycle), or if there is no memory. A mistake and missing
+    /// memory are reported to the handlers.
     BRAID_API bool add_dependency(task_id predecessor);
 
     BRAID_API task_id finish();

@@ -1,6 +1,6 @@
 #pragma once
-// What a running task is handed: `[](braid::task_context& task) { … }`. Cheaper than the
-// scheduler's own functions, which look the thread up first.
+// What a running task receives: `[](braid::task_context& task) { … }`. Its functions are cheaper
+// than those of the scheduler, which look the thread up first.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/completion.hpp"
@@ -10,7 +10,7 @@ BRAID_NAMESPACE_BEGIN
 class scheduler;
 
 namespace detail {
-/// What the core keeps of it.
+/// The core's data of a task_context.
 struct context_state {
     runtime& rt;
     whole_seat* seat;
@@ -19,28 +19,30 @@ struct context_state {
 };
 }  // namespace detail
 
-/// Lives as long as the task's own work runs, on its thread; never keep it.
+/// A task_context lives as long as the task's own work runs, on the thread that runs it. Never keep
+/// a reference to it.
 class task_context {
 public:
     task_context(detail::runtime& rt, detail::whole_seat& w, task_id id) : state_{rt, &w, id} {}
     task_context(const task_context&) = delete;
     task_context& operator=(const task_context&) = delete;
 
-    /// Empty for a posted task.
+    /// Returns the empty id for a posted task.
     task_id id() const {
         state_.id_taken = true;
         return state_.id;
     }
     BRAID_API const char* name() const;
     BRAID_API task_environment environment() const;
-    /// The seat of the running thread, below scheduler::seat_count(): an index for per-thread
-    /// scratch. May be another one after a wait.
+    /// Returns the seat of the running thread, which is below scheduler::seat_count(). Use it as an
+    /// index for per-thread scratch. The seat may be another one after a wait.
     BRAID_API unsigned seat() const;
 
-    /// The scope was cancelled, or a discarding shutdown began: return soon.
+    /// Returns true if the scope was cancelled or a discarding shutdown began. The task should
+    /// return soon then.
     BRAID_API bool cancelled() const;
 
-    /// False: refused, as in scheduler::spawn().
+    /// Returns false if the task is refused, as in scheduler::spawn().
     template <detail::task_callable F>
     bool post(F&& f, std::source_location where = std::source_location::current()) {
         return static_cast<bool>(detail::submit_plain(state_.rt, state_.seat, nullptr, nullptr,
@@ -56,7 +58,7 @@ public:
     task_id spawn(F&& f, std::source_location where = std::source_location::current()) {
         return spawn(task_options{.where = where}, std::forward<F>(f));
     }
-    /// A child of this task: this task is not complete before it.
+    /// Spawns a child of this task. This task is not complete before the child is.
     template <detail::task_callable F>
     task_id spawn_child(F&& f, std::source_location where = std::source_location::current()) {
         return spawn(task_options{.parent = id(), .where = where}, std::forward<F>(f));
@@ -64,13 +66,15 @@ public:
 
     BRAID_API void wait(task_id id, help policy = help::needed);
 
-    /// The task is not complete before somebody has called scheduler::complete() with this id, as
-    /// if it had one more child; its body goes on and returns. A failure outside is the task's. Not
-    /// in a posted task. Empty id: no memory, or a caller's mistake; the handlers know. Cost: less
-    /// than a child's.
+    /// Adds a completion to this task, as if the task had one more child: the task is not complete
+    /// before somebody has settled the returned id, usually with scheduler::complete(). The body
+    /// goes on and returns meanwhile. If the work outside fails, the task fails. A posted task
+    /// cannot defer. Returns the empty id if there is no memory or the caller made a mistake. The
+    /// handlers get the reason. Costs less than a child.
     BRAID_API completion_id defer(completion_options with = {});
 
-    /// Runs one ready task of a higher level than this one, if there is any. For long tasks.
+    /// Runs one ready task of a higher level than this task, and returns false if none is ready.
+    /// For long tasks.
     BRAID_API bool yield_to_higher();
 
     /// For the core.

@@ -1,5 +1,5 @@
 #pragma once
-// Memory that a processor computes on: buffers of its own, and memory of the program.
+// The memory that a processor computes on: buffers of its own, and memory of the program.
 
 #include "braid/base/version.hpp"
 
@@ -13,8 +13,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// Names a buffer of one processor: plain data. Stale once it was released, or the processor has
-/// lost its memory; a number is never used again.
+/// Names a buffer of one processor. The handle is plain data. It becomes stale when the buffer is
+/// released or the processor is lost, and its value is never used again.
 struct buffer {
     std::uint64_t value = 0;
 
@@ -29,7 +29,8 @@ struct buffer_options {
     std::size_t bytes = 0;        // 1..most_bytes
 };
 
-/// The memory stays as long as the processor: one that was lost may write there until it has gone.
+/// The memory must stay valid as long as the processor exists, because a device that was lost may
+/// write there until it is gone.
 struct import_options {
     const char* name = "memory";  // for messages; outlives the buffer
     std::span<std::byte> memory;  // 1..buffer_options::most_bytes
@@ -46,14 +47,14 @@ struct buffer_range {
 
 namespace detail {
 struct operand {
-    buffer_range range;           // if it is one
-    std::byte* memory = nullptr;  // of the program otherwise
+    buffer_range range;           // set if the operand is a buffer
+    std::byte* memory = nullptr;  // memory of the program otherwise
     std::size_t bytes = 0;
 };
 }  // namespace detail
 
-/// What a kernel reads: a buffer, or memory of the program. The latter stays as it is until the
-/// submission has ended.
+/// What a kernel reads: a buffer, or memory of the program. Memory of the program must stay valid
+/// and unchanged until the submission has ended.
 class input {
 public:
     input(buffer b) : what_{{b}} {}
@@ -71,7 +72,8 @@ private:
     detail::operand what_;
 };
 
-/// What a kernel writes, and may read. Nobody else touches it until the submission has ended.
+/// What a kernel writes and may also read: a buffer, or memory of the program. Nothing else may
+/// touch it until the submission has ended.
 class output {
 public:
     output(buffer b) : what_{{b}} {}

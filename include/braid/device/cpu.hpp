@@ -1,6 +1,6 @@
 #pragma once
-// The processor that is always there: each group is a task, so that waits help and workers steal.
-// What comes out of it is what others must come to.
+// The processor that is always available. Each group runs as a task, so that waits help and workers
+// steal. Its results are the reference: other processors must produce the same bytes.
 
 #include "braid/device/processor.hpp"
 

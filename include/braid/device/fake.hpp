@@ -1,6 +1,7 @@
 #pragma once
-// A processor with all that fails in the field, by seed: for tests of programs that use one. It
-// runs the cores' version of a kernel at the moment at which a processor would have been done.
+// A processor that fails in all the ways that processors fail in the field, by seed. It is for
+// tests of programs that use a processor. It runs a kernel's version for cores at the moment at
+// which a real processor would have finished.
 
 #include "braid/device/processor.hpp"
 
@@ -9,18 +10,20 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// Probabilities are of one start, 0..1; that of memory is of one buffer, too. With a chooser the
-/// same seed fails in the same way.
+/// Probabilities are 0..1 and apply to each start of a submission. `out_of_memory` also applies to
+/// each buffer. With a chooser the same seed fails in the same way.
 struct fake_options {
     std::uint64_t seed = 1;
-    nanoseconds latency = {};  // from start to end; 0 and below: at once
-    nanoseconds jitter = {};   // added: 0..jitter, so that they end in another order
-    /// Refuses to start, or the memory of a buffer; what names such a one is refused once more.
+    nanoseconds latency = {};  // from start to end; 0 or less means at once
+    nanoseconds jitter = {};   // adds 0..jitter, so that the order of ends changes
+    /// The processor refuses the start of a submission, or the memory of a buffer. A start draws
+    /// once more for each buffer that it names and whose memory was refused.
     double out_of_memory = 0;
-    double loss = 0;     // the processor is lost when this would have ended
-    double hang = 0;     // this never ends
-    double corrupt = 0;  // one bit of one output is another
-    /// This ends before the one of its priority that was to end just before it. With latency.
+    double loss = 0;     // the processor is lost when the submission would have ended
+    double hang = 0;     // the submission never ends
+    double corrupt = 0;  // one bit of one output is flipped
+    /// The submission ends before the one that was to end just before it, if both have the same
+    /// priority. This needs a latency above 0.
     double reorder = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// What runs on a processor: a function over groups. Its version for cores is what it is; other
-// processors have to come to the same bytes.
+// A kernel is what runs on a processor: a function over groups. Its version for cores defines the
+// result, and other processors must produce the same bytes.
 
 #include "braid/base/version.hpp"
 
@@ -13,7 +13,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// Each 1..65,535, as every graphics processor can.
+/// Each count is 1..65,535, which every graphics processor supports. The product of the three is at
+/// most 2^40.
 struct group_counts {
     static constexpr std::uint32_t most = 65'535;
 
@@ -21,26 +22,26 @@ struct group_counts {
 };
 
 namespace detail {
-/// A kernel with all that it was given, for as long as it runs.
+/// All that a kernel was given. A launch stays valid as long as the kernel runs.
 struct launch {
     static constexpr unsigned most_operands = 16;
     static constexpr std::size_t most_constants = 128;
 
     group_counts groups;
-    unsigned reads = 0, writes = 0;  // operands[0, reads) and the `writes` after them
+    unsigned reads = 0, writes = 0;  // operands[0, reads), then `writes` more
     std::span<std::byte> operands[most_operands];
     std::size_t constant_bytes = 0;
     alignas(16) std::byte constants[most_constants];
 };
 }  // namespace detail
 
-/// One group of a launch. Groups run in any order and beside each other, so that one must not
-/// write what another one touches.
+/// One group of a launch. Groups run in any order and concurrently, so a group must not write what
+/// another group touches.
 class group {
 public:
     group(const detail::launch& all, std::uint64_t number)
         : all_(all), x_(static_cast<std::uint32_t>(number)) {
-        if (number < all.groups.x) return;  // one row, as most are
+        if (number < all.groups.x) return;  // most launches have one row
         x_ = static_cast<std::uint32_t>(number % all.groups.x);
         y_ = static_cast<std::uint32_t>(number / all.groups.x % all.groups.y);
         z_ = static_cast<std::uint32_t>(number / all.groups.x / all.groups.y);
@@ -51,7 +52,7 @@ public:
     std::uint32_t z() const { return z_; }
     const group_counts& groups() const { return all_.groups; }
 
-    /// What the submission gave; bytes that it did not give are 0.
+    /// Returns the constants of the submission. Bytes that the submission did not give are 0.
     template <class T>
     T constants() const {
         static_assert(
@@ -64,13 +65,15 @@ public:
         std::memcpy(&constants, bytes, sizeof(T));
         return constants;
     }
-    /// The submission's i-th input, from 0. Empty: there are not so many.
+    /// Returns the submission's i-th input, counted from 0. Returns an empty span if the submission
+    /// has fewer inputs.
     template <class T>
     std::span<const T> read(unsigned i) const {
         if (i >= all_.reads) return {};
         return as<const T>(all_.operands[i]);
     }
-    /// The submission's i-th output.
+    /// Returns the submission's i-th output, counted from 0. Returns an empty span if the
+    /// submission has fewer outputs.
     template <class T>
     std::span<T> write(unsigned i) const {
         if (i >= all_.writes) return {};
@@ -87,12 +90,12 @@ private:
     std::uint32_t x_, y_ = 0, z_ = 0;
 };
 
-/// Stays until what was submitted with it has ended.
+/// A kernel must stay valid until everything that was submitted with it has ended.
 struct kernel {
-    const char* name = nullptr;                // outlives it, too
-    void (*on_cores)(const group&) = nullptr;  // required; what it throws fails the submission
+    const char* name = nullptr;                // outlives the kernel
+    void (*on_cores)(const group&) = nullptr;  // required; an exception fails the submission
     /// Graphics processors run this: a compute shader with the entry point "main". See
-    /// device/vulkan.hpp. Empty: its version for cores runs instead.
+    /// device/vulkan.hpp. If it is empty, the version for cores runs instead.
     std::span<const std::uint32_t> spirv = {};
 };
 

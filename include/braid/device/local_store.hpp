@@ -1,7 +1,8 @@
 #pragma once
-// A processor whose units have a small memory of their own and reach no other: a kernel gets copies
-// of what it names, and what it writes is copied back. So a kernel that runs here touches nothing
-// but its operands, as on the units of the Cell processor, signal processors and many accelerators.
+// A processor whose units have a small memory of their own and reach no other memory. A kernel gets
+// copies of what it names, and what it writes is copied back. A kernel that runs here therefore
+// touches nothing but its operands, as on the units of the Cell processor, on signal processors and
+// on many accelerators.
 
 #include "braid/base/index_range.hpp"
 #include "braid/device/processor.hpp"
@@ -12,39 +13,41 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// A number outside its range counts as the nearest inside, and is reported to the scheduler's log.
+/// A value outside its range is clamped to the nearest one inside and reported to the scheduler's
+/// log.
 struct local_store_options {
     static constexpr unsigned most_units = 64;
     static constexpr std::size_t least_store_bytes = std::size_t{4} << 10;
     static constexpr std::size_t most_store_bytes = std::size_t{1} << 30;
 
-    unsigned units = 1;                                // 1..most_units, each a thread of its own
+    unsigned units = 1;                                // 1..most_units, each with its own thread
     std::size_t store_bytes = std::size_t{256} << 10;  // least_store_bytes..most_store_bytes
-    /// What is copied arrives so much later, each way. 0 and above.
+    /// What is copied arrives this much later, in each direction. The range is 0 and above.
     nanoseconds transfer_latency = {};
-    std::size_t stack_bytes = 0;  // as thread_options::stack_bytes
-    /// For tests: a kernel that touches what it does not name, a byte behind an operand, or one
-    /// that it only reads to write it, ends the process with one sentence about kernel, byte and
-    /// operand; a write before an operand is reported. One unit, and one such processor in a
-    /// process; it hides no transfer, and an operand begins at a multiple of the power of two in
-    /// its size instead of 16.
+    std::size_t stack_bytes = 0;  // see thread_options::stack_bytes
+    /// Strict mode is for tests. A kernel ends the process if it touches what it does not name,
+    /// touches a byte behind an operand, or writes an operand that it only reads. One sentence then
+    /// names the kernel, the byte and the operand. A write before an operand is reported when the
+    /// kernel has ended. A strict processor has one unit, and a process has one strict processor.
+    /// It hides no transfer behind a kernel. An operand begins at a multiple of the largest power
+    /// of two that divides its size, instead of at a multiple of 16.
     bool strict = false;
 };
 
-/// All groups of a submission run on one unit, one after the other; while they run, what the unit's
-/// next submission names is brought into the other half of its store. A kernel runs in no task: it
-/// may wait, and spawn, as a thread of the program.
+/// All groups of a submission, or of one step of a sequence, run on one unit, one after the other.
+/// Meanwhile the operands of the unit's next submission are copied into the other half of its
+/// store. A kernel runs in no task. It may wait and spawn like a thread of the program.
 ///
-/// max_in_flight counts as three for each unit at most: one that is brought in, one that runs, one
-/// that is copied back. Units whose thread or store the system refuses are logged and missing;
-/// without any of them submissions run on the cores.
+/// max_in_flight is limited to three for each unit: one that is brought in, one that runs, and one
+/// that is copied back. If the system refuses the thread or the store of a unit, this is logged and
+/// the processor goes on without that unit. Without any unit, submissions run on the cores.
 class local_store : public processor {
 public:
-    /// A range of items, cut.
+    /// A range of items that is cut into jobs.
     struct pieces {
-        std::size_t items = 0;     // of the whole range
-        std::size_t in_a_job = 0;  // at most
-        std::size_t jobs = 0;      // 0: not even one item fits, or there is none
+        std::size_t items = 0;     // in the whole range
+        std::size_t in_a_job = 0;  // items in each job, at most
+        std::size_t jobs = 0;      // 0 if not even one item fits, or if `items` is 0
 
         index_range operator[](std::size_t job) const {
             const std::size_t begin = job * in_a_job;
@@ -55,11 +58,13 @@ public:
     BRAID_API explicit local_store(scheduler& s, const local_store_options& store = {},
                                    const processor_options& options = {});
 
-    /// The operands of one submission have so many bytes together, each rounded up to 16; one with
-    /// more is refused, and reported. It is half of a store.
+    /// Returns how many bytes the operands of one submission, or of one step of a sequence, may
+    /// have together: half of a store. Each operand counts with its size rounded up to 16 bytes. A
+    /// submission with more is refused and reported.
     std::size_t most_bytes() const { return most_bytes_; }
-    /// Into jobs that fit, as few as there can be. An item has so many bytes in all operands
-    /// together; `shared_bytes`: each job has them besides.
+    /// Cuts a range of items into jobs that fit, as few as possible if each job has 16 operands
+    /// that are rounded up. `bytes_per_item` is what an item takes in all operands together.
+    /// `shared_bytes` is what each job takes in addition.
     BRAID_API pieces split(std::size_t bytes_per_item, std::size_t items,
                            std::size_t shared_bytes = 0) const;
 

@@ -1,6 +1,7 @@
 #pragma once
-// A processor that is none of the scheduler's cores, or does as if. A task hands work to it and
-// returns; the task is complete when the processor is done, and no thread waits meanwhile.
+// A processor other than the scheduler's cores, real or imitated. A task submits work to the
+// processor and returns. The task is complete when the processor has finished that work, and no
+// thread waits meanwhile.
 //
 //   braid::device::cpu gpu(scheduler);
 //   const braid::device::kernel skin{"skin", &skin_group};
@@ -25,122 +26,139 @@ class processor_state;
 class back_end;
 }  // namespace detail
 
-/// A number outside its range counts as the nearest inside, and is reported to the scheduler's log.
+/// A value outside its range is clamped to the nearest one inside and reported to the scheduler's
+/// log.
 struct processor_options {
     static constexpr std::uint32_t most_in_flight = 65'536;
 
-    const char* name = nullptr;        // for messages; outlives it. Null: what kind it is
+    const char* name = nullptr;        // for messages; outlives the processor; null means its kind
     std::uint32_t max_in_flight = 64;  // 1..most_in_flight
-    /// All operands of what is in flight have so many at most; one submission that has more runs
-    /// alone. 1..
+    /// The operands of all submissions in flight have at most this many bytes together. A single
+    /// submission with more runs alone. The range is 1 and above.
     std::size_t max_bytes = std::size_t{256} << 20;
-    /// Where nothing has ended for that long, though something is in flight, the processor counts
-    /// as lost. Above 0.
+    /// The processor counts as lost if nothing has ended for this long although something is in
+    /// flight. The range is above 0.
     nanoseconds hang_after = seconds(2);
-    /// After a loss the processor is used again so much later, twice as much after the next one
-    /// within a minute. 0 and above.
+    /// After a loss the processor is used again only after this time, and after twice this time if
+    /// the loss is the second within a minute. The range is 0 and above.
     nanoseconds back_off = milliseconds(10);
-    /// processor_report says how long submissions took, for two more looks at the clock each.
+    /// If set, processor_report also says how long submissions took. This costs two more reads of
+    /// the clock for each submission.
     bool latencies = false;
     std::source_location where = std::source_location::current();
 };
 
-/// What a processor has done so far. At rest `submitted` is the sum of those that ended, and each
-/// start has come to its end: `started + unstarted == submitted + rerun + retried`.
+/// What a processor has done so far. When no submission waits, is queued or is in flight,
+/// `submitted` is the sum of the five counts of ends, and each start has ended:
+/// `started + unstarted == submitted + rerun + retried`.
 struct processor_report {
     std::uint64_t submitted = 0;
-    // How they ended, each in one way.
+    // How submissions ended. Each ends in exactly one of these ways.
     std::uint64_t completed = 0;
-    std::uint64_t moved_to_cores = 0;  // completed there, as the processor could not
+    std::uint64_t moved_to_cores = 0;  // completed on the cores instead of the processor
     std::uint64_t failed = 0;
     std::uint64_t timed_out = 0;
     std::uint64_t cancelled = 0;
 
-    std::uint64_t started = 0;          // handed to the processor
-    std::uint64_t rerun = 0;            // after a loss
-    std::uint64_t refused = 0;          // by the processor, for memory
-    std::uint64_t retried = 0;          // of these: waited in the queue again
-    std::uint64_t refused_buffers = 0;  // by the processor, for memory: they lie on the cores
-    std::uint64_t unstarted = 0;        // ended without a start, or after the last one was in vain
-    std::uint64_t late_ends = 0;        // of what had timed out before
+    std::uint64_t started = 0;          // starts passed to the processor
+    std::uint64_t rerun = 0;            // submissions queued again after a loss
+    std::uint64_t refused = 0;          // starts refused by the processor for lack of memory
+    std::uint64_t retried = 0;          // refused starts that were queued again
+    std::uint64_t refused_buffers = 0;  // refused for lack of memory, so on the cores
+    std::uint64_t unstarted = 0;        // submissions ended without a start, or after one in vain
+    std::uint64_t late_ends = 0;        // ends of submissions that had timed out before
     std::uint64_t losses = 0;
-    /// Ends of submissions that something on the cores waits for, or comes after, and of the last
-    /// ones of tasks for which it does. In a chain of submissions it is the one that a core waits
-    /// for. Who waits for a scope does not count.
+    /// How many submissions ended that something on the cores waited for or came after. The last
+    /// submission of a task counts, too, if something waited for or came after that task. In a
+    /// chain of submissions only the one that a core waits for counts. Waiters of a scope do not
+    /// count.
     std::uint64_t waking_edges = 0;
     bool dead = false;
     std::uint32_t queued = 0, most_queued = 0;
     std::uint32_t in_flight = 0, most_in_flight = 0;
-    std::size_t buffer_bytes = 0, most_buffer_bytes = 0;  // without what was imported
-    /// When submissions began and ended there is known to so much, at the worst so far. 0: the
-    /// processor has no clock of its own, or nobody has listened who gets these times.
+    std::size_t buffer_bytes = 0, most_buffer_bytes = 0;  // without imported memory
+    /// The largest error so far of the times at which submissions began and ended on the
+    /// processor. It is 0 if the processor has no clock of its own, or if no observer has received
+    /// these times.
     nanoseconds clock_error{};
-    /// From the submit of those that completed to their end, wherever; an eighth too much at most.
-    /// 0: processor_options::latencies is off, or none has completed.
+    /// The time from submit() to the end, of submissions that completed on the processor or on the
+    /// cores. A value is at most an eighth too large. Both are 0 if processor_options::latencies is
+    /// off, or if no submission has completed.
     nanoseconds latency_p50, latency_p99;
 };
 
-/// Any thread. Created before the tasks that submit to it, destroyed after them and before the
-/// scheduler. Memory is that of the scheduler's hooks (memory_tag::device): one record of 3 KiB
-/// for each submission whose task is open, kept for the next ones.
+/// Any thread may call all functions. A processor is created before the tasks that submit to it. It
+/// is destroyed after these tasks and before the scheduler. Its memory comes from the scheduler's
+/// hooks (memory_tag::device): a record of 3 KiB for each submission whose task is open. Records
+/// are kept for later submissions.
 class processor {
 public:
     processor(const processor&) = delete;
     processor& operator=(const processor&) = delete;
 
-    /// For the running task, which is complete when that is. Never waits: more than max_in_flight
-    /// or max_bytes is queued, by priority, then by age. Empty: refused, and nothing was begun; a
-    /// mistake is reported, and without memory the task fails, too.
+    /// Submits work for the running task, which is complete only when the submission has ended.
+    /// Never waits: what exceeds max_in_flight or max_bytes is queued, by priority, then by age.
+    /// Returns an empty ticket if the submission was refused and nothing was begun. A mistake is
+    /// reported. Without memory the task fails, too.
     ///
-    /// A processor without memory for it gets it again when something has ended; with nothing left
-    /// in flight it runs on the cores. Cancelled with the task's scope: what is queued ends at
-    /// once, what is in flight ends as it does.
+    /// If the processor has no memory for the submission, it is tried again when something has
+    /// ended. It runs on the cores if nothing is left in flight. A submission is cancelled with its
+    /// task's scope. It ends at once if it is not in flight yet. Otherwise it ends when the
+    /// processor has ended it.
     ///
-    /// In a child of fork() what a task of a scheduler submits that was made there runs on the
-    /// cores at once, unless a buffer lies in memory of the processor's own; others are refused.
+    /// In a child of fork(), a task of a scheduler that was made in the child may submit. The
+    /// calling thread runs the submission at once, on the cores. If one of its buffers lies in
+    /// memory of the processor's own, the submission is not run, which is logged. Submissions of
+    /// other tasks are refused.
     BRAID_API ticket submit(task_context& task, const submission& what);
     BRAID_API ticket submit(task_context& task, sequence& all, const sequence_order& order = {});
-    /// The submission has ended, in whatever way. Of a processor of the same scheduler.
+    /// Returns true if the submission has ended, in whatever way. The ticket may be of any
+    /// processor of the same scheduler.
     BRAID_API bool ended(const ticket& t) const;
 
-    /// Filled with 0. One for which the processor has no memory lies on the cores: a submission
-    /// that names it takes memory there for a copy when it starts. Empty: no memory on the cores
-    /// either, which is logged with the sizes, or a mistake, which is reported.
+    /// Makes a buffer, filled with 0. If the processor has no memory for it, the buffer lies on the
+    /// cores, and a submission that names it takes memory of the processor for a copy when it
+    /// starts. Returns an empty handle if the cores have no memory either, which is logged with the
+    /// sizes, or after a mistake, which is reported.
     BRAID_API device::buffer buffer(const buffer_options& options);
-    /// Memory of the program as a buffer: what is in it stays, and a processor that can reaches it
-    /// where it lies. Others copy it as they copy all memory of the program. Empty: as with
-    /// buffer(); a buffer has a byte of it already, which is reported; or a processor that was lost
-    /// may still write there, so that it can be imported later.
+    /// Makes memory of the program a buffer. Its contents stay. A processor that can access the
+    /// memory in place does so. Others copy it, as they copy all memory of the program. Returns an
+    /// empty handle in the cases of buffer(). Returns one also if another buffer has a byte of the
+    /// memory already, which is reported, or if a device that was lost may still write there. In
+    /// that last case the memory can be imported later.
     BRAID_API device::buffer import_buffer(const import_options& options);
-    /// The whole buffer, from now until it is used by a submission. Empty, and reported: one that
-    /// has not ended uses it, or it is stale.
+    /// Returns the bytes of the whole buffer. They may be accessed until a submission uses the
+    /// buffer. Returns an empty span, and reports it, if a submission that has not ended uses the
+    /// buffer, or if the handle is stale.
     template <class T>
     std::span<T> map(device::buffer b) {
         static_assert(std::is_trivially_copyable_v<T>, "buffers hold plain data");
         const std::span<std::byte> bytes = map_bytes(b);
         return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
     }
-    /// False: it is stale already. Its memory goes when no submission uses it any more.
+    /// Releases the buffer. Its memory is freed when no submission uses it any more. Returns false
+    /// if the handle is stale already.
     BRAID_API bool release(device::buffer b);
 
-    /// One that was marked dead, after three losses within a minute, is tried again. False: it is
-    /// not dead.
+    /// Uses the processor again after it was marked dead, which happens after three losses within
+    /// a minute. Returns false if it is not dead.
     BRAID_API bool revive();
     BRAID_API const char* name() const;
     BRAID_API processor_report report() const;
 
 protected:
     processor() = default;
-    /// Waits for what is in flight, and helps; what is queued is cancelled.
+    /// Cancels what is queued, then waits for what is in flight and helps meanwhile.
     BRAID_API ~processor();
-    /// Takes the back end over. Null: no memory.
+    /// Takes ownership of the back end. A null `how` means that there was no memory for it.
     BRAID_API void start(scheduler& s, const processor_options& options, detail::back_end* how);
 
 private:
     friend class detail::processor_state;
     BRAID_API std::span<std::byte> map_bytes(device::buffer b);
 
-    detail::processor_state* state_ = nullptr;  // null: no memory, or the scheduler has ended
+    // The pointer is null if there was no memory, or if the scheduler has ended.
+    detail::processor_state* state_ = nullptr;
 };
 
 }  // namespace device

@@ -1,5 +1,5 @@
 #pragma once
-// Many kernels as one submission, made once and submitted again and again.
+// A sequence is many kernels as one submission. It is made once and may be submitted many times.
 //
 //   braid::device::sequence crowd(gpu, "crowd");
 //   crowd.add({.kernel = skin, .reads = {mesh}, .writes = {posed}, .groups = {blocks}});
@@ -22,7 +22,8 @@ namespace detail {
 class sequence_state;
 }
 
-/// How a sequence is submitted: each as the member of submission with that name.
+/// How a sequence is submitted. Each member means the same as the member of submission with that
+/// name.
 struct sequence_order {
     std::initializer_list<ticket> after = {};
     nanoseconds deadline = no_limit;
@@ -32,13 +33,13 @@ struct sequence_order {
     std::source_location where = std::source_location::current();
 };
 
-/// Any thread, one at a time. Destroyed before its processor. What its steps name stays as it is
-/// from submit() until that has ended, as with a submission; the sequence itself, too: what changes
-/// it meanwhile is refused, and reported.
+/// Any thread may call, one at a time. A sequence is destroyed before its processor. What its steps
+/// name must stay valid and unchanged from submit() until the submission has ended, as with a
+/// single kernel. A call that would change the sequence meanwhile is refused and reported.
 ///
-/// Steps run beside each other as far as their operands allow: a step that reads what an earlier
-/// one writes, or writes what an earlier one names, starts when all steps before it have ended. A
-/// local_store runs them one after the other.
+/// Steps run concurrently as far as their operands allow. A step that reads what an earlier step
+/// writes, or writes what an earlier step names, starts when all steps before it have ended. One
+/// unit of a local_store runs its steps one after the other.
 class sequence {
 public:
     static constexpr std::size_t most_steps = 65'536;
@@ -51,31 +52,37 @@ public:
         std::span<const std::byte> constants = {};
     };
 
-    /// The name is for messages and outlives the sequence.
+    /// The name is for messages and must outlive the sequence.
     BRAID_API explicit sequence(processor& of, const char* name = "sequence");
     BRAID_API ~sequence();
     sequence(const sequence&) = delete;
     sequence& operator=(const sequence&) = delete;
 
-    /// False: no memory, and nothing was added; or a mistake, which is reported. 1.2 KiB a step,
-    /// kept until the end.
+    /// Adds a step. Returns false if nothing was added: there was no memory, or the step is a
+    /// mistake, which is reported. A step takes 1.2 KiB, which the sequence keeps until it is
+    /// destroyed.
     BRAID_API bool add(const step& what);
-    /// For operands of which the program knows only as it runs how many they are.
+    /// Like add(const step&), for a number of operands that is known only at run time.
     BRAID_API bool add(const device::kernel& kernel, std::span<const input> reads,
                        std::span<const output> writes, group_counts groups = {},
                        std::span<const std::byte> constants = {});
-    /// Nothing is allocated for so many steps of three operands.
+    /// Reserves memory so that add() allocates nothing for this many steps of three operands each,
+    /// if these use at most `steps` separate ranges of buffers. Returns false if there is no
+    /// memory, or if the sequence must not change now.
     BRAID_API bool reserve(std::size_t steps);
+    /// Removes all steps. Returns false if the sequence must not change now.
     BRAID_API bool clear();
 
     BRAID_API std::size_t size() const;
-    /// A step more than there are barriers.
+    /// Returns the number of phases. A phase is the steps between two barriers, so there is one
+    /// more than there are barriers, or 0 without a step.
     BRAID_API std::size_t phases() const;
 
 private:
     friend class detail::sequence_state;
 
-    detail::sequence_state* state_ = nullptr;  // null: no memory, or its processor has ended
+    // The pointer is null if there was no memory, or if the processor has ended.
+    detail::sequence_state* state_ = nullptr;
 };
 
 }  // namespace device

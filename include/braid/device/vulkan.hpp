@@ -1,6 +1,6 @@
 #pragma once
-// A graphics processor, by Vulkan 1.2. In a library of its own, braid::vulkan; a program that links
-// it runs also where there is no Vulkan at all.
+// A graphics processor, by Vulkan 1.2. It is in a library of its own, braid::vulkan. A program that
+// links it also runs on machines without Vulkan.
 //
 //   braid::device::vulkan gpu(scheduler);
 //   const braid::device::kernel skin{"skin", &skin_group, skin_spirv};  // braid_spirv() in CMake
@@ -14,33 +14,33 @@ BRAID_NAMESPACE_BEGIN
 namespace device {
 
 struct vulkan_options {
-    /// A part of its name. Null: the first that can, discrete ones before integrated ones; one that
-    /// is a program on the cores is taken by its name only.
+    /// A part of the device's name. Null means the first usable device, discrete ones before
+    /// integrated ones. A device that is a program on the cores is taken only by its name.
     const char* device = nullptr;
-    /// A file in which compiled kernels lie from one run to the next. Null: there is none. One that
-    /// another driver wrote, or that is broken, is logged and written anew.
+    /// A file that keeps compiled kernels from one run of the program to the next. Null means no
+    /// file. A file that another driver wrote, or that is broken, is logged and written anew.
     const char* pipeline_cache = nullptr;
-    /// Khronos' validation layer, with its checks of synchronization, where it is installed. What
-    /// it says goes to the scheduler's log.
+    /// Turns on Khronos' validation layer with its checks of synchronization, if it is installed.
+    /// Its messages go to the scheduler's log.
     bool validation = false;
 };
 
-/// A kernel finds its operands as storage buffers of set 0, bindings in the order of reads, then
-/// writes, and its constants as push constants; counts of groups are workgroups. A kernel without
-/// SPIR-V runs on the cores, and so does one with an empty operand, or with more or larger ones
-/// than the device takes.
+/// A kernel finds its operands as storage buffers of set 0. Bindings are in the order of reads,
+/// then writes. Constants are push constants, and counts of groups are counts of workgroups. A
+/// kernel runs on the cores if it has no SPIR-V, if one of its operands is empty, or if it has more
+/// or larger operands than the device takes.
 ///
-/// Buffers lie in memory that device and cores share; memory of the program, and a range whose
-/// offset is no multiple of 256, is copied before and after. Without a device, and under a chooser,
-/// everything runs on the cores, which is logged once.
+/// Buffers lie in memory that the device and the cores share. Memory of the program is copied
+/// before and after a kernel, and so is a range whose offset is not a multiple of 256. Without a
+/// device, or under a chooser, everything runs on the cores, which is logged once.
 class vulkan : public processor {
 public:
     struct device_facts {
         std::string name;
         std::string type;   // discrete, integrated, virtual, cpu, other
-        std::string lacks;  // what it would need. Empty: it can be used
+        std::string lacks;  // what the device lacks; empty if it is usable
     };
-    /// What this machine has, usable or not.
+    /// Returns the devices of this machine, usable or not.
     static std::vector<device_facts> devices();
 
     explicit vulkan(scheduler& s, const vulkan_options& how = {},

@@ -1,6 +1,6 @@
 #pragma once
-// gather(): a loop whose bodies append to one list. The list comes out as the serial loop would
-// have made it, whichever thread ran what, and its memory is used again by the next.
+// gather() is a loop whose bodies append to one list. The list comes out as a serial loop would
+// have made it, whichever thread ran what. The next gather() uses the memory of the list again.
 //
 //   braid::gathered<contact> contacts(scheduler);  // kept from frame to frame
 //   braid::gather(scheduler, pairs.size(), contacts, [&](std::size_t i, auto& out) {
@@ -19,15 +19,16 @@
 BRAID_NAMESPACE_BEGIN
 
 struct gather_options {
-    /// The fewest elements in one piece. There are at most 1,024 pieces, whose bounds depend on the
-    /// number of elements and on this alone; a body that takes ranges gets one for each. Any
-    /// number; 0 counts as 1.
+    /// The fewest elements in one piece: any number, where 0 counts as 1. There are at most 1,024
+    /// pieces. Their bounds depend only on the number of elements and on this grain. A body that
+    /// takes ranges gets one range for each piece.
     std::size_t grain = 1;
     const char* name = "gather";
 };
 
-/// A list in pieces of memory: the result of gather(). One thread at a time; not longer than its
-/// scheduler, from whose functions the memory comes. What it once took it keeps to its end.
+/// The result of gather(): a list that is stored in chunks of memory. One thread at a time may use
+/// the list. It must not outlive its scheduler, whose memory functions it uses. It keeps all memory
+/// that it has taken until it is destroyed.
 template <class T>
 class gathered {
     struct chunk;
@@ -63,15 +64,16 @@ public:
     const_iterator begin() const { return first<const_iterator>(); }
     const_iterator end() const { return {}; }
 
-    /// Destroys the elements. Allocates and frees nothing.
+    /// Destroys the elements. Allocates and frees no memory.
     void clear() {
         arenas_.for_each([this](arena& a) { a.clear(spare_); });
         piece_count_ = size_ = 0;
     }
 
-    /// What a body appends with, for as long as it runs. Elements keep their addresses until the
-    /// next clear() or gather(). Costs what a vector costs that need not grow; every 4 KB of
-    /// elements one atomic operation, or an allocation: std::bad_alloc if that is refused.
+    /// Appends elements for one body, and is valid as long as that body runs. Elements keep their
+    /// addresses until the next clear() or gather(). An append costs as much as one to a vector
+    /// that need not grow. Every 4 KB of elements cost one atomic operation or an allocation, which
+    /// throws std::bad_alloc if it is refused.
     class appender {
     public:
         template <class... Arguments>
@@ -159,8 +161,8 @@ private:
         T* at(std::size_t i) { return std::launder(reinterpret_cast<T*>(bytes + i * sizeof(T))); }
     };
 
-    /// The chunks that one thread fills, one after the other. What a piece of the loop appends lies
-    /// in a row: while it runs nobody else has its arena.
+    /// The chunks that one thread fills, one after the other. While a piece of the loop runs,
+    /// nobody else has its arena, so all that the piece appends lies in a row.
     struct arena {
         chunk* first = nullptr;
         chunk* last = nullptr;
@@ -185,7 +187,7 @@ private:
         }
     };
 
-    /// Where the elements of one piece of the loop begin.
+    /// Says where the elements of one piece of the loop begin, and how many there are.
     struct piece {
         chunk* in;
         std::size_t index, count;
@@ -212,7 +214,7 @@ private:
         pieces_ = ::new (bytes) piece[most_pieces];
     }
 
-    /// Calls f(appender&), and writes down where what it appends lies.
+    /// Calls f(appender&), and records in `p` where the appended elements lie.
     template <class F>
     void append(arena& to, piece& p, F&& f) {
         appender out(*this, to);
@@ -235,11 +237,11 @@ private:
     std::size_t piece_count_ = 0, size_ = 0;
 };
 
-/// Clears `into`, then calls `body` for [0, count) as parallel_for() does, with an appender& after
-/// the index or index_range, and a fork_context after that if it wants one. Afterwards `into` holds
-/// what the bodies appended, in the order of the range. When it throws, as parallel_for() does,
-/// `into` is empty. Costs besides parallel_for(): about 20 ns a piece of the loop. Bodies of one
-/// gather() do not begin another into the same list.
+/// Clears `into`, then calls `body` for [0, count) as parallel_for() does. After the index or
+/// index_range the body gets an appender&, and after that a fork_context if it wants one. When
+/// gather() returns, `into` holds what the bodies appended, in the order of the range. gather()
+/// throws as parallel_for() does, and then `into` is empty. Besides parallel_for() it costs about
+/// 20 ns for each piece of the loop. A body must not begin another gather() into the same list.
 template <fork_place Place, class T, scratch_body<typename gathered<T>::appender> Body>
 void gather(Place&& place, std::size_t count, gathered<T>& into, Body&& body,
             const gather_options& options = {}) {
@@ -261,7 +263,7 @@ void gather(Place&& place, std::size_t count, gathered<T>& into, Body&& body,
             });
         };
         if constexpr (by_index) {
-            // A body that takes an index cannot see where pieces end: one for all of them will do.
+            // A body that takes an index cannot see where pieces end, so one entry covers them all.
             one(r.begin, r.end);
             for (std::size_t i = r.begin + 1; i != r.end; ++i) into.pieces_[i].count = 0;
         } else {

@@ -1,6 +1,6 @@
 #pragma once
-// join(f, g): both run, perhaps at the same time; returns when both have. Costs about as much as
-// the two calls when no other thread takes the second one.
+// join(f, g) runs both callables, perhaps at the same time, and returns when both have ended. If no
+// other thread takes the second one, it costs about as much as the two calls.
 //
 //   long fib(braid::fork_context c, int n) {
 //       if (n < 2) return n;
@@ -22,7 +22,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// What a part of a join, or a body of an algorithm, may be: it takes a fork_context or nothing.
+/// What a part of a join or the body of fork_join() may be: it takes a fork_context or nothing.
 template <class F>
 concept fork_callable =
     std::is_invocable_v<std::decay_t<F>&, fork_context> || std::is_invocable_v<std::decay_t<F>&>;
@@ -41,7 +41,7 @@ template <class F>
 using part_result =
     std::decay_t<decltype(call_part(std::declval<F&>(), std::declval<fork_context>()))>;
 
-/// A part's result as a value: void becomes monostate.
+/// Returns the part's result as a value: void becomes std::monostate.
 template <class F>
 [[gnu::always_inline]] inline auto value_of_part(F& f, fork_context c) {
     if constexpr (std::is_void_v<part_result<F>>) {
@@ -59,14 +59,16 @@ template <class T>
 inline constexpr bool fits_payload =
     sizeof(T) <= fork_slot::payload_bytes && alignof(T) <= alignof(std::max_align_t) / 2;
 
-/// A copy of it does the same: it is only bytes, and a call does not change them.
+/// Says whether a copy of the part does the same as the part itself: the part is only bytes, and a
+/// call does not change them.
 template <class F>
 inline constexpr bool copied_part =
     std::is_trivially_copyable_v<F> &&
     (std::is_invocable_v<const F&, fork_context> || std::is_invocable_v<const F&>);
 
-/// How a second part lies in its slot, and its result after it. By value if that is all: no
-/// address of the caller's frame leaves it, and the compiler keeps everything in registers.
+/// Keeps a second part in its slot, and the part's result after it has run. This version stores
+/// both by value. No address of the caller's frame leaves that frame, so the compiler keeps
+/// everything in registers.
 template <class G, bool ByValue = copied_part<G> && fits_payload<G> && fits_payload<part_value<G>>>
 class second_part {
 public:
@@ -77,11 +79,11 @@ public:
         slot.run = &run;
         ::new (static_cast<void*>(slot.payload)) G(g);
     }
-    /// Only as long as nobody has run it.
+    /// Valid only as long as nobody has run the part.
     [[gnu::always_inline]] static G get(fork_slot& slot) {
         return *std::launder(reinterpret_cast<G*>(slot.payload));
     }
-    /// After run(): its value, or throws.
+    /// Called after run(). Returns the value of the part, or throws what the part threw.
     [[gnu::noinline, gnu::cold]] static value take(fork_slot& slot) {
         const bool threw = (slot.state.load(relaxed) & fork_slot::failed) != 0;
         if (threw) std::rethrow_exception(error(slot));
@@ -90,7 +92,8 @@ public:
         result->~value();
         return moved;
     }
-    /// Null: it did not throw, and its value is gone.
+    /// Called after run(), for a result that nobody wants. Returns the exception of the part, or
+    /// destroys its value and returns null if it did not throw.
     static std::exception_ptr discard(fork_slot& slot) {
         if ((slot.state.load(relaxed) & fork_slot::failed) != 0) return error(slot);
         std::launder(reinterpret_cast<value*>(slot.payload))->~value();
@@ -127,7 +130,8 @@ struct end_of_value {
     ~end_of_value() { v.~Value(); }
 };
 
-/// A part, or a result, that is large or not trivial stays in the frame of the join.
+/// A part that is large, not trivial, or changed by a call stays in the frame of the join, and so
+/// does a part whose result is large. The result lies in that frame, too.
 template <class G>
 class second_part<G, false> {
 public:
@@ -193,8 +197,8 @@ struct values_of_join<A, B> {
     using type = std::pair<A, B>;
 };
 
-/// The second parts lie in a row, the rightmost lowest, so that the owner comes back to them from
-/// the left and thieves take them from the right.
+/// The second parts lie in a row of slots, the rightmost part lowest. So the owner comes back to
+/// them from the left, and thieves take them from the right.
 template <class F, class... Parts>
 class parts_of_join {
 public:
@@ -225,8 +229,9 @@ private:
         return run_all(base, f, indices());
     }
 
-    // Not inlined: so the function that joins is small, and where its parts call it again, it is
-    // inlined here. The call of a leaf costs its first test then, and nothing is saved for it.
+    // Not inlined, so that the function that joins is small and is itself inlined where its parts
+    // call it again. A call of a leaf then costs only the leaf's first test, and saves no
+    // registers.
     template <std::size_t... K>
     [[gnu::noinline]] static values run_all(fork_slot* base, passed f, std::index_sequence<K...>) {
         fork_stack& stack = *base->stack;
@@ -281,14 +286,16 @@ private:
     static bool is_unstolen(const fork_slot& here) {
         return (here.state.load(relaxed) & fork_slot::unstolen) != 0;
     }
-    /// Takes the part back, or waits for its thief. True: it is still to run; false: take(). The
-    /// stack is asked for again: that costs less than a register that is saved over the calls.
+    /// Takes the part back, or waits for its thief. Returns true if the caller must run the part,
+    /// and false if take() delivers the result. The stack is read from the slot again, because that
+    /// costs less than a register that is saved over the calls.
     [[gnu::always_inline]] static bool pop(fork_slot& here) {
         fork_stack& stack = *here.stack;
         stack.top = &here;
         return &here >= stack.pop_limit || fork_popped(stack, &here);
     }
-    /// One part threw: those from `first` on will not run, or what they return is lost.
+    /// Called after one part threw. The parts from `first` on do not run. If a thief has run one of
+    /// them, its value is lost, and its exception goes to the handler.
     template <std::size_t... K>
     [[gnu::noinline, gnu::cold]] static void abandon(fork_slot* base, std::size_t first,
                                                      std::index_sequence<K...>) {
@@ -302,7 +309,8 @@ private:
         };
         (one(std::integral_constant<std::size_t, K>()), ...);
     }
-    /// There is no room. The joins of the parts get the same slots, so the parts come out first.
+    /// Runs the parts one after the other, because the stack has no room for them. Joins inside the
+    /// parts use the same slots, so the parts are first moved out of them.
     template <std::size_t... K>
     [[gnu::noinline, gnu::cold]] static values run_in_turn(fork_slot* base, passed f,
                                                            std::index_sequence<K...>) {
@@ -314,16 +322,18 @@ private:
 
 }  // namespace detail
 
-/// Runs the parts, all but the first perhaps on other threads, and returns when all have ended:
-/// nothing if none returns anything, else their values (std::monostate for none), as a pair or a
-/// tuple. Threads that are free take the oldest joins first. If parts throw, the leftmost exception
-/// is rethrown after the others have ended or, where nobody had begun them, will not run; what
-/// others threw goes to the handler for exceptions that nobody waits for.
-/// `c`: the context that the calling part or task was given. A part may be any callable; one that
-/// is trivially copyable, at most 40 bytes (the first: 16), callable as const, and has such a
-/// result, is the fastest: a copy of it is called. Others are called where they lie.
-/// Cost, when nobody steals: about 1 ns; an outermost join about 15 ns. Nested deeper than
-/// 1,024 on one thread, the parts run one after the other. Allocates nothing.
+/// Runs the parts, all but the first perhaps on other threads, and returns when all have ended.
+/// Returns nothing if no part returns anything; otherwise returns their values (std::monostate for
+/// a part that returns nothing) as a pair or a tuple. Threads that are free take the oldest joins
+/// first. If parts throw, the leftmost exception is rethrown after all parts that had begun have
+/// ended; the other parts do not run. Further exceptions go to the handler for exceptions that
+/// nobody waits for.
+/// `c` is the context that the calling part or task was given. A part may be any callable. The
+/// fastest part is trivially copyable, at most 40 bytes (the first part: 16), callable as const,
+/// and returns at most 40 bytes: a copy of it is called. Other parts are called where they lie.
+/// Cost when nobody steals: about 1 ns, and about 15 ns for an outermost join. Allocates nothing.
+/// When 1,024 second parts are pending on one thread, deeper joins run their parts one after the
+/// other.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)
 [[gnu::always_inline]] inline auto join(fork_context c, F&& f, Parts&&... parts) {
@@ -337,18 +347,20 @@ template <fork_callable F, fork_callable... Parts>
     }
 }
 
-/// A join in any task, without its context: looks the thread up first, about 2 ns. Outside tasks
-/// there is no scheduler to ask: that is reported, and the parts run one after the other.
+/// Joins in any task without being given its context. Looks the thread up first, which takes about
+/// 2 ns. Outside tasks there is no scheduler to ask: the call is reported, and the parts run one
+/// after the other.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)
 auto join(F&& f, Parts&&... parts) {
     return join(fork_context::current(), std::forward<F>(f), std::forward<Parts>(parts)...);
 }
 
-/// On any thread: the calling thread enters the scheduler, under a task of that name, for as long
-/// as `body` runs. Inside a task of the same scheduler it is just a call. Where no seat can be had
-/// (see scheduler_options::guests) it runs without a task, and joins in it run their parts one
-/// after the other. Returns what `body` returns, and throws what it throws.
+/// Calls `body` on the calling thread, which may be any thread. The thread enters the scheduler,
+/// under a task named `name`, for as long as `body` runs. Inside a task of the same scheduler this
+/// is just a call. If the thread finds no seat (see scheduler_options::guests), `body` runs without
+/// a task, and joins in it run their parts one after the other. Returns what `body` returns, and
+/// throws what it throws.
 template <fork_callable F>
 auto fork_join(scheduler& s, const char* name, F&& body) {
     using value = detail::part_value<F>;

@@ -1,7 +1,8 @@
 #pragma once
-// Loops over indices, elements and blocks. The calling thread takes from the front, threads that
-// are free take the upper half of what is left, and share that in the same way: there is no grain
-// to tune, and nothing that has not begun is out of reach, however long some elements take.
+// Loops over indices, elements and blocks. The calling thread takes pieces from the front. Threads
+// that are free take the upper half of what is left, and share it in the same way. So there is no
+// grain to tune, and other threads can reach all that has not begun, however long some elements
+// take.
 //
 //   braid::parallel_for(scheduler, bodies.size(), [&](std::size_t i) { integrate(bodies[i]); });
 
@@ -17,23 +18,24 @@
 BRAID_NAMESPACE_BEGIN
 
 struct loop_options {
-    /// The fewest elements that run in one piece. More: for bodies of a few ns, or none at all for
-    /// loops that must not wake a thread. A loop of no more than this runs as it is. Any number;
-    /// 0 counts as 1.
+    /// The fewest elements that run in one piece: any number, where 0 counts as 1. Choose more for
+    /// bodies of a few ns, and for loops that must not wake a thread: a loop of no more elements
+    /// than this is one piece, which the calling thread runs.
     std::size_t grain = 1;
-    /// The name of the task that a thread outside tasks enters with.
+    /// The name of the task under which a thread outside tasks enters the scheduler.
     const char* name = "parallel_for";
 };
 
-/// Where an algorithm is called from: a running task, a part of a join, or, through the scheduler,
-/// any thread at all.
+/// Where an algorithm is called from: a running task, a part of a join, or a scheduler, which any
+/// thread may pass.
 template <class T>
 concept fork_place =
     std::convertible_to<T&, fork_context> || std::same_as<std::remove_cvref_t<T>, scheduler>;
 
 namespace detail {
 
-/// Calls f(fork_context).
+/// Calls f(fork_context) with the context of `place`. If that is a scheduler, the thread enters it
+/// for the duration of the call.
 template <class Place, class F>
 decltype(auto) at_place(Place& place, const char* name, F&& f) {
     if constexpr (std::same_as<std::remove_cvref_t<Place>, scheduler>) {
@@ -44,22 +46,23 @@ decltype(auto) at_place(Place& place, const char* name, F&& f) {
     }
 }
 
-/// `elements` in pieces of `grain`, the last one perhaps shorter. Nothing overflows, however large
-/// the two are.
+/// Divides `elements` into pieces of `grain`, the last of which may be shorter. Nothing overflows,
+/// however large the two numbers are.
 struct even_pieces {
     std::size_t elements, grain, whole;
 
-    /// `wanted`: 0 counts as 1.
+    /// `wanted` is the grain; 0 counts as 1.
     constexpr even_pieces(std::size_t n, std::size_t wanted)
         : elements(n), grain(std::max<std::size_t>(wanted, 1)), whole(n / grain) {}
     constexpr std::size_t count() const { return whole + (whole * grain != elements ? 1 : 0); }
-    /// The elements of the pieces [first, last), of which there is one at least.
+    /// Returns the elements of the pieces [first, last), which are at least one piece.
     constexpr index_range range(std::size_t first, std::size_t last) const {
         return {first * grain, last > whole ? elements : last * grain};
     }
 };
 
-/// When an element throws, or the task is cancelled, nothing more of the range begins.
+/// Closes the range unless normal_end() was called: when an element throws or the task is
+/// cancelled, nothing more of that range begins.
 class range_closer {
 public:
     explicit range_closer(shared_range& left) : left_(&left) {}
@@ -89,7 +92,8 @@ void run_from_front(shared_range& left, Front& front, fork_context c) {
     on_exit.normal_end();
 }
 
-/// The upper half of what is left, again and again; and another thread may do the same meanwhile.
+/// Takes the upper half of what is left and calls `back` for it, again and again. Meanwhile another
+/// thread may do the same.
 template <class Back>
 void run_from_back(shared_range& left, Back& back, fork_context c) {
     index_range half;
@@ -108,9 +112,9 @@ void run_from_back(shared_range& left, Back& back, fork_context c) {
     join(c, run_halves, [&left, &back](fork_context inner) { run_from_back(left, back, inner); });
 }
 
-/// `front(fork_context, index_range)` for pieces from the front, one after the other on this
-/// thread, until nothing is left; meanwhile others call `back` for the upper half of what is left,
-/// again and again.
+/// Calls `front(fork_context, index_range)` for pieces from the front, one after the other on this
+/// thread, until nothing is left. Meanwhile other threads call `back` for the upper half of what is
+/// left, again and again.
 template <class Front, class Back>
 void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
     shared_range left(all);
@@ -122,7 +126,8 @@ void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
         [&left, &back](fork_context inner) { run_from_back(left, back, inner); });
 }
 
-/// Runs `body(fork_context, index_range)` over a range of units, with help, which is helped itself.
+/// Runs `body(fork_context, index_range)` over a range of units. Other threads help, and each
+/// helper is helped in the same way.
 template <class Body>
 void loop(fork_context c, index_range all, Body& body) {
     if (all.size() <= 1) {
@@ -133,12 +138,12 @@ void loop(fork_context c, index_range all, Body& body) {
     from_both_ends(c, all, body, back);
 }
 
-/// The pieces of a loop as units, by body(fork_context, index_range).
+/// The pieces of a loop as units: calls body(fork_context, index_range) with their elements.
 template <class Body>
 struct units_of_loop {
     Body body;
     even_pieces pieces;
-    std::uint64_t identity;  // stable; 0: nobody asks for it
+    std::uint64_t identity;  // stable; 0 if nobody asks for it
 
     void operator()(fork_context c, index_range units) {
         if (identity != 0) [[unlikely]]
@@ -147,7 +152,8 @@ struct units_of_loop {
     }
 
 private:
-    /// Which units come together the schedule decides, so that each is a creator of its own.
+    /// Runs each unit as a creator of its own, because the schedule decides which units come
+    /// together.
     [[gnu::noinline, gnu::cold]] void run_one_by_one(fork_context c, index_range units) {
         for (std::size_t i = units.begin; i != units.end; ++i) {
             const running_piece as(c, identity, i);
@@ -156,7 +162,7 @@ private:
     }
 };
 
-/// Any of the forms of a body, as body(fork_context, index_range).
+/// Makes a body(fork_context, index_range) from a body of any form.
 template <class Body>
 auto by_range(Body& body) {
     return [&body](fork_context c, index_range r) {
@@ -180,13 +186,14 @@ concept loop_body = std::is_invocable_v<Body&, index_range, fork_context> ||
                     std::is_invocable_v<Body&, std::size_t, fork_context> ||
                     std::is_invocable_v<Body&, std::size_t>;
 
-/// Calls `body` for each index in [0, count), `count` being any number, in any order and on any
-/// threads, once each, and returns when all have been. `body` takes an index or an index_range (a
-/// generic one gets ranges), and a fork_context after it if it wants one; it is shared by all
-/// threads. What an element throws comes out (one of them, if several throw; the handler gets the
-/// others) after those that had begun have ended; the others do not begin. Nor do they when the
-/// scope of the task is cancelled: task_cancelled is thrown then. Cost besides the bodies: about
-/// 0.1 µs, and a wake if every other thread sleeps.
+/// Calls `body` once for each index in [0, count), in any order and on any threads, and returns
+/// when all calls have ended. `count` may be any number. `body` takes an index or an index_range (a
+/// generic one gets ranges), and a fork_context after that if it wants one. All threads share it.
+/// If an element throws, elements that no thread has taken do not begin; a range that another
+/// thread has already taken may still run to its end. Then the exception is rethrown: one of them,
+/// if several elements throw; the handler for exceptions that nobody waits for gets the others.
+/// When the scope of the task is cancelled, the loop stops between two pieces and throws
+/// task_cancelled. Cost besides the bodies: about 0.1 µs, and a wake if every other thread sleeps.
 template <fork_place Place, loop_body Body>
 void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_options& options = {}) {
     detail::at_place(place, options.name, [&](fork_context c) {
@@ -198,14 +205,16 @@ void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_opti
     });
 }
 
-/// A rectangle of a 2-D loop, or a box of a 3-D one; x runs fastest.
+/// A block of a loop: a rectangle of a 2-D loop, or a box of a 3-D one. From one block to the next,
+/// x runs fastest.
 struct block_range {
     index_range x, y, z{0, 1};
 };
 
-/// How many of each there are, and the most that a block holds; 0: chosen so that there are about
-/// 256 blocks of similar edges. Any numbers; where there would be 2^64 blocks or more, the smallest
-/// edges grow until there are fewer.
+/// The number of elements along each edge, and the most of them that a block holds. A block edge of
+/// 0 is chosen for you, so that there are about 256 blocks of similar edges. Any numbers are
+/// allowed. Where there would be SIZE_MAX blocks or more, the smallest block edges grow until there
+/// are fewer.
 struct block_extent {
     std::size_t x = 1, y = 1, z = 1;
     std::size_t block_x = 0, block_y = 0, block_z = 0;
@@ -215,8 +224,8 @@ namespace detail {
 BRAID_API block_extent with_blocks(block_extent extent);
 }
 
-/// The parallel_for() over blocks of a 2-D or 3-D extent: body(block_range), or with a fork_context
-/// after it.
+/// Calls body(block_range) for each block of a 2-D or 3-D extent, as parallel_for() over indices
+/// does. The body gets a fork_context after the block if it wants one.
 template <fork_place Place, class Body>
     requires std::is_invocable_v<Body&, block_range> ||
              std::is_invocable_v<Body&, block_range, fork_context>
@@ -243,7 +252,7 @@ void parallel_for(Place&& place, const block_extent& extent, Body&& body,
         options);
 }
 
-/// f(element) for each element of a range with random access.
+/// Calls f(element) for each element of a range with random access, as parallel_for() does.
 template <fork_place Place, std::ranges::random_access_range Range, class F>
     requires std::invocable<F&, std::ranges::range_reference_t<Range>>
 void for_each(Place&& place, Range&& range, F&& f, const loop_options& options = {}) {
@@ -261,8 +270,8 @@ void for_each(Place&& place, It first, It last, F&& f, const loop_options& optio
     for_each(place, std::ranges::subrange(first, last), f, options);
 }
 
-/// out[i] = f(in[i]). The ranges may be the same, or else must not overlap. Returns the end of what
-/// was written.
+/// Sets out[i] = f(in[i]) for each element, as parallel_for() does. The two ranges may be the same;
+/// otherwise they must not overlap. Returns the end of what was written.
 template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
           class F>
 Out transform(Place&& place, Range&& in, Out out, F&& f, const loop_options& options = {}) {

@@ -1,5 +1,5 @@
 #pragma once
-// pipeline(): items flow through stages, several items at once, each stage in order or not.
+// pipeline(): items flow through stages, several at once, each stage in order or not.
 //
 //   braid::pipeline(scheduler, {.tokens = 8},
 //                   braid::serial([&] { return file.next_chunk(); }),  // std::optional<chunk>
@@ -19,10 +19,10 @@
 BRAID_NAMESPACE_BEGIN
 
 struct pipeline_options {
-    /// The most items in flight: what bounds memory, and how many stages run at once. 1 to 2^20;
-    /// what lies outside counts as the nearest of these.
+    /// The most items in flight. This bounds memory, and how many stages run at once. 1 to 2^20; a
+    /// number outside that range counts as the nearest one inside.
     std::size_t tokens = 16;
-    /// The name of the tasks of other threads, and of one that a thread outside tasks enters with.
+    /// The name of the helpers' tasks, and of the task that a thread outside tasks enters with.
     const char* name = "pipeline";
 };
 
@@ -32,12 +32,12 @@ struct pipeline_stage {
     F f;  // a reference, if it was made of an lvalue
 };
 
-/// One item at a time, in the order in which the source made them, on any thread.
+/// Makes a stage that handles one item at a time, in the order of the source, on any thread.
 template <class F>
 pipeline_stage<F, true> serial(F&& f) {
     return {std::forward<F>(f)};
 }
-/// Any number of items at a time, in any order.
+/// Makes a stage that handles any number of items at a time, in any order.
 template <class F>
 pipeline_stage<F, false> parallel(F&& f) {
     return {std::forward<F>(f)};
@@ -66,7 +66,7 @@ decltype(auto) call_stage(F& f, T& item, fork_context c) {
     }
 }
 
-/// What enters stage K: K = 1 gets the source's items.
+/// The type of the items that enter stage K. Stage 1 gets the source's items.
 template <std::size_t K, class Stages>
 struct pipeline_item {
     using before = typename pipeline_item<K - 1, Stages>::type;
@@ -82,7 +82,7 @@ struct pipeline_item<1, Stages> {
     using type = typename made::value_type;
 };
 
-/// One run of a pipeline. Lives in the frame of the call; all threads have left it at its end.
+/// One run of a pipeline. Lives in the frame of the call; all threads have left when it ends.
 template <class... Stages>
 class pipeline_run {
     using stages = std::tuple<std::remove_cvref_t<Stages>...>;
@@ -92,7 +92,7 @@ class pipeline_run {
     template <std::size_t K>
     static constexpr bool is_serial = is_serial_stage<std::tuple_element_t<K, stages>>;
 
-    /// Room for the items that enter stages First, First + 2 and so on.
+    /// The room for the items that enter stages First, First + 2 and so on.
     template <std::size_t First>
     static constexpr auto largest = []<std::size_t... I>(std::index_sequence<I...>) {
         struct room {
@@ -106,8 +106,8 @@ class pipeline_run {
 
     /// A stage makes its result beside the item that it was given, so items need not move.
     struct alignas(64) token {
-        std::uint64_t number = 0;  // of the item: 0 is the first
-        std::uint32_t enters = 0;  // the stage that the item is for; 0: there is no item
+        std::uint64_t number = 0;  // of the item, from 0 on
+        std::uint32_t enters = 0;  // the stage that the item is for; 0 means no item
         std::exception_ptr error;
         alignas(largest<1>.alignment) std::byte odd[largest<1>.bytes];
         alignas(largest<2>.alignment) std::byte even[largest<2>.bytes];
@@ -128,14 +128,14 @@ public:
         : stages_(list...),
           crew_(c, o.name, tokens_of(o), &run_in_crew, this),
           tokens_(tokens_of(o)) {
-        if (!use_memory()) {  // then there is room for one token here
+        if (!use_memory()) {  // without it there is room for one token here
             tokens_ = 1;
             token_ = ::new (own_token_) token;
             next_ = own_next_;
             use_cells(own_cells_, 1);
         }
         for (std::uint32_t i = 0; i != tokens_; ++i) next_[i].store(i, relaxed);
-        free_ = tokens_ - 1;  // all are in one list; 0 says that nothing follows
+        free_ = tokens_ - 1;  // all tokens are in one list; 0 marks its end
     }
     ~pipeline_run() {
         std::destroy_n(token_, tokens_);
@@ -168,7 +168,7 @@ private:
             while (next != no_token) next = step(c, next);
         }
     }
-    /// Something else that can run: a thread that is free takes it.
+    /// Makes `other` ready, which a thread that is free then runs.
     void offer(std::uint32_t other) {
         if (ready_.push(other, next_, crew_.most()) && !crew_.call()) ready_.drop_runner();
     }
@@ -185,7 +185,7 @@ private:
 
     // ---- the source ----------------------------------------------------------------------------
 
-    /// The thread that has the source has a free token for it, too.
+    /// The thread that has the source also has a free token for it.
     std::uint32_t run_source(fork_context c) {
         const std::uint32_t mine = free_;
         token& t = token_[mine];
@@ -202,14 +202,14 @@ private:
             t.enters = 1;
             made = true;
         });
-        if (!made) return no_token;  // the end, or it threw: nobody runs the source again
+        if (!made) return no_token;  // end or exception: nobody runs the source again
         ++made_;
         std::uint32_t more = free_;
         if (more == no_token) more = returned_.take_or_wait();
         if (more != no_token) {
             free_ = more;
             offer(source());
-        }  // else the source is another's already
+        }  // otherwise another thread has the source
         return carry<1>(c, mine);
     }
 
@@ -222,11 +222,11 @@ private:
         }
         return enter<K>(c, mine);
     }
-    /// The gate of a serial stage has let this item through.
+    /// Runs stage K for an item that its gate, if the stage has one, has let through.
     template <std::size_t K>
     std::uint32_t enter(fork_context c, std::uint32_t mine) {
         token& t = token_[mine];
-        // One that does not go on stays where it is until the end, as do those behind it.
+        // An item that stops here stays in its token until the end, as do those behind it.
         if (!goes_on(c, t) || !run_stage<K>(c, t)) return no_token;
         std::uint32_t behind = no_token;
         if constexpr (is_serial<K>) behind = gates_[K].pass(t.number + 1);
@@ -241,7 +241,7 @@ private:
             return behind;
         }
     }
-    /// False: it threw.
+    /// Returns false if the stage threw.
     template <std::size_t K>
     bool run_stage(fork_context c, token& t) {
         return guarded_step(t, [&] {
@@ -261,9 +261,9 @@ private:
         });
     }
 
-    // ---- the end before the end ----------------------------------------------------------------
+    // ---- an early end --------------------------------------------------------------------------
 
-    /// Not behind an item that failed, nor after the task was cancelled.
+    /// Returns false from the first failed item on, and after the task was cancelled.
     bool goes_on(fork_context c, const token& t) {
         if (c.cancelled()) {
             cancelled_.store(true, relaxed);  // the wait for the crew orders it
@@ -291,7 +291,7 @@ private:
         return true;
     }
 
-    /// All threads have left. What is still here is destroyed; the first failure comes out.
+    /// Called when all threads have left. Destroys what is still here; throws the first failure.
     void finish(fork_context c) {
         token* first = nullptr;
         for (token* t = token_; t != token_ + tokens_; ++t) {
@@ -317,12 +317,12 @@ private:
 
     // ---- memory --------------------------------------------------------------------------------
 
-    /// Lists of cells: one for each serial stage but the source, and there may be none of those.
+    /// The lists of cells: one for each serial stage but the source, and at least one.
     static constexpr std::size_t cell_lists =
         std::max<std::size_t>(1, (is_serial_stage<std::remove_cvref_t<Stages>> + ...) - 1);
 
     std::uint32_t cells_each() const { return std::bit_ceil(tokens_); }
-    /// Links, then cells.
+    /// The links, then the cells.
     std::size_t words() const { return tokens_ + 1 + cell_lists * cells_each(); }
     std::size_t memory_bytes() const { return tokens_ * sizeof(token) + words() * sizeof(cell); }
 
@@ -350,15 +350,15 @@ private:
     crew crew_;
     std::uint32_t tokens_;
     token* token_ = nullptr;
-    cell* next_ = nullptr;  // of each token, in whichever list it is; the last is the source's
+    cell* next_ = nullptr;  // by token, in whichever list it is; the last is the source's
     std::array<serial_gate, count> gates_;
     atomic<std::uint64_t> end_{UINT64_MAX};  // items from this one on do not go on
     atomic<bool> cancelled_{false};
     void* memory_ = nullptr;
-    // The source's, whichever thread runs it:
+    // Owned by the thread that runs the source:
     std::uint64_t made_ = 0;
-    std::uint32_t free_;  // a token, and those after it
-    // Everybody's:
+    std::uint32_t free_;  // the first free token; others follow in its list
+    // Shared by all threads:
     alignas(64) ready_tokens ready_;
     alignas(64) returned_tokens returned_;
 
@@ -369,23 +369,23 @@ private:
 
 }  // namespace detail
 
-/// Calls the first stage, which returns std::optional<T>, until that is empty; each T goes through
-/// the other stages, of which the last returns nothing. Returns when all have. A stage is made by
-/// serial() or parallel(), and the first one is serial; it takes what the one before it returned,
-/// and a fork_context after it if it wants one. At most `tokens` items are in flight; those of one
-/// serial stage are handled one at a time in the order of the source.
+/// Calls the first stage, which returns std::optional<T>, until the optional is empty. Each T goes
+/// through the other stages, of which the last returns nothing. Returns when all items are through.
+/// A stage is made by serial() or parallel(), and the first one is serial. A stage takes what the
+/// one before it returned, and a fork_context after it if it wants one. At most `tokens` items are
+/// in flight. A serial stage handles one item at a time, in the order of the source.
 ///
-/// Any thread; other threads take part while there is more than one thing to do, as children of the
-/// calling task. Nobody waits in the pipeline but the caller, and only when nothing is left for it.
+/// Any thread may call it. Other threads take part while there is more than one thing to do, as
+/// children of the calling task. Only the caller ever waits, and only when nothing is left for it.
 /// An exception is rethrown after everything has ended: that of the first item, in the order of the
-/// source, that a stage threw for. Items before it have gone through all stages, as in a serial
-/// loop; those behind it go no further and are destroyed; what was thrown for them goes to the
-/// handler for exceptions that nobody waits for. When the scope of the task is cancelled no item
-/// goes further, and task_cancelled is thrown.
+/// source, for which a stage threw. Items before that one have gone through all stages, as in a
+/// serial loop; those behind it go no further and are destroyed, and what was thrown for them goes
+/// to the handler for exceptions that nobody waits for. When the scope of the task is cancelled, no
+/// item goes further, and task_cancelled is thrown.
 ///
-/// Items lie in `tokens` places, of two of the largest items each, that are allocated once (without
-/// memory for them there is one place); an item need not move, but out of the optional. Cost on one
-/// thread besides the stages: about 20 ns an item for three stages, and 1.4 µs a pipeline.
+/// Items lie in `tokens` places, each with room for two of the largest items, which are allocated
+/// once (without memory for them there is one place). An item need only move out of the optional.
+/// Cost on one thread besides the stages: about 20 ns an item (three stages), 1.4 µs a pipeline.
 template <fork_place Place, class... Stages>
     requires(sizeof...(Stages) >= 2)
 void pipeline(Place&& place, const pipeline_options& options, Stages&&... stages) {

@@ -1,6 +1,7 @@
 #pragma once
-// sort(): quicksort whose two halves are the parts of a join (Hoare 1961; the pivot is the median
-// of nine, as in Bentley and McIlroy 1993). What does not shrink as it should goes to std::sort.
+// sort() is a quicksort whose two halves are the parts of a join (Hoare 1961; the pivot is the
+// median of nine, as in Bentley and McIlroy 1993). Ranges that do not shrink as they should go to
+// std::sort.
 
 #include "braid/fork_join/parallel_for.hpp"
 
@@ -10,7 +11,8 @@
 BRAID_NAMESPACE_BEGIN
 
 struct sort_options {
-    /// The most elements that std::sort gets in one piece. Any number; fewer than 16 count as 15.
+    /// The most elements that std::sort gets in one piece. Any number is allowed; fewer than 16
+    /// count as 15.
     std::size_t grain = 4096;
     const char* name = "sort";
 };
@@ -59,8 +61,9 @@ void sort_range(fork_context c, It first, It last, unsigned splits, std::size_t 
 
 }  // namespace detail
 
-/// Sorts in place, not stably, as std::sort; O(n log n) whatever the order, no memory. `less` may
-/// be called on several threads at once. If it throws, the elements are all there, in some order.
+/// Sorts in place and not stably, like std::sort. Takes O(n log n) whatever the order, and
+/// allocates no memory. `less` may be called on several threads at once. If `less` throws, the
+/// exception comes out, and the elements have unspecified values, as after std::sort.
 template <fork_place Place, std::random_access_iterator It, class Less = std::less<>>
 void sort(Place&& place, It first, It last, Less&& less = {}, const sort_options& options = {}) {
     const auto n = static_cast<std::size_t>(last - first);

@@ -1,11 +1,11 @@
 #pragma once
-// Commands that many tasks write down at once, for render, sound or light, and that are played back
-// in an order which does not depend on who wrote them, or on how many threads there are.
+// Many tasks record commands at once, for rendering, sound or lighting. The commands are played
+// back in an order that depends neither on which thread recorded them nor on the number of threads.
 //
 //   simulate.add([&](const braid::frame_context& f) {
 //       auto out = commands.write(f.frame);
 //       braid::parallel_for(f.task, models.size(), [&](braid::index_range r) {
-//           auto list = out->record(r.begin);  // whatever names this piece in every run
+//           auto list = out->record(r.begin);  // names this piece the same in every run
 //           for (std::size_t i = r.begin; i != r.end; ++i) list.push(sort_key(i), {…});
 //       });
 //       out->sort(f.task);
@@ -29,9 +29,9 @@ BRAID_API void* frame_allocate(runtime& rt, std::size_t bytes, std::size_t align
 BRAID_API void frame_release(runtime& rt, void* p, std::size_t bytes, std::size_t alignment);
 BRAID_API void report_commands_full(runtime& rt, const char* name, std::size_t limit);
 BRAID_API void log_frame_warning(runtime& rt, const char* what);
-/// The process is a child of fork(), and the scheduler its parent's.
+/// Returns true if this process is a child of fork() and the scheduler belongs to its parent.
 BRAID_API bool in_child_of_fork(const runtime& rt);
-/// "'NAME': WHAT", as a misuse of `rule`.
+/// Reports "'NAME': WHAT" as a misuse of `rule`.
 BRAID_API void report_frame_misused(runtime& rt, const char* rule, const char* name,
                                     const char* what);
 
@@ -39,20 +39,21 @@ BRAID_API void report_frame_misused(runtime& rt, const char* rule, const char* n
 
 struct command_buffer_options {
     const char* name = "commands";  // for messages; outlives the buffer
-    /// Commands in one frame. A thread takes chunks of 8 KB, and each counts whole when it is
-    /// taken, so that the rest of a thread's last chunk is lost to the others. What comes after is
-    /// refused and counted, and reported to the log once a frame. 0: the scheduler's budget is the
-    /// limit.
+    /// The limit of commands in one frame. Threads take chunks of 8 KB, or of 8 commands if a
+    /// command is larger than about 1 KB. A chunk counts as a whole when it is taken, so other
+    /// threads cannot use the rest of it, and the limit is effectively rounded up to whole chunks.
+    /// Commands beyond the limit are refused and counted, and the log gets one report a frame. 0
+    /// means that the scheduler's budget is the limit.
     std::size_t limit = 0;
 };
 
-/// Sorted commands: all, or a part. A view; good until clear().
+/// A view of sorted commands, of all or of a part. It is valid until clear().
 template <class Command>
 class command_list {
 public:
     struct entry {
         std::uint64_t key;
-        std::uint64_t place;  // ordinal of the recorder, then the number within it
+        std::uint64_t place;  // recorder's ordinal << 32 | number of the command within it
         const Command* command;
     };
 
@@ -66,8 +67,9 @@ private:
     std::size_t size_;
 };
 
-/// Clear, record, sort, play, in this order; the tasks that do it come after each other, recorders
-/// beside each other. Memory is kept from frame to frame.
+/// A frame clears the buffer, records, sorts and plays, in this order. The tasks of these four
+/// steps must run one after the other, but recorders may run in parallel. Memory is kept from frame
+/// to frame.
 template <class Command>
 class command_buffer {
     static_assert(std::is_trivially_copyable_v<Command> && std::default_initializable<Command>,
@@ -90,21 +92,23 @@ public:
     command_buffer(const command_buffer&) = delete;
     command_buffer& operator=(const command_buffer&) = delete;
 
-    /// What one body writes with, on its thread, while it runs. No lock, and an atomic operation
-    /// only for each 8 KB.
+    /// One body records commands with this object, on its own thread, while the body runs.
+    /// Recording takes no lock, and needs atomic operations only once for each chunk of 8 KB.
     class recorder {
     public:
         recorder(recorder&&) = delete;
         ~recorder() {
             if (to_ != nullptr) detail::scratch_store::give_back(to_);
         }
-        /// Plays in the order of keys; equal ones in the order of their recorders' ordinals, and
-        /// within one recorder in the order of the calls. False: refused and counted (the limit, no
-        /// memory, more than 2^32 in one recorder, or a thread outside tasks).
+        /// Records a command. Commands play in the order of their keys, commands with equal keys in
+        /// the order of their recorders' ordinals, and those of one recorder in the order of the
+        /// calls. Returns false if the command is refused and counted: the limit is reached, there
+        /// is no memory, the recorder already has 2^32 - 1 commands, or the thread is not in a
+        /// task.
         bool push(std::uint64_t key, const Command& command) {
             if (to_ == nullptr || next_ == UINT32_MAX ||
                 ((to_->last == nullptr || to_->last->used == chunk::capacity) && !of_.grow(*to_))) {
-                // relaxed: a count.
+                // relaxed: only a count.
                 of_.refused_.fetch_add(1, relaxed);
                 return false;
             }
@@ -122,9 +126,10 @@ public:
         std::uint32_t ordinal_, next_ = 0;
     };
 
-    /// In a task of the scheduler, on many threads at once. `ordinal`: where this body stands in
-    /// the frame by your own count (the index of its first object, the number of its task), the
-    /// same in every run and for no other recorder of the frame.
+    /// Makes a recorder for the calling body. Call it in a task of the scheduler; many threads may
+    /// call it at once. `ordinal` is the place of this body in the frame by your own count (the
+    /// index of its first object, or the number of its task). It is the same in every run, below
+    /// 2^32, and no other recorder of the frame has it.
     recorder record(std::size_t ordinal) {
         const bool ready = sorted_size_ == unsorted && ordinal <= UINT32_MAX;
         if (!ready) {
@@ -135,8 +140,10 @@ public:
         return recorder(*this, static_cast<segment*>(own), static_cast<std::uint32_t>(ordinal));
     }
 
-    /// When all recorders have ended. O(n log n), in parallel. False: no memory, and nothing is
-    /// played; or, reported, two recorders had one ordinal, and their order is chance.
+    /// Sorts the commands. Call it when all recorders have ended. O(n log n), in parallel. Returns
+    /// false if there is no memory, and then nothing is played. Also returns false, and reports it,
+    /// if two recorders had the same ordinal and the order of some commands with equal keys is
+    /// therefore left to chance. The commands are then played all the same.
     template <fork_place Place>
     bool sort(Place&& place) {
         std::size_t n = 0;
@@ -164,21 +171,22 @@ public:
         return true;
     }
 
-    /// What sort() made. Empty, and reported: it has not, since the last clear().
+    /// Returns what sort() made. The list is empty, and that is reported, if sort() has not
+    /// succeeded since the last clear().
     command_list<Command> sorted() const {
         if (sorted_size_ != unsorted) return {sorted_, sorted_size_};
         report_misused("sort() it before it is played");
         return {nullptr, 0};
     }
-    /// f(const Command&) for each, one after the other.
+    /// Calls f(const Command&) for each command, one after the other, in sorted order.
     template <class F>
     void play(F&& f) const {
         const command_list<Command> all = sorted();
         for (std::size_t i = 0; i < all.size(); ++i) f(all[i]);
     }
-    /// f(part, command_list) for each `grain` commands in their order, in parallel: to fill a list
-    /// of the device for each part, say. Parts depend on the number of commands and on `grain`,
-    /// which may be any number; 0 counts as 1.
+    /// Calls f(part, command_list) in parallel, once for each `grain` commands in their order, for
+    /// example to fill one command list of the device for each part. The parts depend only on the
+    /// number of commands and on `grain`. `grain` may be any number; 0 counts as 1.
     template <fork_place Place, class F>
     void play_parts(Place&& place, std::size_t grain, F&& f) const {
         const command_list<Command> all = sorted();
@@ -189,7 +197,7 @@ public:
         });
     }
 
-    /// For the next frame. Allocates and frees nothing.
+    /// Removes all commands, for the next frame. Allocates and frees nothing.
     void clear() {
         each_segment([this](segment& s) {
             while (chunk* c = s.first) {
@@ -206,7 +214,8 @@ public:
         refused_.store(0, relaxed);
     }
 
-    /// How many commands of this frame were refused; exact while nobody records.
+    /// Returns how many commands of this frame were refused. The number is exact while nobody
+    /// records.
     std::uint64_t refused() const { return refused_.load(relaxed); }
 
 private:
@@ -221,7 +230,8 @@ private:
         std::size_t used = 0;
         item items[capacity];
     };
-    /// The chunks that a thread has filled; two where a body with a recorder runs on top of one.
+    /// The chunks that a thread has filled. A thread has two segments where one body with a
+    /// recorder runs on top of another.
     struct segment {
         chunk* first = nullptr;
         chunk* last = nullptr;
@@ -250,7 +260,7 @@ private:
     }
 
     bool grow(segment& to) {
-        // relaxed: a count against the limit.
+        // relaxed: only a count, compared with the limit.
         const std::size_t taken = taken_.fetch_add(chunk::capacity, relaxed);
         const bool full = options_.limit != 0 && taken >= options_.limit;
         if (full && !reported_.exchange(true, relaxed)) {

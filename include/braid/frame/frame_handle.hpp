@@ -6,8 +6,9 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// An object in the memory of a frame, good in that frame only; frame_arena::get() rejects it in
-/// any other, in every mode of the loop alike. Plain data, copy it anywhere.
+/// Refers to an object in the memory of a frame, and is valid in that frame only.
+/// frame_arena::get() rejects it in any other frame, at every depth of the loop and in serial
+/// stages, too. A handle is plain data that may be copied anywhere.
 template <class T>
 struct frame_handle {
     T* object = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
-// A stage of a frame loop: simulate, draw, render. Its work is a retained graph of its own.
+// A stage of a frame loop: simulate, draw, render. The work of a stage is a retained graph of its
+// own.
 
 #include "braid/fork_join/parallel_for.hpp"
 #include "braid/frame/frame_arena.hpp"
@@ -17,7 +18,7 @@ namespace detail {
 
 struct stage_state;
 
-/// What can be done with a body whose type is forgotten.
+/// The operations on a body whose type is erased.
 struct body_manner {
     void (*call)(void* object, const frame_context& frame);
     void (*destroy)(void* object);
@@ -26,16 +27,16 @@ struct body_manner {
 
 }  // namespace detail
 
-/// What a body is handed when it takes one: `[](const braid::frame_context& frame) { … }`. Lives as
-/// long as the body runs.
+/// The argument of a body that takes one: `[](const braid::frame_context& frame) { … }`. The object
+/// lives as long as the body runs.
 struct frame_context {
-    std::uint64_t frame;  // its number; the first is 1
-    unsigned slot;        // frame % frame_loop::slot_count(): no other frame in flight has it
+    std::uint64_t frame;  // number of the frame; the first is 1
+    unsigned slot;        // frame % frame_loop::slot_count(); no other frame in flight has it
     bool serial;          // the stage runs on one thread now
     frame_arena& arena;   // this frame's memory
     task_context& task;
 
-    /// parallel_for(); in a serial stage a plain loop on this thread.
+    /// Runs parallel_for(). In a serial stage it is a plain loop on this thread.
     template <loop_body Body>
     void for_each(std::size_t count, Body&& body, const loop_options& options = {}) const {
         if (!serial) return parallel_for(task, count, body, options);
@@ -43,29 +44,31 @@ struct frame_context {
     }
 };
 
-/// f(), f(task_context&) or f(const frame_context&).
+/// A callable that is called as f(), f(task_context&) or f(const frame_context&).
 template <class F>
 concept frame_body =
     detail::task_callable<F> || std::is_invocable_v<std::decay_t<F>&, const frame_context&>;
 
 struct stage_options {
     const char* name = "stage";  // outlives the stage; fault injectors know it by this
-    nanoseconds budget{0};       // a run above it is marked in the record; 0 and below: none
+    nanoseconds budget{0};       // a longer run is marked in the record; 0 and below mean none
     bool serial = false;
 };
 
-/// Comes after the stages of its loop that were made before it, and has to end before the loop.
-/// Built by one thread, while no frame is in flight.
+/// A stage runs after the stages of its loop that were constructed before it. It must be destroyed
+/// before the loop. One thread builds it, while no frame is in flight.
 class frame_stage {
 public:
     BRAID_API explicit frame_stage(frame_loop& loop, const stage_options& options = {});
-    /// Waits for the frames in flight; the loop goes on without this stage.
+    /// Waits for the frames in flight. The loop goes on without this stage.
     BRAID_API ~frame_stage();
     frame_stage(const frame_stage&) = delete;
     frame_stage& operator=(const frame_stage&) = delete;
 
-    /// `f` is called once a frame, and destroyed with the stage. Empty: refused (a frame is in
-    /// flight, no memory, or tied to threads or resources in a serial stage); the handlers know.
+    /// Adds a body. `f` is called once a frame, and destroyed with the stage. Returns an empty node
+    /// if the body is refused, and the handlers get the reason: a frame is in flight, there is no
+    /// memory, or the stage is serial and the body is tied to a thread, to workers or to resources,
+    /// or runs as background.
     template <frame_body F>
     graph_node add(const node_options& options, F&& f) {
         using callable = std::decay_t<F>;
@@ -86,24 +89,26 @@ public:
     graph_node add(F&& f, std::source_location where = std::source_location::current()) {
         return add(node_options{.where = where}, std::forward<F>(f));
     }
-    /// The graph::precede() for nodes of this stage.
+    /// Like graph::precede(), for nodes of this stage.
     BRAID_API bool precede(graph_node earlier, graph_node later);
 
-    /// From the next frame that begins this stage on: its bodies run one after the other, on one
-    /// thread, in the order in which they were added as far as edges allow, and
-    /// frame_context::for_each() is a plain loop. What a body spawns goes its own way. Failures are
-    /// those of a graph. Any thread, at any time. False, and reported: a body is tied to a thread,
+    /// Makes the stage serial or parallel. This takes effect when the next frame begins this stage.
+    /// Any thread may call it at any time. The bodies of a serial stage run one after the other on
+    /// one thread, in the order in which they were added as far as edges allow, and
+    /// frame_context::for_each() is a plain loop. Tasks that a body spawns are not serialized.
+    /// Failures are those of a graph. Returns false, and reports it, if a body is tied to a thread,
     /// to workers or to resources, or runs as background.
     BRAID_API bool set_serial(bool serial);
     BRAID_API bool serial() const;
 
-    /// The frame on which the stage works. For its bodies, and tasks that these wait for or have as
-    /// children; nobody else.
+    /// Returns the number of the frame on which the stage works. Only bodies of the stage may call
+    /// it, and tasks that these wait for or have as children.
     BRAID_API std::uint64_t frame() const;
     BRAID_API const char* name() const;
     BRAID_API std::size_t size() const;
-    /// The stage's graph, for priorities, times and pictures. Build it by add() and precede() only,
-    /// and do not run it. Between frames; not of a stage that was refused.
+    /// Returns the stage's graph, for priorities, times and pictures. Build it with add() and
+    /// precede() only, and do not run it. Call it between frames, and not on a stage that was
+    /// refused.
     BRAID_API graph& nodes() const;
     BRAID_API std::string to_dot() const;
 
@@ -128,7 +133,7 @@ private:
     BRAID_API graph_node close_body(const node_options& options, void* object,
                                     const detail::body_manner& how);
 
-    detail::stage_state* state_;  // null: refused
+    detail::stage_state* state_;  // null if the stage was refused
 };
 
 BRAID_NAMESPACE_END

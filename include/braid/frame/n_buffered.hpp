@@ -1,13 +1,13 @@
 #pragma once
-// Data in several copies, so that the renderer reads what simulation has written while simulation
-// writes the next. Which copy serves whom follows from the number of the frame; or a swap turns the
-// copies, and is a task of its own.
+// Data in several copies, so that the renderer reads what the simulation has written while the
+// simulation writes the next copy. The number of the frame selects the copy. Without frame numbers,
+// a swap exchanges the copies, and is a task of its own.
 //
 //   braid::n_buffered<scene, 2> scenes(scheduler, "scene");
 //   simulate.add([&](const braid::frame_context& f) { auto to = scenes.write(f.frame); … });
 //   render.add([&](const braid::frame_context& f) { auto from = scenes.read(f.frame); … });
 //
-// What orders reader and writer are the edges of your graph; this only looks whether they do.
+// The edges of your graph order reader and writer. This class only checks that they do.
 
 #include "braid/base/export.hpp"
 #include "braid/base/policy.hpp"
@@ -21,13 +21,13 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Who uses one copy. relaxed throughout: a look, not a lock. It must not order what the program
-/// does not, or ThreadSanitizer would not see the edge that is missing.
+/// Which tasks use one copy. relaxed throughout: this is a check, not a lock. It must not order
+/// what the program does not order, or ThreadSanitizer would not see the missing edge.
 struct alignas(64) buffer_claim {
     static constexpr std::uint32_t writer = 1U << 31;
-    atomic<std::uint32_t> users{0};  // readers, and the bit
-    atomic<std::uint64_t> frame{0};  // whose data the copy holds
-    atomic<const char*> name{""};    // task that came last
+    atomic<std::uint32_t> users{0};  // number of readers, and the writer bit
+    atomic<std::uint64_t> frame{0};  // the frame whose data the copy holds
+    atomic<const char*> name{""};    // the task that claimed the copy last
 };
 
 class buffer_claims {
@@ -35,14 +35,16 @@ public:
     buffer_claims(runtime& rt, const char* name, buffer_claim* claims, unsigned copies)
         : rt_(rt), name_(name != nullptr ? name : "buffer"), claims_(claims), copies_(copies) {}
 
-    /// Null, and reported: somebody uses the copy.
+    /// Claims the copy of `frame` for writing. Returns null, and reports it, if a task uses the
+    /// copy.
     BRAID_API buffer_claim* write(std::uint64_t frame);
-    /// Null, and reported: it is written just now, or holds the data of another frame.
+    /// Claims the copy of `frame` for reading. Returns null, and reports it, if the copy is being
+    /// written or holds the data of another frame.
     BRAID_API buffer_claim* read(std::uint64_t frame);
-    /// False, and reported: the copy that the next frame would write is in use, or the one that it
-    /// would read is being written.
+    /// Returns false, and reports it, if the copy that the next frame would write is in use, or if
+    /// the copy that it would read is being written.
     BRAID_API bool swap();
-    /// The frame that is read; the next one is written.
+    /// Returns the frame that is read. The frame after it is the one that is written.
     std::uint64_t read_frame() const { return read_frame_.load(relaxed); }
 
 private:
@@ -56,8 +58,9 @@ private:
 
 }  // namespace detail
 
-/// `Copies` of a T, used by frame n as copy n % Copies. For a loop of depth d, d + 1 are enough.
-/// Any thread; an access costs two atomic additions, on a line of the copy's own.
+/// Holds `Copies` copies of a T; frame n uses copy n % Copies. For a loop of depth d, d + 1 copies
+/// are enough. Any thread may use it. An access costs two atomic read-modify-write operations on a
+/// cache line that belongs to the copy.
 template <class T, unsigned Copies = 2>
 class n_buffered {
     static_assert(Copies >= 1);
@@ -70,7 +73,8 @@ public:
     n_buffered(const n_buffered&) = delete;
     n_buffered& operator=(const n_buffered&) = delete;
 
-    /// A copy, until the end of this object's life. Empty: refused; nobody may look behind it.
+    /// Access to one copy, until this object is destroyed. The access is empty if it was refused,
+    /// and must then not be dereferenced.
     template <class U>
     class access {
     public:
@@ -94,21 +98,23 @@ public:
         std::uint32_t share_;
     };
 
-    /// For the one writer of that frame; parallel bodies share its access. Empty, and reported with
-    /// the names of both tasks: the copy is still read, or written, for an earlier frame: an edge
-    /// is missing, or a copy.
+    /// Gives the one writer of `frame` access to its copy; parallel bodies share this access. The
+    /// access is empty if the copy is still read or written for an earlier frame, which is reported
+    /// with the names of both tasks. In that case an edge or a copy is missing.
     access<T> write(std::uint64_t frame) {
         return {&copies_[frame % Copies], claims_.write(frame), detail::buffer_claim::writer};
     }
-    /// For any number of readers. Empty, and reported: the writer of that frame is not over, or the
-    /// copy holds another frame's data by now.
+    /// Gives a reader of `frame` access to its copy, for any number of readers. The access is
+    /// empty, and that is reported, if the writer of that frame has not ended or if the copy
+    /// already holds the data of another frame.
     access<const T> read(std::uint64_t frame) {
         return {&copies_[frame % Copies], claims_.read(frame), 1};
     }
 
-    /// Without numbers: readers read what was written before the last swap. Run the swap as a task
-    /// after the writer and after the readers, and the next ones after the swap. False, and
-    /// reported with their name: it would overtake one of them, and has not been done.
+    /// Exchanges the copies for write() and read() without frame numbers: readers read what was
+    /// written before the last swap. Run the swap as a task after the writer and after the readers,
+    /// and run the next writer and readers after the swap. Returns false, and reports the name of
+    /// the task, if the swap would overtake a writer or a reader. Nothing has changed then.
     bool swap() { return claims_.swap(); }
     access<T> write() { return write(claims_.read_frame() + 1); }
     access<const T> read() { return read(claims_.read_frame()); }

@@ -1,5 +1,5 @@
 #pragma once
-// Coroutines that do a piece of their work in each frame.
+// Lets a coroutine do a piece of its work in each frame.
 //
 //   braid::co<> fade(braid::frame_loop& loop, light& l) {
 //       for (int i = 0; i < 60; ++i) {
@@ -19,9 +19,10 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 struct frame_waiter : waiting_task {
-    std::uint64_t frame = 0;  // by who completes it
+    std::uint64_t frame = 0;  // set by the thread that completes the waiter
 };
-/// Within a suspension. False: no memory.
+/// Puts `w` into the list of waiters of `loop`. Call it within a suspension. Returns false if there
+/// is no memory.
 BRAID_API bool wait_for_frame(frame_state* loop, frame_waiter& w, task_context& context,
                               const std::source_location& where);
 
@@ -53,8 +54,9 @@ private:
 
 }  // namespace detail
 
-/// Goes on beside the frame that advance() begins next, of which it is no part, and gives that
-/// frame's number. 0: the loop is destroyed.
+/// Suspends the coroutine until advance() begins the next frame, and gives that frame's number. The
+/// coroutine goes on beside that frame and is no part of it. The number is 0 if the loop is
+/// destroyed.
 inline auto next_frame(frame_loop& loop,
                        std::source_location where = std::source_location::current()) {
     return detail::frame_awaiter(loop.internals(), where);

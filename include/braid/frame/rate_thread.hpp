@@ -1,6 +1,6 @@
 #pragma once
-// A thread of its own that does something small at a fixed rate, whatever the frame does: reading
-// the controller 250 times a second.
+// Runs a small function at a fixed rate on a separate thread, independent of the frame, for example
+// to read the controller 250 times a second.
 //
 //   braid::sampler<pad_state> pad(scheduler, {.name = "pad", .period = braid::milliseconds(4)},
 //                                 [](const braid::rate_tick&) { return read_pad(); });
@@ -22,23 +22,23 @@ BRAID_NAMESPACE_BEGIN
 
 struct rate_options {
     const char* name = "rate";             // outlives the thread; 15 characters are visible
-    nanoseconds period = milliseconds(4);  // 250 a second; 1 ns at least, less counts as 1
+    nanoseconds period = milliseconds(4);  // 250 ticks a second; at least 1 ns, less counts as 1
     int nice = 0;                          // as thread_options::nice
     std::size_t stack_bytes = 0;           // as thread_options::stack_bytes
 };
 
-/// Times are active_policy::now().
+/// Times are from active_policy::now(), in ns.
 struct rate_tick {
-    std::uint64_t number = 0;  // on a grid of periods since the start; those missed have one, too
+    std::uint64_t number = 0;  // counts periods since the start, from 1, and missed ones, too
     std::int64_t due = 0, began = 0;
 };
 
 struct rate_report {
     std::uint64_t ticks = 0;
-    std::uint64_t missed = 0;  // periods that went by as a whole
+    std::uint64_t missed = 0;  // periods that passed without a tick
     nanoseconds p50{0}, p99{0},
-        longest{0};              // lateness; of a tick after missed ones, from the first
-    std::uint64_t failures = 0;  // ticks that threw; the handler knows
+        longest{0};              // lateness; after missed ticks, counted from the first of them
+    std::uint64_t failures = 0;  // ticks that threw; the handler gets what they threw
 };
 
 namespace detail {
@@ -50,13 +50,14 @@ struct rate_counts {
 
 }  // namespace detail
 
-/// Calls `f(const rate_tick&)` at each tick, on a thread that is none of the scheduler's: `f` may
-/// spawn and post, and should take no longer than a period. With a chooser the thread takes part in
-/// its choices, and the period is on its clock: times of ticks count from 0 then.
+/// Calls `f(const rate_tick&)` at each tick, on a thread that does not belong to the scheduler. `f`
+/// may spawn and post, and should take no longer than a period. With a chooser, the thread takes
+/// part in the chooser's choices, and the period is measured on the chooser's clock: the times of
+/// ticks then count from 0.
 class rate_thread {
 public:
-    /// `f` outlives the thread's end only. When the system refuses a thread, that is logged and
-    /// running() is false.
+    /// Starts the thread. `f` is destroyed with this object, after the thread has ended. If the
+    /// system refuses a thread, that is logged and running() returns false.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>&, const rate_tick&>
     rate_thread(scheduler& s, const rate_options& options, F&& f) : rt_(s.internals()) {
@@ -82,15 +83,15 @@ public:
                  sizeof(callable)};
         start(options);
     }
-    /// stop().
+    /// Calls stop().
     BRAID_API ~rate_thread();
     rate_thread(const rate_thread&) = delete;
     rate_thread& operator=(const rate_thread&) = delete;
 
-    /// Returns when the last tick has ended. Not from a tick.
+    /// Stops the thread, and returns when its last tick has ended. Do not call it from a tick.
     BRAID_API void stop();
     bool running() const { return state_ != nullptr; }
-    /// Any thread, at any time.
+    /// Any thread may call it at any time.
     BRAID_API rate_report report() const;
 
 private:
@@ -108,12 +109,12 @@ private:
 
     detail::runtime& rt_;
     body body_;
-    state* state_ = nullptr;  // null: there is no thread
+    state* state_ = nullptr;  // null if there is no thread
     detail::rate_counts counts_;
 };
 
-/// A rate_thread whose values wait in a queue until somebody takes them. The oldest gives way when
-/// it is full: input that nobody has fetched for `Capacity` ticks is no input any more.
+/// A rate_thread whose values wait in a queue until a thread takes them. When the queue is full,
+/// the oldest value is dropped: input that nobody has fetched for `Capacity` ticks is out of date.
 template <class T, std::size_t Capacity = 256>
 class sampler {
     static_assert(std::has_single_bit(Capacity) && Capacity >= 2, "a power of two");
@@ -133,12 +134,13 @@ public:
               push({tick, f(tick)});
           }) {}
 
-    /// The oldest sample. Any thread. False: there is none.
+    /// Takes the oldest sample. Any thread may call it. Returns false if there is none.
     bool take(sample& to) {
         thread_.point();
-        // Moving may be copying, and what a sample holds is given back now.
+        // A move may be a copy, so the cell is reset to release at once what its sample holds.
         return queue_.pop_with([&to](sample& from) { to = std::exchange(from, sample{}); });
     }
+    /// Returns how many samples were dropped because the queue was full.
     std::uint64_t dropped() const { return dropped_.load(relaxed); }
     bool running() const { return thread_.running(); }
     void stop() { thread_.stop(); }
@@ -147,7 +149,7 @@ public:
 private:
     void push(sample&& fresh) {
         while (!queue_.push_with([&fresh](sample& to) { to = std::move(fresh); })) {
-            // relaxed: a count.
+            // relaxed: only a count.
             if (queue_.pop_with([](sample& oldest) { oldest = sample{}; }))
                 dropped_.fetch_add(1, relaxed);
         }
@@ -156,7 +158,7 @@ private:
     std::array<typename bounded_queue<sample>::cell, Capacity> cells_;
     bounded_queue<sample> queue_;
     atomic<std::uint64_t> dropped_{0};
-    rate_thread thread_;  // last: it ends first
+    rate_thread thread_;  // last member, so that it is destroyed first
 };
 
 BRAID_NAMESPACE_END

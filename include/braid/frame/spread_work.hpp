@@ -1,6 +1,7 @@
 #pragma once
-// Work that no frame has time for, in chunks: each frame runs as many as fit into its budget, and
-// one at least, until the work is done. For navigation graphs, light maps and the like.
+// Spreads work that is too long for a frame over many frames, in chunks. Each frame runs as many
+// chunks as fit into its budget, and at least one, until the work is done. Examples are navigation
+// graphs and light maps.
 //
 //   braid::spread_work later(scheduler, {.budget = braid::milliseconds(1)});
 //   simulate.add([&] { later.run_frame(); });
@@ -21,7 +22,7 @@ BRAID_NAMESPACE_BEGIN
 
 struct spread_options {
     nanoseconds budget = milliseconds(1);  // of one frame, for all jobs together;
-                                           // 0 and below: one chunk in each frame
+                                           // with 0 and below, each frame runs one chunk
 };
 
 struct spread_job {
@@ -30,29 +31,31 @@ struct spread_job {
 
 struct spread_statistics {
     std::uint64_t frames = 0, chunks = 0, finished = 0;
-    std::uint64_t over_budget = 0;  // frames; a chunk was longer than it had been before
+    std::uint64_t over_budget = 0;  // frames above the budget because a chunk took too long
     nanoseconds longest_chunk{0};
-    const char* longest_in = "";  // the job that had it: make its chunks smaller
+    const char* longest_in = "";  // name of the job of that chunk; make its chunks smaller
 };
 
-/// Jobs run in the order in which they were added. A chunk begins only if the longest one of its
-/// job lately would still fit (an eighth of it is forgotten with each chunk), so that a frame is
-/// late by what a chunk takes beyond that, at most.
-/// `Policy` has the clock.
+/// Jobs run in the order in which they were added. A chunk begins only if the longest recent chunk
+/// of its job would still fit, or if it is the first of the frame. One eighth of that longest time
+/// is forgotten with each chunk. So after the first chunk, a frame is late at most by what a chunk
+/// takes beyond that time.
+/// `Policy` supplies the clock.
 template <class Policy>
 class basic_spread_work final : code_holder {
 public:
     explicit basic_spread_work(scheduler& s, const spread_options& options = {})
         : code_holder(s), rt_(s.internals()), options_(options) {}
-    /// What has not run is dropped. Nobody is in run_frame().
+    /// Drops what has not run. Nobody may be in run_frame().
     ~basic_spread_work() {
         while (job* j = first_) drop(j);
     }
     basic_spread_work(const basic_spread_work&) = delete;
     basic_spread_work& operator=(const basic_spread_work&) = delete;
 
-    /// f(0) … f(chunks - 1), in this order, one at a time, over as many frames as it takes. Any
-    /// thread, also a chunk. False: no memory, which its handler knows.
+    /// Adds a job: f(0) … f(chunks - 1), in this order, one at a time, over as many frames as it
+    /// takes. Any thread may call it, also a chunk. Returns false if there is no memory; the
+    /// out-of-memory handler gets that.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>&, std::size_t>
     bool add(const spread_job& options, std::size_t chunks, F&& f) {
@@ -75,8 +78,9 @@ public:
         return true;
     }
 
-    /// Once a frame, by one body of it. Returns how many chunks ran. What a chunk throws comes out;
-    /// its job is dropped, the others go on in the next frame.
+    /// Runs the chunks of one frame. One body of each frame calls it. Returns how many chunks ran.
+    /// An exception of a chunk leaves run_frame(). The job of that chunk is dropped, and the other
+    /// jobs go on in the next frame.
     std::size_t run_frame() {
         const std::int64_t began = Policy::now();
         std::int64_t now = began;
@@ -104,15 +108,16 @@ public:
         return ran;
     }
 
-    /// Any thread: jobs that have not ended.
+    /// Returns how many jobs have not ended. Any thread may call it.
     std::size_t jobs() const {
         const std::lock_guard lock(mutex_);
         std::size_t n = 0;
         for (const job* j = first_; j != nullptr; j = j->next) ++n;
         return n;
     }
-    /// By the thread that runs the frames.
+    /// Only the thread that runs the frames may call it.
     const spread_statistics& statistics() const { return statistics_; }
+    /// Only the thread that runs the frames may call it.
     void set_budget(nanoseconds budget) { options_.budget = budget; }
 
 private:
@@ -122,7 +127,7 @@ private:
         const char* name;
         std::size_t chunks;
         std::size_t done = 0;
-        std::int64_t expected = 0;  // of its next chunk
+        std::int64_t expected = 0;  // ns, for the next chunk of the job
         job* next = nullptr;
     };
     template <class F>
@@ -145,7 +150,7 @@ private:
             to.look_at(code_use::callback, j->name, j->run);
         }
     }
-    /// The oldest that has something to do.
+    /// Returns the oldest job with chunks left to run; null if there is none.
     job* next_job() {
         while (true) {
             job* j = nullptr;
@@ -154,14 +159,14 @@ private:
                 j = first_;
             }
             if (j == nullptr || j->done != j->chunks) return j;
-            finish(j);  // it had no chunks at all
+            finish(j);  // the job had no chunks at all
         }
     }
     void finish(job* j) {
         ++statistics_.finished;
         drop(j);
     }
-    /// `j` is the first job.
+    /// Destroys `j`, which must be the first job.
     void drop(job* j) {
         {
             const std::lock_guard lock(mutex_);
@@ -180,7 +185,7 @@ private:
     detail::runtime& rt_;
     spread_options options_;
     mutable std::mutex mutex_;
-    job* first_ = nullptr;  // guarded by mutex_, also `next` of the last job
+    job* first_ = nullptr;  // guarded by mutex_, as is `next` of the last job
     job* last_ = nullptr;   // guarded by mutex_
     spread_statistics statistics_;
 };

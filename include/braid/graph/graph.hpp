@@ -1,6 +1,6 @@
 #pragma once
 // A graph of tasks that is built once and run as often as you like, every frame for example. A run
-// allocates nothing; what differs from run to run are the bodies' data, not the graph.
+// allocates nothing. What differs from run to run is the data of the bodies, not the graph.
 //
 //   braid::graph frame(scheduler, "frame");
 //   const auto animate = frame.add({.name = "animate"}, [&] { … });
@@ -27,7 +27,8 @@ namespace detail {
 
 struct graph_state;
 
-/// Calls the callable in `storage`, which stays. With a null context it destroys it.
+/// Calls the callable in `storage`, and leaves it there for the next run. With a null context it
+/// destroys the callable instead.
 template <class F>
 void call_kept(void* storage, task_context* context) {
     if (context == nullptr) return stored<F>::destroy(storage);
@@ -49,23 +50,24 @@ void call_range(F& body, std::size_t first, std::size_t last) {
 
 }  // namespace detail
 
-/// Built and edited by one thread at a time, and only between runs; run from any. Several graphs
-/// may run at once; runs of one graph queue behind each other. Its nodes are tasks: they help in
-/// waits, join, have children, are counted by the scope of the run, seen by observers and ordered
-/// by choosers.
+/// A graph is built and edited by one thread at a time, and only between runs. Any thread may run
+/// it. Several graphs may run at once; runs of one graph queue behind each other. The nodes of a
+/// graph are tasks: they help in waits, join, have children, are counted by the scope of the run,
+/// seen by observers and ordered by choosers.
 class graph {
 public:
-    /// `name` outlives the graph; it names the runs, too.
+    /// `name` must outlive the graph; it names the runs, too.
     BRAID_API explicit graph(scheduler& s, const char* name = "graph");
-    /// Waits for its runs.
+    /// Waits for the runs of the graph.
     BRAID_API ~graph();
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
 
     // ---- building ------------------------------------------------------------------------------
 
-    /// `f` is called once in each run and destroyed with the node. Empty: refused (out of memory,
-    /// a run is going on); the handlers know. 48 bytes need no allocation of their own.
+    /// Adds a node. `f` is called once in each run, and destroyed with the node. Returns an empty
+    /// node if the call is refused (out of memory, invalid options, or a run is in progress), which
+    /// is reported to the handlers. A callable of up to 48 bytes needs no allocation of its own.
     template <detail::task_callable F>
     graph_node add(const node_options& options, F&& f) {
         using callable = std::decay_t<F>;
@@ -76,92 +78,105 @@ public:
     graph_node add(F&& f, std::source_location where = std::source_location::current()) {
         return add(node_options{.where = where}, std::forward<F>(f));
     }
-    /// A join: over when its predecessors are. Costs next to nothing.
+    /// Adds a node without work, to join others: it is complete when its predecessors are. Costs
+    /// next to nothing.
     BRAID_API graph_node add(const node_options& options, empty_task);
 
-    /// Members join it by node_options::in. Empty: refused, as add().
+    /// Adds a group. Nodes become members by node_options::in. Returns an empty node if the call is
+    /// refused, as add() does.
     BRAID_API graph_node add_group(const group_options& options);
-    /// Takes a group; holds from the next run on.
+    /// Sets whether the members of `group` run one after the other, from the next run on. Returns
+    /// false, and reports it, if `group` is no group of this graph or a run is in progress.
     BRAID_API bool set_serial(graph_node group, bool serial);
 
-    /// In each run calls `f(i)`, or `f(first, last)`, for all of 0 <= i < count(), in pieces of at
-    /// least `grain`, by all threads; any number, 0: a few pieces for each thread. Complete when
-    /// all pieces are. `count()`: below 0 counts as 0. The options `on`, `workers`, `uses` and the
-    /// priority are those of `count()`, not of the pieces.
+    /// Adds a node that in each run calls `f(i)`, or `f(first, last)`, for all of 0 <= i < count(),
+    /// in pieces that all threads run. A count below 0 counts as 0. A piece has at least `grain`
+    /// elements: any number, where 0 means a few pieces for each thread. The node is complete when
+    /// all pieces are. The options `on`, `workers`, `uses` and the priority apply to `count()`, not
+    /// to the pieces.
     template <std::invocable Count, detail::range_body F>
     graph_node add_range(const node_options& options, Count&& count, F&& f, std::size_t grain = 0);
 
-    /// A node that two threads may run at once, when the first was switched out in a run with
-    /// run_options::rerun_after: both call `compute() const`, which writes to nothing that lasts
-    /// and whose inputs nobody changes before the run is complete; `publish` gets the result of the
-    /// first that returns, once. It takes those options that leave it free to run on any thread,
-    /// and has neither children nor waits. No other node is ever run twice.
+    /// Adds a node that two threads may run at once, if the first was switched out in a run with
+    /// run_options::rerun_after. Both call `compute() const`, which must not write to anything that
+    /// lasts, and whose inputs nobody may change before the run is complete. `publish` is called
+    /// once, with the result of the first call that returns. The node takes only those options that
+    /// let it run on any thread, and it has neither children nor waits. No other node is ever run
+    /// twice.
     template <class Compute, class Publish>
         requires detail::computed_and_published<std::decay_t<Compute>, std::decay_t<Publish>>
     graph_node add_idempotent(const node_options& options, Compute&& compute, Publish&& publish);
 
-    /// In each run runs `inner` as a part of this graph: once, behind runs of it that were begun
-    /// elsewhere. `inner` must outlive the node; a graph inside itself is refused and reported.
+    /// Adds a node that in each run runs `inner` once, as a part of this graph, behind runs of
+    /// `inner` that were begun elsewhere. `inner` must outlive the node. A graph inside itself, or
+    /// of another scheduler, is refused and reported.
     BRAID_API graph_node add_graph(const node_options& options, graph& inner);
 
-    /// What `f` returns, a bool or a number, decides which nodes behind it run: see precede_if().
+    /// Adds a node whose `f` returns a bool or a number, which decides which nodes behind it run:
+    /// see precede_if().
     template <std::invocable F>
         requires std::convertible_to<std::invoke_result_t<F&>, unsigned>
     graph_node add_condition(const node_options& options, F&& f);
-    /// A precede() after which runs in which `condition` returned something else leave `later` out:
-    /// it completes without having run, and so do the members of a group. What comes after it runs
-    /// all the same, also behind a condition that is left out itself. Several values of one
-    /// condition: any of them; several conditions: all. False also for a node that is none.
+    /// Adds an edge as precede() does. Runs in which `condition` returned something other than
+    /// `value` leave `later` out: it completes without having run, and so do the members if it is a
+    /// group. What comes after `later` runs all the same, also behind a condition that is left out
+    /// itself. With edges for several values of one condition, any of these values lets `later`
+    /// run; with several conditions, all must choose it. Returns false as precede() does, and
+    /// (reported) if `condition` was not made by add_condition().
     BRAID_API bool precede_if(graph_node condition, unsigned value, graph_node later);
 
-    /// In each run `later` starts after `earlier` and what that has spawned as children. False, and
-    /// reported: a node of another graph, one that was erased, or twice the same.
+    /// Adds an edge: in each run `later` starts after `earlier` and the children that `earlier` has
+    /// spawned. Returns false, and reports it, if a node is of another graph or was erased, if both
+    /// nodes are the same, or while a run is in progress. Also returns false if there is no memory.
     BRAID_API bool precede(graph_node earlier, graph_node later);
-    /// Takes the node and its edges out, a group with its members. What it joined is not joined
-    /// any more.
+    /// Removes the node and its edges, and a group with its members. What the node joined is not
+    /// joined any more. Returns false if the node is not in this graph, or (reported) while a run
+    /// is in progress.
     BRAID_API bool erase(graph_node node);
 
-    /// Groups count as one.
+    /// Returns the number of nodes. A group counts as one node, besides its members.
     BRAID_API std::size_t size() const;
 
     // ---- running -------------------------------------------------------------------------------
 
-    /// Begins a run behind those that were begun before, however they end, and returns its id:
-    /// complete when all nodes are. A node that throws cancels what comes after it, in this run;
-    /// the rest runs, and who waits gets the failure of the node that was added first. Empty, and
-    /// reported with its path: the graph has a cycle; also without memory, after a shutdown, and
-    /// for a parent that is complete. Costs one pass over the nodes, about 5 ns each; the first run
-    /// after an edit sorts the graph and may allocate.
+    /// Begins a run behind the runs that were begun before, however those end. Returns the id of
+    /// the run, which is complete when all nodes are. A node that throws cancels what comes after
+    /// it in this run. The rest runs, and waiters get the failure of the node that was added first.
+    /// Returns an empty id if the graph has a cycle, which is reported with its path; also if there
+    /// is no memory, after a shutdown, and for a parent that is complete. Costs one pass over the
+    /// nodes, about 5 ns each. The first run after an edit sorts the graph and may allocate.
     BRAID_API task_id run(const run_options& options = {});
-    /// run(), and waits for it, helping. Throws its failure, also when it has ended before the wait
-    /// began. False: the run was refused, and nothing has run; the handlers know.
+    /// Begins a run as run() does, and waits for it, helping. Throws the failure of the run, also
+    /// if the run has ended before the wait began. Returns false if the run was refused: nothing
+    /// has run, and the handlers have been notified.
     BRAID_API bool run_and_wait(const run_options& options = {});
 
     // ---- seeing --------------------------------------------------------------------------------
 
-    /// From the next run on each node is timed: two reads of the clock more.
+    /// Sets whether each node is timed, from the next run on. Costs two more reads of the clock for
+    /// each node, and a third one for a node with several predecessors.
     BRAID_API void measure(bool on);
-    /// How often a node was run a second time, since the graph was made.
+    /// Returns how often nodes were run a second time since the graph was made.
     BRAID_API std::uint64_t reruns() const;
-    /// The node's times in the last run; wait for it first.
+    /// Returns the node's times in the last run. Wait for that run first.
     BRAID_API node_timing timing(graph_node node) const;
 
-    /// From the next run on. critical_path times nodes, too.
+    /// Sets which ready nodes go first, from the next run on. critical_path times nodes, too.
     BRAID_API void set_priorities(graph_priorities by);
-    /// Which nodes changed their place the last time that places changed, and why. Empty for
-    /// declared priorities.
+    /// Says which nodes changed their place the last time that places changed, and why. Returns an
+    /// empty string for declared priorities, and after an edit until the graph is sorted again.
     BRAID_API std::string priorities_to_text() const;
 
-    /// The graph in Graphviz's language, with the names of the nodes, groups as boxes, and if it is
-    /// measured with the times of the last run and its critical path. (The text's memory is the
-    /// standard library's.)
+    /// Returns the graph in Graphviz's language, with the names of the nodes, and groups as boxes.
+    /// If the graph is measured, the times of the last run and its critical path are included. (The
+    /// standard library allocates the text.)
     BRAID_API std::string to_dot() const;
     /// Writes a picture into a file. Graphviz lays it out: the program `dot` must be installed.
     BRAID_API status write_svg(const char* path) const;
-    /// Nodes, edges and times in lines of text, each node after its predecessors.
+    /// Returns nodes, edges and times as lines of text, each node after its predecessors.
     BRAID_API std::string to_text() const;
 
-    /// Not for programs. Null: there was no memory for it.
+    /// Not for programs. Returns null if there was no memory for the state.
     detail::graph_state* internals() const { return state_; }
 
 private:
@@ -180,7 +195,8 @@ private:
         g.storage = nullptr;
         return close_node(call);
     }
-    /// Storage for the callable of a new node; drop_node() or close_node() follows.
+    /// Returns storage for the callable of a new node, or null if the node is refused. After
+    /// storage was returned, drop_node() or close_node() must follow.
     BRAID_API void* open_node(const node_options& options);
     BRAID_API void drop_node();
     BRAID_API graph_node close_node(detail::closure_fn call);
@@ -188,14 +204,15 @@ private:
     bool may_edit() const;
     bool is_own(graph_node node) const;
     bool add_edge(graph_node earlier, graph_node later);
-    /// By the running node `condition`, which no edge leaves twice.
+    /// Called by the running node `condition`: leaves out the nodes behind it that `value` does not
+    /// choose.
     BRAID_API void choose(std::uint32_t condition, unsigned value) const;
     BRAID_API std::uint32_t next_index() const;
     BRAID_API graph_node as_condition(graph_node node);
     BRAID_API bool may_be_idempotent(const node_options& options) const;
-    /// Erases the node when there is no memory.
+    /// Erases the node, and returns an empty one, if there is no memory.
     BRAID_API graph_node keep_attempts(graph_node node, detail::attempts& of);
-    /// By a running node, as its children.
+    /// Called by a running node: begins a run of `inner` as a child of that node.
     BRAID_API void run_inner(task_context& task, graph& inner);
     BRAID_API std::size_t pieces(std::size_t count, std::size_t grain) const;
 
@@ -209,11 +226,11 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
     return add(options, [this, count = std::forward<Count>(count), f = std::forward<F>(f),
                          grain](task_context& task) mutable {
         const auto counted = count();
-        // Not const: it may be a constant, which a capture would not need.
+        // Not const: if it were a constant expression, the capture below would not be needed.
         std::size_t size = counted > 0 ? static_cast<std::size_t>(counted) : 0;
         const std::size_t all = pieces(size, grain);
         const auto piece = [&body = f, size, all](std::size_t i) {
-            // The first ones are longer by one when it does not come out even.
+            // The first pieces are longer by one if the count does not divide evenly.
             const std::size_t least = size / all, more = size % all;
             const std::size_t first = i * least + (std::min)(i, more);
             detail::call_range(body, first, first + least + (i < more ? 1 : 0));
@@ -222,7 +239,7 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
         if (all == 0 || scheduler_.spawn_batch(
                             {.name = task.name(), .parent = task.id(), .where = {}}, all, piece))
             return;
-        for (std::size_t i = 0; i < all; ++i) piece(i);  // no memory for a batch
+        for (std::size_t i = 0; i < all; ++i) piece(i);  // there was no memory for a batch
     });
 }
 

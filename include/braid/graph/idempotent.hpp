@@ -1,8 +1,8 @@
 #pragma once
 // Nodes that may be run again by a second thread when the first one was switched out (stragglers).
-// The attempt that finishes first publishes and releases what comes after the node ("somebody
-// finished"); the run is complete when the other one has returned, too ("everybody finished"), so
-// what both read stays.
+// The attempt that finishes first publishes its result, and releases what comes after the node
+// ("somebody finished"). The run is complete only when the other attempt has returned, too
+// ("everybody finished"), so what both read stays valid.
 //
 //   state   idle ── first attempt ──> one ─────── finish(first) ──────> first won
 //                                      │ second attempt
@@ -20,27 +20,28 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-enum class attempt : std::uint32_t { first = 4, second = 8 };  // as bits of the state
+enum class attempt : std::uint32_t { first = 4, second = 8 };  // bits of the state
 
 class attempts {
 public:
-    /// By the thread that runs it first, before it does.
+    /// Called by the thread of the first attempt, before it runs the node.
     BRAID_API void begin();
-    /// By a thread that found that the first one stands still. False: it has finished, or runs
-    /// twice already.
+    /// Called by a thread that found that the first attempt stands still. Returns false if the
+    /// first attempt has finished, or if two attempts run already.
     bool begin_second() {
         std::uint32_t seen = one;
-        // relaxed: both attempts read what the first one's thread read.
+        // relaxed: stands_still() has acquired what the thread of the first attempt could read.
         return state_.compare_exchange_strong(seen, two, relaxed, relaxed);
     }
-    /// The second one cannot run after all.
+    /// Called when the second attempt cannot run after all.
     void take_second_back() {
         std::uint32_t seen = two;
         state_.compare_exchange_strong(seen, one, relaxed, relaxed);
     }
-    /// True: nobody finished before, and the caller publishes.
+    /// Called by an attempt that has computed. Returns true if no other attempt has finished
+    /// before; the caller then publishes.
     bool finish(attempt who) {
-        // relaxed: what was published is seen through the end of the node, not through this word.
+        // relaxed: what was published becomes visible through the end of the node, not this word.
         std::uint32_t seen = state_.load(relaxed);
         while ((seen & won) == 0) {
             const std::uint32_t wanted = seen | static_cast<std::uint32_t>(who);
@@ -52,21 +53,22 @@ public:
         return (state_.load(relaxed) & static_cast<std::uint32_t>(who)) != 0;
     }
 
-    /// One attempt runs, on a thread whose processor time has stood still since the last look, at
-    /// least `enough` ns ago. One thread looks at a time.
+    /// Returns true if one attempt runs, and its thread has used less than 1/16 of the time since
+    /// the last look. That look was at least `enough` ns before `now` (ns). One thread looks at a
+    /// time.
     BRAID_API bool stands_still(std::int64_t now, std::int64_t enough);
 
 private:
     static constexpr std::uint32_t idle = 0, one = 1, two = 2, won = 4 | 8;
 
     atomic<std::uint32_t> state_{idle};
-    atomic<int> clock_{0};           // of the processor time of the first attempt's thread
-    atomic<std::int64_t> began_{0};  // ns; of the first attempt
-    // These belong to the thread that looks.
+    atomic<int> clock_{0};           // counts the processor time of the first attempt's thread
+    atomic<std::int64_t> began_{0};  // ns, of the first attempt
+    // These members belong to the thread that looks.
     std::int64_t looked_at_ = 0, began_then_ = 0, ran_then_ = 0;
 };
 
-/// What lies in such a node.
+/// The callable of an idempotent node, and the state of its attempts.
 template <class Compute, class Publish>
 struct idempotent_body {
     template <class C, class P>

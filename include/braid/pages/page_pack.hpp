@@ -1,6 +1,6 @@
 #pragma once
-// A pack: one file of many pages, each with a name, packed by zstd where that makes it smaller.
-// In the library braid_pages, as all of braid/pages.
+// A pack is one file of many pages. Each page has a name, and is packed by zstd if that makes it
+// smaller. All of braid/pages is in the library braid_pages.
 
 #include "braid/async/file.hpp"
 
@@ -15,13 +15,13 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A page that cannot be had; what() names it, its file, and why.
+/// Thrown for a page that cannot be loaded. what() names the page, its file and the reason.
 class page_error : public std::runtime_error {
 public:
     using runtime_error::runtime_error;
 };
 
-/// A page of one pack, by its number.
+/// Names a page of one pack by its number.
 struct page_id {
     std::uint32_t index = UINT32_MAX;
     constexpr explicit operator bool() const { return index != UINT32_MAX; }
@@ -29,44 +29,48 @@ struct page_id {
 };
 
 struct page_info {
-    const char* name = "";  // as long as the pack
+    const char* name = "";  // valid as long as the pack
     std::uint64_t offset = 0;
-    std::size_t packed_bytes = 0;  // in the file; fewer than `bytes`: packed by zstd
+    std::size_t packed_bytes = 0;  // in the file; fewer than `bytes` if packed by zstd
     std::size_t bytes = 0;
     std::uint64_t checksum = 0;  // XXH3 of what lies in the file
 };
 
-/// Open as long as it lives, which is longer than the caches of its pages. Opening reads and checks
-/// the table, and no page; it may take the system some ms. Any thread may call.
+/// The file stays open as long as the pack exists. The pack outlives the caches of its pages.
+/// Opening reads and checks the table but no page. It may take the system a few ms. Any thread may
+/// call.
 class page_pack {
 public:
     static constexpr std::uint32_t most_pages = std::uint32_t{1} << 22;
     static constexpr std::size_t most_page_bytes = std::size_t{1} << 30;
 
-    /// Where it fails error() says so: no such file, no pack, cut short, damaged.
+    /// Opens the file. If that fails, error() says why: there is no such file, or it is not a pack,
+    /// is cut short or is damaged.
     explicit page_pack(std::string path);
     ~page_pack();
     page_pack(const page_pack&) = delete;
     page_pack& operator=(const page_pack&) = delete;
 
     bool is_open() const { return error_.empty(); }
-    /// "" where it is open; else a sentence with the path.
+    /// Returns "" if the pack is open, otherwise a sentence with the path.
     const std::string& error() const { return error_; }
     const file& source() const { return file_; }
-    /// How many pages; 0 where it is not open.
+    /// Returns the number of pages, or 0 if the pack is not open.
     std::uint32_t size() const;
-    /// `id` is one of this pack's.
+    /// Returns what is known of a page. `id` must be of this pack.
     page_info operator[](page_id id) const;
-    /// Empty: no page has that name. O(log n).
+    /// Finds a page by its name, in O(log n). Returns an empty id if no page has that name.
     page_id find(std::string_view name) const;
 
-    /// Is `stored` what was written? 1 GB takes about 50 ms.
+    /// Returns true if `stored` is what was written, by its checksum. 1 GB takes about 50 ms.
     bool verify(page_id id, std::span<const std::byte> stored) const;
-    /// `to` has the page's size. False: no memory, or `stored` is not what was written.
+    /// Unpacks `stored` to `to`, which has the page's size. Returns false if there is no memory, or
+    /// if `stored` is not what was written.
     bool unpack(page_id id, std::span<const std::byte> stored, std::span<std::byte> to) const;
-    /// The page as a whole, read now by this thread, for tools and tests. Throws page_error.
+    /// Reads the whole page now, on the calling thread. This is for tools and tests. Throws
+    /// page_error.
     void load(page_id id, std::span<std::byte> to) const;
-    /// "page 'NAME' of FILE, 4096 bytes at 64: WHY".
+    /// Returns "page 'NAME' of FILE, 4096 bytes at 64: WHY".
     std::string describe(page_id id, std::string_view why) const;
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// Writes down what a scheduler does, and what the program itself marks, for `braid view` and
-// `braid report`.
+// A recorder writes down what a scheduler does and what the program itself marks, for `braid view`
+// and `braid report`.
 //
 //   braid::profile::recorder recorder;
 //   braid::scheduler scheduler({.observer = &recorder});
@@ -8,8 +8,8 @@
 //   …
 //   recorder.stop();
 //
-// Without a line of code: BRAID_CAPTURE=run.braid ./game records the first scheduler that has
-// no observer of its own, from its construction to the end of the program.
+// A capture needs no code: `BRAID_CAPTURE=run.braid ./game` records the first scheduler that has no
+// observer of its own, from its construction to the end of the program.
 
 #include "braid/base/time.hpp"
 #include "braid/core/observer.hpp"
@@ -26,56 +26,60 @@ struct recorder_options {
     static constexpr std::size_t least_ring_records = 16;
     static constexpr std::size_t most_ring_records = std::size_t{1} << 22;
 
-    /// How many each thread has room for, 32 bytes each, least_ring_records..most_ring_records
-    /// (what lies outside counts as the nearest), rounded up to a power of two. One that is full
-    /// drops and counts what comes, until it is emptied.
+    /// How many records of 32 bytes the ring of each thread holds. The range is
+    /// least_ring_records..most_ring_records. A value outside is clamped, and the value is rounded
+    /// up to a power of two. A full ring drops and counts new records until it is emptied.
     std::size_t ring_records = std::size_t{1} << 16;
     static constexpr nanoseconds least_flush_every{100'000};
-    /// How often the rings are emptied, by a thread of the recorder; less than least_flush_every
-    /// counts as that.
+    /// The interval at which a thread of the recorder empties the rings. The minimum is
+    /// least_flush_every.
     nanoseconds flush_every{5'000'000};
-    /// The exact times at which the system switches threads, where it allows to see them. Costs
-    /// about 1 µs a switch.
+    /// Records the exact times at which the system switches threads, if the system shows them. This
+    /// costs about 1 µs for each switch.
     bool exact_switches = true;
 };
 
-/// Where the bytes of a capture go. Called on the recorder's thread, with whole chunks. Outlives
-/// the recording.
+/// Receives the bytes of a capture. The sink must outlive the recording.
 class capture_sink {
 public:
-    /// False: it takes no more.
+    /// Takes whole chunks. start() calls it for the header, then the recorder's thread calls it.
+    /// Returns false if the sink takes no more.
     virtual bool take(std::span<const std::byte> chunks) = 0;
 
 protected:
     ~capture_sink() = default;
 };
 
-/// One at a time records; it may be started again. While it does not record, tasks cost what they
-/// cost without it. Recording, a node of a graph costs one read of a clock, a spawned task two and
-/// about 15 ns; bench/profile measures it. Observes one scheduler at a time, since ids of tasks are
-/// the scheduler's, and outlives it.
+/// One recorder at a time records in a process. It may be started again after stop(). While it does
+/// not record, tasks cost what they cost without it. While it records, a node of a graph costs one
+/// read of a clock, and a spawned task costs two reads and about 15 ns. bench/profile measures
+/// this. A recorder observes one scheduler at a time, because ids of tasks are the scheduler's. It
+/// outlives that scheduler.
 class recorder final : public observer {
 public:
     BRAID_API explicit recorder(const recorder_options& options = {});
-    /// stop().
+    /// Calls stop().
     BRAID_API ~recorder();
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
 
-    /// Any thread, while tasks run: what has begun before is seen from its next event on. Says what
-    /// is wrong: the file cannot be written, or this recorder or another one records.
+    /// Starts a recording. Any thread may call it, also while tasks run. A task that has begun
+    /// before is seen from its next event on. The status says what is wrong: the file cannot be
+    /// written, this or another recorder records already, or the system refuses a thread for
+    /// the recorder.
     BRAID_API status start(const std::string& path);
     BRAID_API status start(capture_sink& to);
-    /// Writes what is left. Says what went wrong since start(), such as a full disk; without a
-    /// start() nothing did. Threads may go on with their tasks.
+    /// Ends the recording and writes what is left. The status says what went wrong with the file
+    /// since start(), such as a full disk. Without a start() nothing is wrong. Threads may go on
+    /// with their tasks.
     BRAID_API status stop();
 
-    /// Since start().
+    /// Counts since start(). `threads` includes the lanes of devices.
     struct counts {
         std::uint64_t records = 0, dropped = 0, bytes = 0, threads = 0;
     };
     BRAID_API counts statistics() const;
-    /// How much is known of switches on this machine.
+    /// Returns how much a recording knows of switches on this machine.
     BRAID_API switch_level switches() const;
 
     BRAID_API void on_event(const task_event& e) override;
@@ -87,9 +91,9 @@ public:
     BRAID_API void on_graph_run(const graph_run_events& all) override;
     BRAID_API void on_external(const external_run& done) override;
 
-    // ---- what the program marks itself; any thread. Text is as names of tasks are.
+    // ---- what the program marks itself. Any thread may call. Names follow task_options::name.
 
-    /// The recorder that records now, or null.
+    /// Returns the recorder that records now, or null if there is none.
     static recorder* active() noexcept {
         // acquire: pairs with the release in start(); the recorder is ready.
         return active_.load(std::memory_order_acquire);
@@ -110,8 +114,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// A stretch of code that is seen as a bar, below the task that it is in. Without a recorder: one
-/// load and one branch.
+/// Marks a stretch of code, which a viewer shows as a bar below its task. Without a recorder it
+/// costs one load and one branch.
 class scope {
 public:
     explicit scope(const char* name,
@@ -133,7 +137,7 @@ private:
     std::source_location where_;
 };
 
-/// A value over time, one curve for each name.
+/// Records a value over time. Each name is a curve of its own.
 inline void count(const char* name, double value) {
     if (recorder* r = recorder::active()) r->count(name, value);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Places for the bytes of a capture: a file, and several at once.
+// Sinks for the bytes of a capture: a file, or several sinks at once.
 
 #include "braid/profile/recorder.hpp"
 
@@ -8,18 +8,19 @@
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-/// A file that is written as the capture grows.
+/// Writes a capture to a file while the capture grows.
 class file_sink final : public capture_sink {
 public:
     BRAID_API file_sink();
     file_sink(const file_sink&) = delete;
     file_sink& operator=(const file_sink&) = delete;
-    /// close().
+    /// Calls close().
     BRAID_API ~file_sink();
 
     BRAID_API status open(const std::string& path);
     BRAID_API bool take(std::span<const std::byte> chunks) override;
-    /// Says what went wrong since open(), such as a full disk. After recorder::stop().
+    /// Closes the file. Call it after recorder::stop(). The status says what went wrong since
+    /// open(), such as a full disk.
     BRAID_API status close();
 
 private:
@@ -28,12 +29,13 @@ private:
     int error_ = 0;
 };
 
-/// Hands everything to several sinks, for a file and a live view of one run:
+/// Passes everything to several sinks, for example to a file and a live view of the same run:
 ///
 ///   profile::fan_out both({&file, &view});
 ///   recorder.start(both);
 ///
-/// One that takes no more is left out; the others go on. They outlive the recording.
+/// A sink that takes no more is left out, and the others go on. All sinks must outlive the
+/// recording.
 class fan_out final : public capture_sink {
 public:
     explicit fan_out(std::vector<capture_sink*> to) : to_(std::move(to)) {}

@@ -1,6 +1,6 @@
 #pragma once
-// Shows tasks in Tracy while the program runs. Part of the library braid::tracy, which exists when
-// Braid was built where Tracy is (BRAID_WITH_TRACY).
+// Shows tasks in Tracy while the program runs. This is part of the library braid::tracy, which
+// exists if Tracy was available when Braid was built (BRAID_WITH_TRACY).
 //
 //   braid::profile::tracy_observer tracy;
 //   braid::scheduler scheduler({.observer = &tracy});
@@ -13,12 +13,12 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 
 struct tracy_options {
-    /// Hears every event, too, right before Tracy does: a recorder, for example. Outlives the
-    /// tracy_observer.
+    /// An observer, such as a recorder, that also receives every event, right before Tracy does. It
+    /// must outlive the tracy_observer. Null means none.
     observer* forward_to = nullptr;
 };
 
-/// In Tracy's words:
+/// What Tracy shows, in Tracy's words:
 ///   a task's own work           zone on its thread, with the task's name and place in the source
 ///   a join's part that another  zone "NAME, part", NAME being the task that joins
 ///     thread took
@@ -27,15 +27,15 @@ struct tracy_options {
 ///                               "NAME 2", and so on, because Tracy wants no two at once of a name
 ///   a thread of the scheduler,  thread name; guests keep theirs
 ///     a main thread
-/// What is cancelled has no zone, idle threads neither. Zones nest 1,024 deep; what lies deeper
-/// is not shown.
+/// Cancelled tasks and idle threads have no zone. Zones nest 1,024 deep. Deeper ones are not shown.
 ///
-/// Names may be any text that outlives its task: each different one is kept until the program
-/// ends, as Tracy demands. A task whose name and place were seen before costs no allocation and no
-/// lock. Where Tracy was built without TRACY_ENABLE, events are forwarded and nothing else.
+/// Names may be any text that outlives its task. A copy of each different name is kept until the
+/// program ends, as Tracy demands. A task whose name and place were seen before costs no allocation
+/// and no lock. If Tracy was built without TRACY_ENABLE, events are forwarded and nothing else
+/// happens.
 ///
-/// Observes one scheduler, since ids of tasks are the scheduler's, and outlives it; any number of
-/// them may exist.
+/// A tracy_observer observes one scheduler, because ids of tasks are the scheduler's, and outlives
+/// it. Any number of them may exist.
 class tracy_observer final : public observer {
 public:
     explicit tracy_observer(const tracy_options& options = {});

@@ -1,5 +1,5 @@
 #pragma once
-// The viewer: one page of HTML that loads nothing else.
+// The viewer is one page of HTML that loads nothing else.
 
 #include "braid/base/version.hpp"
 
@@ -8,8 +8,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-/// Lasts as long as the program. Where the viewer was not there when Braid was built, a page that
-/// says so. Of the library braid::viewer_page.
+/// Returns the page, which stays valid as long as the program runs. If the viewer was missing when
+/// Braid was built, this is a page that says so. The function is in the library braid::viewer_page.
 std::string_view viewer_page();
 
 }  // namespace profile

@@ -1,6 +1,6 @@
 #pragma once
-// A named queue with threads of its own: the way to keep two kinds of work from delaying each
-// other, where one is slow or blocks. Work starts in the order in which it was pushed.
+// A named queue with threads of its own. Use it to keep two kinds of work from delaying each other
+// when one of them is slow or blocks. Work starts in the order in which it was pushed.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/scheduler_options.hpp"
@@ -18,20 +18,21 @@ class scheduler;
 /// What push() does when the queue holds `capacity` pieces of work.
 enum class when_full : std::uint8_t {
     help,   // the pusher runs the oldest piece itself, then pushes
-    block,  // the pusher sleeps until there is room; where it would wait for itself, it helps
+    block,  // the pusher sleeps until there is room; it helps if it would wait for itself
     grow,   // the piece goes to an unbounded list behind the ring, in order
     fail,   // push() returns false
 };
 
-/// A number outside its range counts as the nearest inside, and is reported to the
+/// A number outside its range counts as the nearest value inside, and is reported to the
 /// scheduler's log.
 struct queue_options {
     static constexpr unsigned most_threads = 256;
     static constexpr std::uint32_t least_capacity = 2, most_capacity = std::uint32_t{1} << 20;
 
     const char* name = "queue";
-    unsigned threads = 1;  // 0..most_threads; 0: work runs in drain() only
-    /// least_capacity..most_capacity, rounded up to a power of two; 64 bytes each.
+    unsigned threads = 1;  // 0..most_threads; with 0, only drain() and pushers that help run work
+    /// Pieces of work: least_capacity..most_capacity, rounded up to a power of two. Each takes 64
+    /// bytes.
     std::uint32_t capacity = 256;
     when_full full = when_full::help;
     int nice = 0;                 // as thread_options::nice
@@ -40,22 +41,25 @@ struct queue_options {
 
 struct queue_statistics {
     std::uint64_t pushed = 0, executed = 0, refused = 0;
-    std::uint64_t helped = 0;  // run by a pusher that found it full, or in drain()
+    std::uint64_t helped = 0;  // run by a pusher that found the queue full, or in drain()
     std::uint64_t grown = 0, blocked = 0;
 };
 
 class queue {
 public:
-    /// Memory, log and handlers are those of the scheduler, which must outlive the queue.
+    /// The queue uses the memory, the log and the handlers of the scheduler, which must outlive the
+    /// queue.
     BRAID_API explicit queue(scheduler& s, const queue_options& options = {});
-    /// Runs everything that was pushed, then joins its threads. Not from its own threads.
+    /// Runs everything that was pushed, then joins the threads. Do not call it from a thread of
+    /// this queue.
     BRAID_API ~queue();
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
-    /// Any thread, also the queue's own. `f` is called as f() or f(queue&); a callable above 40
-    /// bytes is allocated. What it throws goes to the unobserved-exception handler.
-    /// False: full under when_full::fail, out of memory, or the queue is being destroyed.
+    /// Pushes a piece of work. Any thread may call it, also the queue's own. `f` is called as f()
+    /// or f(queue&). A callable above 40 bytes, aligned more strictly than a pointer, or whose move
+    /// may throw is allocated. What `f` throws goes to the unobserved-exception handler.
+    /// Returns false if the queue is full under when_full::fail, out of memory, or being destroyed.
     template <class F>
         requires(std::is_invocable_v<std::decay_t<F>&> ||
                  std::is_invocable_v<std::decay_t<F>&, queue&>)
@@ -63,16 +67,16 @@ public:
         item work;
         return work.template emplace<std::decay_t<F>>(rt_, std::forward<F>(f)) && push_item(work);
     }
-    /// The raw form.
+    /// Pushes a plain function, which is called as function(queue, data).
     bool push(void (*function)(queue& q, void* data), void* data) {
         return push([function, data](queue& q) { function(q, data); });
     }
 
-    /// Helps, beside the queue's threads, until everything pushed so far has run. The queue goes on
-    /// afterwards. Not from a piece of work of this queue, which would wait for itself: that is
-    /// reported.
+    /// Helps the queue's threads until everything pushed so far has run, and also what is pushed
+    /// meanwhile. The queue goes on afterwards. Do not call it from a piece of work of this queue,
+    /// which would wait for itself; that is reported.
     BRAID_API void drain();
-    /// Drops what has not started; returns how many. Their captures are destroyed.
+    /// Drops what has not started, and destroys the captures. Returns how many pieces were dropped.
     BRAID_API std::size_t discard();
 
     BRAID_API std::size_t size() const;
@@ -80,7 +84,8 @@ public:
     BRAID_API queue_statistics statistics() const;
 
 private:
-    /// A callable that can move: in the ring, in the list behind it, onto the stack of its runner.
+    /// A callable that can move: into the ring, into the list behind it, and onto the stack of its
+    /// runner.
     class item {
     public:
         item() = default;
@@ -94,7 +99,7 @@ private:
 
         template <class F, class... Arguments>
         bool emplace(detail::runtime& rt, Arguments&&... arguments) {
-            // What may throw while it moves stays where it is, behind a pointer.
+            // A callable whose move may throw is allocated, and only the pointer to it moves.
             constexpr std::size_t room = std::is_nothrow_move_constructible_v<F> ? inline_bytes : 0;
             using place = detail::stored<F, room, alignof(void*)>;
             if (!place::put(rt, bytes_, std::forward<Arguments>(arguments)...)) return false;
@@ -136,7 +141,7 @@ private:
     BRAID_API bool push_item(item& work);
 
     detail::runtime& rt_;
-    state* state_;  // null: there was no memory for it, and everything is refused
+    state* state_;  // null if there was no memory for it; everything is refused then
 };
 
 BRAID_NAMESPACE_END

@@ -1,7 +1,7 @@
 #pragma once
-// State that outlives a reload, although the layout of its types changes: the host owns an arena,
-// modules put their objects into it, and a frame boundary that brings new types builds each object
-// anew. Modules include this without a library.
+// State that outlives a reload, even if the layout of its types changes. The host owns an arena,
+// and modules put their objects into it. A frame boundary that brings new types rebuilds each
+// object. Modules can include this header without linking a library.
 //
 //   reload::arena state(modules);                           // host
 //   reload::function<void(reload::arena&)> simulate(logic, "simulate", stub);
@@ -44,7 +44,7 @@ struct arena_type {
     void (*destroy)(void* at);
 };
 
-/// How code of a module, which is linked to no library, enters the host.
+/// The functions by which code of a module calls into the host. A module is linked to no library.
 struct arena_calls {
     void* (*find)(const arena_state& in, const char* name);
     void* (*root)(arena_state& in, const char* name, const arena_type& type);
@@ -67,25 +67,30 @@ constexpr arena_type arena_type_of() {
 
 }  // namespace detail
 
-/// Objects of one program's state, found by the names of roots and by pointers.
+/// The objects of one program's state. Roots are found by name, other objects through pointers.
 ///
-/// A migration builds anew what the roots lead to, and what nothing leads to is gone; pointers and
-/// references in the arena, and in the std::vectors and the like that it holds, lead to the new
-/// objects. It cannot correct a pointer anywhere else: ask for the root in each frame.
+/// A migration rebuilds the objects that the roots lead to and discards the rest. Pointers and
+/// references in the arena, and in containers such as std::vector that it holds, then lead to the
+/// new objects. A migration cannot correct a pointer anywhere else, so ask for the root in each
+/// frame.
 ///
-/// Any thread, under a lock; the objects themselves are the program's business. At a frame boundary
-/// nobody uses the arena.
+/// Any thread may call these functions; each takes a lock. The lock does not protect the objects
+/// themselves, which is up to the program. Nobody may use the arena during a frame boundary.
 class arena {
 public:
-    /// The state follows the reloads of these modules, which outlive it.
+    /// Makes the state follow the reloads of these modules. The modules object must outlive the
+    /// arena.
     explicit arena(modules& of);
-    /// Destroys the objects by the code that made them, or by that of their BRAID_RELOAD_TYPE.
+    /// Destroys the objects with the code that made them, or with the code of their
+    /// BRAID_RELOAD_TYPE.
     ~arena();
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
-    /// The object of that name, made by `T()` if there is none. Throws std::invalid_argument if
-    /// there is one of another type, or std::bad_alloc.
+    /// Returns the object of that name, or makes it with `T()` if there is none. Two threads must
+    /// not make the same root at the same time. Throws std::invalid_argument if the object has
+    /// another type, or if T has another size than in the arena; std::bad_alloc; or what the
+    /// constructor throws.
     template <class T>
     T& root(const char* name) {
         if (void* const known = calls_->root(*state_, name, detail::arena_type_of<T>())) {
@@ -95,13 +100,15 @@ public:
         calls_->name(*state_, name, made);
         return *made;
     }
-    /// The object of that name, or null; T may be incomplete, as it is in most hosts.
+    /// Returns the object of that name, or null if there is none. The type is not checked. T may be
+    /// incomplete, as it is in most hosts.
     template <class T>
     T* find(const char* name) const {
         return static_cast<T*>(calls_->find(*state_, name));
     }
-    /// An object that lives as long as something in the arena leads to it, or up to the next
-    /// migration. Throws std::bad_alloc, or what the constructor throws.
+    /// Makes an object. It lives as long as a root of the arena leads to it; without such a root it
+    /// lives until the next migration. Throws std::bad_alloc, std::invalid_argument if T has
+    /// another size than in the arena, or what the constructor throws.
     template <class T, class... Args>
     T* make(Args&&... args) {
         taken own(*this, detail::arena_type_of<T>(), 1);
@@ -109,7 +116,8 @@ public:
         own.at = nullptr;
         return made;
     }
-    /// Makes `count` objects in a row, each of them `T()`.
+    /// Makes `count` objects in a row, each with `T()`. Returns an empty span if `count` is 0.
+    /// Throws like make().
     template <class T>
     std::span<T> make_array(std::size_t count) {
         if (count == 0) return {};
@@ -120,7 +128,8 @@ public:
         return {first, count};
     }
 
-    /// How many calls of root(), make() and make_array() have objects here, and their size.
+    /// objects() returns how many objects and arrays that root(), make() and make_array() made are
+    /// in the arena. bytes() returns their size in bytes.
     std::size_t objects() const;
     std::size_t bytes() const;
 

@@ -1,13 +1,13 @@
 #pragma once
-// What a reloadable module includes. It needs no library: each macro leaves one record in a section
-// of the module's file, which the host reads before it loads anything.
+// The header that a reloadable module includes. It needs no library. Each macro leaves one record
+// in a section of the module's file, and the host reads the records before it loads anything.
 //
 //   void simulate(arena::game& state, const arena::input& input) { … }
 //   BRAID_RELOAD_EXPORT(simulate, void(arena::game&, const arena::input&))
 //   BRAID_RELOAD_TYPE(arena::character)
 //
-// Both stand at namespace scope in a source file of the module, not in a header. They work without
-// exceptions and run-time type information, and with g++ and clang on ELF systems.
+// Both macros stand at namespace scope in a source file of the module, not in a header. They work
+// without exceptions and without run-time type information, with g++ and clang on ELF systems.
 
 #include "braid/reload/records.hpp"
 
@@ -67,14 +67,16 @@ constexpr auto checker_of() -> const char* (*)(const void*) {
 }  // namespace reload::detail
 BRAID_NAMESPACE_END
 
-// The linker defines these when the section is in the file. Weak: one of them may have no record.
+// The linker defines these symbols if the section is in the file. They are weak because a module
+// may have no record of one kind.
 extern "C" {
 extern const char __start_braid_reload_exports[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_braid_reload_exports[] __attribute__((weak, visibility("hidden")));
 extern const char __start_braid_reload_types[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_braid_reload_types[] __attribute__((weak, visibility("hidden")));
 
-/// The one symbol by which a host enters; the same in each source file of the module.
+/// The only symbol by which a host enters the module. It is the same in each source file of the
+/// module.
 __attribute__((used, visibility("default"))) inline void braid_reload_table(
     ::braid::reload::detail::module_table* shown) {
     *shown = {::braid::reload::export_format, sizeof(*shown),
@@ -83,8 +85,9 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
 }
 }
 
-// What keeps a record: `used` is for the compiler, `retain` for a linker that removes sections.
-// The alignment is said because compilers align larger objects more, which would leave gaps.
+// These attributes keep a record: `used` is for the compiler, `retain` for a linker that removes
+// sections. The alignment is explicit because compilers align larger objects more, which would
+// leave gaps.
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define BRAID_RELOAD_RECORD(name) \
@@ -98,8 +101,9 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
 #define BRAID_RELOAD_JOINED(a, b) a##b
 #define BRAID_RELOAD_NAMED(a, b) BRAID_RELOAD_JOINED(a, b)
 
-/// Lets hosts call `function` (its name, without namespaces; the name may be overloaded) under that
-/// name. What follows is its signature, in which typedefs and namespaces in scope may be used.
+/// Lets hosts call `function` by its name. If the name is qualified, hosts use its last part,
+/// without namespaces. The function may be overloaded, but a module exports each name once. The
+/// signature follows the name, and may use the typedefs and namespaces in scope.
 #define BRAID_RELOAD_EXPORT(function_, ...)                                                 \
     namespace {                                                                             \
     BRAID_RELOAD_RECORD(braid_reload_exports)                                               \
@@ -112,10 +116,10 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
                                            &function_};                                     \
     }
 
-/// Says how objects of that type are made, moved and destroyed: what state that outlives a reload
-/// needs. The type is complete. Where a function `const char* reload_invariant(const T&)` is found
-/// beside the type, it looks at each migrated object, and a text that it returns refuses the
-/// reload.
+/// Says how objects of a type are made, moved and destroyed. State that outlives a reload needs
+/// this. The type must be complete. If a function `const char* reload_invariant(const T&)` is found
+/// beside the type, it checks each migrated object, and a text that it returns refuses the reload.
+/// See also modules::roll_back().
 #define BRAID_RELOAD_TYPE(...)                                                            \
     namespace {                                                                           \
     BRAID_RELOAD_RECORD(braid_reload_types)                                               \
@@ -146,10 +150,12 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
         to_};                                                                                 \
     }
 
-/// Says that a field of `type` had the name `from` in the code before and is `to` now: another
-/// name, or the path of a member of its members, as in BRAID_RELOAD_RENAMED(character, x, place.x).
+/// Says that a field of `type` that was named `from` in the previous code is `to` now. `to` is
+/// another name, or the path of a nested member: BRAID_RELOAD_RENAMED(character, x, place.x).
 #define BRAID_RELOAD_RENAMED(type, from, to) BRAID_RELOAD_RENAME_RECORD(type, #from, #to)
-/// Says that a field of `type` in the code before is none of those that were added: it goes.
+/// Says that a field of `type` in the previous code is none of the fields that were added, so it is
+/// dropped.
 #define BRAID_RELOAD_DROPPED(type, from) BRAID_RELOAD_RENAME_RECORD(type, #from, "")
-/// Says that `type` had that whole name in the code before, for example "world::character".
+/// Says that the whole name of `type` was `from` in the previous code, for example
+/// "world::character".
 #define BRAID_RELOAD_RENAMED_TYPE(type, from) BRAID_RELOAD_RENAME_RECORD(type, "", from)

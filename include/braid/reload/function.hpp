@@ -15,7 +15,8 @@ BRAID_NAMESPACE_BEGIN
 namespace reload {
 namespace detail {
 
-/// What the host wants of a module: a name and a signature. The modules object writes `target`.
+/// A function that the host wants from a module, by name and signature. The modules object writes
+/// `target`.
 struct import {
     import(module& of, const char* wanted, const char* signature_text, const char* mangled_name,
            void (*instead)());
@@ -23,7 +24,7 @@ struct import {
     import(const import&) = delete;
     import& operator=(const import&) = delete;
 
-    /// A call has thrown an exception, which goes on to the caller.
+    /// Reports that a call has thrown an exception, which the caller receives.
     void has_thrown() const;
 
     module& owner;
@@ -39,13 +40,15 @@ struct import {
 template <class Signature>
 class function;
 
-/// Calls `name` of that module, and `stub` while nothing valid is loaded. A module without that
-/// export, or with another signature there, is refused as a whole.
+/// Calls `name` of a module, or `stub` while no valid code is loaded. The host refuses a module as
+/// a whole if it lacks this export or exports it with another signature. If the loaded code lacks
+/// it when this object is made, the stub runs and the next boundary reports that.
 ///
-/// Construction and destruction: any thread, under a lock. A call: any thread, one load and one
-/// indirect call. An exception of code that has just been reloaded reaches the caller, and the next
-/// boundary goes back (modules::roll_back()). `name` outlives this; this is destroyed before the
-/// modules object.
+/// Any thread may create and destroy the object; both take a lock. Any thread may call it; a call
+/// costs one load and one indirect call. If code that has just been reloaded throws an exception,
+/// the caller receives it, and the next boundary goes back to the previous code
+/// (modules::roll_back()). `name` must outlive this object. Destroy this object before the modules
+/// object.
 template <class R, class... Args>
 class function<R(Args...)> {
 public:
@@ -54,8 +57,9 @@ public:
                   reinterpret_cast<void (*)()>(stub)) {}
 
     R operator()(Args... args) const {
-        // acquire: pairs with the release in modules_state::swap(). Who sees the new code sees what
-        // its static constructors wrote.
+        // acquire: pairs with the releases in modules_state::swap(), modules_state::go_back() and
+        // the constructor of import. A thread that sees the new code sees what its static
+        // constructors wrote.
         const auto now = import_.target.load(std::memory_order_acquire);
         try {
             return reinterpret_cast<R (*)(Args...)>(now)(std::forward<Args>(args)...);
@@ -64,9 +68,9 @@ public:
             throw;
         }
     }
-    /// False: the stub is what a call runs. Any thread.
+    /// Returns false if a call runs the stub. Any thread may call it.
     bool loaded() const {
-        // relaxed: it says what was, and leads to nothing.
+        // relaxed: the result only says what was loaded; no data is read through it.
         return import_.target.load(std::memory_order_relaxed) != import_.stub;
     }
 

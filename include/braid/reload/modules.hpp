@@ -1,6 +1,6 @@
 #pragma once
-// Reloads parts of a program while it runs: the host says which files hold them, and between two
-// frames calls go over to what was built meanwhile. Of the library braid::reload.
+// Reloads parts of a program while it runs. The host says which files hold them. Between two
+// frames, calls switch to the code that was built meanwhile. Part of the library braid::reload.
 //
 //   reload::modules modules(scheduler);
 //   reload::module& logic = modules.add({.name = "game", .path = "live/libarena_game.so"});
@@ -37,28 +37,32 @@ struct modules_state;
 class state_change;
 }  // namespace detail
 
-/// What a frame boundary did. True: something was loaded or refused.
+/// What a frame boundary did. It converts to true if something was loaded, refused or reported.
 class [[nodiscard]] outcome {
 public:
     explicit operator bool() const { return loaded_ + refused_ != 0; }
-    /// Modules whose new code runs from here on, and files that were not taken.
+    /// loaded() counts the modules whose new code runs from here on. refused() counts the files
+    /// that were not taken, and each other problem that text() reports.
     unsigned loaded() const { return loaded_; }
     unsigned refused() const { return refused_; }
-    /// How many of the loaded ones went back to the code before: see modules::roll_back().
+    /// Returns how many of the loaded modules went back to the previous code: see
+    /// modules::roll_back().
     unsigned rolled_back() const { return rolled_back_; }
-    /// What the boundary did to the objects in arenas; all 0 where they stay where they are.
+    /// What the boundary did to the objects in arenas. All fields are 0 if the objects stay where
+    /// they are.
     struct migration {
-        std::uint64_t objects = 0;  // that were built anew, elements of containers included
+        std::uint64_t objects = 0;  // rebuilt objects, elements of containers included
         std::uint64_t bytes = 0;    // their size
-        std::uint64_t outside = 0;  // pointers that lead out of the state, to where they led
+        std::uint64_t outside = 0;  // pointers out of the state, which lead where they led before
         nanoseconds time{0};
     };
     const migration& migrated() const { return migrated_; }
-    /// Where state went over, or was refused to: a line for each field that changes, comes or goes.
-    /// Then, for each module that was reloaded, a line for each static of the code before, because
-    /// it begins anew: variables of static storage that are not constant. "": there are none.
+    /// Returns a table of changes, or "" if there are none. If state migrated or was refused, it
+    /// has a line for each field that changes, is added or is dropped. After these lines, for each
+    /// module that was reloaded, it has a line for each variable of static storage in the previous
+    /// code that is not constant, because that variable begins anew.
     const std::string& table() const { return table_; }
-    /// One sentence; "" when nothing happened. Valid as long as this object.
+    /// Returns one sentence, or "" if nothing happened. The text is valid as long as this object.
     const char* text() const { return fixed_ != nullptr ? fixed_ : text_.c_str(); }
 
 private:
@@ -66,68 +70,76 @@ private:
     unsigned loaded_ = 0, refused_ = 0, rolled_back_ = 0;
     std::string text_, table_;
     migration migrated_;
-    const char* fixed_ = nullptr;  // where there was no memory for a text
+    const char* fixed_ = nullptr;  // text() returns this if it is not null
 };
 
-/// What becomes of tasks that hold the code that is to be replaced, and have not begun.
+/// What happens to tasks that have not begun and hold code that is to be replaced: `drain` waits
+/// for them to run, `cancel` ends them as cancelled.
 enum class before_swap : std::uint8_t { drain, cancel };
 
 struct module_options {
-    /// For messages, and the name of the copies. Not empty; without '/'.
+    /// The name of the module, for messages and for the names of the copies. It must not be empty
+    /// or contain '/'.
     std::string name;
-    /// Where the build puts it; watched, and may be missing for now. A symbolic link is followed,
-    /// and watched itself, not the file that it leads to.
+    /// The file that the build writes. It is watched, and may be missing for now. A symbolic link
+    /// is followed; the link itself is watched, not the file that it leads to.
     std::string path;
-    /// Compare the types in exported signatures with the host's and with those of other modules.
-    /// For that the module needs debug information, and is refused without.
+    /// Compares the types in exported signatures with those of the host and of other modules. The
+    /// module then needs debug information and is refused without it.
     bool compare_types = true;
-    /// A boundary that replaces code waits until nobody holds it: see at_frame_boundary().
+    /// What happens to tasks that hold the code. A boundary that replaces code waits until nobody
+    /// holds it: see at_frame_boundary().
     enum before_swap before_swap = before_swap::drain;
-    /// For that long at most, 0 or more. Of modules that are replaced at once the longest counts.
+    /// How long a boundary waits at most until nobody holds the code, 0 or more. If several modules
+    /// are replaced at once, the longest time counts.
     nanoseconds drain_for = milliseconds(100);
-    /// task_options::module of tasks that hold the code although they do not point into it, for
-    /// example because a large capture does. 0: there are none.
+    /// The task_options::module of tasks that hold the code although they do not point into it, for
+    /// example because a large capture does. 0 means that there are no such tasks.
     std::uint8_t tag = 0;
 };
 
 struct modules_options {
-    /// Where the folder with the copies is made: "": TMPDIR or /tmp. Code must be allowed to run
-    /// from there. The folder is removed with this object; a process that crashes leaves it, so
-    /// that a debugger finds the code.
+    /// Where the folder with the copies is made. "" means TMPDIR, or /tmp if that is not set. The
+    /// system must allow code to run from there. The folder is removed with the modules object. A
+    /// process that crashes leaves it, so that a debugger finds the code.
     std::string folder = {};
-    /// Watch the folders of the modules, with one thread that sleeps between changes. Off: call
-    /// check_now().
+    /// Watches the folders of the modules, with one thread that sleeps between changes. If this is
+    /// off, call check_now().
     bool watch = true;
-    /// A lock file without a process number that nobody holds counts as left behind when neither
-    /// it nor the module has changed for so long. A module's file that is open for writing for so
-    /// long is mentioned once.
+    /// A lock file that has no process number and that nobody holds counts as left behind when
+    /// neither it nor the module has changed for this long. A module's file that is open for
+    /// writing for this long is mentioned once.
     nanoseconds lock_still = seconds(10);
-    /// Code that was replaced loses the right to run, so that a call by a pointer which is older
-    /// than the reload ends the process at once (SIGSEGV), after one sentence with task, function
-    /// and build-id. A thread that ends, and the process, may still run its destructors. Off, such
-    /// a call runs the old code, and one that a thread outside is in at the boundary ends there. In
-    /// a trial such a call always ends the child, and the code that was tried is refused.
+    /// Makes replaced code non-executable. A call by a pointer that is older than the reload then
+    /// ends the process at once (SIGSEGV), after one sentence with task, function and build-id.
+    /// When a thread or the process ends, its destructors may still run in that code. If this is
+    /// off, such a call runs the old code, and a call in which an outside thread is at the boundary
+    /// ends in the old code. In a trial such a call always ends the child, and the tried code is
+    /// refused.
 #if defined(BRAID_CHECKED)
     bool stop_stale_calls = true;
 #else
     bool stop_stale_calls = false;
 #endif
-    /// A crash in code of a module (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) is named on the error
-    /// output: task, module, build-id, function and line. What handled such signals before goes on
-    /// to get them, and the process ends as it would have: a thread that jumped out of the handler
-    /// would leave locks taken and destructors not run.
+    /// Names a crash in code of a module (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) on the error
+    /// output, with task, module, build-id, function and line. Signal handlers that were set before
+    /// still receive the signal, and the process ends as it would have ended without this. No
+    /// thread jumps out of the handler, because that would leave locks taken and destructors not
+    /// run.
     bool name_crashes = true;
-    /// For so many boundaries after a reload there is a way back: see modules::roll_back(). The old
-    /// objects of a state that went over need memory for so long. 0: there is none.
+    /// How many boundaries after a reload there is a way back: see modules::roll_back(). If state
+    /// migrated, its old objects take memory for that long. 0 means that there is no way back.
     unsigned keep_frames = 120;
-    /// The file with the host's debug information. "": the program's own.
+    /// The file with the host's debug information. "" means the program's own file.
     std::string host = {};
-    /// The time in ns, for tests; null: the system's clock.
+    /// A function that returns the time in ns, for tests. Null means the monotonic clock of the
+    /// system.
     std::int64_t (*clock)(void* user) = nullptr;
     void* clock_user = nullptr;
 };
 
-/// One file with code. Made by modules::add(); lives as long as the modules object. Any thread.
+/// One file with code, made by modules::add(). It lives as long as the modules object. Any thread
+/// may call these functions.
 class module {
 public:
     ~module();
@@ -136,11 +148,13 @@ public:
 
     const std::string& name() const;
     bool loaded() const;
-    /// That of the code that runs, in hexadecimal; empty while stubs run.
+    /// Returns the build-id of the code that runs, in hexadecimal, or an empty text while stubs
+    /// run.
     std::string build_id() const;
-    /// How often code was loaded.
+    /// Returns how often new code was put into use. Going back does not count.
     std::size_t loads() const;
-    /// Sizes of the files of all code that was ever loaded: it stays in the process.
+    /// Returns the total size in bytes of the files of all code that was ever loaded for this
+    /// module. Loaded code stays in the process.
     std::size_t bytes() const;
 
 private:
@@ -153,70 +167,85 @@ private:
 };
 
 /// All modules of a program. Reading, checking, copying and loading happen in tasks of the
-/// background class of the scheduler, static constructors of the new code included; a frame
-/// boundary only lets calls go over. What was loaded is never unloaded.
+/// scheduler's background class, or in check_now(). Loading runs the static constructors of the new
+/// code. A frame boundary only switches calls to the new code. Loaded code is never unloaded.
 ///
-/// Whatever is wrong with a file, the code before goes on (or the stubs), and the reason is said
-/// once: by the next boundary.
+/// If anything is wrong with a file, the previous code goes on (or the stubs do), and the next
+/// boundary reports the reason once.
 class modules {
 public:
-    /// The scheduler must outlive this.
+    /// The scheduler must outlive this object.
     explicit modules(scheduler& s, modules_options options = {});
-    /// Waits for a check that runs. Code stays; each `function` was destroyed before.
+    /// Waits for a check that is running. Loaded code stays in the process. Every `function` and
+    /// every arena must be destroyed before.
     ~modules();
     modules(const modules&) = delete;
     modules& operator=(const modules&) = delete;
 
-    /// Any thread. Checks the file at the next opportunity, and whenever it changes. Throws
-    /// std::invalid_argument: no name or no path, or the name is another module's; or
-    /// std::bad_alloc. Then nothing was added.
+    /// Adds a module. Any thread may call it. The file is checked at the next opportunity and
+    /// whenever it changes. Throws std::invalid_argument if the name or the path is empty, the name
+    /// contains '/', or another module has the name; or std::bad_alloc. If it throws, nothing was
+    /// added.
     module& add(module_options options);
 
-    /// Between two frames, from the thread that runs the loop: what was checked replaces what runs.
-    /// Modules that were built together and share a changed type are replaced at the same boundary.
-    /// Nothing new: one relaxed load. While files are checked in the background, nothing is
-    /// replaced. Otherwise it walks the functions of the changed modules.
+    /// Replaces the code that runs with new code that passed its checks. Call it between two
+    /// frames, from the thread that runs the loop. Modules that were built together and share a
+    /// changed type are replaced at the same boundary. It costs one relaxed load if nothing is new,
+    /// no trial goes on and there is no way back (modules_options::keep_frames). Otherwise it walks
+    /// the functions of the changed modules. No code is replaced while files are checked in the
+    /// background.
     ///
     /// Code is replaced only at a safepoint at which nobody holds it: no task, queue, graph, job
     /// list, frame stage, handler or code_holder of the scheduler points into its image, and no
-    /// thread that rests has it on its stack. What holds it is drained, with the help of this
-    /// thread, or cancelled (module_options); what then remains refuses the new code, by name. That
-    /// file is looked at again when it changes, or by check_now(). Finish frames in flight before,
-    /// so that none is half old. Threads of the program, other than in waits of the scheduler, are
-    /// in no function of a module meanwhile, and make no tasks.
+    /// thread that rests has it on its stack. What holds the code is drained, with the help of this
+    /// thread, or cancelled (module_options). If something still holds it, the new code is refused,
+    /// and the outcome names the holders. The file is then checked again when it changes, or by
+    /// check_now(). Finish the frames in flight before the call, so that no frame runs half on old
+    /// code. During the call, threads of the program must be in no function of a module, except in
+    /// waits of the scheduler, and must make no tasks.
     ///
-    /// Where types of objects in an arena change, those are built anew before the first call goes
-    /// over, and nobody uses the arena meanwhile. If they cannot be, the modules that know the
-    /// types are refused, and all objects stay as they are.
+    /// If types of objects in an arena change, the objects are rebuilt before the first call
+    /// switches to the new code. Nobody may use the arena meanwhile. If the objects cannot be
+    /// rebuilt, the modules that know the types are refused, and all objects stay as they are.
     ///
-    /// Then each replaced module's `reloaded` is called, if it exports one (report.hpp).
+    /// At the end it calls the `reloaded` function of each replaced module that exports one
+    /// (report.hpp). If that function throws, the outcome says so.
     outcome at_frame_boundary() noexcept;
 
-    /// From here on code that is to replace other code is tried first: a boundary forks a child,
-    /// which loads it, lets its copy of the state go over and calls `reloaded`, then `frame` so
-    /// often as the options say, and what `reload_invariant` has to say of the state after that.
-    /// Meanwhile the program goes on with the code before. A later boundary looks how it ended,
-    /// which costs two calls of the system per frame; what did not pass is refused by signal,
-    /// function and source line, and what did is loaded here, and goes over at the boundary after.
-    /// So nothing of the code has run in the program before, not even a static constructor.
+    /// Makes boundaries try new code in a child process before it replaces other code. A boundary
+    /// forks the child, which loads the code, migrates its copy of the state and calls `reloaded`.
+    /// The child then calls `frame` as often as the options say, and checks each `reload_invariant`
+    /// of the state. Meanwhile the program goes on with the previous code. Each later boundary
+    /// polls the child, which costs one system call and reads the clock. Code that did not pass is
+    /// refused, with signal, function and source line. Code that passed is loaded into the program
+    /// in the background, and calls switch to it at a boundary after that. (If
+    /// modules_options::watch is off, the boundary loads the code itself.) So nothing of the code
+    /// has run in the program before, not even a static constructor.
     ///
-    /// Code that was built together is tried together. The child ends when the thread ends that was
-    /// at the boundary. Nothing is tried before the first load. Null: no trials any more. From the
-    /// thread that calls at_frame_boundary(). Throws std::invalid_argument: `within` is not above
-    /// 0; or std::bad_alloc.
+    /// Code that was built together is tried together. The child ends when the thread that was at
+    /// the boundary ends. Nothing is tried before the first load. Pass a null `frame` to try no
+    /// more code. Call it from the thread that calls at_frame_boundary(). Throws
+    /// std::invalid_argument if `within` is not above 0, or std::bad_alloc.
     void try_with(std::function<void(trial&)> frame, trial_options how = {});
 
-    /// At the next boundary the modules that the last reload replaced go back to the code before.
-    /// If state went over then, it is again as it was then, and what has happened since is lost;
-    /// other state stays as it is. What went back is not taken again until it is built anew. So it
-    /// is, too, when an exception leaves a `function` of new code, or a `reload_invariant` of the
-    /// state says that something is wrong: while there is a way back, each boundary asks. Any
-    /// thread. `why`: for the outcome; "": "it was asked to". Without a way back the outcome says
-    /// so; it ends, too, with an arena whose objects went over.
+    /// Asks the next boundary to go back from the last reload: the modules that it replaced run
+    /// their previous code again. If state migrated in that reload, it becomes again what it was
+    /// before, and what has happened since is lost. Other state stays as it is. The code that was
+    /// given up is not taken again until it is built anew.
+    ///
+    /// A boundary also goes back when an exception has left a `function` of new code, or when a
+    /// `reload_invariant` of the state says that something is wrong. Each boundary asks the
+    /// invariants while there is a way back. The way back ends after modules_options::keep_frames
+    /// boundaries, and with an arena whose objects migrated. Without a way back, the outcome says
+    /// so.
+    ///
+    /// Any thread may call it. `why` is the reason that the outcome gives; "" means "it was asked
+    /// to".
     void roll_back(std::string why = {});
 
-    /// Looks at all files now, on this thread; the next boundary lets calls go over. For hosts that
-    /// do not watch, and for the first load: without it, stubs run until a background task is done.
+    /// Checks all files now, on this thread. The next boundary then switches calls to new code. Use
+    /// it in hosts that do not watch, and for the first load: without it, stubs run until a
+    /// background task is done.
     void check_now();
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// What a module's file says of its exports: one record for each, which export.hpp writes and the
-// host reads.
+// What a module's file says of its exports, types and renames. export.hpp writes one record for
+// each, and the host reads the records.
 
 #include "braid/base/version.hpp"
 
@@ -10,19 +10,19 @@
 BRAID_NAMESPACE_BEGIN
 namespace reload {
 
-/// The version of the records below. A host refuses a module that has another one.
+/// The version of the records below. A host refuses a module with another version.
 inline constexpr std::uint32_t export_format = 1;
 
 namespace detail {
 
-/// Text that has the type's whole name in it, spelled by the compiler.
+/// Returns a text that contains the whole name of the type, as the compiler spells it.
 template <class T>
 constexpr const char* spelled() {
     return __PRETTY_FUNCTION__;
 }
 
-/// The function of an export. `type` is a std::type_info, or null without run-time type
-/// information; `signature` is what spelled() says.
+/// The record of an exported function. `type` is its std::type_info, or null without run-time type
+/// information. `signature` is what spelled() returns.
 template <class Signature>
 struct export_of {
     std::uint32_t format;
@@ -35,33 +35,34 @@ struct export_of {
 using export_record = export_of<void()>;
 static_assert(sizeof(export_record) == 40);
 
-/// How objects of a type are made at an address, moved to another and destroyed; null where the
-/// type cannot.
+/// The record of a type: how its objects are made at an address, moved to another address and
+/// destroyed. A function is null if the type does not support it.
 struct type_record {
     std::uint32_t format;
     std::uint32_t bytes;
-    const char* name;  // what spelled() says
+    const char* name;  // what spelled() returns
     const void* type;
     std::uint64_t size;
     std::uint64_t alignment;
     void (*construct)(void* at);
     void (*move)(void* to, void* from);  // `from` stays an object
     void (*destroy)(void* at);
-    /// What is wrong with an object; null: nothing.
+    /// Returns what is wrong with an object, or null if nothing is wrong.
     const char* (*check)(const void* at);
 };
 
-/// What became of a field or of a type's name; read from the file only.
+/// The record of a renamed or dropped field, or of a renamed type. Hosts read it from the file
+/// only.
 struct rename_record {
     std::uint32_t format;
     std::uint32_t bytes;
-    const char* name;  // of the type: what spelled() says
+    const char* name;  // of the type, as spelled() returns it
     const void* type;
-    const char* from;  // a field's old name; empty: the type's old name is `to`
-    const char* to;    // the field's name or path; empty: it is dropped
+    const char* from;  // a field's old name; if empty, `to` is the type's old name
+    const char* to;    // the field's new name or path; if empty, the field is dropped
 };
 
-/// What a module shows: the records that its linker has put side by side.
+/// The table that a module shows to the host: the records that the linker has put side by side.
 struct module_table {
     std::uint32_t format;
     std::uint32_t bytes;

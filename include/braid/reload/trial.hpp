@@ -19,28 +19,32 @@ struct trial_run;
 }
 
 struct trial_options {
-    /// How often the function is called, 0 or more. 0: the code is loaded and the state goes over,
-    /// and that is all.
+    /// How often the function of the trial is called, 0 or more. With 0, the code is loaded, the
+    /// state migrates, `reloaded` is called, and the invariants are checked.
     unsigned frames = 2;
-    /// For everything that the child does, above 0. Then it is ended, and the code refused.
+    /// The time for everything that the child does, above 0. After this time the child is ended and
+    /// the code is refused.
     nanoseconds within = seconds(2);
 };
 
-/// What the function of a trial is given. In the child, where only the thread of the boundary goes
-/// on: it has a copy of all memory, and what it changes is gone afterwards.
+/// What the function of a trial receives. The function runs in the child, where only the thread of
+/// the boundary goes on. The child has a copy of all memory, and what it changes is gone
+/// afterwards.
 ///
-/// What the copy does not hold apart is the function's business: it draws nothing, plays nothing,
-/// writes to no file, socket or device, and takes no lock that another thread of the program might
-/// have had. The output stream is closed, the error stream is not.
+/// The function itself must leave alone what the copy still shares with the program. It draws
+/// nothing, plays nothing, writes to no file, socket or device, and takes no lock that another
+/// thread of the program might have had. What it writes to standard output is discarded; standard
+/// error stays open.
 class trial {
 public:
-    /// For the code's tasks: one without workers. The program's own schedulers have no threads in
-    /// the child, and must not be used.
+    /// Returns a scheduler without workers, for the tasks of the code. The program's own schedulers
+    /// have no threads in the child and must not be used.
     scheduler& tasks() const;
-    /// 0 … trial_options::frames - 1
+    /// Returns the number of the frame, 0 to trial_options::frames - 1.
     unsigned frame() const;
-    /// The code does not do what it should: it is refused with these words, and no further frame is
-    /// called. So is an exception that leaves the function.
+    /// Reports that the code does not do what it should. The code is refused with these words (at
+    /// most 191 bytes of them), and no further frame is called. An exception that leaves the
+    /// function has the same effect.
     void fail(std::string_view why);
 
 private:

@@ -1,24 +1,25 @@
 #pragma once
-// The ready tasks of one thread at one priority: popped newest first by the owner, stolen oldest
-// first by others, and claimable by anybody from the middle (a waiter takes what it needs).
+// The ready tasks of one thread at one priority. The owner pops the newest first, others steal the
+// oldest first, and anybody may claim a task from the middle (a waiter takes what it needs).
 //
 //      top_ (owner)        hint_ (thieves)             bottom_ (owner)
 //        │                   │                           │
 //   … [ 0 ][ 0 ][ id ][ 0 ][ id ][ id ][ 0 ][ id ] …     ▼ next push
 //             oldest ──────────────────────► newest
 //
-// Roles: one owner; any number of thieves.
-// Q1  A cell holds the id of a ready task, or 0. The thread that turns an id into 0 owns the task:
-//     the owner exchanges at the ends, every other claim is a CAS. Ids carry a generation, so a
-//     thief that was asleep for a whole lap of the ring either claims a task that is ready now or
-//     fails.
+// Roles: one owner, and any number of thieves.
+// Q1  A cell holds the id of a ready task, or 0. The thread that changes an id to 0 owns the task.
+//     The owner uses an exchange at the ends; every other claim is a CAS. Ids carry a generation,
+//     so a thief that was asleep for a whole lap of the ring either claims a task that is ready
+//     now, or fails.
 // Q2  All ids lie in [top_, bottom_). Only the owner moves either end. top_ passes only empty
 //     cells; bottom_ goes down only over cells that the owner saw empty.
-// Q3  No lost push: push() publishes bottom_ with a seq_cst exchange and its caller then looks
-//     for sleepers; a thread that wants to sleep announces itself (seq_cst) and then calls
+// Q3  No push is lost. push() publishes bottom_ with a seq_cst exchange, and its caller then looks
+//     for sleepers. A thread that wants to sleep announces itself (seq_cst) and then calls
 //     maybe_work(). One of the two sees the other.
-// The index words are hints for finding cells; safety rests on the cells alone. That is what
-// Chase and Lev's deque (SPAA 2005) cannot offer: claims from the middle, no wrap, no fence.
+// The index words are only hints for finding cells; safety rests on the cells alone. So this queue
+// has what Chase and Lev's deque (SPAA 2005) cannot offer: claims from the middle, no wrap, no
+// fence.
 
 #include "braid/base/policy.hpp"
 
@@ -37,16 +38,18 @@ class basic_ready_queue {
 public:
     using cell = atomic<std::uint64_t>;
 
-    /// `cells`: a power of two of zeroed cells, owned by the caller for the life of the queue.
+    /// Sets the cells of the ring: `count` zeroed cells, a power of two, which the caller owns for
+    /// the life of the queue.
     void attach(cell* cells, std::size_t count) {
         cells_ = cells;
         mask_ = count - 1;
     }
 
-    /// Cells.
+    /// Returns the number of cells.
     std::size_t size() const { return mask_ + 1; }
 
-    /// Owner. False: full; the caller makes room. Cost: one exchange.
+    /// Owner only. Returns false if the ring is full; the caller then makes room. Cost: one
+    /// exchange.
     bool push(std::uint64_t id) {
         const std::uint64_t bottom = bottom_.load(relaxed);  // own word
         if (!room_at(bottom)) return false;
@@ -58,28 +61,29 @@ public:
         return true;
     }
 
-    /// Owner. The next push() finds a place.
+    /// Owner only. Returns true if the next push() finds a place.
     bool has_room() { return room_at(bottom_.load(relaxed)); }
 
-    /// Owner. The newest task, or 0.
+    /// Owner only. Takes the newest task, or returns 0 if there is none.
     std::uint64_t pop() {
         std::uint64_t bottom = bottom_.load(relaxed);
         const std::uint64_t top = top_.load(relaxed);  // own word
         std::uint64_t id = 0;
         while (bottom != top && id == 0) {
             --bottom;
-            // Only the owner puts ids in, so this takes the one that it sees, or nothing; half the
-            // price of a CAS. relaxed: what belongs to the id this thread has pushed itself.
+            // Only the owner puts ids in, so this exchange takes the id that it saw, or nothing, at
+            // half the price of a CAS. relaxed: this thread itself has pushed what belongs to the
+            // id.
             if (at(bottom).load(relaxed) != 0) id = at(bottom).exchange(0, relaxed);
         }
-        // release: who reads this instead of what a push wrote must see the tasks below it too;
-        // since C++20 a plain store ends the release sequence of the exchange before it (Q3).
+        // release: a thread that reads this store instead of a push must see the tasks below it,
+        // too. Since C++20 a plain store ends the release sequence of the exchange before it (Q3).
         bottom_.store(bottom, release);
         return id;
     }
 
-    /// Owner. The newest task, which stays where it is, or 0. Forgets empty cells above it, which
-    /// claims from the middle leave behind.
+    /// Owner only. Returns the newest task, which stays where it is, or 0 if there is none. Forgets
+    /// empty cells above it, which claims from the middle leave behind.
     std::uint64_t newest() {
         const std::uint64_t bottom = bottom_.load(relaxed);
         const std::uint64_t top = top_.load(relaxed);
@@ -91,7 +95,8 @@ public:
         }
         return 0;
     }
-    /// Owner, after newest() gave a task: takes it. False: somebody was quicker.
+    /// Owner only, after newest() returned a task. Takes that task. Returns false if somebody was
+    /// quicker.
     bool take_newest() {
         const std::uint64_t bottom = bottom_.load(relaxed) - 1;
         const bool taken = at(bottom).exchange(0, relaxed) != 0;  // orders: as in pop()
@@ -99,7 +104,7 @@ public:
         return taken;
     }
 
-    /// Owner. Takes up to `limit` of the oldest tasks; returns how many.
+    /// Owner only. Takes up to `limit` of the oldest tasks and returns how many it took.
     std::size_t take_oldest(std::uint64_t* ids, std::size_t limit) {
         const std::uint64_t bottom = bottom_.load(relaxed);
         std::uint64_t top = top_.load(relaxed);
@@ -112,23 +117,23 @@ public:
         return taken;
     }
 
-    /// Owner of an empty queue: puts `count` ids in, at most as many as there are cells, the first
-    /// to be popped first.
+    /// Owner only, of an empty queue. Puts `count` ids in, at most as many as there are cells. The
+    /// first of them is popped first.
     void refill(const std::uint64_t* ids, std::size_t count) {
         std::uint64_t bottom = bottom_.load(relaxed);
-        top_.store(bottom, release);  // as in raise_top(): over cells that are empty
+        top_.store(bottom, release);  // as in raise_top(): passes only empty cells
         for (std::size_t i = count; i-- != 0;) at(bottom++).store(ids[i], release);  // as in push()
         bottom_.exchange(bottom, seq_cst);                                           // as in push()
     }
 
-    /// Any thread. The oldest task, or 0 when none was seen.
+    /// Any thread. Steals the oldest task, or returns 0 if it saw none.
     std::uint64_t steal() {
         std::uint64_t id = 0;
         steal(&id, 1);
         return id;
     }
-    /// Any thread. Up to `limit` of the oldest tasks, half of what lies there at most (or one);
-    /// returns how many.
+    /// Any thread. Steals up to `limit` of the oldest tasks, but at most half of what lies there
+    /// (or one). Returns how many it stole.
     std::size_t steal(std::uint64_t* ids, std::size_t limit) {
         const std::uint64_t bottom = bottom_.load(acquire);
         const std::uint64_t top = top_.load(acquire);
@@ -142,8 +147,8 @@ public:
         return steal_between(top, start, ids, 1);
     }
 
-    /// Any thread. Calls `wanted(id)` on up to `limit` ids, newest first, and claims the first
-    /// that it accepts. 0: none.
+    /// Any thread. Calls `wanted(id)` on up to `limit` ids, newest first, and claims the first id
+    /// that it accepts. Returns 0 if there is none.
     template <class Wanted>
     std::uint64_t claim_newest_if(Wanted&& wanted, std::size_t limit) {
         const std::uint64_t top = top_.load(acquire);
@@ -157,7 +162,7 @@ public:
         return 0;
     }
 
-    /// Any thread. Oldest first, otherwise as claim_newest_if().
+    /// Any thread. Like claim_newest_if(), but oldest first.
     template <class Wanted>
     std::uint64_t claim_oldest_if(Wanted&& wanted, std::size_t limit) {
         const std::uint64_t bottom = bottom_.load(acquire);
@@ -171,10 +176,11 @@ public:
         return 0;
     }
 
-    /// Any thread, after it has announced that it wants to sleep (Q3).
+    /// Any thread, after it has announced that it wants to sleep (Q3). Returns true if it saw a
+    /// task.
     bool maybe_work() const {
-        // seq_cst: pairs with the exchange in push(). bottom_ before top_: a stale top_ only
-        // makes the range larger.
+        // seq_cst: pairs with the exchange in push(). bottom_ is read before top_, because a stale
+        // top_ only makes the range larger.
         const std::uint64_t bottom = bottom_.load(seq_cst);
         for (std::uint64_t i = top_.load(relaxed); i < bottom; ++i) {
             if (at(i).load(relaxed) != 0) return true;
@@ -185,22 +191,23 @@ public:
 private:
     cell& at(std::uint64_t i) const { return cells_[i & mask_]; }
 
-    /// Owner. A cell that still holds an id of the lap before is room only once it is claimed.
+    /// Owner only. Returns true if cell `i` is free. A cell that still holds an id of the lap
+    /// before is free only once that id is claimed.
     bool room_at(std::uint64_t i) {
         if (i - top_.load(relaxed) <= mask_) return true;
         raise_top(i, mask_ + 1);
         return i - top_.load(relaxed) <= mask_;
     }
 
-    /// Owner. Moves top_ over up to `steps` empty cells below `end`; now and then at a push, so
-    /// that a thread that looks at the whole range looks at few dead cells.
+    /// Owner only. Moves top_ over up to `steps` empty cells below `end`. push() calls it now and
+    /// then, so that a thread that looks at the whole range looks at few dead cells.
     void raise_top(std::uint64_t end, std::uint64_t steps) {
         const std::uint64_t before = top_.load(relaxed);
         std::uint64_t top = before;
         // relaxed: an empty cell stays empty until the owner writes it again.
         while (top != end && steps-- != 0 && at(top).load(relaxed) == 0) ++top;
-        // release: pairs with the acquire loads of thieves, so that none starts behind a cell
-        // that it has not been shown.
+        // release: pairs with the acquire loads of thieves, so that no thief starts at a cell whose
+        // pushes it cannot see.
         if (top != before) top_.store(top, release);
     }
 
@@ -222,12 +229,12 @@ private:
         return count;
     }
 
-    // The owner's line.
+    // The owner's cache line.
     alignas(64) cell* cells_ = nullptr;
     std::uint64_t mask_ = 0;
     atomic<std::uint64_t> bottom_{0};
     atomic<std::uint64_t> top_{0};
-    // The thieves' line.
+    // The thieves' cache line.
     alignas(64) atomic<std::uint64_t> hint_{0};
 };
 

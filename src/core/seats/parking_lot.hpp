@@ -1,20 +1,20 @@
 #pragma once
-// Who waits for what: threads sleep under a key (the id of a task, the address of an event or
-// scope) until somebody wakes that key. Nothing is kept in the awaited object but one bit, so
-// waiters leave at a time-out without a trace, and the object may die as soon as it has woken.
-// (The idea of a parking lot is WebKit's, 2016.)
+// Records who waits for what. Threads sleep under a key (the id of a task, the address of an event
+// or scope) until somebody wakes that key. The awaited object keeps nothing but one bit, so waiters
+// leave no trace when they time out, and the object may die as soon as it has woken them. (The idea
+// of a parking lot is WebKit's, 2016.)
 //
-// A record lies in the frame of the wait, so that no wait can lack the memory for one. That is safe
-// because of the last of these:
+// A record lies in the stack frame of the wait, so that no wait can lack the memory for one. L1 to
+// L3 make that safe:
 //
-// L1  A record is in at most one bucket, under its key; all links are guarded by the bucket's lock.
-// L2  Whether a record was woken is decided under that lock: wake() takes it out and marks it, or
-//     leave() takes it out unmarked. Never both, so a wake that its receiver has no use for any
-//     more is seen by the receiver, which hands it on.
-// L3  `done` is the waker's last touch of a thread's record; it is out of the list by then, and the
-//     link to the next one was read before. A task's record, once done, is the waker's until it
-//     goes on with the task.
-// L4  A wake looks at each record of its bucket once, and leaving looks at none.
+// L1  A record is in at most one bucket, under its key. The bucket's lock guards all links.
+// L2  That lock also decides whether a record was woken: wake() takes it out and marks it, or
+//     leave() takes it out unmarked, never both. So a waiter that no longer has a use for a wake
+//     still sees the wake, and passes it on.
+// L3  `done` is the waker's last access to a thread's record. The record is out of the list by
+//     then, and the waker has read its link to the next record. A task's record belongs to the
+//     waker once it is done, until the waker resumes the task.
+// L4  A wake looks at each record of its bucket once, and leave() looks at none.
 
 #include "braid/base/mutex.hpp"
 
@@ -34,43 +34,44 @@ struct basic_wait_record {
     std::uint64_t key = 0;
     outcome* result = nullptr;
     typename Policy::template atomic<bool> done{false};
-    bool is_task : 1 = false;  // no thread waits: it is a task_wait_record
-    bool named : 1 = false;    // it is a named_wait_record
+    bool is_task : 1 = false;  // a task waits, not a thread: a task_wait_record
+    bool named : 1 = false;    // a named_wait_record
     bool limited = false;      // the wait may run out of time
-    // The wait does not need what lies on its own stack; before that it may still be refused.
-    // relaxed: says that alone, to those who look for deadlocks.
+    // Set once it is known that the wait does not need what lies on its own stack. Before that, the
+    // wait may still be refused. relaxed: the flag says only this, to searches for deadlocks.
     typename Policy::template atomic<bool> stays{false};
     std::uint16_t seat = UINT16_MAX;
-    // How many tasks lay on the thread's stack when the wait began; the last of them waits. 0: none
-    // does, or nobody knows.
+    // How many tasks lay on the thread's stack when the wait began; the last of them waits. 0 means
+    // that no task waits, or that nobody knows.
     std::uint16_t depth = 0;
 };
 
-/// A task waits, which the waker goes on with by this completion. Threads have none: their record
-/// lies on the stack of each wait.
+/// The record of a task that waits. The waker resumes the task by this completion. Threads have no
+/// completion: their record lies on the stack of each wait.
 template <class Policy>
 struct basic_task_wait_record : basic_wait_record<Policy> {
-    runtime* of = nullptr;  // of the task; the lot may be another scheduler's
+    runtime* of = nullptr;  // the task's scheduler; the lot may be another one's
     std::uint64_t completion = 0;
 };
 
-/// A thread waits within a part of the library, for `what` of `name`: "room in the queue" of "io".
+/// The record of a thread that waits within a part of the library, for `what` of `name`, for
+/// example for "room in the queue" of "io".
 template <class Policy>
 struct basic_named_wait_record : basic_wait_record<Policy> {
     const char* what = "";
     const char* name = "";  // lives as long as the record lies in the lot
 };
 
-/// A key that no id can be (its generation would be among the last 2^16), and that is another one
-/// for each `kind` of object at one address: an event may lie where a scope was.
+/// Returns a key that no id can be, because its generation would be among the last 2^16. Each
+/// `kind` of object at one address has another key, since an event may lie where a scope was.
 inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
     return ~(reinterpret_cast<std::uint64_t>(object) | kind);
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
 inline std::uint64_t branch_key(const void* branch) { return address_key(branch, 2); }
-/// The key under which a thread sleeps that waits for the library itself.
+/// Returns the key under which a thread sleeps that waits for the library itself.
 inline std::uint64_t own_key(const void* object) { return address_key(object, 3); }
-/// The object of that kind of which that is the key. Null: it is the key of something else.
+/// Returns the object of that kind whose key this is, or null if it is the key of something else.
 inline const void* object_of_key(std::uint64_t key, std::uint64_t kind) {
     constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 48, kinds = 3;
     if (key < last_of_ids || (~key & kinds) != kind) return nullptr;
@@ -78,14 +79,15 @@ inline const void* object_of_key(std::uint64_t key, std::uint64_t kind) {
 }
 inline const void* scope_of_key(std::uint64_t key) { return object_of_key(key, 1); }
 
-/// A power of two of buckets, up to 64.
+/// `Buckets` is a power of two, up to 64.
 template <class Policy, unsigned Buckets = 64>
 class basic_parking_lot {
 public:
     using record = basic_wait_record<Policy>;
 
-    /// Enters `r` under `key`, provided that `still_open()`, called under the bucket's lock, sets
-    /// the bit that makes the other side call wake(). False: it was too late, and nothing changed.
+    /// Enters `r` under `key` if `still_open()` returns true. `still_open()` is called under the
+    /// bucket's lock and sets the bit that makes the other side call wake(). Returns false if it
+    /// was too late; the lot is then unchanged.
     template <class StillOpen>
     bool enter(record& r, std::uint64_t key, std::uint16_t seat, StillOpen&& still_open) {
         r.key = key;
@@ -102,8 +104,8 @@ public:
         return true;
     }
 
-    /// The waiter leaves. True: it had been woken. `r.result` is what it was given, also at the
-    /// last moment; the caller owns it from here on.
+    /// Takes the waiter's record out. Returns true if the waiter had been woken. `r.result` is then
+    /// what it was given, even at the last moment, and the caller owns that result from here on.
     bool leave(record& r) {
         // acquire: pairs with the release in wake().
         if (r.done.load(acquire)) return true;
@@ -114,9 +116,10 @@ public:
         return false;
     }
 
-    /// Takes records under `key` out, at most `limit`: `each(record)` says whether, and is called
-    /// before the record reads as done; `notify(seat)` afterwards. While `each` runs, the waiter
-    /// cannot return: what it waits for is alive.
+    /// Wakes records under `key`, at most `limit`, and returns how many. A record is woken if
+    /// `each(record)` returns true. `each` is called before the record reads as done, and
+    /// `notify(seat)` after that. While `each` runs the waiter cannot return, so what it waits for
+    /// is alive.
     template <class Each, class Notify>
     unsigned wake(std::uint64_t key, unsigned limit, Each&& each, Notify&& notify) {
         bucket& b = bucket_of(key);
@@ -128,7 +131,8 @@ public:
             if (r->key != key || !each(*r)) continue;
             unlink(b, *r);
             const std::uint16_t seat = r->seat;
-            // release: pairs with leave() and the waiter's look; last touch (L3).
+            // release: pairs with leave() and with the waiter's own look at `done`. This is the
+            // last access (L3).
             r->done.store(true, release);
             notify(seat);
             ++woken;
@@ -136,8 +140,8 @@ public:
         return woken;
     }
 
-    /// Does it where tasks wait as well as threads. Their records are returned, linked by `next`:
-    /// the caller goes on with each task, without the lock.
+    /// Like wake() without `each`, but for keys under which tasks wait as well as threads. Returns
+    /// the records of tasks, linked by `next`. The caller resumes each task without the lock.
     template <class Notify>
     record* wake_threads_and_take_tasks(std::uint64_t key, unsigned limit, Notify&& notify) {
         record* first = nullptr;
@@ -164,8 +168,9 @@ public:
         return first;
     }
 
-    /// Calls `f(record)` for those under `key`, with the bucket's lock held, until it says true. No
-    /// waiter of them can return meanwhile, so its stack stays as it is up to its wait.
+    /// Calls `f(record)` for the records under `key`, with the bucket's lock held, until it returns
+    /// true, and returns whether it did. None of these waiters can return meanwhile, so its stack
+    /// stays as it is up to its wait.
     template <class F>
     bool look_at(std::uint64_t key, F&& f) {
         bucket& b = bucket_of(key);
@@ -175,7 +180,7 @@ public:
         }
         return false;
     }
-    /// Does it for all records, bucket by bucket.
+    /// Like look_at(), but for all records, bucket by bucket.
     template <class F>
     bool look_at_all(F&& f) {
         for (bucket& b : buckets_) {

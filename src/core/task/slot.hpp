@@ -1,5 +1,5 @@
 #pragma once
-// One task in two cache lines. States and who may touch what when: docs/design/slot.md.
+// One task in two cache lines. docs/design/slot.md has its states and who may touch what when.
 
 #include "braid/base/policy.hpp"
 #include "braid/core/closure.hpp"
@@ -21,7 +21,7 @@ constexpr std::uint32_t generation_of(std::uint64_t id) {
 constexpr std::uint64_t join_word(std::uint32_t generation, std::uint32_t low) {
     return std::uint64_t{generation} << 32 | low;
 }
-/// A slot that has spent this generation is retired, never wrapped (I3).
+/// A slot that has used this generation is retired and never wraps (I3).
 inline constexpr std::uint32_t last_generation = UINT32_MAX;
 
 // ---- successors word: {generation, waited bit, index of the first edge} ----------------------
@@ -43,38 +43,42 @@ enum slot_flag : std::uint16_t {
     flag_background = 1 << 5,
     flag_cancel = 1 << 6,     // a predecessor failed, or the builder gave up: do not run
     flag_failed = 1 << 7,     // outcome is set
-    flag_finally = 1 << 8,    // has after_any edges only: runs in a discarding shutdown too
+    flag_finally = 1 << 8,    // runs in a discarding shutdown, too: has only after_any edges,
+                              // or runs_always() was called
     flag_category = 1 << 9,   // level is a category, looked up in the table
     flag_shared = 1 << 10,    // the closure stays for the children, until completion
     flag_own_kind = 1 << 11,  // see task_kind
-    flag_error = 1 << 12,     // the outcome has an exception; without it, it is a mere cancellation
+    flag_error = 1 << 12,     // the outcome has an exception, or else it is a mere cancellation
     flag_built = 1 << 13,     // a builder may cancel it while it runs
-    // A task with a kind, which serves no children: it completes without having run.
+    // For a task with a kind, which serves no children: it completes without having run.
     flag_left_out = flag_shared
 };
-/// What a slot remembers of a task that did not succeed, until a later task has it.
+/// What a slot remembers of a task that did not succeed, until a later task uses the slot.
 inline constexpr std::uint16_t failure_flags = flag_cancel | flag_failed | flag_error;
-/// Sets some of them. Returns what was set before.
+/// Sets some of the failure_flags. Returns all flags that were set before.
 template <class Flags>
 std::uint16_t mark_failure(Flags& flags, std::uint16_t with) {
-    // release: pairs with failure_in(). A thread that asks for an earlier task of this slot and
+    // release: pairs with failure_in(). A thread that asks about an earlier task of this slot and
     // sees the flag sees this generation, too.
     return flags.fetch_or(with, release);
 }
 
-/// What a task with flag_own_kind has in place of `invoke`: a ticket of a batch, a node of a graph.
+/// What a task with flag_own_kind has in place of `invoke`. Examples are a ticket of a batch and a
+/// node of a graph.
 struct task_kind {
-    /// Runs it; with `more` also others of its kind that it knows of.
+    /// Runs the task. If `more` is true, it may also run other tasks of its kind that it knows of.
     void (*run)(runtime& rt, whole_seat& w, std::uint32_t index, bool more);
-    /// The task and its children have ended. Null: it completes as other tasks do.
+    /// Called when the task and its children have ended. If it is null, the task completes as other
+    /// tasks do.
     void (*ended)(runtime& rt, whole_seat& w, std::uint32_t index);
 };
 
-/// A free slot has the values below, except in what every task sets: storage, invoke, name, open,
-/// successors, environment, flags, level and module. Few tasks change the others, and clean()
-/// puts them back.
+/// A free slot has the values below, except in the words that every task sets (storage, invoke,
+/// name, open, successors, environment, next, flags, level and module) and in `ordinal`. Few tasks
+/// change the other words, and clean() puts their values back.
 struct alignas(64) slot {
-    // The runner's line: written while the task is built, read by the thread that runs it.
+    // The runner's cache line is written while the task is built and read by the thread that runs
+    // it.
     std::byte storage[closure_bytes];
     union {
         closure_fn invoke = nullptr;
@@ -82,19 +86,20 @@ struct alignas(64) slot {
     };
     const char* name = nullptr;
 
-    // The others' line. All atomic: a searcher with a stale id may read any of them at any time;
-    // it believes what it read only after it has claimed the task by an id with its generation.
+    // The others' cache line. All but `module` are atomic, because a searcher with a stale id may
+    // read any of them at any time. It believes what it read only after it has claimed the task by
+    // an id with its generation.
     alignas(64) atomic<std::uint64_t> open{0};  // {generation, open work}
     atomic<std::uint64_t> successors{join_word(0, list_closed)};
     atomic<const task_environment*> environment{nullptr};
     atomic<std::uint32_t> waits_for{0};
     atomic<std::uint32_t> parent{UINT32_MAX};
     atomic<std::uint32_t> predecessors{no_edge};  // edges into this task
-    atomic<std::uint32_t> next{0};                // link of whatever list the slot is in
+    atomic<std::uint32_t> next{0};                // link of the list that the slot is in
     atomic<std::uint32_t> jump{UINT32_MAX};       // an ancestor; makes climbing O(log depth)
     atomic<std::uint32_t> ordinal{0};             // creation order below the parent
     atomic<std::uint32_t> births{0};              // tasks that this one has created
-    atomic<std::uint32_t> detail{UINT32_MAX};     // what only few tasks have: a detail_block
+    atomic<std::uint32_t> detail{UINT32_MAX};     // a detail_block, which only few tasks have
     atomic<std::uint16_t> depth{0};
     atomic<std::uint16_t> runner{UINT16_MAX};  // seat
     atomic<std::uint16_t> flags{0};
@@ -109,22 +114,24 @@ struct alignas(64) slot {
     bool has(std::uint16_t flag) const { return (flags.load(relaxed) & flag) != 0; }
     std::uint16_t mark(std::uint16_t with) { return mark_failure(flags, with); }
 
-    // ---- words that mean something else in one phase, by the name that they have there
+    // ---- words with another meaning in one phase, by the name that they have in that phase
 
-    /// Between open and publish the task is in no list: its link holds its own index.
+    /// Between open and publish the task is in no list, so its link holds its own index.
     std::uint32_t own_index() const { return next.load(relaxed); }
     void set_own_index(std::uint32_t index) { next.store(index, relaxed); }
-    /// Between open and publish, where the builder's count is 1: with 0 observers have heard that
-    /// the task is ready.
+    /// Between open and publish: returns true if observers have been notified that the task is
+    /// ready. The builder's count is 1 in this phase, and 0 says that they were notified.
     bool ready_is_reported() const { return waits_for.load(relaxed) == 0; }
-    void set_ready_reported() { waits_for.store(0, release); }  // as publish()
-    /// After the last child: the link of what its thread completes. A graph's node may lie in a
-    /// list by `next` meanwhile, as the ticket of another one (graph/ready_ranks.hpp).
+    void set_ready_reported() { waits_for.store(0, release); }  // as in publish()
+    /// After the last child has ended: the link of what the thread completes. `next` is not free
+    /// for that, because a graph's node may lie in a list by `next` meanwhile, as the ticket of
+    /// another node (graph/ready_ranks.hpp).
     std::uint32_t next_to_complete() const { return births.load(relaxed); }
     void set_next_to_complete(std::uint32_t index) { births.store(index, relaxed); }
-    /// Before own work is done: the scope does not count the end of this task.
+    /// Makes the scope leave out the end of this task. Call it before the task's own work is done.
     void leave_uncounted() { environment.store(nullptr, relaxed); }
-    /// The callable, if its run has left it or there was none; or the value that a future reads.
+    /// Destroys what the storage holds. This is the callable, if it has not run or its run has left
+    /// it there, or the value that a future reads.
     void destroy_stored() { invoke(storage, nullptr); }
 
     void clean() {
@@ -138,16 +145,16 @@ struct alignas(64) slot {
         runner.store(UINT16_MAX, relaxed);
     }
 };
-/// Between open and publish a draft stands for its slot.
+/// Returns the slot for which the draft stands between open and publish.
 inline slot& slot_of(const draft& d) { return *static_cast<slot*>(d.storage); }
 inline std::uint32_t index_of(const draft& d) { return slot_of(d).own_index(); }
 
 static_assert(sizeof(slot) == 128, "a task is two cache lines");
 static_assert(offsetof(slot, open) == 64, "the runner's line and the others' line are apart");
 
-/// successor waits for predecessor. In two lists: the predecessor's successors (closed and
-/// walked once) and the successor's predecessors (for helping, inheritance and explanations).
-/// The thread that makes the successor ready frees it, but for a torn one.
+/// The successor waits for the predecessor. An edge is in two lists: the predecessor's successors
+/// (closed and walked once) and the successor's predecessors (for helping, inheritance and
+/// explanations). The thread that makes the successor ready frees the edge, unless it was torn.
 struct edge {
     atomic<std::uint32_t> next{0};  // in the successor list
     atomic<std::uint32_t> next_predecessor{no_edge};
@@ -156,56 +163,61 @@ struct edge {
     atomic<std::uint8_t> await{edge_fixed};  // an await_state; fixed while it is free
 };
 
-/// The outcome of a task that failed or was cancelled by a failure. Counted references; the last
-/// one to go hands an error that nobody has seen to the handler.
+/// The outcome of a task that failed or was cancelled by a failure. References are counted. When
+/// the last one is dropped, an error that nobody has seen goes to the handler.
 struct outcome {
-    std::uint32_t references = 1;  // guarded by outcome_room's mutex, as all of this
+    std::uint32_t references = 1;  // outcome_room's mutex guards all members
     bool observed = false;
     bool stands_in = false;    // for an exception that was delivered before: see cancel_with()
-    std::exception_ptr error;  // null: cancelled without an error
+    std::exception_ptr error;  // null if it was cancelled without an error
     const char* task = nullptr;
 };
 
-/// What a task uses, in the order of the resources' ids.
+/// The resources that a task uses, in the order of their ids.
 struct resource_list {
     static constexpr unsigned most = 8;
 
     resource* of[most] = {};
 };
 
-/// What few tasks need: affinity, an owner, a failure, an identity for the chooser, a suspension.
-/// Each task that waits has one, so a list of resources, which fewer have, lies elsewhere.
+/// What only few tasks need: affinity, an owner, a failure, an identity for the chooser, a
+/// suspension. Each task that suspends has a block. Fewer tasks have a list of resources, so that
+/// list lies elsewhere.
 struct detail_block {
-    // One for completion, one for each owning handle; the last one recycles the slot.
+    // One holder is for completion, and one for each owning handle. The last holder recycles the
+    // slot.
     atomic<std::uint32_t> holders{0};
-    atomic<std::uint16_t> seat{UINT16_MAX};  // searchers with a stale id read it too
+    atomic<std::uint16_t> seat{UINT16_MAX};  // searchers with a stale id read it, too
     std::uint16_t visit = 0;
-    atomic<bool> direct{false};     // goes to an inbox: `on` or `workers` is given; read as `seat`
+    atomic<bool> direct{false};     // goes to an inbox, by `on` or `workers`; read like `seat`
     atomic<bool> has_value{false};  // in the slot's storage; `invoke` destroys it
     std::uint8_t resource_count = 0, resources_held = 0;
-    std::uint32_t resources = UINT32_MAX;  // a resource_list; only where the count is not 0
+    std::uint32_t resources = UINT32_MAX;  // a resource_list, if resource_count is not 0
     std::uint64_t workers = 0;
     detail::outcome* result = nullptr;  // guarded by outcome_room's mutex
-    std::uint64_t stable_id = 0;        // 0: nobody asks for it
-    // The running thread's: where several create for one task, each does as a creator of its own.
+    std::uint64_t stable_id = 0;        // 0 if nobody asks for it
+    // Only the running thread uses this. Where several threads create for one task, each of them
+    // does so as a creator of its own.
     std::uint64_t creations = 0;
     std::uint32_t result_ordinal = 0;
 
-    // ---- of a task that gives its thread back; see life/suspensions_room.hpp
+    // ---- of a task that suspends; see life/suspensions_room.hpp
     bool resumable = false;  // its storage begins with a resumable_body, or holds its value
-    // So its body is called also where it is cancelled. relaxed, as `first_is_enough`: others look
-    // whether they read it of the wait that they mean.
+    // Once this is set, the body is called even if the task is cancelled. relaxed, like
+    // `first_is_enough`: other threads check whether what they read is of the wait that they mean.
     atomic<bool> was_suspended{false};
-    // Its body knows that it is cancelled, and cleans up: its awaits end as if it were not.
+    // The body knows that the task is cancelled, and cleans up. The body's awaits end as if the
+    // task were not cancelled.
     atomic<bool> shielded{false};
-    atomic<bool> first_is_enough{false};  // of what it awaits
+    atomic<bool> first_is_enough{false};  // the first of what it awaits
     atomic<bool> may_end_early{false};    // by a cancellation; relaxed, too
     bool goes_last = false;               // behind what is ready
-    bool listed = false;             // among those of scopes; who holds a share of its waits_for
-    atomic<std::uint32_t> waits{0};  // counts waits; searchers see by it that they read another one
-    atomic<std::uint64_t> came{0};   // see await_words.hpp
-    // Among those of scopes; guarded by the list's lock. Once a cancellation has taken it out they
-    // are that one's, and `before` says how many shares of waits_for it has to drop.
+    bool listed = false;                  // is in suspension_lists; guarded by a share of waits_for
+    atomic<std::uint32_t> waits{0};       // counts waits, so that searchers notice another wait
+    atomic<std::uint64_t> came{0};        // see await_words.hpp
+    // Links in suspension_lists, guarded by the lock of the list. Once a cancellation has taken the
+    // task out, they belong to that cancellation, and `before` says how many shares of waits_for it
+    // has to drop.
     std::uint32_t next = UINT32_MAX, before = UINT32_MAX;
 };
 
