@@ -1,5 +1,5 @@
 #pragma once
-// The scheduler: threads, tasks, waiting. Everything else in core is named by it.
+// The scheduler: threads, tasks and waiting. Its interface leads to everything else in core.
 
 #include "braid/base/export.hpp"
 #include "braid/base/time.hpp"
@@ -23,32 +23,33 @@ enum class shutdown : std::uint8_t {
     discard,  // what has not started is cancelled (after_any tasks still run)
 };
 
-/// A sentence about a task; see scheduler::explain(). What is longer is cut off.
+/// One sentence about a task, which scheduler::explain() returns. A longer sentence is cut off.
 struct task_explanation {
     char text[1024] = "";
 };
 
-/// The version of the compiled library.
+/// Returns the version of the compiled library.
 BRAID_API version_number library_version();
 
 class scheduler {
 public:
-    /// Calls std::terminate when there is no memory for the scheduler itself, after the
-    /// out-of-memory handler: nothing could be returned.
+    /// If there is no memory for the scheduler itself, calls the out-of-memory handler and then
+    /// std::terminate, because a constructor has no failure to return.
     BRAID_API explicit scheduler(const scheduler_options& options = {});
-    /// Shuts down (drain) unless that was done. No other thread may be inside a call. From a task
-    /// of its own: allowed, also on top of a wait of the owner's; the rest of the teardown then
-    /// happens on a thread of its own after the task has ended. Only waits may be in progress, not
-    /// the post() that made this task: it looks for a thread to wake when the task is already
-    /// running. Such a task first waits for an event that is set after post() has returned.
+    /// Shuts the scheduler down (drain) unless that was done before. No other thread may be inside
+    /// a call. A task of this scheduler may call the destructor, also on top of a wait of the
+    /// scheduler's owner. The rest of the teardown then happens on a separate thread after that
+    /// task has ended. In that case other threads may be inside waits, but not inside the post()
+    /// that made the task: post() looks for a thread to wake when the task is already running. Such
+    /// a task must first wait for an event that is set after post() has returned.
     BRAID_API ~scheduler();
     scheduler(const scheduler&) = delete;
     scheduler& operator=(const scheduler&) = delete;
 
     // ---- making work: any thread ----------------------------------------------------------
 
-    /// Runs `f` once, nobody waits for it. The cheapest way in. False: refused, as in spawn(), and
-    /// `f` is destroyed.
+    /// Runs `f` once. Nobody can wait for it. This is the cheapest way to run work. Returns false
+    /// if the task is refused, as in spawn(). The scheduler keeps no copy of `f` then.
     template <detail::task_callable F>
     bool post(F&& f, std::source_location where = std::source_location::current()) {
         return static_cast<bool>(detail::submit_plain(*rt_, nullptr, nullptr, nullptr,
@@ -60,15 +61,19 @@ public:
         return static_cast<bool>(
             detail::submit(*rt_, nullptr, options, detail::draft_kind::posted, std::forward<F>(f)));
     }
-    /// A post() for audio callbacks and the like: bounded, no allocation, no help. Waking a thread
-    /// that sleeps is up to two system calls, under a lock that this thread holds only on its way
-    /// to sleep. Not for signal handlers that interrupt a thread of the scheduler, and, as it takes
-    /// a lock with a chooser, then for none. False: no room, or a safepoint, try again later; or
-    /// shut down. A task may post while the scheduler drains, as with post(). `data` must live
-    /// until the call.
+    /// Posts a task from an audio callback or another real-time thread. Bounded, allocates nothing,
+    /// and never runs a task. Waking a thread that sleeps takes up to two system calls, under a
+    /// lock that the sleeping thread holds only on its way to sleep and once after it has run for 1
+    /// ms. Do not call it from a signal handler that interrupts a thread of the scheduler. With a
+    /// chooser it takes a lock, so do not call it from any signal handler then. Returns false if
+    /// there is no room, another foreign thread is inside try_post() or try_complete(), or a
+    /// safepoint is in progress (try again later), or if the scheduler is shut down. A task may
+    /// post while the scheduler drains, as with post(). `data` must live until `function` is
+    /// called.
     BRAID_API bool try_post(void (*function)(void* data), void* data) noexcept;
 
-    /// Empty id: refused (shut down, out of memory, or a caller's mistake; the handlers know).
+    /// Returns the empty id if the task is refused: the scheduler is shut down, there is no memory,
+    /// or the caller made a mistake. The handlers get the reason.
     template <detail::task_callable F>
     task_id spawn(const task_options& options, F&& f) {
         return detail::submit(*rt_, nullptr, options, detail::draft_kind::spawned,
@@ -78,23 +83,25 @@ public:
     task_id spawn(F&& f, std::source_location where = std::source_location::current()) {
         return spawn(task_options{.where = where}, std::forward<F>(f));
     }
-    /// A join: complete when its predecessors and children are.
+    /// Spawns a join: a task without work of its own that completes when its predecessors and
+    /// children are complete.
     BRAID_API task_id spawn(const task_options& options, empty_task);
-    /// One task whose children are f(0) … f(count − 1); one wake decision for all of them.
-    /// `f` is copied once and shared; it is destroyed when the last has run. `count`:
-    /// 0..most_bodies; more is refused and reported.
+    /// Spawns one task whose children are f(0) … f(count − 1), with one wake decision for all of
+    /// them. `f` is copied once and shared, and it is destroyed when the last child has run.
+    /// `count` is 0..most_bodies. A larger count is refused and reported.
     template <class F>
         requires std::is_invocable_v<const std::decay_t<F>&, std::size_t>
     task_id spawn_batch(const task_options& options, std::size_t count, F&& f);
 
     static constexpr std::size_t most_bodies = std::size_t{1} << 40;
 
-    /// Two-phase building: the task does not complete before finish(), however fast it runs.
+    /// Begins a task in two phases: the task does not complete before task_builder::finish(),
+    /// however fast it runs.
     template <detail::task_callable F>
     task_builder begin(const task_options& options, F&& f);
     BRAID_API task_builder begin(const task_options& options, empty_task);
 
-    /// A spawn() whose future has the value that `f` returns.
+    /// Spawns a task, and returns a future for the value that `f` returns.
     template <detail::task_callable F>
     auto async(const task_options& options, F&& f);
     template <detail::task_callable F>
@@ -104,25 +111,28 @@ public:
 
     // ---- waiting: any thread; hold no lock that a task may want ------------------------------
 
-    /// Returns when the task is complete, running what it needs meanwhile. Rethrows the task's
-    /// failure when the task completed during the wait; a task that completed earlier only ends the
-    /// wait, and `state(id)` says how it ended. A cancelled task throws task_cancelled.
+    /// Returns when the task is complete, and runs what it needs meanwhile. If the task completes
+    /// during the wait, its failure is rethrown, and a cancelled task throws task_cancelled. If a
+    /// predecessor's failure has cancelled the task, that failure is thrown instead. For a task
+    /// that completed earlier the wait only returns, and `state(id)` says how the task ended.
     BRAID_API void wait(task_id id, help policy = help::needed);
-    /// False: the time is up; or the wait could never end, which was reported. Any `timeout`: see
-    /// nanoseconds; 0 looks once and runs at most one piece of needed work. Without workers, and
-    /// where everybody else rests, it runs one of any work before it is out of time, as nobody else
-    /// would.
+    /// Waits as wait() does, for `timeout` at most. Returns false if the time is up, or if the wait
+    /// could never end, which is reported. Any `timeout` is allowed; see nanoseconds. A timeout of
+    /// 0 looks once and runs at most one piece of needed work. If there are no workers and all
+    /// other threads rest, a wait outside tasks runs one ready task of any kind before it is out of
+    /// time, because no other thread would run it.
     BRAID_API bool wait_for(task_id id, nanoseconds timeout, help policy = help::needed);
     BRAID_API task_state state(task_id id) const;
-    /// True for a task that is complete, however it ended.
+    /// Returns true if the task is complete, however it ended.
     BRAID_API bool done(task_id id) const;
 
-    /// Works until the event is set (and takes it). False: the time is up.
+    /// Runs work until the event is set, and takes the event. Returns false if the time is up, or
+    /// if the event belongs to another scheduler, which is reported.
     BRAID_API bool do_work_while_waiting_for(event& e, nanoseconds timeout = no_limit);
-    /// Runs tasks on this thread, as a worker would, until `stop` is set. False, at once and
-    /// reported: the event is another scheduler's.
+    /// Runs tasks on this thread, as a worker would, until `stop` is set. Returns false at once if
+    /// the event belongs to another scheduler, which is reported.
     BRAID_API bool work_until(event& stop);
-    /// Runs `f` while another thread stands in for this one. For calls that block.
+    /// Runs `f` while another thread stands in for this one. Use it for calls that block.
     template <class F>
     decltype(auto) blocking(F&& f) {
         struct guard {
@@ -135,71 +145,83 @@ public:
 
     // ---- work that others end: any thread ----------------------------------------------------
 
-    /// The work of that completion has ended. False: somebody was first (another call, its
-    /// deadline, a cancellation), and nothing has changed. What it made ready runs on threads of
-    /// the scheduler; without workers in the next wait. A thread that does not take part leases a
-    /// guest's seat for it: that may block, as all calls of such threads do, while many are inside
-    /// or the scheduler is frozen. The scheduler's destructor waits for calls that settle.
+    /// Reports that the work of a completion has ended. Returns false, and changes nothing, if the
+    /// completion was settled before: by another call, its deadline or a cancellation. Returns
+    /// false also if the id did not come from defer() of this scheduler, which is reported. Tasks
+    /// that become ready run on threads of the scheduler, or in the next wait if there are no
+    /// workers. A thread that does not take part leases a guest's seat for the call. This may
+    /// block, as all calls of such threads may, while many of them are inside or a safepoint is in
+    /// progress. The scheduler's destructor waits for calls that settle a completion.
     BRAID_API bool complete(completion_id id, const completion_result& result = {});
-    /// Bounded, no lock, no allocation: for threads like those that try_post(). `code`: as of
-    /// completion_result. False also: not now, try again; `completed(id)` tells the two apart.
+    /// Settles a completion from a real-time thread, such as those that call try_post(). Bounded,
+    /// allocates nothing, and takes only the locks that try_post() takes. `code` has the meaning of
+    /// completion_result::code. Returns false as complete() does, and also if the call is not
+    /// possible now: try again later. `completed(id)` tells the two cases apart.
     BRAID_API bool try_complete(completion_id id, int code = 0) noexcept;
-    /// Somebody has settled it.
+    /// Returns true if the completion was settled.
     BRAID_API bool completed(completion_id id) const;
-    /// Writes those that are open, `capacity` at most, and returns how many there are. Looks at
-    /// every task: for pages and messages, not for each frame.
+    /// Writes the completions that are open, `capacity` at most, and returns how many are open.
+    /// Looks at every task, so use it for debug pages and messages, not in each frame.
     BRAID_API std::size_t open_completions(completion_info* rows, std::size_t capacity) const;
 
     // ---- threads ---------------------------------------------------------------------------
 
     BRAID_API unsigned worker_count() const;
-    /// 0..max_workers, while running, from any thread; more counts as max_workers. Nothing is lost.
+    /// Sets the number of workers, 0..max_workers. A larger count counts as max_workers. Any thread
+    /// may call it, also while tasks run. No task is lost.
     BRAID_API void set_worker_count(unsigned count);
     BRAID_API thread_ref worker_thread(unsigned index) const;
-    /// The calling thread, if it takes part.
+    /// Returns the calling thread, or an empty reference if that thread does not take part.
     BRAID_API thread_ref this_thread() const;
-    /// One more than the highest seat: the size of an array of per-thread scratch.
+    /// Returns one more than the highest possible seat number, which is
+    /// scheduler_options::most_seats. Use it as the size of an array of per-thread scratch.
     BRAID_API unsigned seat_count() const;
 
-    /// Work will come in that time: workers sleep until shortly before (60 µs) and then poll, 0.2
-    /// ms beyond it at most, so that the work finds them awake. For frame loops: call it after the
-    /// last wait of a frame, while the workers are still awake; it costs a wake otherwise. The
-    /// latest call counts, and counts once; `no_limit` cancels it. Any thread.
+    /// Announces work that will come after the time `in`. Workers sleep until shortly before that
+    /// moment (60 µs) and then poll, until 0.2 ms after it at most, so that the work finds them
+    /// awake. In a frame loop, call it after the last wait of a frame, while the workers are still
+    /// awake. It costs a wake otherwise. Only the latest call counts, and it counts once.
+    /// `no_limit` cancels it. Any thread may call it.
     BRAID_API void expect_work(nanoseconds in);
 
-    /// Returns when every thread of the scheduler, of its queues and with a rate is at rest between
-    /// two bodies. Threads of the program run on; in their waits they begin with nothing, also in a
-    /// queue's drain() or a push() that helps. While one thread has frozen the scheduler, the next
-    /// one that wants to waits here until it has resumed; on one thread they nest, and each wants
-    /// its resume(). Any thread; from a task its own thread runs on.
+    /// Returns when every thread of the scheduler, of its queues and of its rate threads is at rest
+    /// between two bodies. Threads of the program keep running, but they begin no task in a wait,
+    /// in a queue's drain() or in a push() that helps. While one thread has frozen the scheduler,
+    /// another thread that calls freeze() waits until the first one has resumed. Calls on one
+    /// thread nest, and each needs its own resume(). Any thread may call it. If a task calls it,
+    /// the thread of that task keeps running.
     BRAID_API void freeze();
-    /// Any thread. Without a freeze() it does nothing.
+    /// Ends one freeze(). Any thread may call it. Without a freeze() it does nothing.
     BRAID_API void resume();
 
-    /// Levels for categories 1..255 (index = category). Tasks that are already queued move.
-    /// `count`: 0..256. Refused and reported as a whole: more of them, or a level that is none.
+    /// Sets the levels of categories 1..255 (index = category). Tasks that are already queued move.
+    /// `count` is 0..256. The whole call is refused and reported if `count` is larger or a level is
+    /// not one of priority_level.
     BRAID_API void set_priority_table(const priority_level* levels, std::size_t count);
 
     // ---- the end ---------------------------------------------------------------------------
 
-    /// From any thread; from a task of its own it only begins, the destructor ends it.
+    /// Shuts the scheduler down. Any thread may call it. In a task of this scheduler it only begins
+    /// the shutdown, and the destructor completes it.
     BRAID_API void shut_down(shutdown how = shutdown::drain);
 
     // ---- seeing ----------------------------------------------------------------------------
 
     BRAID_API scheduler_statistics statistics() const;
     BRAID_API seat_statistics statistics(unsigned seat) const;
-    /// Up to `capacity` rows; returns how many types there are.
+    /// Writes up to `capacity` rows, and returns how many task types there are.
     BRAID_API std::size_t statistics(task_type_statistics* rows, std::size_t capacity) const;
     BRAID_API std::size_t bytes(memory_tag tag) const;
     BRAID_API std::uint64_t allocations() const;
 
-    /// What that task does or waits for, and what that one waits for in turn, in one sentence for
-    /// people: "'load a' waits for 'load b', which is ready, and no thread has begun with it.". Any
-    /// id, any thread, also in a task; what it says was so while it looked. It does not wait: while
-    /// all seats of guests are taken it names tasks by their numbers. A task that ends while it is
-    /// named ends on the calling thread, and destroys there what it holds; apart from that nothing
-    /// is allocated. Looks at every task and every wait in the worst case.
+    /// Says in one sentence for people what the task does or waits for, and what that one waits for
+    /// in turn: "'load a' waits for 'load b', which is ready, and no thread has begun with it.".
+    /// Any thread may ask for any id, also in a task. The sentence was true while explain() looked.
+    /// explain() does not wait: while all seats of guests are taken it names tasks by their
+    /// numbers. A task that ends while explain() names it completes on the calling thread, which
+    /// then destroys what the task holds. Apart from that, and from a seat for a foreign thread if
+    /// none is free, nothing is allocated. In the worst case explain() looks at every task and
+    /// every wait.
     BRAID_API task_explanation explain(task_id id) const;
 
     detail::runtime& internals() { return *rt_; }
@@ -211,15 +233,37 @@ private:
     detail::runtime* rt_;
 };
 
-/// Calls `say(user, id, text)` for each open task, with what scheduler::explain() says of it, and
-/// returns how many there were: for a console, or a thread that a signal handler wakes. Any thread;
-/// `text` is valid during the call. Looks at every task for each; not for each frame.
+/// Calls `say(user, id, text)` for each open task, with the sentence of scheduler::explain(), and
+/// returns how many tasks were open. Use it for a console, or in a thread that a signal handler
+/// wakes. Any thread may call it. `text` is valid during the call of `say`. Each sentence may look
+/// at every task, so do not call it in each frame.
 BRAID_API std::size_t explain_all(scheduler& s,
                                   void (*say)(void* user, task_id id, const char* text),
                                   void* user);
 
-/// Registers the calling thread under a name for the life of this object: it can be the target of
-/// task_options::on and keeps its seat between waits. Destroy it on the same thread.
+/// The most ids of one wait_all().
+inline constexpr std::size_t most_awaited = 256;
+
+/// Waits until all of these tasks are complete, and meanwhile runs what any of them needs: while
+/// one of them runs on another thread, this one runs the next. Waits for one id after the other
+/// leave that to other threads. Any thread. Empty ids and those of complete tasks are skipped;
+/// ids that this scheduler has not issued are reported and skipped.
+///
+/// Throws the failure of the first id, in the order of `ids`, whose task failed during the wait; an
+/// exception goes before a cancellation. The unobserved-exception handler gets the others. Returns
+/// false if the time is up, if the wait could never end (reported), or for more than most_awaited
+/// ids (reported); what failed until then is thrown instead. A `timeout` of 0 looks once and runs
+/// at most one piece of needed work. Allocates nothing; uses about 60 bytes of stack for each id.
+BRAID_API bool wait_all(scheduler& s, task_ids ids, nanoseconds timeout = no_limit,
+                        help policy = help::needed);
+inline bool wait_all(scheduler& s, std::initializer_list<task_id> ids,
+                     nanoseconds timeout = no_limit, help policy = help::needed) {
+    return wait_all(s, task_ids(ids.begin(), ids.size()), timeout, policy);
+}
+
+/// Registers the calling thread under a name for the life of this object. The thread can then be
+/// the target of task_options::on, and it keeps its seat between waits. Destroy the object on the
+/// same thread.
 class main_thread {
 public:
     BRAID_API main_thread(scheduler& s, const char* name);
@@ -234,15 +278,15 @@ private:
 };
 
 namespace this_task {
-/// Empty outside tasks, and in posted ones.
+/// Returns the empty id outside tasks, and in posted tasks.
 BRAID_API task_id id();
-/// "" outside tasks.
+/// Returns "" outside tasks.
 BRAID_API const char* name();
 BRAID_API bool cancelled();
-/// task_context::defer() of the task that runs on this thread.
+/// Calls task_context::defer() for the task that runs on this thread.
 BRAID_API completion_id defer(completion_options with = {});
-/// Says to a chooser that another thread may go on here, as every call into the library does: for
-/// code that tasks share without the library. Nothing without a chooser, and outside tasks.
+/// Lets a chooser run another thread here, as every call into the library does. Use it in code that
+/// tasks share without calling the library. It does nothing without a chooser or outside tasks.
 BRAID_API void point();
 }  // namespace this_task
 
