@@ -144,7 +144,9 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
             });
         };
         from_both_ends(c, {0, pieces.count()}, front, back);
-        if (c.cancelled()) return;  // without exceptions nothing was thrown
+#if !BRAID_HAS_EXCEPTIONS
+        if (c.cancelled()) return;  // nothing was thrown, and sums may be missing
+#endif
         for (std::size_t i = scanned; i != pieces.count(); ++i) {
             T before = std::exchange(start, combine(start, *sums[i]));
             sums[i].emplace(std::move(before));
