@@ -1,18 +1,20 @@
 #pragma once
 // Awaitables for coroutines: tasks, completions, futures, sleeps, and moves to other threads.
-// co.hpp has coroutines and events, channel.hpp has channels.
+// Coroutines and events are in co.hpp, channels are in channel.hpp.
 //
-// Each co_await releases the thread until what it awaits has come about. The co_await then throws
-// in these cases: the exception of the awaited task if that task failed; task_cancelled if the
-// awaited task was cancelled, or if the awaiting task is no longer wanted (its scope is cancelled,
-// or a discarding shutdown began); std::bad_alloc if there was no memory to wait. A co_await of
-// as_result() throws nothing.
+// A co_await releases its thread until the awaited operation has ended. The co_await then throws
+// the exception of the awaited task if that task failed. It throws task_cancelled if the awaited
+// task was cancelled, or if the awaiting task is cancelled: its scope was cancelled, or a
+// discarding shutdown began. It throws std::bad_alloc if there was not enough memory for the wait.
+// A co_await of as_result() throws nothing.
 //
-// When a task is no longer wanted, one of its awaits ends at once (a file read: as soon as the
-// system has released the buffer). From then on the task cleans up. Until the task ends, what it
-// awaits and defers ends as if nothing had been cancelled, also in coroutines that it calls, and a
-// shutdown waits for the task. The await that throws is the first one that ends after the
-// cancellation, whatever it throws. If only the awaited task was cancelled, nothing is shielded.
+// The cancellation of the awaiting task is reported once, by the first co_await that ends after the
+// cancellation. This co_await ends at once (a file read ends as soon as the system has released the
+// buffer). If the awaited task failed or there was no memory, the co_await throws that exception in
+// place of task_cancelled. From then on until it ends, the awaiting task is shielded so that it can
+// clean up: operations that it awaits or defers, also in coroutines that it calls, end as if
+// nothing had been cancelled, and a shutdown waits for the task. If only the awaited task was
+// cancelled, the awaiting task is not shielded.
 
 #include "braid/async/co_loop.hpp"
 #include "braid/base/time.hpp"
@@ -27,7 +29,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Base class of the awaiters. It holds the loop of the awaiting task.
+/// Base class of the awaiters. An awaiter has a pointer to the co_loop of the awaiting task.
 class awaiter {
 public:
     bool await_ready() const noexcept { return false; }
@@ -38,8 +40,8 @@ protected:
         loop_ = loop_of(by);
         return *loop_;
     }
-    /// Returns how the await ended. If nothing was awaited, all went well. For `first` see
-    /// co_loop::take().
+    /// Returns how the await ended. If nothing was awaited, the returned status reports success.
+    /// co_loop::take() describes `first`.
     await_status take(task_id* first = nullptr) {
         return loop_ != nullptr ? loop_->take(first) : await_status{};
     }
@@ -47,7 +49,7 @@ protected:
     co_loop* loop_ = nullptr;
 };
 
-/// An awaiter that has no value.
+/// An awaiter whose co_await returns no value.
 class plain_awaiter : public awaiter {
 public:
     void await_resume() { co_loop::raise(result()); }
@@ -68,10 +70,11 @@ private:
     task_id id_;
 };
 
-/// Returns true for ids in any case, because an id does not know its scheduler.
+/// Always returns true, because an id does not contain its scheduler.
 inline bool may_await(task_context&, const task_ids&) { return true; }
 
-/// `Ids` is task_ids, which views ids that the caller keeps, or awaited_tasks.
+/// `Ids` is either task_ids, which is a view of ids that the caller keeps, or awaited_tasks, which
+/// has its own copy of the ids.
 template <class Ids>
 class all_awaiter : public plain_awaiter {
 public:
@@ -131,7 +134,7 @@ task_id id_of(const future<T>& f) {
     return f.id();
 }
 inline const runtime* scheduler_of(task_id) { return nullptr; }
-/// Returns null if the future is empty.
+/// Returns the scheduler of the future, or null if the future is empty.
 template <class T>
 const runtime* scheduler_of(const future<T>& f) {
     return f.valid() ? &f.internals() : nullptr;
@@ -140,7 +143,7 @@ const runtime* scheduler_of(const future<T>& f) {
 template <class T>
 concept names_task = requires(const T& t) { detail::id_of(t); };
 
-/// Tasks that are listed one by one, by their ids or by futures. The futures stay the caller's.
+/// A list of up to 8 tasks, each given by its id or its future. The futures are not moved from.
 class awaited_tasks {
 public:
     static constexpr std::size_t most = 8;
@@ -155,7 +158,7 @@ public:
     }
     const task_id* data() const { return ids_; }
     std::size_t size() const { return size_; }
-    /// Returns false, and reports it, if one of the futures belongs to another scheduler.
+    /// Returns false, and reports the mistake, if one of the futures belongs to another scheduler.
     bool may_be_awaited(task_context& context) const {
         return (first_ == nullptr || may_await_value_of(context, *first_)) &&
                (other_ == nullptr || may_await_value_of(context, *other_));
@@ -169,8 +172,8 @@ private:
 
     task_id ids_[most];
     std::size_t size_;
-    const runtime* first_ = nullptr;  // the futures' scheduler; null if there are no futures
-    const runtime* other_ = nullptr;  // a second scheduler; null if there is only one
+    const runtime* first_ = nullptr;  // of the first future that is not empty; or null
+    const runtime* other_ = nullptr;  // a different scheduler of another future; or null
 };
 
 inline bool may_await(task_context& context, const awaited_tasks& tasks) {
@@ -182,7 +185,7 @@ class future_awaiter : public awaiter {
 public:
     explicit future_awaiter(future<T>&& f) : awaited_(std::move(f)) {}
     bool await_ready() const noexcept { return !awaited_.valid(); }
-    /// Returns false if the task is complete already.
+    /// Returns false if the task is complete already, so that the coroutine does not suspend.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> by) {
         co_loop& loop = enter(by);
@@ -271,7 +274,7 @@ private:
     Place to_;
 };
 
-/// An awaiter whose outcome is returned and not thrown.
+/// An awaiter that returns the outcome of `Awaiter` and throws nothing.
 template <class Awaiter>
 class result_awaiter {
 public:
@@ -295,36 +298,38 @@ concept has_result = requires(T& awaiter) { awaiter.result(); };
 // ---- tasks -------------------------------------------------------------------------------------
 
 /// `co_await id` waits until the task is complete. A thread that waits for the coroutine helps with
-/// that task. If the task had failed before the await, task_failed is thrown. If it had been
-/// cancelled before, task_cancelled is thrown. See task_state for how long an id remembers that.
+/// the awaited task. The co_await throws task_failed if the task had failed before the await, and
+/// task_cancelled if the task had been cancelled before. See task_state for how long an id
+/// remembers its outcome.
 inline auto operator co_await(task_id id) { return detail::task_awaiter(id); }
-/// `co_await id` waits until the completion is settled and nothing is left of it. Awaiting
-/// `id.task()` does so, too.
+/// `co_await id` waits until the completion is settled, its children are complete, and the object
+/// that it keeps is destroyed. `co_await id.task()` does the same.
 inline auto operator co_await(completion_id id) { return detail::task_awaiter(id.task()); }
-/// `co_await std::move(f)` waits until the task of the future is complete, and returns its value.
+/// `co_await std::move(f)` waits until the task of the future is complete, and returns the value of
+/// the future.
 template <class T>
 auto operator co_await(future<T>&& f) {
     return detail::future_awaiter<T>(std::move(f));
 }
-/// `co_await when_all(ids)` waits until all these tasks are complete. What `ids` views must stay
-/// where it is until then.
+/// `co_await when_all(ids)` waits until all these tasks are complete. The array that `ids` refers
+/// to must stay valid until then.
 inline auto when_all(task_ids ids) { return detail::all_awaiter<task_ids>(ids); }
-/// `co_await when_all({a, b})` takes up to 8 ids and futures. The futures are not moved from: get()
-/// returns a future's value afterwards.
+/// `co_await when_all({a, b})` waits for up to 8 tasks, each given by its id or its future. The
+/// futures are not moved from. After the await, get() returns the value of a future.
 inline auto when_all(const detail::awaited_tasks& tasks) {
     return detail::all_awaiter<detail::awaited_tasks>(tasks);
 }
-/// `co_await when_any(ids)` waits until the first of these tasks is complete, and returns its
-/// index. If that task failed, its failure is thrown. The other tasks go on; each costs 32 bytes
-/// until it is complete. What `ids` views must stay where it is until the await ends. If `ids` is
-/// empty, the await ends at once and returns 0.
+/// `co_await when_any(ids)` waits until the first of these tasks is complete, and returns the index
+/// of that task. If that task failed, its failure is thrown. The other tasks run on. Each of them
+/// costs 32 bytes until it is complete. The array that `ids` refers to must stay valid until the
+/// await ends. If `ids` is empty, the await ends at once and returns 0.
 inline auto when_any(task_ids ids) { return detail::any_awaiter<task_ids>(ids, nullptr); }
-/// `co_await when_any({a, b})` takes up to 8 ids and futures, like when_all().
+/// `co_await when_any({a, b})` waits for up to 8 ids and futures, like when_all().
 inline auto when_any(const detail::awaited_tasks& tasks) {
     return detail::any_awaiter<detail::awaited_tasks>(tasks, nullptr);
 }
-/// Makes when_any() cancel the scope `in` when the first task is complete. The other tasks belong
-/// to that scope.
+/// With this argument, when_any() cancels the scope `in` when the first task is complete. Put the
+/// other tasks into that scope, so that they are cancelled.
 struct cancel_rest {
     scope& in;
 };
@@ -335,37 +340,40 @@ inline auto when_any(const detail::awaited_tasks& tasks, cancel_rest rest) {
     return detail::any_awaiter<detail::awaited_tasks>(tasks, &rest.in);
 }
 
-// ---- time, and where the task goes on -----------------------------------------------------------
+// ---- time, and where the task resumes -----------------------------------------------------------
 
-/// Suspends the task for `time`, by the scheduler's clock (that of timers). With 0 or less the task
-/// suspends as well, and goes on as soon as its timer is served. `name`, for profiles, is a literal
-/// or outlives the sleep.
+/// Suspends the task for `time`. The time is measured by the scheduler's clock, which timers use,
+/// too. If `time` is 0 or less, the task suspends as well, and resumes as soon as its timer is
+/// served. `name` is shown in profiles. It must be a literal or outlive the sleep.
 inline auto sleep_for(nanoseconds time, const char* name = "sleep_for",
                       std::source_location where = std::source_location::current()) {
     return detail::sleep_awaiter(time, false, name, where);
 }
-/// Suspends the task until a moment of the scheduler's clock, in ns, as in timer_tick::due.
+/// Suspends the task until the time `moment`, in ns on the scheduler's clock, as in
+/// timer_tick::due. See sleep_for() for `name`.
 inline auto sleep_until(std::int64_t moment, const char* name = "sleep_until",
                         std::source_location where = std::source_location::current()) {
     return detail::sleep_awaiter(nanoseconds(moment), true, name, where);
 }
-/// Suspends the task, which goes on behind the tasks that are ready now. However often tasks yield,
-/// they keep no other task from running: after a thread has taken yielding tasks 32 times, it takes
-/// up to 32 tasks from another thread, and from then on it does so every second time until nothing
-/// is left there. If a thread waits for a yielding task and runs it meanwhile, another thread
-/// stands in and runs the other ready tasks.
+/// Suspends the task and queues it behind the tasks that are ready now. Tasks that yield again and
+/// again cannot keep another task from running: a yielding task that any worker may run is queued
+/// in the overflow list, which all threads share. After 32 fetches from that list in a row, a
+/// thread that has no ready task of its own first steals up to 32 tasks from another thread. While
+/// such steals find tasks, fetches and steals alternate. If a thread waits for a yielding task and
+/// runs it during the wait, another thread stands in and runs the other ready tasks.
 inline auto yield() { return detail::yield_awaiter(); }
-/// Makes the task run as a task of class `as` from here on, on any thread of that class. This also
-/// holds for a task that was bound to one thread or to a set of workers.
+/// Makes the task run as a task of class `as` from here on, on any thread of that class. A task
+/// that was bound to one thread or to a set of workers loses this binding.
 inline auto resume_on(task_class as) { return detail::move_awaiter<task_class>(as); }
 /// Makes the task run on `thread` alone from here on. If `thread` is empty, has left already, or
-/// belongs to another scheduler, this is reported and the task goes on as before. A main thread
-/// that leaves later cancels the task.
+/// belongs to another scheduler, the mistake is reported and the task resumes where it could run
+/// before. If `thread` is a main thread that leaves later, the task is cancelled.
 inline auto resume_on(thread_ref thread) { return detail::move_awaiter<thread_ref>(thread); }
 
 // ---- without exceptions ------------------------------------------------------------------------
 
-/// `co_await as_result(x)` throws nothing. It returns an await_result of what `co_await x` returns.
+/// `co_await as_result(x)` waits like `co_await x`, but throws nothing. It returns an
+/// await_result<T>, where T is the type that `co_await x` returns.
 template <class Awaiter>
     requires detail::has_result<Awaiter>
 auto as_result(Awaiter&& x) {

@@ -13,7 +13,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A task's wait for a descriptor. It lies in the coroutine's frame.
+/// A task's wait for a descriptor. It is stored in the coroutine's frame.
 class fd_wait {
 public:
     struct request {
@@ -24,20 +24,21 @@ public:
         std::source_location where;
     };
     explicit fd_wait(const request& r) : request_(r) {}
-    /// This object may be moved only before begin().
+    /// The object must not be moved after begin().
     fd_wait(fd_wait&& other) noexcept : request_(other.request_) {}
 
-    /// Call this within a suspension. Returns false if there is no memory, or no thread for the
-    /// timer of the deadline.
+    /// Starts the wait. It must be called within a suspension. Returns false if there is no memory,
+    /// or no thread for the timer of the deadline.
     BRAID_API bool begin(task_context& context);
-    /// Call this after the suspension. Returns what the descriptor was ready for.
+    /// Ends the wait. It must be called after the suspension. Returns what the descriptor was ready
+    /// for.
     BRAID_API fd_event end();
 
 private:
     struct state;
 
     request request_;
-    state* state_ = nullptr;  // in bytes_, from begin() to end()
+    state* state_ = nullptr;  // points into bytes_ from begin() to end()
     alignas(8) std::byte bytes_[144];
 };
 
@@ -68,16 +69,18 @@ private:
 
 }  // namespace detail
 
-/// `co_await readable(descriptor)` waits until reading would not block, or the other side has gone,
-/// and returns an fd_event. Pipes, sockets, terminals and processes (by pidfd_open()) can be
-/// awaited, as with fd_source. Each descriptor may have one wait or source at a time, and must stay
-/// open until the wait ends. No thread waits; the thread of the timers watches the descriptor.
+/// `co_await readable(descriptor)` waits until reading would not block or the other side has hung
+/// up, and returns an fd_event. Pipes, sockets, terminals and processes (by pidfd_open()) can be
+/// awaited, as with fd_source. A descriptor must have only one wait or source at a time, and must
+/// stay open until the wait ends. No thread of the program waits, because the scheduler's timer
+/// thread watches the descriptor.
 ///
-/// Throws a completion_error if the descriptor is closed, is a regular file, or is one more than
-/// the system watches, and under a chooser: what() is a sentence that says so. `deadline` counts
-/// from now; after it the code of the error is deadline_passed. A wait goes on while the scheduler
-/// drains. `name` is a literal or outlives the wait. Cost: what a completion costs, and two calls
-/// into the system.
+/// The co_await throws a completion_error if the descriptor is closed or is a regular file, if the
+/// system cannot watch one more descriptor, or if the scheduler has a chooser. It also throws if
+/// another source or wait already watches the descriptor. The what() of the error is a sentence
+/// with the reason. `deadline` is the time from now until the wait fails with a completion_error of
+/// code deadline_passed. While the scheduler drains, the wait continues. `name` must be a literal
+/// or outlive the wait. Cost: one completion and two system calls.
 inline auto readable(int descriptor, nanoseconds deadline = no_limit, const char* name = "readable",
                      std::source_location where = std::source_location::current()) {
     return detail::fd_awaiter({descriptor, false, deadline, name, where});

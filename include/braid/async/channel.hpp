@@ -1,6 +1,6 @@
 #pragma once
-// A bounded queue between coroutines. A coroutine that finds the queue empty or full releases its
-// thread.
+// A bounded queue between coroutines. A coroutine that finds the queue empty on a pop, or full on a
+// push, suspends and releases its thread.
 //
 //   braid::channel<request> wanted(scheduler, {.name = "wanted", .capacity = 64});
 //   co_await wanted.push(request{...});        // in one coroutine
@@ -22,42 +22,43 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Thrown by `co_await pop()` when the channel is closed and nothing is left.
+/// `co_await pop()` throws this exception when the channel is closed and empty.
 class BRAID_API channel_closed : public std::exception {
 public:
     const char* what() const noexcept override;
 };
 
 enum class full_channel : std::uint8_t {
-    waits,         // co_await push() waits, try_push() returns false
-    drops_oldest,  // no push waits: the oldest value is dropped
+    waits,         // if full: co_await push() waits, try_push() returns false
+    drops_oldest,  // if full: a push drops the oldest value and never waits
 };
 
-/// A number outside its range is replaced by the nearest number inside, and this is reported to the
-/// scheduler's log.
+/// If `capacity` is outside its range, it is replaced by the nearest value in the range, and the
+/// scheduler logs this.
 struct channel_options {
     static constexpr std::uint32_t most_capacity = std::uint32_t{1} << 20;
 
-    const char* name = "channel";  // also the name of waits for it; must outlive the channel
+    const char* name = "channel";  // also the name of waits; must outlive the channel
     std::uint32_t capacity = 64;   // 1..most_capacity
     full_channel when_full = full_channel::waits;
 };
 
 namespace detail {
-/// Clamps the numbers of `options` to their ranges, and allocates the memory for the values.
-/// Returns null if there is no memory.
+/// Clamps `options.capacity` to its range, and allocates the memory for the values. Returns null if
+/// there is no memory.
 BRAID_API void* open_channel(runtime& rt, channel_options& options, std::size_t bytes,
                              std::size_t alignment);
 }  // namespace detail
 
-/// Any thread may call, and any number of threads on both sides. Values are popped in the order in
-/// which they were pushed, and the waiter that has waited longest is served first. Moving a T must
-/// not throw. The channel allocates once, sizeof(T) for each place; without memory for that it is
-/// closed from the start. A push or a pop takes a lock, 20 ns; a wait costs what a completion
-/// costs.
+/// Any number of threads may push and pop at the same time. Values are popped in the order in which
+/// they were pushed, and the waiter that has waited longest is served first. Moving a T must not
+/// throw. The constructor allocates sizeof(T) bytes for each of the `capacity` values. If there is
+/// no memory, the channel is closed from the start. A push or a pop locks a mutex, which takes 20
+/// ns. A wait costs as much as a completion.
 ///
-/// The channel must outlive the calls, and must be destroyed before its scheduler. Coroutines that
-/// still wait when the channel is destroyed find it closed.
+/// The channel must outlive the calls of its functions, and must be destroyed before its scheduler.
+/// Coroutines that still wait when the channel is destroyed resume as if the channel had been
+/// closed.
 template <class T>
 class channel {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
@@ -65,7 +66,7 @@ class channel {
 
     struct waiter : detail::waiting_task {
         std::optional<T> value;
-        bool done = false;  // has popped or pushed; guarded by the channel's lock
+        bool done = false;  // the pop or push is done; guarded by the channel's lock
     };
 
 public:
@@ -86,27 +87,29 @@ public:
 
     class pop_awaiter;
     class push_awaiter;
-    /// `co_await pop()` returns the oldest value. It throws channel_closed if no value will come
-    /// any more; as_result() around it returns no value then. A value that has come is returned
-    /// even if the task is no longer wanted: the next co_await reports that.
+    /// `co_await pop()` returns the oldest value. It throws channel_closed if the channel is closed
+    /// and empty; with as_result(), the result has no value in this case. If a value has arrived,
+    /// it is returned even if the task is cancelled, and the next co_await reports the
+    /// cancellation.
     pop_awaiter pop(std::source_location where = std::source_location::current()) {
         return pop_awaiter(*this, where);
     }
     /// `co_await push(v)` returns true if `v` was pushed. It returns false if the channel is
-    /// closed, and `v` is lost then.
+    /// closed; `v` is lost in this case.
     push_awaiter push(T v, std::source_location where = std::source_location::current()) {
         return push_awaiter(*this, std::move(v), where);
     }
 
-    /// Returns the oldest value, or nothing if the channel is empty now. Any thread may call.
+    /// Returns the oldest value, or an empty optional if the channel is empty. Never waits. Any
+    /// thread may call.
     std::optional<T> try_pop() {
         detail::point(rt_);
         waiter w;
         attempt(&channel::pop_now, w);
         return std::move(w.value);
     }
-    /// Pushes `v` and never waits. Returns false if the channel is full (with full_channel::waits)
-    /// or closed; `v` then has its value as before. Any thread may call.
+    /// Pushes `v` and never waits. Returns false if the channel is closed, or if it is full and has
+    /// full_channel::waits. In this case `v` still has its value. Any thread may call.
     bool try_push(T&& v) {
         detail::point(rt_);
         waiter w;
@@ -115,8 +118,8 @@ public:
         if (!w.done) std::construct_at(destroyed(v), std::move(*w.value));
         return w.done;
     }
-    /// Closes the channel: nothing can be pushed any more, and what is left can be popped. All
-    /// waiters go on. Any thread may call.
+    /// Closes the channel. From then on nothing can be pushed, and only the remaining values can be
+    /// popped. All waiters resume. Any thread may call.
     void close() {
         detail::point(rt_);
         {
@@ -128,8 +131,8 @@ public:
         }
     }
 
-    // relaxed: these two read without the lock under which the members are written, so the answer
-    // may be out of date.
+    // relaxed: closed() and size() read without the lock under which the members are written, so
+    // the answer may be out of date.
     bool closed() const { return closed_.load(relaxed); }
     std::size_t size() const { return count_.load(relaxed); }
     /// Returns how many values full_channel::drops_oldest has dropped so far.
@@ -145,8 +148,8 @@ private:
         std::destroy_at(&v);
         return &v;
     }
-    /// Tries `now`, a pop or a push, under the lock, and lets the waiter go on that it released.
-    /// Returns false if `w` would have to wait.
+    /// Calls `now`, which is pop_now() or push_now(), under the lock. If `now` released a waiter,
+    /// that waiter resumes. Returns false if `w` has to wait.
     bool attempt(step now, waiter& w) {
         detail::waiting_task* released = nullptr;
         bool ended = false;
@@ -157,8 +160,9 @@ private:
         if (released != nullptr) detail::go_on(*released);
         return ended;
     }
-    /// Called within a suspension, after `w` was armed. Tries `now` again: `w` goes on at once, or
-    /// is listed in `among` and waits.
+    /// Must be called within a suspension, after `w` was armed. Calls `now` again under the lock.
+    /// The task of `w` then resumes at once, or `w` is added to the list `among` and the task
+    /// waits.
     void wait(step now, waiter& w, detail::waiting_tasks& among) {
         detail::waiting_task* released = nullptr;
         bool ended = false;
@@ -169,15 +173,16 @@ private:
         if (released != nullptr) detail::go_on(*released);
         if (ended) detail::go_on(w);
     }
-    /// pop_waits() and push_waits() are called without the lock. They return true if the call would
-    /// wait, so that it is not tried before it is armed.
+    /// pop_waits() and push_waits() read without the lock whether a pop or a push would have to
+    /// wait. If so, the awaiter does not try the operation before the wait is armed.
     bool pop_waits() const { return size() == 0 && !closed(); }
     bool push_waits() const {
         return options_.when_full == full_channel::waits && size() == options_.capacity &&
                !closed();
     }
-    /// pop_now() and push_now() return true if `w` is done or the channel is closed, and false if
-    /// `w` would have to wait.
+    /// pop_now() and push_now() return true if the operation of `w` is done or the channel is
+    /// closed. They return false if `w` has to wait. `released` receives the waiter on the other
+    /// side whose operation was completed, if there is one.
     bool pop_now(waiter& w, detail::waiting_task*& released) BRAID_REQUIRES(lock_) {
         if (size() == 0) return closed();
         take_first(&w.value);
@@ -242,7 +247,7 @@ private:
     detail::mutex& lock_ = guard_.internals();
     std::uint32_t first_ BRAID_GUARDED_BY(lock_) = 0;
     std::uint64_t dropped_ BRAID_GUARDED_BY(lock_) = 0;
-    // The lock is held while these two are written.
+    // The lock is held while count_ and closed_ are written.
     atomic<std::uint32_t> count_{0};
     atomic<bool> closed_;
     detail::waiting_tasks poppers_{lock_, &rt_}, pushers_{lock_, &rt_};

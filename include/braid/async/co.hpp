@@ -1,7 +1,7 @@
 #pragma once
-// Coroutines as tasks. co_spawn() makes one task of a co<T>, and this task stays alive over all
-// suspensions. A co_await releases the thread. A thread that waits for the task helps with what the
-// task awaits.
+// Coroutines as tasks. co_spawn() makes one task from a co<T>. This task stays open across all
+// suspensions. A co_await releases the thread. A thread that waits for the task helps with the
+// tasks that the coroutine awaits.
 
 #include "braid/async/await.hpp"
 #include "braid/async/co_frame.hpp"
@@ -20,8 +20,8 @@ template <class T>
 inline constexpr bool dies_at_suspension = std::is_same_v<std::remove_cvref_t<T>, task_context> ||
                                            std::is_same_v<std::remove_cvref_t<T>, fork_context>;
 
-/// These two functions report that a coroutine was awaited before, or that an awaited `co` is
-/// empty.
+/// report_second_await() reports that a coroutine was awaited before. report_empty_await() reports
+/// that an awaited `co` is empty.
 BRAID_API void report_second_await(co_loop& loop);
 BRAID_API void report_empty_await(co_loop& loop);
 
@@ -93,7 +93,8 @@ public:
     void take() { rethrow(); }
 };
 
-/// Awaits a coroutine, which runs in the same task. `Owner` is a co<T>, or a reference to one.
+/// The awaiter of a coroutine, which runs in the same task. `Owner` is a co<T>, or a reference to a
+/// co<T>.
 template <class T, class Owner>
 class co_awaiter {
 public:
@@ -122,7 +123,7 @@ public:
         if (!frame()) throw std::bad_alloc{};
         if (is_second_) throw broken_promise{};
 #else
-        if (is_second_) std::terminate();  // there is no value
+        if (is_second_) std::terminate();  // there is no value to return
 #endif
         return frame().promise().take();
     }
@@ -150,11 +151,13 @@ private:
 }  // namespace detail
 
 /// A coroutine. It starts when it is awaited or spawned, and runs once. A second await is reported
-/// and throws broken_promise; without exceptions a second await ends the program, except within
-/// as_result(). A co can be moved, and owns its frame. It is empty if there was no memory for the
-/// frame, or after a move: co_spawn() of an empty co returns an empty future, and awaiting an empty
-/// co is reported and throws std::bad_alloc. A co that a task has called must not outlive that
-/// task's scheduler. A T is aligned to 16 bytes at most.
+/// and throws broken_promise. In a build without exceptions, a second await ends the program,
+/// except within as_result().
+///
+/// A co can be moved, and owns its frame. A co is empty if there was no memory for its frame, or
+/// after it was moved from. co_spawn() of an empty co returns an empty future. Awaiting an empty co
+/// is reported and throws std::bad_alloc. A co that was created in a task must not outlive the
+/// scheduler of that task. T must not be aligned to more than 16 bytes.
 template <class T>
 class [[nodiscard]] co {
 public:
@@ -172,7 +175,8 @@ public:
     }
     explicit operator bool() const { return static_cast<bool>(frame_); }
 
-    /// Another coroutine awaits this one, which runs in the same task. No scheduler is involved.
+    /// Lets another coroutine await this coroutine, which then runs in the same task. The scheduler
+    /// is not involved.
     friend auto operator co_await(co&& c) noexcept {
         return detail::co_awaiter<T, co&&>(std::move(c));
     }
@@ -184,7 +188,7 @@ public:
         return detail::co_awaiter<T, co&&>(std::move(c));
     }
 
-    /// For co_spawn().
+    /// For co_spawn() and the awaiters.
     std::coroutine_handle<promise_type> internals() const { return frame_; }
 
 private:
@@ -208,11 +212,12 @@ inline co<void> co_promise<void>::get_return_object() noexcept {
 }
 inline co<void> co_promise<void>::get_return_object_on_allocation_failure() noexcept { return {}; }
 
-/// Looks for code that `to` searches for, in the frame that goes on next and in the frames that
-/// await it. Reports the first find and returns true. Returns false if there is none.
+/// Searches the frame that resumes next, and the frames that await it, for the code that `to` looks
+/// for. Reports the first match and returns true. Returns false if there is no match.
 BRAID_API bool show_frames(const resumable_body& loop, code_search& to, held_code what);
 
-/// The body of a coroutine's task. It is constructed in the storage of the task and stays there.
+/// The body of a coroutine's task. It is constructed in the storage of the task, and is never
+/// moved.
 template <class T>
 struct co_body {
     explicit co_body(co<T>&& c) : outermost(std::move(c)) {
@@ -227,7 +232,7 @@ struct co_body {
     co<T> outermost;
     static_assert(sizeof(co_loop) + sizeof(co<T>) <= closure_bytes);
 
-    /// Returns true if the coroutine has returned.
+    /// Runs the coroutine until it suspends or returns. Returns true if the coroutine has returned.
     bool run(task_context& context) {
         loop.run(context);
         return !loop.current;
@@ -259,9 +264,9 @@ void run_co(void* storage, task_context* context) {
 
 }  // namespace detail
 
-/// Makes a task of the coroutine `c`. `options` are those of every task. The future gets the value
-/// of the coroutine, or what the coroutine threw. Returns an empty future if `c` is empty, there is
-/// no memory, or the scheduler is shut down.
+/// Makes a task from the coroutine `c`. `options` are the usual options of a task. The future
+/// receives the value that the coroutine returns, or the exception that the coroutine throws.
+/// Returns an empty future if `c` is empty, there is no memory, or the scheduler is shut down.
 template <class T>
 future<T> co_spawn(scheduler& s, const task_options& options, co<T>&& c) {
     if (!c) return {};
@@ -278,8 +283,8 @@ inline constexpr bool is_co = false;
 template <class T>
 inline constexpr bool is_co<co<T>> = true;
 
-/// The frame owns the callable and its arguments, so that captures and references live as long as
-/// the coroutine that uses them.
+/// A coroutine that calls `f` and awaits the result. Its frame owns `f` and the arguments, so that
+/// captures and references to the arguments stay valid until the inner coroutine has returned.
 template <class F, class... Arguments, class Co = std::invoke_result_t<F&, Arguments&...>>
 Co owning(F f, Arguments... arguments) {
     co_return co_await f(arguments...);
@@ -287,9 +292,10 @@ Co owning(F f, Arguments... arguments) {
 
 }  // namespace detail
 
-/// Calls `f(arguments…)` in the task; this call makes the coroutine. `f` and copies of the
-/// arguments live until the coroutine has returned. So a lambda's captures may be used after a
-/// suspension, and `f` may take its arguments by reference. Costs one frame more.
+/// Makes a task that calls `f(arguments…)` and runs the coroutine that this call returns. `f` and
+/// copies of the arguments live until the coroutine has returned. So a lambda's captures may be
+/// used after a suspension, and `f` may have parameters that are references. The cost is one
+/// additional coroutine frame.
 template <class F, class... Arguments>
     requires(!detail::is_co<std::remove_cvref_t<F>>)
 auto co_spawn(scheduler& s, const task_options& options, F&& f, Arguments&&... arguments) {
@@ -326,8 +332,8 @@ private:
     event_wait& wait_;
 };
 
-/// Waits until `e` is set. If the wait ended well and the event is automatic, this task has taken
-/// the event.
+/// Waits until `e` is set. If the wait succeeds and the event is automatic, the event was consumed
+/// by this task.
 inline co<await_status> until_set(event& e) {
     event_wait wait(e);
     await_status s;
@@ -349,7 +355,7 @@ public:
 
 }  // namespace detail
 
-/// `co_await e` waits until the event is set. An automatic event lets one waiter through, which is
+/// `co_await e` waits until the event is set. An automatic event releases one waiter, which may be
 /// a thread or a task. The event must outlive the wait.
 inline auto operator co_await(event& e) { return detail::event_awaiter(detail::until_set(e)); }
 

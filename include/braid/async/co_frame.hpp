@@ -11,9 +11,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Frames of up to this many bytes come from a pool of the process, and each thread has a part of
-/// the pool. Any thread may free a frame, and in steady state nothing is allocated. The pool takes
-/// 64 KiB at a time from the system, and keeps it until the process ends.
+/// Frames of up to this many bytes come from a pool of the process. Each thread has a part of the
+/// pool. Any thread may free a frame, and in steady state nothing is allocated. The pool allocates
+/// 64 KiB at a time from the system, and keeps this memory until the process ends.
 inline constexpr std::size_t pooled_frame_bytes = 1024;
 inline constexpr std::size_t frame_step = 32;
 inline constexpr std::size_t frame_sizes = pooled_frame_bytes / frame_step;
@@ -23,9 +23,9 @@ constexpr std::size_t frame_size_of(std::size_t bytes) {
 
 struct free_frame {
     free_frame* next = nullptr;
-    free_frame* next_batch = nullptr;  // used in the first frame of a batch in the pool
+    free_frame* next_batch = nullptr;  // used only in the first frame of a batch in the pool
 };
-/// Free frames of one size.
+/// A list of free frames of one size.
 struct frame_list {
     free_frame* first = nullptr;
     std::uint32_t count = 0;
@@ -35,10 +35,11 @@ struct frame_lists {
     frame_list of[frame_sizes];
 };
 
-/// take_frame() is for when the thread has no free frame, give_frame() for when the thread has no
-/// room for one. Both also serve frames that are too large for the pool: these come from the memory
-/// of the scheduler whose task makes the frame, as memory_tag::coroutine, and outside of tasks from
-/// operator new. take_frame() returns null if there is no memory.
+/// The slow paths of allocate_frame() and release_frame(). take_frame() is called if the thread has
+/// no free frame of the size, and give_frame() is called if the thread has no room for another one.
+/// Both functions also serve frames that are too large for the pool. Memory for a large frame comes
+/// from the scheduler whose task creates the frame, with memory_tag::coroutine. Outside of tasks,
+/// the memory comes from operator new. take_frame() returns null if there is no memory.
 BRAID_API void* take_frame(std::size_t bytes) noexcept;
 BRAID_API void give_frame(void* frame, std::size_t bytes) noexcept;
 
@@ -46,9 +47,9 @@ BRAID_API void give_frame(void* frame, std::size_t bytes) noexcept;
 inline void* allocate_frame(std::size_t bytes) noexcept { return take_frame(bytes); }
 inline void release_frame(void* frame, std::size_t bytes) noexcept { give_frame(frame, bytes); }
 #else
-/// The thread's part of the pool. A thread that has no part points to lists with neither frames nor
-/// room. Each call of a coroutine takes a frame and gives it back, so reading this variable must
-/// not cost a function call (hence initial-exec).
+/// The thread's part of the pool. If the thread has no part, this points to lists that have no
+/// frames and no room. Each call of a coroutine allocates a frame and releases it again, so reading
+/// this variable must not cost a function call. For this reason its TLS model is initial-exec.
 extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
 frame_lists* frames_of_thread;
 

@@ -1,9 +1,10 @@
 #pragma once
 // The state that all coroutine frames of one task share.
 //
-// Control passes through a loop in the task, co_loop::run(), and not directly from frame to frame.
-// The reason is that g++ 12 uses stack for each symmetric transfer when it compiles without
-// optimization or with sanitizers. With the loop a chain of any length needs no stack.
+// A loop in the task, co_loop::run(), resumes the frames. The frames do not transfer control
+// directly to each other, because g++ 12 uses stack for each symmetric transfer when it compiles
+// without optimization or with sanitizers. With the loop, a chain of coroutines of any length uses
+// no stack.
 
 #include "braid/core/error.hpp"
 #include "braid/core/suspend.hpp"
@@ -17,18 +18,18 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// The outcome of an await: what `co_await as_result(…)` returns. It converts to true if the await
-/// ended well.
+/// The outcome of an await, as `co_await as_result(…)` returns it. It converts to true if the await
+/// succeeded.
 struct await_status {
-    std::exception_ptr error;  // what the awaited task failed with
-    /// The awaited task was cancelled, or the awaiting task is no longer wanted. The latter is
-    /// reported once, even if there is an error as well.
+    std::exception_ptr error;  // the exception of the awaited task if it failed, or null
+    /// Set if the awaited task was cancelled, or if the awaiting task itself is cancelled. A
+    /// cancellation of the awaiting task is reported once, even if `error` is set as well.
     bool cancelled = false;
-    bool no_memory = false;  // nothing was awaited, for lack of memory
+    bool no_memory = false;  // there was not enough memory for the wait
     explicit operator bool() const { return error == nullptr && !cancelled && !no_memory; }
 };
 
-/// The outcome of an await, with its value if the await ended well.
+/// The outcome of an await, with the value that the await returned if it succeeded.
 template <class T>
 struct await_result : await_status {
     std::optional<T> value;
@@ -40,7 +41,8 @@ namespace detail {
 
 struct co_loop;
 
-/// Returns the loop of a coroutine. It is null until the coroutine has started.
+/// Returns a reference to a coroutine's pointer to its loop. The pointer is null until the
+/// coroutine has started.
 template <class Promise>
 co_loop*& loop_of(std::coroutine_handle<Promise> of) {
     constexpr bool is_braids = requires(Promise& p) { p.is_of_a_co; };
@@ -55,14 +57,14 @@ co_loop*& loop_of(std::coroutine_handle<Promise> of) {
     }
 }
 
-/// Runs the frames of one task. It lies in the storage of the task.
+/// Runs the frames of one task. It is stored in the storage of the task.
 struct co_loop : resumable_body {
-    std::coroutine_handle<> current;  // goes on next; null if the outermost frame has returned
+    std::coroutine_handle<> current;  // resumes next; null if the outermost frame has returned
     task_context* context = nullptr;  // valid while the body runs
     bool suspended = false;
-    bool came = false;     // the last wait has ended, and nobody has taken its outcome
+    bool came = false;     // the last wait has ended, and take() was not called yet
     bool refused = false;  // there was no memory to wait
-    bool foreign = false;  // of another scheduler: cannot be awaited, counts as cancelled
+    bool foreign = false;  // a future is of another scheduler; reported as cancelled
 
     void run(task_context& task) {
         context = &task;
@@ -78,8 +80,9 @@ struct co_loop : resumable_body {
     void await(task_id id) {
         if (await_task(*context, id) == awaiting::no_memory) refused = true;
     }
-    /// Returns how the wait ended. Call this once after a resumption. `first` receives the first
-    /// task that was complete, if the first was enough.
+    /// Returns how the wait ended. Call this function once after each resumption. With
+    /// suspension::first_is_enough, `first` receives the first task that became complete, or an
+    /// empty id if none did.
     await_status take(task_id* first = nullptr) {
         came = false;
         const resumption r = end_suspension(*context);

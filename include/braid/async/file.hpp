@@ -1,5 +1,6 @@
 #pragma once
-// A file that is read by offset. It is made for file_reader, but may be read in other ways as well.
+// A file that is read by offset. The class is made for file_reader, but other code may read the
+// file as well.
 
 #include "braid/base/export.hpp"
 #include "braid/base/status.hpp"
@@ -11,19 +12,20 @@
 BRAID_NAMESPACE_BEGIN
 
 struct file_open_options {
-    /// Bypasses the system's cache, so that the system reads into the buffer itself. The offset,
+    /// Bypasses the system's cache, so that data is read directly into the buffer. The offset,
     /// length and address of each read must then be multiples of file::alignment(). Not every file
-    /// system allows this.
+    /// system supports this.
     bool direct = false;
 };
 
-/// The file is open for reading as long as this object lives, which must be longer than any read of
-/// it. It may be moved while nothing reads it. Opening and closing may take the system some ms: do
-/// it where no frame waits. Any thread may call.
+/// A file that is open for reading as long as this object lives. The object must outlive every read
+/// of the file, and must not be moved during a read. Opening and closing may take the system some
+/// ms, so do it where no frame waits. Any thread may call.
 class file {
 public:
     file() = default;
-    /// Opens the file. If that fails, error() says why, and each read fails with that sentence.
+    /// Opens the file. If the file cannot be opened, error() says why, and each read of the file
+    /// fails with the same text.
     BRAID_API explicit file(std::string path, const file_open_options& options = {});
     BRAID_API ~file();
     file(file&& other) noexcept { swap(other); }
@@ -33,16 +35,17 @@ public:
     }
 
     bool is_open() const { return descriptor_ >= 0; }
-    /// Returns "" if the file is open. Otherwise returns "PATH: " and the system's words, or "no
-    /// file was opened" for a default-constructed file.
+    /// Returns "" if the file is open. Otherwise returns "PATH: " and the error message of the
+    /// system, or "no file was opened" for a default-constructed file.
     const std::string& error() const { return error_; }
     const std::string& path() const { return path_; }
-    /// Returns the size in bytes at this moment; asks the system each time. Returns 0 if the file
+    /// Returns the size in bytes at this moment. Each call asks the system. Returns 0 if the file
     /// is not open, or the system reports an error.
     BRAID_API std::uint64_t size() const;
-    /// Returns the alignment that reads need, in bytes. 1 means that reads need none.
+    /// Returns the alignment, in bytes, that the offset, length and address of a read must have. 1
+    /// means that any values are allowed.
     std::size_t alignment() const { return alignment_; }
-    /// Returns the system's number for the file, or -1 if the file is not open.
+    /// Returns the system's descriptor of the file, or -1 if the file is not open.
     int descriptor() const { return descriptor_; }
 
 private:

@@ -1,6 +1,7 @@
 #pragma once
-// message_source makes tasks from messages: any thread pushes, and one task after the other takes
-// what has come, in order. No thread waits for messages, and no push waits for a task.
+// message_source makes tasks from messages. Any thread may push messages. The tasks of the source
+// run one after the other, and receive the messages in order. No thread waits for messages, and no
+// push waits for a task.
 //
 //   braid::message_source<request> inbox(scheduler, {.name = "requests", .batch = 16},
 //                                        [&](std::span<request> some) { answer(some); });
@@ -23,28 +24,29 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A number outside its range is replaced by the nearest number inside, and this is reported to the
-/// scheduler's log.
+/// A number outside its range is replaced by the nearest number in the range, and the scheduler
+/// logs this.
 struct message_options {
     static constexpr std::uint32_t least_capacity = 2, most_capacity = std::uint32_t{1} << 20;
     static constexpr std::uint32_t most_batch = 4096;
 
     const char* name = "messages";  // also the name of the tasks; must outlive the source
     std::uint32_t capacity = 256;   // least_capacity..most_capacity, rounded up to a power of two
-    std::uint32_t batch = 1;        // most messages that one task takes, 1..most_batch
+    std::uint32_t batch = 1;        // the most messages that one task takes, 1..most_batch
     source_task task = {};
     std::source_location where = std::source_location::current();
 };
 
 namespace detail {
 
-/// Decides when a message_source has a task. This class is the same for messages of any type.
+/// The part of a message_source that makes its tasks. This class is the same for messages of any
+/// type.
 class message_tasks {
 public:
     struct functions {
         void (*serve)(void* self, task_context& task) = nullptr;  // takes and serves a batch
         bool (*left)(const void* self) = nullptr;  // returns true if there are messages
-        void (*drop)(void* self) = nullptr;        // releases all memory, as the scheduler ends
+        void (*drop)(void* self) = nullptr;  // releases all memory if the scheduler ends first
         void* self = nullptr;
         const void* captures = nullptr;  // the captures of the program's callable
         std::size_t captured_bytes = 0;
@@ -58,11 +60,11 @@ public:
 
     /// Sets the functions. Nothing is served before this call.
     BRAID_API void open(const functions& f);
-    /// Returns true when all messages were served, or when none will be served any more. Returns
-    /// false, and reports it, if a task of this source is the caller.
+    /// Waits until all messages were served, or until no more of them will be served, and returns
+    /// true. Returns false, and reports the mistake, if a task of this source calls it.
     BRAID_API bool close();
     BRAID_API bool accepts() const;
-    /// A message was pushed: makes a task if there is none.
+    /// Must be called after a message was pushed. Makes a task if the source has none.
     BRAID_API void pushed();
     BRAID_API task_id newest() const;
 
@@ -72,8 +74,8 @@ private:
     state* state_ = nullptr;  // null if there was no memory, or the scheduler has ended
 };
 
-/// An array of default-constructed objects in the scheduler's memory. The scheduler outlives the
-/// array.
+/// An array of default-constructed objects in the scheduler's memory. The scheduler must outlive
+/// the objects.
 template <class T>
 class source_array {
 public:
@@ -106,17 +108,17 @@ concept message_callable = source_callable<F, std::span<T>> || std::is_invocable
 
 }  // namespace detail
 
-/// `f` is called as f(std::span<T>) for a batch, or as f(T&) for each message of a batch, and
-/// either may have a task_context& first. Each T is default-constructed, and a message is moved
-/// into it. When its batch has been served, even by a task that failed, T{} is assigned to it, so
-/// that what a message holds is released then. Messages are served in the order in which they were
-/// pushed, and never by two tasks at a time. What `f` throws is the task's failure, and the rest of
-/// that batch is dropped.
+/// A task calls `f` as f(std::span<T>) for a batch of messages, or as f(T&) for each message of a
+/// batch. Either call may have a task_context& in front. The T objects are default-constructed, and
+/// a message is moved into one of them. When a batch has been served, even by a task that failed,
+/// T{} is assigned to its objects, so that the memory of the messages is released. Messages are
+/// served in the order in which they were pushed, and never by two tasks at a time. If `f` throws,
+/// the task fails with this exception, and the rest of the batch is dropped.
 ///
-/// push() makes the task if there is none. Without memory for the task the messages wait for the
-/// next push(). A source must be destroyed before its scheduler. Cost: sizeof(T) + 8 bytes for each
-/// message that there is room for; 50 ns for a push and, if there is no task, what it takes to
-/// spawn one.
+/// push() makes a task if the source has none. If there is no memory for the task, the messages
+/// wait for the next push(). A source must be destroyed before its scheduler. Cost: sizeof(T) + 8
+/// bytes for each message of the capacity, and 50 ns for a push. A push that makes a task also
+/// costs as much as a spawn.
 template <class T>
 class message_source {
     using ring = bounded_queue<T>;
@@ -142,27 +144,27 @@ public:
                      .captures = body_.object(),
                      .captured_bytes = body_.size()});
     }
-    /// Returns when all messages that were pushed have been served, and helps meanwhile. What is
-    /// left is dropped after a shutdown began, if the latest task was cancelled, or if there is no
-    /// memory for a task. A task of the source must not destroy the source: this is reported, and
-    /// the memory is not released.
+    /// Waits until all pushed messages have been served, and helps with them. The remaining
+    /// messages are dropped if a shutdown began, if the latest task was cancelled, or if there is
+    /// no memory for a task. A task of the source must not destroy the source. This mistake is
+    /// reported, and the memory is not released.
     ~message_source() {
         if (tasks_.close()) body_.reset(rt_);
     }
     message_source(const message_source&) = delete;
     message_source& operator=(const message_source&) = delete;
 
-    /// Pushes a message. Returns false if the queue is full, the source got no memory when it was
-    /// made, or the scheduler is shut down. Any thread may call.
+    /// Pushes a message. Returns false if the queue is full, if the constructor of the source got
+    /// no memory, or if the scheduler is shut down. Any thread may call.
     bool push(T message) {
         if (!tasks_.accepts()) return false;
         if (!queue_.push_with([&message](T& to) { to = std::move(message); })) return false;
         tasks_.pushed();
         return true;
     }
-    /// Returns how many messages no task has taken.
+    /// Returns the number of messages that no task has taken yet.
     std::size_t size() const { return queue_.size(); }
-    /// Returns the latest task, or an empty id if there was none.
+    /// Returns the latest task, or an empty id if the source has made no task.
     task_id task() const { return tasks_.newest(); }
 
 private:
@@ -211,7 +213,7 @@ private:
 
     detail::runtime& rt_;
     detail::message_tasks tasks_;
-    typename ring::cell none_[2];  // used if there is no memory
+    typename ring::cell none_[2];  // used by queue_ if there is no memory
     detail::source_array<typename ring::cell> cells_;
     detail::source_array<T> batch_;
     const std::uint32_t most_;

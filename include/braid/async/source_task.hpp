@@ -1,5 +1,6 @@
 #pragma once
-// What timers and other sources share: how their tasks run, and the callable that they keep.
+// The parts that timers and other sources share: the options of their tasks, and the callable of a
+// source.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/task_context.hpp"
@@ -13,8 +14,8 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// How the tasks of a source run. Each member means what it means in task_options. What the
-/// pointers point to must outlive the source.
+/// The options for the tasks of a source. Each member has the same meaning as in task_options. The
+/// objects that the pointers point to must outlive the source.
 struct source_task {
     priority_level priority = priority_level::normal;
     std::uint8_t category = 0;
@@ -30,15 +31,16 @@ struct source_task {
 
 namespace detail {
 
-/// What a source calls: f(), f(const What&), f(task_context&) or f(task_context&, const What&).
+/// A callable that a source can call as f(), f(const What&), f(task_context&) or f(task_context&,
+/// const What&).
 template <class F, class What>
 concept source_callable =
     std::is_invocable_v<F&> || std::is_invocable_v<F&, What> ||
     std::is_invocable_v<F&, task_context&> || std::is_invocable_v<F&, task_context&, What>;
 
-/// The callable of a source. It is made once, and called by one task after the other. A small
-/// callable that may be copied as bytes lies in this object; any other one lies in memory of its
-/// own.
+/// The callable of a source. It is constructed once, and the tasks of the source call it one after
+/// the other. A callable that is small and trivially copyable is stored in this object. Any other
+/// callable is stored in memory of the scheduler.
 template <class What>
 class source_body {
 public:
@@ -46,7 +48,7 @@ public:
     source_body(const source_body&) = delete;
     source_body& operator=(const source_body&) = delete;
 
-    /// Returns false if there is no memory.
+    /// Constructs the callable. Returns false if there is no memory.
     template <class F>
     bool emplace(runtime& rt, F&& f) {
         using callable = std::decay_t<F>;
@@ -60,7 +62,7 @@ public:
             return emplace_outside<callable>(rt, std::forward<F>(f));
         }
     }
-    /// Takes the callable of `from`. This object must not have one.
+    /// Moves the callable of `from` into this object, which must not have a callable yet.
     void take(source_body& from) {
         void* const object = std::exchange(from.object_, nullptr);
         object_ = object == from.here_ ? here_ : object;
@@ -73,7 +75,7 @@ public:
     void reset(runtime& rt) {
         if (void* const object = std::exchange(object_, nullptr)) destroy_(rt, object);
     }
-    // These three functions are for a code_search.
+    // code(), object() and size() are for a code_search.
     const void* code() const { return reinterpret_cast<const void*>(call_); }
     const void* object() const { return object_; }
     std::size_t size() const { return size_; }

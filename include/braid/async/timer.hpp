@@ -1,6 +1,6 @@
 #pragma once
-// A timer starts tasks at a moment, once or again and again. No thread of the program waits for
-// that moment.
+// A timer makes a task at a given time, once or periodically. No thread of the program waits for
+// that time.
 //
 //   braid::timer autosave(scheduler, {.name = "autosave", .in = 60s, .every = 60s, .slack = 1s},
 //                         [&] { save(world); });
@@ -17,47 +17,48 @@ BRAID_NAMESPACE_BEGIN
 
 struct timer_options {
     const char* name = "timer";  // also the name of the tasks; must outlive the timer
-    /// The time from now to the first tick. Below 0 counts as 0. `no_limit` means that no tick
-    /// comes before restart().
+    /// The time from now to the first tick. A value below 0 means 0. `no_limit` means that the
+    /// timer does not tick until restart() is called.
     nanoseconds in = {};
-    /// The time from one tick to the next, on a grid that begins with the first tick, so that no
-    /// delay adds up. 0 or less means that there is one tick only.
+    /// The period from one tick to the next. The ticks are on a grid that starts with the first
+    /// tick, so delays do not add up. 0 or less means that the timer ticks only once.
     nanoseconds every = {};
-    /// A tick may come this much later. Timers whose times overlap then come together, at the cost
-    /// of one wake-up for all. Below 0 counts as 0.
+    /// A tick may be late by up to this time. Timers whose intervals overlap then tick together,
+    /// and one wake-up of the thread serves all of them. A value below 0 means 0.
     nanoseconds slack = {};
     source_task task = {};
     std::source_location where = std::source_location::current();
 };
 
-/// Times are in ns on the scheduler's clock. This is active_policy::now(), or the clock of the
-/// chooser, which begins at 0.
+/// Times are in ns on the scheduler's clock. The clock is active_policy::now(). With a chooser it
+/// is the clock of the chooser, which starts at 0.
 struct timer_tick {
-    std::uint64_t number = 0;  // on the grid, from 0; missed ticks have a number, too
+    std::uint64_t number = 0;  // on the grid, from 0; missed ticks have numbers, too
     std::int64_t due = 0;
     std::uint64_t missed = 0;  // ticks missed or refused right before this one
 };
 
 struct timer_report {
     std::uint64_t ticks = 0;    // ticks whose task was made
-    std::uint64_t missed = 0;   // ticks that passed unserved, or while the task before was open
+    std::uint64_t missed = 0;   // ticks not served in time, or due while a task was open
     std::uint64_t refused = 0;  // ticks without memory for the task; the handler was called
 };
 
-/// Each tick makes a task that calls `f`: f(), f(const timer_tick&), or either with a task_context&
-/// first. There are never two of these tasks at a time: a periodic tick is missed while the task
-/// before it is open, and the only tick of another timer waits for that task. A timer may be used
-/// by one thread at a time, unless a function says otherwise. A task of the timer may call
-/// everything except the destructor.
+/// Each tick makes a task that calls f() or f(const timer_tick&), or either of them with a
+/// task_context& in front. Two tasks of a timer never run at the same time. If the previous task is
+/// still open, a tick of a periodic timer is missed, and the tick of a one-shot timer waits for the
+/// task. Only one thread at a time may use a timer, unless a function says otherwise. A task of the
+/// timer may call everything except the destructor.
 ///
-/// Ticks of all timers come from one thread of the scheduler. This thread is made when the first
-/// timer is armed, and runs no `f`. If the system refuses the thread, or there is no memory,
-/// armed() returns false and the scheduler's handlers are called. With 0 workers a tick's task runs
+/// One thread of the scheduler serves all timers. This thread is started when the first timer is
+/// armed, and never runs `f`. If the system refuses the thread, or there is no memory, armed()
+/// returns false and the scheduler's handlers are called. With 0 workers, the task of a tick runs
 /// in the next wait that runs everything, or on a reserve thread. When a shutdown begins, all
-/// timers are cancelled. If a scope in `task` is cancelled, this cancels tasks but not the timer.
+/// timers are cancelled. Cancelling the scope in timer_options::task cancels the tasks of the
+/// timer, but not the timer.
 ///
-/// A timer must be destroyed before its scheduler. Cost: about 200 bytes and the callable; each
-/// tick costs as much as a spawned task.
+/// A timer must be destroyed before its scheduler. Cost: about 200 bytes and the size of the
+/// callable for each timer, and the cost of a spawned task for each tick.
 class timer {
 public:
     template <class F>
@@ -66,22 +67,22 @@ public:
         detail::source_body<const timer_tick&> body;
         if (body.emplace(rt_, std::forward<F>(f))) start(options, body);
     }
-    /// Calls cancel(), then returns when the tick's task that may be open is complete, and helps
-    /// with it. A task of the timer must not destroy the timer, because it would wait for itself:
-    /// this is reported, and the memory is not released.
+    /// Calls cancel(), then waits until the last task of the timer is complete, and helps with this
+    /// task. A task of the timer must not destroy the timer, because the task would wait for
+    /// itself. This mistake is reported, and the memory is not released.
     BRAID_API ~timer();
     timer(const timer&) = delete;
     timer& operator=(const timer&) = delete;
 
-    /// Cancels the timer: no further tick comes. A task that was made before goes on. Returns false
-    /// if no tick would have come, because the timer has ticked or was cancelled before. Any thread
-    /// may call, even while a task of the timer runs.
+    /// Cancels the timer, so that it does not tick again. A task that was made before runs on.
+    /// Returns false if no tick was pending, because the only tick has passed or the timer was
+    /// cancelled before. Any thread may call, even while a task of the timer runs.
     BRAID_API bool cancel();
-    /// Starts the timer again as if it were made now, with another `in`. The numbers of the ticks
-    /// go on. Returns false if no tick will come: there is no thread or memory for it, a shutdown
-    /// began, or `in` is `no_limit`.
+    /// Restarts the timer as if it had been constructed now with this `in`. The numbers of the
+    /// ticks continue. Returns false if the timer will not tick, because there is no thread or
+    /// memory for it, a shutdown began, or `in` is `no_limit`.
     BRAID_API bool restart(nanoseconds in);
-    /// Returns true if a tick will come.
+    /// Returns true if the timer will tick again.
     BRAID_API bool armed() const;
     /// Returns the task of the latest tick, or an empty id if there was none. Any thread may call.
     BRAID_API task_id task() const;

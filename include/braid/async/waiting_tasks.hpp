@@ -1,6 +1,6 @@
 #pragma once
 // A list of suspended tasks, oldest first. The tasks wait at a channel, or for a frame. The record
-// of each wait lies in the frame of the task's coroutine, so that the list needs no memory for it.
+// of a wait is stored in the frame of the task's coroutine, so the list allocates no memory.
 
 #include "braid/base/export.hpp"
 #include "braid/base/mutex.hpp"
@@ -15,14 +15,15 @@ namespace detail {
 
 class waiting_tasks;
 
-/// These two functions take a mutex from a pool of the process and give it back. The pool keeps its
-/// mutexes for ever. Without memory the mutex is one that several owners share.
+/// take_waiting_mutex() takes a mutex from a pool of the process, and give_waiting_mutex() returns
+/// it to the pool. The mutexes of the pool are never freed. If there is no memory for a mutex,
+/// several owners share one mutex.
 BRAID_API mutex& take_waiting_mutex();
 BRAID_API void give_waiting_mutex(mutex& m);
 
-/// Guards the lists of one owner. The mutex outlives the lists and their scheduler, because a
-/// thread that cancels a wait may lock it when both are gone. The mutex may have another owner by
-/// then, which does no harm.
+/// Owns the mutex that guards the lists of one owner, such as a channel. The mutex outlives the
+/// lists and their scheduler, because a thread that cancels a wait may lock the mutex after both
+/// were destroyed. The mutex may have a new owner by then. This does no harm.
 class waiting_lock {
 public:
     waiting_lock() : mutex_(take_waiting_mutex()) {}
@@ -35,35 +36,38 @@ private:
     mutex& mutex_;
 };
 
-/// The wait of one task. It must live until its `id` is complete. The lock of the list guards it,
-/// except for `in`, `lock`, `of` and `id`, which are written before any other thread has it.
+/// The wait of one task. It must live until the completion `id` is complete. The members `in`,
+/// `lock`, `of` and `id` are written before another thread can access the wait. The mutex of the
+/// list guards the other members.
 struct waiting_task {
-    waiting_tasks* in = nullptr;  // exists as long as this is listed
-    mutex* lock = nullptr;        // of `in`; outlives it
+    waiting_tasks* in = nullptr;  // the list; exists as long as `listed` is true
+    mutex* lock = nullptr;        // the mutex of the list; outlives the list
     waiting_task* next = nullptr;
     waiting_task* before = nullptr;
-    runtime* of = nullptr;  // of the task; the list may belong to another scheduler
+    runtime* of = nullptr;  // the task's scheduler; the list may belong to another one
     completion_id id;
     bool listed = false;
-    bool cancelled = false;  // before the wait was listed
+    bool cancelled = false;  // cancelled while the wait was not in the list
 };
 
-/// Lets the task go on, even if the task and the list belong to different schedulers. The caller
-/// has taken the task out of its list, and holds no lock.
+/// Resumes the task, even if the task and the list belong to different schedulers. The caller must
+/// have taken the task out of its list, and must not hold a lock.
 inline void go_on(const waiting_task& w) { complete_awaited(*w.of, w.id); }
 
-/// The caller of each function but arm() holds the lock. The thread that takes a task out of the
-/// list calls go_on() for it, without the lock. The list may be destroyed while tasks that were
-/// taken out are about to be cancelled, but not while any task is listed.
+/// The caller of each function except arm() must hold the mutex of the list. The thread that takes
+/// a task out of the list must then call go_on() for the task, without the mutex. The list must not
+/// be destroyed while a task is listed. It may be destroyed while a cancellation of a task that was
+/// taken out is in progress.
 class waiting_tasks {
 public:
     /// `of` is the scheduler whose tasks and threads take tasks out of the list. Null means that
-    /// others may do so.
+    /// the tasks are taken out by others.
     explicit waiting_tasks(mutex& lock, const runtime* of = nullptr) : lock_(lock), of_(of) {}
     waiting_tasks(const waiting_tasks&) = delete;
     waiting_tasks& operator=(const waiting_tasks&) = delete;
 
-    /// Call this first, within a suspension. Returns false if there is no memory.
+    /// Starts a wait. It must be called within a suspension, before list(). Returns false if there
+    /// is no memory.
     bool arm(waiting_task& w, task_context& context, const char* name,
              const std::source_location& where) {
         w.in = this;
@@ -73,8 +77,8 @@ public:
         w.id = await_outside(context, {.name = name, .cancel = {&leave, &w}, .where = where}, by);
         return static_cast<bool>(w.id);
     }
-    /// Puts `w` in the list. Returns false if the wait was cancelled meanwhile; the caller then
-    /// lets the task go on.
+    /// Adds `w` to the list. Returns false if the wait was cancelled in the meantime. In this case
+    /// the caller must call go_on() for `w`.
     bool list(waiting_task& w) {
         if (w.cancelled) return false;
         w.listed = true;
@@ -84,7 +88,8 @@ public:
         ++count_;
         return true;
     }
-    /// Takes out the task that has waited longest. Returns null if the list is empty.
+    /// Removes the task that has waited longest, and returns its wait. Returns null if the list is
+    /// empty.
     waiting_task* take() {
         waiting_task* const w = first_;
         if (w != nullptr) unlist(*w);

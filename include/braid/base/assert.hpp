@@ -1,5 +1,5 @@
 #pragma once
-// A caller's mistake is reported in one sentence that says what to change.
+// Reports a caller's mistake in one sentence that says what to change.
 
 #include "braid/base/export.hpp"
 #include "braid/base/handlers.hpp"
@@ -7,13 +7,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Calls the handler, or log_misuse() if there is none. The operation that found the mistake then
-/// refuses to go on.
+/// Calls the handler, or log_misuse() if the handler has no function. The operation that found the
+/// mistake must then refuse to continue.
 BRAID_API void report_misuse(const assertion_handler& handler, const char* condition,
                              const char* what_to_change, const char* file, int line);
 
-/// The default assertion_handler of a scheduler. `log` points to a log_handler. If it is null, or
-/// has no function, the mistake goes to standard error.
+/// The default assertion_handler of a scheduler. `log` points to a log_handler. If `log` is null,
+/// or the log_handler has no function, the mistake is printed to standard error. In a library
+/// configured with -DBRAID_CHECKED=ON, the function then calls std::terminate.
 BRAID_API void log_misuse(void* log, const char* condition, const char* what_to_change,
                           const char* file, int line);
 
@@ -21,7 +22,7 @@ BRAID_API void log_misuse(void* log, const char* condition, const char* what_to_
 BRAID_NAMESPACE_END
 
 /// Evaluates to true if `condition` holds. Otherwise it reports the mistake and evaluates to false,
-/// so that callers can refuse:
+/// so that the caller can refuse the operation:
 ///   if (!BRAID_EXPECT(handler, count > 0, "give at least one")) return {};
 #define BRAID_EXPECT(handler, condition, what_to_change)                                          \
     ((condition) ? true                                                                           \

@@ -1,16 +1,17 @@
 #pragma once
-// A bounded queue for any number of producers and consumers: one CAS each way, FIFO, no allocation.
+// A bounded FIFO queue for any number of producers and consumers. A push or pop needs one CAS when
+// no other thread interferes. The queue allocates nothing.
 //
 //   cell i:  sequence == position            free for the push of that position
 //            sequence == position + 1        holds the value of that position
 //            sequence == position + capacity free for the push one lap later
 //
 // B1  A push owns a cell from its CAS on `head_` to its release store of the sequence. A pop owns a
-//     cell from its CAS on `tail_` to its release store. No other thread touches the value in that
-//     time, so a cell is never reused before its value has been copied out.
+//     cell from its CAS on `tail_` to its release store of the sequence. No other thread touches
+//     the value in that time, so a cell is never reused before its value has been copied out.
 // B2  Positions are 64-bit, so a stale position does not match again before 2^64 pushes. Positions
 //     are compared by their difference, so the wrap itself is harmless.
-// The algorithm is that of D. Vyukov, "Bounded MPMC queue" (2010).
+// The algorithm is from D. Vyukov, "Bounded MPMC queue" (2010).
 
 #include "braid/base/policy.hpp"
 
@@ -30,9 +31,9 @@ public:
         T value{};
     };
 
-    /// `cells` points to `capacity` (a power of two, at least 2) default-constructed cells that
-    /// outlive the queue. `first` is the first position. Tests start close to where an index would
-    /// wrap.
+    /// `cells` must point to `capacity` default-constructed cells that outlive the queue.
+    /// `capacity` must be a power of two, at least 2. `first` is the first position. Tests start
+    /// close to the position where the index wraps.
     bounded_queue(cell* cells, std::size_t capacity, std::uint64_t first = 0)
         : cells_(cells), mask_(capacity - 1), head_(first), tail_(first) {
         for (std::size_t i = 0; i < capacity; ++i) {
@@ -42,17 +43,17 @@ public:
     bounded_queue(const bounded_queue&) = delete;
     bounded_queue& operator=(const bounded_queue&) = delete;
 
-    /// Pushes one value, which write(T&) fills in. Any thread may call it. Returns false if the
-    /// queue is full.
+    /// Pushes one value. Calls write(T&) to fill in the value. Any thread may call it. Returns
+    /// false if the queue is full.
     template <class Write>
     bool push_with(Write&& write) {
         std::uint64_t position = head_.load(relaxed);
         while (true) {
             cell& c = cells_[position & mask_];
-            // acquire: pairs with the release in pop_with(), so the old value has been read.
+            // acquire: pairs with the release in pop_with(), so that the old value has been read.
             const std::uint64_t sequence = c.sequence.load(acquire);
             if (sequence == position) {
-                // relaxed: the CAS only gives out positions. The sequence carries the value.
+                // relaxed: the CAS only assigns positions. The sequence publishes the value.
                 if (!head_.compare_exchange_weak(position, position + 1, relaxed, relaxed))
                     continue;
                 write(c.value);
@@ -64,8 +65,8 @@ public:
         }
     }
 
-    /// Pops the oldest value, which read(T&) gets. Any thread may call it. Returns false if the
-    /// queue is empty.
+    /// Pops the oldest value. Calls read(T&) with the value. Any thread may call it. Returns false
+    /// if the queue is empty.
     template <class Read>
     bool pop_with(Read&& read) {
         std::uint64_t position = tail_.load(relaxed);
@@ -95,8 +96,8 @@ public:
         }
     }
 
-    /// Returns the number of values that a snapshot would show. It is exact while no thread pushes
-    /// or pops.
+    /// Returns the number of values. The number is exact while no thread pushes or pops, and
+    /// approximate otherwise.
     std::size_t size() const {
         const std::uint64_t tail = tail_.load(relaxed);
         const std::uint64_t head = head_.load(relaxed);
@@ -105,8 +106,8 @@ public:
     std::size_t capacity() const { return mask_ + 1; }
 
 private:
-    /// Returns true if `a` comes before `b`, also across the wrap: two positions in use are never
-    /// half the range apart.
+    /// Returns true if `a` is before `b`, also across the wrap. Two positions in use are never half
+    /// the range apart.
     static bool behind(std::uint64_t a, std::uint64_t b) {
         return static_cast<std::int64_t>(a - b) < 0;
     }

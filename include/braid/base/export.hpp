@@ -1,5 +1,6 @@
 #pragma once
-// BRAID_API marks what the shared library exports. Everything else is hidden (-fvisibility=hidden).
+// BRAID_API marks the functions and classes that the shared library exports. All others are hidden
+// (-fvisibility=hidden).
 
 #if defined(BRAID_STATIC)
 #define BRAID_API

@@ -1,9 +1,9 @@
 #pragma once
-// Indices that several threads divide among themselves: the bodies of a batch and the units of a
-// loop. The holder of the range takes from its front. Other threads take the upper half of what is
-// left, and that half is divided in the same way, so that everything that has not begun stays
-// within reach. (Lazy splitting of ranges: Tzannes, Caragea, Barua, Vishkin, "Lazy
-// Binary-Splitting", PPoPP 2010.)
+// A range of indices that several threads divide among themselves: the bodies of a batch or the
+// units of a loop. The holder of the range takes indices from the front. Each other thread takes
+// the upper half of the remaining indices, and divides this half in the same way. So all work that
+// has not started can still be taken by other threads. (Lazy splitting of ranges: Tzannes, Caragea,
+// Barua, Vishkin, "Lazy Binary-Splitting", PPoPP 2010.)
 
 #include "braid/base/policy.hpp"
 
@@ -21,21 +21,21 @@ struct index_range {
 
 namespace detail {
 
-/// What is left of a range of up to `capacity` indices, and one mark. Both are in one word: {end,
-/// mark, begin}.
+/// The remaining indices of a range, and one mark. Both are stored in one word: {end, mark, begin}.
+/// All indices are below `capacity`.
 class shared_range {
 public:
     static constexpr std::size_t capacity = INT32_MAX;
 
     shared_range() = default;
-    /// The end of `all` is at most `capacity`.
+    /// `all.end` must be at most `capacity`.
     explicit shared_range(index_range all) : word_(make(all.begin, all.end)) {}
 
-    // relaxed, everywhere: the word gives out numbers and orders nothing. What the bodies wrote is
-    // ordered by the join that the helpers belong to, or by the tickets of the batch.
+    // relaxed, throughout: the word assigns indices and orders nothing else. The writes of the
+    // bodies are ordered by the join that the helpers belong to, or by the tickets of the batch.
 
-    /// Takes a piece from the front. Pieces get smaller and smaller toward the end. Returns false
-    /// if nothing is left.
+    /// Takes a piece from the front. The pieces become smaller toward the end. Returns false if no
+    /// indices remain.
     bool take_front(index_range& piece) {
         constexpr std::size_t pieces = 32;
         std::uint64_t seen = word_.load(relaxed);
@@ -48,17 +48,18 @@ public:
     }
     struct first_index {
         std::size_t index;
-        std::size_t left;  // including this one; 0 means there was none
+        std::size_t left;  // remaining indices including `index`; 0 means that no index remained
         bool marked;
     };
-    /// Takes the next index, for the one thread that takes from the front. It is cheaper than
-    /// take_front(). Once nothing was left, it must not be called again without refill().
+    /// Takes the next index. Only one thread may take from the front. The call is cheaper than
+    /// take_front(). After a call has returned `left` = 0, refill() must be called before the next
+    /// take_first().
     first_index take_first() {
         const std::uint64_t seen = word_.fetch_add(1, relaxed);
         return {begin_of(seen), left_of(seen), (seen & mark_bit) != 0};
     }
-    /// Takes the upper half of what is left, rounded up, so that repeated calls take all. Returns
-    /// false if nothing is left.
+    /// Takes the upper half of the remaining indices, rounded up, so that repeated calls take all.
+    /// Returns false if no indices remain.
     bool take_half(index_range& half) {
         std::uint64_t seen = word_.load(relaxed);
         std::uint64_t taken = 0;
@@ -71,7 +72,7 @@ public:
         return true;
     }
     std::size_t left() const { return left_of(word_.load(relaxed)); }
-    /// Sets a new range after nothing is left. The mark stays.
+    /// Sets a new range. No indices may remain in the old range. The mark does not change.
     void refill(index_range all) {
         // No thread takes from an empty range, so only the mark may change meanwhile.
         std::uint64_t seen = word_.load(relaxed);
@@ -82,12 +83,13 @@ public:
     /// Empties the range and removes the mark.
     void close() { word_.store(0, relaxed); }
 
-    /// Sets the mark. Returns true if there was no mark before.
+    /// Sets the mark. Returns true if the mark was not set before.
     bool mark() { return (word_.fetch_or(mark_bit, relaxed) & mark_bit) == 0; }
     void unmark() { word_.fetch_and(~mark_bit, relaxed); }
 
 private:
-    // The front may count up to one beyond the end, so it has all bits below the mark to itself.
+    // take_first() may increment the front to one beyond the end. So the front uses all bits below
+    // the mark.
     static constexpr std::uint64_t mark_bit = std::uint64_t{1} << 32;
     static constexpr unsigned end_shift = 33;
 

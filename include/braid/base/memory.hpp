@@ -1,5 +1,5 @@
 #pragma once
-// Every byte that a scheduler takes goes through the two functions in memory_hooks (I7, C30).
+// A scheduler allocates every byte of its memory through the two functions in memory_hooks.
 
 #include "braid/base/version.hpp"
 
@@ -8,7 +8,8 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// What an allocation is for. scheduler::bytes(tag) returns the bytes in use for a tag.
+/// The purpose of an allocation. scheduler::bytes(tag) returns the number of bytes in use for a
+/// tag.
 enum class memory_tag : std::uint8_t {
     runtime,
     worker,
@@ -22,13 +23,14 @@ enum class memory_tag : std::uint8_t {
     frame,
     completion,
     coroutine,  // frames above 1 KiB
-    device,     // external processors: buffers, and what was submitted
-    file,       // file readers: buffers, and what was requested
+    device,     // external processors: buffers and submissions
+    file,       // file readers: buffers and requests
     count
 };
 
-/// Both functions are called from any thread. `allocate` returns null if it has no memory.
-/// `release` gets the size and alignment that were requested. The default is aligned operator new.
+/// The scheduler's memory functions. Any thread may call both functions, and several threads may
+/// call them at the same time. `allocate` must return null if it has no memory. `release` gets the
+/// size and alignment that were requested. The default is aligned operator new.
 struct memory_hooks {
     void* (*allocate)(void* user, std::size_t bytes, std::size_t alignment,
                       memory_tag tag) = nullptr;

@@ -1,8 +1,8 @@
 #pragma once
-// Locks whose rules the compiler checks. A member names the mutex that guards it, and a function
-// names the mutex that its caller must hold (clang's thread-safety analysis, -Wthread-safety; other
-// compilers ignore this). The locks are templates over a policy, as the atomics are, so that a
-// model checker can supply its own.
+// Locks whose rules the compiler checks (clang's thread-safety analysis, -Wthread-safety; other
+// compilers ignore the rules). The declaration of a member says which mutex guards it. The
+// declaration of a function says which mutex its caller must hold. The locks are templates over a
+// policy, as the atomics are, so that a model checker can supply its own locks.
 
 #include "braid/base/policy.hpp"
 
@@ -18,7 +18,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// The mutex behind a policy. A model checker specializes it.
+/// The mutex type that a policy uses. A model checker specializes this template.
 template <class Policy>
 struct mutex_of {
     using type = std::mutex;
@@ -42,7 +42,7 @@ private:
     typename mutex_of<Policy>::type mutex_;
 };
 
-/// Locks a mutex at its construction, and unlocks it at its destruction.
+/// Locks a mutex in its constructor, and unlocks it in its destructor.
 template <class Policy>
 class BRAID_LOCK_RULE(scoped_lockable) basic_locked {
 public:

@@ -8,9 +8,10 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Converts to true if the operation succeeded. Otherwise `text` is one sentence about what failed.
+/// Converts to true if the operation succeeded. Otherwise `text` is one sentence that says what
+/// failed.
 struct status {
-    int code = 0;      // 0 means success; else the code of the system or the other program
+    int code = 0;      // 0 means success; other values are codes of the system or the other program
     std::string text;  // empty on success
 
     explicit operator bool() const { return code == 0; }

@@ -1,6 +1,6 @@
 #pragma once
 // Durations in the interface. Including <chrono> costs a quarter of a second of compile time. So
-// any type shaped like std::chrono::duration is accepted as a duration, without including it.
+// this header accepts any type shaped like std::chrono::duration without including <chrono>.
 
 #include "braid/base/version.hpp"
 
@@ -11,8 +11,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-// A result beyond either end of the range stays at that end. INT64_MAX is a moment that never
-// comes.
+// The saturated_ functions return the end of the 64-bit range if the exact result is beyond that
+// end. As a moment, INT64_MAX means never.
 
 constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
     if (b > 0 && a > INT64_MAX - b) return INT64_MAX;
@@ -51,8 +51,9 @@ constexpr std::int64_t nanoseconds_of(Duration d) {
 
 }  // namespace detail
 
-/// A duration. Any value is allowed wherever a duration is asked for. A time-out of 0 or less ends
-/// at once. A time-out that would end after the last moment of the clock (292 years) never ends.
+/// A duration. Functions that have a duration as a parameter accept any value. A time-out of 0 or
+/// less ends at once. A time-out that would end after the last moment of the clock (292 years)
+/// never ends.
 struct nanoseconds {
     std::int64_t value = 0;
 
@@ -60,8 +61,8 @@ struct nanoseconds {
     constexpr explicit nanoseconds(std::int64_t ns) : value(ns) {}
 
     /// Converts any std::chrono duration, rounded toward zero. A duration that is infinite or too
-    /// long for 64 bits becomes the longest one of its sign, which is `no_limit` if it is positive.
-    /// NaN becomes 0.
+    /// long for 64 bits becomes the longest duration of the same sign, which is `no_limit` if the
+    /// sign is positive. NaN becomes 0.
     template <class Duration>
         requires requires(Duration d) {
             Duration::period::num;
@@ -72,7 +73,8 @@ struct nanoseconds {
     friend constexpr auto operator<=>(nanoseconds, nanoseconds) = default;
 };
 
-// A duration that is too long for 64 bits becomes the longest one of its sign.
+// microseconds(), milliseconds() and seconds() return the longest duration of the same sign if the
+// result is too long for 64 bits.
 
 constexpr nanoseconds microseconds(std::int64_t us) {
     return nanoseconds{detail::saturated_product(us, 1'000)};
@@ -89,8 +91,8 @@ inline constexpr nanoseconds no_limit{INT64_MAX};
 
 namespace detail {
 
-/// Returns the moment when a time-out ends. INT64_MAX means that it never ends. Every time-out is
-/// to be converted by this function.
+/// Returns the moment when a time-out ends. INT64_MAX means that the time-out never ends. Every
+/// time-out must be converted by this function.
 constexpr std::int64_t deadline_after(std::int64_t now, nanoseconds timeout) {
     return saturated_sum(now, timeout.value);
 }

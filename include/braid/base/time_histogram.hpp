@@ -1,6 +1,6 @@
 #pragma once
-// A histogram of how long something took, or how late it was, over many times. The width of a step
-// is at most an eighth of its value.
+// A histogram of durations or delays that were measured many times. The width of a bucket is at
+// most an eighth of the times in it. Below 16 ns, each time has a bucket of its own.
 
 #include "braid/base/policy.hpp"
 #include "braid/base/time.hpp"
@@ -12,14 +12,14 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// One thread at a time may add times, and any thread may read. An object takes 4 KB, and add()
-/// takes 5 ns.
+/// One thread at a time may add times, and any thread may read. An object occupies 4 KB, and add()
+/// costs 5 ns.
 class time_histogram {
 public:
     void add(nanoseconds time) {
         const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(time.value, 0));
-        // relaxed, all: these are counts of one writer. A reader may see one of them a moment
-        // before another.
+        // relaxed, throughout: only one thread writes these counts. A reader may see the change of
+        // one count before the change of another.
         atomic<std::uint64_t>& bucket = buckets_[bucket_of(ns)];
         bucket.store(bucket.load(relaxed) + 1, relaxed);
         if (ns > longest_.load(relaxed)) longest_.store(ns, relaxed);
@@ -29,9 +29,9 @@ public:
         for (const auto& b : buckets_) sum += b.load(relaxed);
         return sum;
     }
-    /// Returns the time that the given share of all times did not exceed. The result is at most an
-    /// eighth too long. It is 0 if there are no times yet. `share` is 0 to 1. NaN and smaller
-    /// values count as 0, greater ones as 1.
+    /// Returns the time that the given share of all times did not exceed. The result is too long by
+    /// at most an eighth. The result is 0 if no times were added yet. `share` is 0 to 1. NaN and
+    /// values below 0 mean 0, and values above 1 mean 1.
     nanoseconds quantile(double share) const {
         share = share > 0 ? (std::min)(share, 1.0) : 0;
         const auto wanted = static_cast<std::uint64_t>(static_cast<double>(count()) * share);
@@ -51,7 +51,8 @@ public:
     }
 
 private:
-    // The times 0 … 15 have one bucket each. Above them, each power of two has eight.
+    // Each of the times 0 … 15 ns has a bucket of its own. Above, each power of two has eight
+    // buckets.
     static constexpr std::size_t bucket_count = 16 + 60 * 8;
     static constexpr std::size_t bucket_of(std::uint64_t ns) {
         if (ns < 16) return static_cast<std::size_t>(ns);

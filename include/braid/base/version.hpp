@@ -1,7 +1,7 @@
 #pragma once
-// Semantic versioning: a minor release keeps source compatibility, a patch release binary
-// compatibility as well. The inline namespace names the binary interface, so that two
-// incompatible versions linked into one program fail at link time, not at run time.
+// Semantic versioning: a minor release keeps source compatibility. A patch release also keeps
+// binary compatibility. The name of the inline namespace identifies the binary interface. So a
+// program that links two incompatible versions fails at link time, not at run time.
 
 #define BRAID_VERSION_MAJOR 0
 #define BRAID_VERSION_MINOR 1
@@ -20,7 +20,7 @@ struct version_number {
     int major, minor, patch;
 };
 
-/// The version of the headers; compare with `library_version()` to notice a stale library.
+/// The version of the headers. Compare it with `library_version()` to notice a stale library.
 inline constexpr version_number header_version{BRAID_VERSION_MAJOR, BRAID_VERSION_MINOR,
                                                BRAID_VERSION_PATCH};
 

@@ -1,6 +1,6 @@
 #pragma once
-// How a callable is stored in a task: it is constructed in the task's slot if it fits, and on the
-// heap otherwise.
+// Stores a callable in a task. The callable is constructed in the task's slot if it fits, and on
+// the heap otherwise.
 
 #include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
@@ -23,32 +23,32 @@ struct whole_seat;
 inline constexpr std::size_t closure_bytes = 48;
 inline constexpr std::size_t closure_alignment = 64;
 
-/// Runs the callable in `storage` and destroys it. If the context is null, it only destroys the
-/// callable.
+/// Runs the callable in `storage` and destroys it. If `context` is null, the function only destroys
+/// the callable.
 using closure_fn = void (*)(void* storage, task_context* context);
 
-/// A slot that open_task() or open_plain() has taken and that is not published yet. The callable is
-/// to be constructed in its storage.
+/// A slot that open_task() or open_plain() has taken and that is not published yet. The caller must
+/// construct the callable in `storage` and publish the task, or abandon the task.
 struct draft {
     void* storage = nullptr;      // null if the task was refused
     whole_seat* owner = nullptr;  // the seat of the calling thread, if it has one
 };
 
 enum class draft_kind : std::uint8_t {
-    posted,  // its id is not given out: nobody waits for it, depends on it or adds children
+    posted,  // nobody gets the id, so nobody waits for the task, depends on it or adds children
     spawned,
-    built,      // a task_builder keeps it open
-    valued,     // an owning handle, the future, keeps it
-    resumable,  // like `valued`, and its storage begins with a resumable_body
-    shared,     // its closure stays alive for its children until it is complete
+    built,      // a task_builder keeps the task open
+    valued,     // an owning handle, the future, keeps the task
+    resumable,  // like `valued`, and the storage begins with a resumable_body
+    shared,     // the closure stays alive for the children until the task is complete
 };
 
-/// Opens a task: takes a slot and applies the options. `w` is the calling thread's seat if the
-/// caller knows it, and null otherwise. The draft has no storage if the task is refused.
+/// Takes a slot for a task and applies the options. `w` must be the calling thread's seat, or null
+/// if the caller does not know the seat. The returned draft has no storage if the task is refused.
 BRAID_API draft open_task(runtime& rt, whole_seat* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
-/// The options of a posted or spawned task for which options.plain() is true. Such a task takes the
-/// shorter path of open_plain() and publish_plain(), see src/core/life/life_room.hpp.
+/// The options of a posted or spawned task for which options.plain() is true. Such a task takes a
+/// shorter path through open_plain() and publish_plain(); see src/core/life/life_room.hpp.
 struct plain_options {
     scope* within;
     const char* name;
@@ -57,7 +57,7 @@ struct plain_options {
 };
 BRAID_API draft open_plain(runtime& rt, whole_seat* w, const plain_options& options);
 BRAID_API task_id publish_plain(runtime& rt, draft d, closure_fn run);
-/// Ends the task as cancelled, because its callable could not be constructed.
+/// Ends the task as cancelled. Call this if the callable could not be constructed.
 BRAID_API void abandon_task(runtime& rt, draft d);
 
 BRAID_API void* allocate_closure(runtime& rt, std::size_t bytes, std::size_t alignment);
@@ -68,7 +68,7 @@ template <class F>
 concept task_callable =
     std::is_invocable_v<std::decay_t<F>&> || std::is_invocable_v<std::decay_t<F>&, task_context&>;
 
-/// A braid::co, which does not run before it is awaited or spawned.
+/// A braid::co. It does not run before it is awaited or spawned.
 template <class R>
 concept unstarted_coroutine = requires { std::remove_cvref_t<R>::promise_type::is_of_a_co; };
 
@@ -81,7 +81,8 @@ decltype(auto) call_task(F& f, task_context& context) {
     }
 }
 
-/// Keeps an object in a slot's storage: the object itself if it fits, otherwise a pointer to it.
+/// Stores an object in a slot's storage if it fits. Otherwise the object is on the heap, and the
+/// storage holds a pointer to it.
 template <class T, std::size_t Bytes = closure_bytes, std::size_t Alignment = closure_alignment>
 struct stored {
     static constexpr bool fits = sizeof(T) <= Bytes && alignof(T) <= Alignment;
@@ -98,7 +99,8 @@ struct stored {
         }
     }
 
-    /// Constructs the object. Returns false if it does not fit and there is no memory for it.
+    /// Constructs the object. Returns false if the object does not fit and there is no memory for
+    /// it on the heap.
     template <class... Arguments>
     static bool put(runtime& rt, void* storage, Arguments&&... arguments) {
         if constexpr (fits) {
@@ -119,7 +121,8 @@ struct stored {
         return true;
     }
 
-    /// Moves the object to `to`. Afterward `from` holds nothing and must not be destroyed.
+    /// Moves the object from the storage `from` to the storage `to`. Afterward, `from` holds
+    /// nothing and must not be destroyed.
     static void move(void* to, void* from) noexcept {
         if constexpr (fits) {
             ::new (to) T(std::move(get(from)));
@@ -140,7 +143,7 @@ struct stored {
     }
 };
 
-/// Calls `body`. An exception that it throws becomes the task's failure.
+/// Calls `body`. If `body` throws, the task of `context` fails with that exception.
 template <class Body>
 void guarded(task_context& context, Body&& body) {
 #if BRAID_HAS_EXCEPTIONS
@@ -162,14 +165,14 @@ void run_closure(void* storage, task_context* context) {
                       "a task that returns a coroutine would not run it: use co_spawn()");
         guarded(*context, [&] { call_task(stored<F>::get(storage), *context); });
     }
-    stored<F>::destroy(storage);  // before completion is visible (I4)
+    stored<F>::destroy(storage);  // before other threads see that the task is complete
 }
 
 using publish_fn = task_id (*)(runtime& rt, draft d, closure_fn run);
 
-/// Constructs a T in the storage of the slot `opened`, where `run` will find it, and publishes the
+/// Constructs a T in the storage of the slot `opened`, from which `run` reads it, and publishes the
 /// task. Returns the empty id if the task was refused or there is no memory for the T. If the
-/// constructor of T throws, the task ends as cancelled and the caller gets the exception.
+/// constructor of T throws, the task ends as cancelled and the exception passes to the caller.
 template <class T, class... Arguments>
 task_id put_and_publish(runtime& rt, draft opened, publish_fn publish, closure_fn run,
                         Arguments&&... arguments) {
@@ -214,8 +217,8 @@ task_id submit(runtime& rt, whole_seat* w, const task_options& options, draft_ki
 
 }  // namespace detail
 
-/// A task that has no work of its own. It is complete when its predecessors and children are
-/// complete.
+/// The callable of a task that has no work of its own. The task is complete when its predecessors
+/// and children are complete.
 struct empty_task {};
 inline constexpr empty_task empty{};
 

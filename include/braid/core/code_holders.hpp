@@ -1,7 +1,7 @@
 #pragma once
-// Finds what holds a piece of code that is about to be replaced: everything in a scheduler, and in
-// the objects that use it, that points into that code. The search runs while everything rests, see
-// safepoint.hpp.
+// Finds everything that holds a piece of code that is about to be replaced: everything in a
+// scheduler, and in the objects that use the scheduler, that points into the code. The search runs
+// while everything is at rest; see safepoint.hpp.
 
 #include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
@@ -21,8 +21,8 @@ class holder_list;
 /// The addresses [begin, end) of a module's image, both code and data.
 struct code_range {
     std::uintptr_t begin = 0, end = 0;
-    /// Every task with this task_options::module holds the code, whatever the task points to. With
-    /// 0, the search does not look at the module number.
+    /// A task whose task_options::module equals `tag` holds the code, whatever the task points to.
+    /// 0 means that the search ignores module numbers.
     std::uint8_t tag = 0;
 
     bool has(std::uintptr_t address) const { return address >= begin && address < end; }
@@ -30,10 +30,10 @@ struct code_range {
 };
 
 enum class code_use : std::uint8_t {
-    task,      // it has not run, or it keeps a value that the code destroys
-    stack,     // of a thread that rests within the code
+    task,      // a task that has not run, or that keeps a value that the code destroys
+    stack,     // the stack of a thread that rests within the code
     node,      // a node of a graph
-    job,       // in a job list, or registered for job lists
+    job,       // a job in a job list, or a function registered for job lists
     queued,    // a piece of work in a queue
     thread,    // the body of a rate_thread, which has a thread of its own
     handler,   // a handler in scheduler_options
@@ -41,20 +41,21 @@ enum class code_use : std::uint8_t {
     callback,  // anything else that will be called
 };
 
-/// Returns words for messages, such as "task" or "stack of thread".
+/// Returns a phrase for messages, such as "task" or "stack of thread".
 BRAID_API const char* text_of(code_use use);
 
 struct held_code {
     code_use use = code_use::task;
-    const char* name = "";    // of the task, graph, queue or handler
-    const char* thread = "";  // of a stack: the name of its thread
-    /// An address in the range, unless only the tag matched. For a stack, the place where the
-    /// thread goes on.
+    const char* name = "";    // the name of the task, graph, queue or handler
+    const char* thread = "";  // for a stack, the name of its thread
+    /// An address in the range, unless the task was found only by its tag. For a stack, this is the
+    /// address in the code at which the thread will continue.
     std::uintptr_t address = 0;
-    task_id task = {};  // of a task: for safepoint::cancel()
+    task_id task = {};  // for a task, the id to pass to safepoint::cancel()
 };
 
-/// A search for everything that holds one piece of code. Holders report to it.
+/// A search for everything that holds one piece of code. Each holder reports to the search what it
+/// keeps.
 class code_search {
 public:
     using found_fn = void (*)(void* user, const held_code& what);
@@ -76,11 +77,13 @@ public:
     void look_at(code_use use, const char* name, R (*function)(Args...)) {
         look_at(use, name, reinterpret_cast<const void*>(function));
     }
-    /// Looks at each pointer-sized word at `bytes`, which must be aligned for a pointer. Reports
-    /// the first word that is an address in the range, and returns true if one was found.
+    /// Checks each pointer-sized word of the `size` bytes at `bytes`, which must be aligned for a
+    /// pointer. Reports the first word that is an address in the range. Returns true if there is
+    /// such a word.
     BRAID_API bool look_into(const held_code& what, const void* bytes, std::size_t size);
-    /// Reports a callable at most once: for its code, or else for an address among its captures,
-    /// which are the `size` bytes at `object`. `object` may be null.
+    /// Reports a callable if its code is in the range, or else if one of its captures is an address
+    /// in the range. The captures are the `size` bytes at `object`, which may be null. Reports a
+    /// callable at most once.
     BRAID_API void look_at_callable(code_use use, const char* name, const void* code,
                                     const void* object, std::size_t size);
     void report(const held_code& what) { found_(user_, what); }
@@ -91,9 +94,9 @@ private:
     void* const user_;
 };
 
-/// The base class of everything that keeps callables for longer than a task does. Graphs, queues
-/// and the like derive from it, and a program's own tables of callbacks should, too. The scheduler
-/// knows a holder from its construction to its destruction.
+/// The base class of everything that keeps callables for longer than one task runs. Graphs, queues
+/// and similar classes derive from it. A program's own tables of callbacks should derive from it,
+/// too. The scheduler knows a holder from its construction to its destruction.
 class BRAID_API code_holder {
 public:
     explicit code_holder(scheduler& s);
@@ -102,16 +105,17 @@ public:
     code_holder(const code_holder&) = delete;
     code_holder& operator=(const code_holder&) = delete;
 
-    /// Returns true if the holder has threads and one of them runs a callable of the program. It is
-    /// called on any thread, again and again while the scheduler comes to rest, until it returns
-    /// false. From then until resume() no thread of the holder may begin to run a callable.
+    /// Returns true if the holder has threads and one of them runs a callable of the program. While
+    /// the scheduler comes to rest, any thread may call this function, again and again, until it
+    /// returns false. After it has returned false, no thread of the holder may start a callable
+    /// before resume().
     virtual bool runs_code() const { return false; }
-    /// Reports all callables that the holder keeps. It is called while everything rests. It must
-    /// not create or destroy a holder.
+    /// Reports all callables that the holder keeps. The function is called while everything is at
+    /// rest. It must not create or destroy a holder.
     virtual void show_code(code_search& to) const = 0;
-    /// Called while everything rests, when nothing holds that code anymore and nothing will. The
-    /// holder may forget what it knows by addresses in that code. It must forget what would
-    /// otherwise pile up.
+    /// Called while everything is at rest, after nothing holds the code in the range anymore. The
+    /// holder may forget all data that it keeps by addresses in the range. It must forget such data
+    /// if the data would otherwise pile up.
     virtual void forget_code(const code_range&) {}
 
 private:

@@ -1,8 +1,8 @@
 #pragma once
-// Work that somebody outside the scheduler ends: a device, a file reader, a socket or another
-// process. A task calls defer(), passes the completion's id to the one that does the work, and
-// returns. The task is complete when the completion was completed, too. No thread waits in the
-// meantime.
+// Completions stand for work outside the scheduler. A device, a file reader, a socket or another
+// process does this work. A task calls defer(), passes the completion's id to the party that does
+// the work, and returns. The task is complete only after the completion was completed, too. No
+// thread waits in the meantime.
 
 #include "braid/base/export.hpp"
 #include "braid/base/time.hpp"
@@ -20,30 +20,31 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Names one completion forever. It is plain data, which fits into io_uring's user_data, a void* or
-/// a message. Ids are never used again. The id of a completion that was settled long ago still
-/// reads as settled.
+/// Identifies one completion. An id is plain data that fits into io_uring's user_data, a void* or a
+/// message. Ids are never used again. The id of a completion that was settled long ago still reads
+/// as settled.
 struct completion_id {
     std::uint64_t value = 0;
 
     /// Returns false for the empty id, which a refused defer() returns.
     constexpr explicit operator bool() const { return value != 0; }
     friend constexpr auto operator<=>(completion_id, completion_id) = default;
-    /// Returns the completion as a task, for others to wait for or to come after. The task is
-    /// complete when the completion was settled and nothing of it is left: its children are
-    /// complete, and what it kept is destroyed.
+    /// Returns the completion as a task that other tasks can wait for or run after. That task is
+    /// complete when the completion was settled, its children are complete, and the object that it
+    /// kept is destroyed.
     constexpr task_id task() const { return {value}; }
 };
 
-/// How the work outside went. If all members have their defaults, it succeeded.
+/// The outcome of the work outside. The default values mean success.
 struct completion_result {
-    /// Any code but 0 means that the work failed. The task that deferred fails with a
+    /// Any code but 0 means that the work failed. The task that called defer() then fails with a
     /// completion_error.
     int code = 0;
-    /// The what() text of the completion_error. It is copied. If it is null, the text is a sentence
-    /// made of the completion's name and the code.
+    /// The what() text of the completion_error. The text is copied. If `sentence` is null, the text
+    /// is made from the completion's name and the code.
     const char* sentence = nullptr;
-    /// If it is set, the task fails with this exception, and `code` and `sentence` are ignored.
+    /// If `error` is set, the task fails with this exception, and `code` and `sentence` are
+    /// ignored.
     std::exception_ptr error = nullptr;
 };
 
@@ -52,14 +53,14 @@ class BRAID_API completion_error : public std::runtime_error {
 public:
     completion_error(int code, const char* sentence) : runtime_error(sentence), code_(code) {}
     int code() const noexcept { return code_; }
-    /// The code of a completion that missed its deadline.
+    /// The value of code() for a completion that missed its deadline.
     static constexpr int deadline_passed = -2147483647 - 1;
 
 private:
     int code_;
 };
 
-/// Holds one object of at most 48 bytes that can be moved without an exception: a buffer that a
+/// Holds one object of at most 48 bytes whose move constructor does not throw: a buffer that a
 /// device writes into, a handle, or a reference that keeps something alive.
 class completion_keep {
 public:
@@ -97,8 +98,8 @@ public:
         if (auto* const end = std::exchange(move_, nullptr)) end(nullptr, bytes_);
     }
 
-    /// For the core: the function that destroys the object, which lies in the code that supplied
-    /// it.
+    /// Used by the core. Returns the address of the function that destroys the object. This address
+    /// is in the module that supplied the object.
     const void* code() const { return reinterpret_cast<const void*>(move_); }
 
 private:
@@ -108,43 +109,45 @@ private:
     }
 
     alignas(16) std::byte bytes_[capacity];
-    void (*move_)(void* to, void* from) noexcept = nullptr;  // if `to` is null, it only destroys
+    void (*move_)(void* to, void* from) noexcept = nullptr;  // only destroys if `to` is null
 };
 
-/// A function that is called at most once: when the completion's scope is cancelled, a discarding
-/// shutdown begins, or the deadline passes, whichever comes first. If it returns true, nobody
-/// outside touches anything of the completion anymore, and the completion ends now: as late if the
-/// deadline was the cause, and otherwise as cancelled. If it returns false, the work goes on, and
-/// the one that does the work will call complete(). The function is called on a thread of the
-/// scheduler or in a wait. It must not wait itself. It may call complete(). What `data` points to
-/// must live until the completion's task is complete.
+/// A function that asks the work outside to stop. It is called at most once: when the completion's
+/// scope is cancelled, when a discarding shutdown begins, or when the deadline passes, whichever is
+/// first. The function must return true only if nobody outside touches anything of the completion
+/// anymore. The completion then ends at once: as late if the deadline was the cause, and otherwise
+/// as cancelled. If the function returns false, the work continues, and the party that does the
+/// work must call complete(). The function is called on a thread of the scheduler or in a wait. It
+/// must not wait itself. It may call complete(). The object that `data` points to must live until
+/// the completion's task is complete.
 struct completion_hint {
     bool (*ask)(void* data, completion_id id) = nullptr;
     void* data = nullptr;
 };
 
 struct completion_options {
-    /// The name in messages and profiles: a literal, or text that outlives the task. If it is null,
-    /// the task's name is used.
+    /// The name in messages and profiles: a literal, or text that outlives the task. If `name` is
+    /// null, the task's name is used.
     const char* name = nullptr;
-    /// The time from now until the deadline, by the clock of timers. With 0 or less, the deadline
-    /// passes at once. With `no_limit` there is no deadline. A task that was late fails with a
-    /// completion_error. defer() is refused if there is no memory or no thread for a timer.
+    /// The time from now until the deadline, by the clock of timers. If it is 0 or less, the
+    /// deadline passes at once. `no_limit` means that there is no deadline. If the completion
+    /// misses its deadline, the task fails with a completion_error. defer() is refused if there is
+    /// no memory or no thread for a timer.
     nanoseconds deadline = no_limit;
     completion_hint cancel = {};
-    /// An object that the completion keeps alive. It is destroyed before the completion is visible
-    /// as complete: by a thread of the scheduler, in a wait, or in complete(). A completion that
-    /// keeps something and has no `cancel` ends only by complete() or try_complete(), even if it is
-    /// late, because a device may still write there.
+    /// An object that the completion keeps alive. The object is destroyed before the completion is
+    /// visible as complete: by a thread of the scheduler, in a wait, or in complete(). If a
+    /// completion keeps an object and has no `cancel`, only complete() or try_complete() ends it,
+    /// even after the deadline, because a device may still write to the object.
     completion_keep keep = {};
-    /// The place in the source that observers get.
+    /// The source location that is reported to observers.
     std::source_location where = std::source_location::current();
 };
 
 /// An open completion, as scheduler::open_completions() lists it.
 struct completion_info {
     completion_id id;
-    task_id task;  // the task that deferred
+    task_id task;  // the task that called defer()
     const char* name = "";
     const char* task_name = "";
     std::uint8_t module = 0;

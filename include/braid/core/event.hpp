@@ -14,8 +14,8 @@ class runtime;
 }
 
 enum class reset : std::uint8_t {
-    automatic,  // each set() lets one waiter through
-    manual,     // set() lets everybody through until clear()
+    automatic,  // each set() releases one waiter
+    manual,     // set() releases every waiter until clear()
 };
 
 namespace detail {
@@ -23,15 +23,15 @@ namespace detail {
 struct event_state {
     runtime& rt;
     reset mode;
-    const char* name;               // null if it has none
-    atomic<std::uint32_t> word{0};  // one bit if it is set, one if somebody may wait
+    const char* name;               // null if the event has no name
+    atomic<std::uint32_t> word{0};  // one bit: the event is set; another: there may be a waiter
 };
 }  // namespace detail
 
-/// Something that happened. Any thread may set it, in a task or as a foreign thread. To wait for
-/// it, call scheduler::do_work_while_waiting_for(), which keeps the waiter's core busy. An event
-/// may be destroyed as soon as a waiter has returned, even while the set() that released that
-/// waiter is still returning.
+/// An event that a thread or task sets and that others wait for. Any thread may set it, inside a
+/// task or as a foreign thread. To wait for an event, call scheduler::do_work_while_waiting_for(),
+/// which keeps the waiter's core busy. An event may be destroyed as soon as a waiter has returned,
+/// even while the set() that released that waiter has not returned yet.
 class event {
 public:
     BRAID_API explicit event(scheduler& s, reset mode = reset::automatic);
@@ -44,7 +44,7 @@ public:
     BRAID_API void clear();
     BRAID_API bool is_set() const;
 
-    /// For the core.
+    /// Internal access for the core.
     detail::event_state& internals() { return state_; }
     const detail::event_state& internals() const { return state_; }
 

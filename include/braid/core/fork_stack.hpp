@@ -1,14 +1,15 @@
 #pragma once
-// The second branches of running joins. Each thread has one stack of them, apart from its tasks.
-// braid/fork_join uses it, programs do not. docs/design/fork-join.md describes the protocol and its
-// roles, and names the papers that it comes from.
+// Each thread has a stack that holds the second branches of its running joins. The stack is
+// separate from the thread's tasks. Only braid/fork_join uses it; programs do not.
+// docs/design/fork-join.md describes the protocol and its roles, and lists the papers on which the
+// protocol is based.
 //
 //   base          tail          split            top              end
 //    │  stolen     │  public     │  private       │   free          │
 //
-// The branches in [tail, split) are public. Thieves claim a branch at `tail`, and the owner takes a
-// branch back at `split`, both by a compare-exchange on one word. Everything above `split` belongs
-// to the owner alone and takes plain stores.
+// The branches in [tail, split) are public. Thieves claim a branch at `tail`, and the owner makes a
+// branch private again at `split`. Both use a compare-exchange on one word. Everything above
+// `split` belongs to the owner alone, which uses plain stores there.
 
 #include "braid/base/policy.hpp"
 
@@ -29,11 +30,12 @@ struct running_task;
 struct whole_seat;
 struct fork_access;
 
-/// The creator of what a thread creates in one part of its running task: in a branch, a piece of a
-/// loop or an item of a list. It stands in for the task there, because the order in which the parts
-/// create depends on the schedule. Each part has a count of its own that starts at 0. Creators are
-/// used only with stable ids; see docs/design/seams.md. They lie on a stack of the thread. The
-/// topmost one counts while `within` is the innermost task of the thread.
+/// Stands for one part of a thread's running task as the creator of tasks. A part is a branch, a
+/// piece of a loop or an item of a list. In a part, the running task itself is not the creator,
+/// because the order in which the parts create tasks depends on the schedule. Each part has a count
+/// of its own, which starts at 0. Creators are used only with stable ids; see docs/design/seams.md.
+/// A thread has a stack of creators. The topmost creator is in effect while `within` is the
+/// innermost task of the thread.
 struct creator {
     std::uint64_t id;  // stable
     std::uint64_t creations;
@@ -41,9 +43,9 @@ struct creator {
     creator* below;
 };
 
-/// One word {tail, split, version} that says which slots of a stack are public. The version makes
-/// the word different after each publication. So a thief that looks at a branch and then claims it
-/// has claimed the branch that it looked at.
+/// One word {tail, split, version} that says which slots of a stack are public. Each publication
+/// changes the version. So if a thief reads a branch and then claims it with the word that it saw,
+/// it has claimed the branch that it read.
 template <class Policy>
 class basic_fork_window {
     template <class T>
@@ -56,18 +58,20 @@ public:
     static constexpr std::uint32_t split(word w) { return w >> bits & capacity; }
     static constexpr bool empty(word w) { return tail(w) >= split(w); }
 
-    /// seq_cst: pairs with publish(), also for a thread that has announced its sleep. For other
-    /// threads acquire would be enough.
+    /// seq_cst: pairs with publish(). A thread that has announced its sleep either sees the
+    /// branches here, or the owner sees the announcement. For other threads, acquire would be
+    /// enough.
     word look() const { return word_.load(seq_cst); }
 
-    /// The owner makes `count` more branches public. seq_cst: comes before the owner's look at the
-    /// sleepers, which follows. release: pairs with look(), after the branches were written.
+    /// The owner makes `count` more branches public. release: pairs with look(), so that a thief
+    /// sees the contents of the branches. seq_cst: orders the publication before the owner's check
+    /// for sleeping threads, which follows.
     void publish(std::uint32_t count) {
         word_.fetch_add(word{count} << bits | version_one, seq_cst);
     }
 
     /// A thief claims the branch at tail(seen). Returns false if the word is not `seen` anymore.
-    /// relaxed: look() has acquired what the publication of that version wrote.
+    /// relaxed: look() has already acquired the contents of the branches that are public in `seen`.
     bool claim(word seen) {
         return word_.compare_exchange_strong(seen, seen + 1, relaxed, relaxed);
     }
@@ -75,8 +79,8 @@ public:
     /// The owner makes the topmost public branch, at `index`, private again. Returns false if the
     /// branch was stolen.
     bool take_back(std::uint32_t index) {
-        // relaxed: the owner wrote the branch itself, and the word alone decides which thread gets
-        // it.
+        // relaxed: the owner wrote the branch itself, and the word alone decides whether the owner
+        // or a thief gets the branch.
         word seen = word_.load(relaxed);
         while (tail(seen) <= index) {
             if (word_.compare_exchange_weak(seen, seen - (word{1} << bits), relaxed, relaxed)) {
@@ -86,9 +90,10 @@ public:
         return false;
     }
 
-    /// The owner removes the stolen branch at `index`, which is complete and was the topmost one.
+    /// The owner removes the stolen branch at `index` from the window. The branch must be complete
+    /// and must have been the topmost public branch.
     void forget(std::uint32_t index) {
-        // relaxed: nothing is public, so no thief has a use for the word until the next publish().
+        // relaxed: no branch is public now, so no thief uses the word before the next publish().
         const word seen = word_.load(relaxed);
         word_.store((seen & ~word{(1U << 2 * bits) - 1}) | word{index} << bits | index, relaxed);
     }
@@ -99,22 +104,24 @@ private:
 };
 using fork_window = basic_fork_window<active_policy>;
 
-/// A thief asks a stack's owner for work. The owner notices at its next join, because each join
-/// compares its slot with `limit`. That one comparison is the whole cost when nobody asks. `asked`
-/// lies on a cache line that thieves read anyway, and `limit` on the owner's line.
+/// A thief calls this to ask a stack's owner for work. The owner notices the request at its next
+/// join, because each join compares its slot with `limit`. This comparison is the whole cost when
+/// nobody asks. `asked` is on a cache line that thieves read anyway, and `limit` is on the owner's
+/// cache line.
 template <class Limit, class Flag>
 void ask_for_branches(Limit& limit, Flag& asked) {
-    // acq_rel: pairs with answer_request(). So the limit stored below comes after the limit that
-    // was stored there.
+    // acq_rel: pairs with the release in answer_request(), so that the null stored below replaces
+    // the limit that the owner stored there.
     if (asked.load(relaxed) || asked.exchange(true, acq_rel)) return;
     limit.store(nullptr, relaxed);
 }
-/// The owner clears the request before it publishes branches. `normal` is the limit from here on.
+/// The owner calls this to clear the request before it publishes branches. `normal` becomes the
+/// limit.
 template <class Limit, class Flag, class Slot>
 void answer_request(Limit& limit, Flag& asked, Slot* normal) {
     limit.store(normal, relaxed);
-    // release: pairs with ask_for_branches(). A thief that finds the flag cleared also finds the
-    // limit stored above, and overwrites it.
+    // release: pairs with the acq_rel in ask_for_branches(). A thief that sees the cleared flag
+    // also sees the limit stored above, and overwrites it.
     asked.store(false, release);
 }
 
@@ -125,21 +132,22 @@ struct alignas(64) fork_slot {
     enum : std::uint32_t {
         finished = 1,
         failed = 2,
-        awaited = 4,  // the owner sleeps, or is about to
-        taken = 8,    // by a thief: its seat in the next 12 bits, its stack's height in 12 more
+        awaited = 4,  // the owner sleeps, or is about to sleep
+        taken = 8,    // stolen; the bits from seat_shift hold the thief's seat, the bits from
+                      // height_shift the number of branches on the thief's stack
         seat_shift = 4,
         seat_mask = 0xfff,
         height_shift = 16,
         height_mask = 0xfff,
-        unstolen = 1U << 28,  // nobody stole it, and fork_run_unstolen() runs it
+        unstolen = 1U << 28,  // nobody stole it; for fork_run_unstolen() or fork_drop_unstolen()
     };
 
     /// Called by a thief or by fork_run_unstolen(). Moves the closure out of the payload, runs it,
-    /// and leaves its result or exception in the payload. Returns true if the closure threw.
+    /// and stores its result or exception in the payload. Returns true if the closure threw.
     bool (*run)(fork_slot& self, fork_context context) = nullptr;
-    fork_stack* stack = nullptr;     // the slot's stack; so one pointer is enough for a context
+    fork_stack* stack = nullptr;     // the slot's stack; a context needs only the slot's address
     atomic<std::uint32_t> state{0};  // reset when the slot becomes public
-    atomic<std::uint32_t> task{0};   // index of the join's task, set together with `state`
+    atomic<std::uint32_t> task{0};   // index of the join's task; set when `state` is reset
     alignas(8) std::byte payload[payload_bytes];
 };
 static_assert(sizeof(fork_slot) == 64, "a branch is one cache line");
@@ -148,97 +156,100 @@ struct alignas(64) fork_stack {
     static constexpr std::uint32_t depth = 1024;
     static constexpr std::uint32_t spare = 16;  // the maximum number of slots of one join
 
-    /// `first` points to `count` slots and to `spare` more slots after them, for a join that does
-    /// not fit.
+    /// `first` must point to `count` slots, followed by `spare` more slots for a join that does not
+    /// fit.
     fork_stack(whole_seat* w, fork_slot* first, std::uint32_t count)
         : top(first), pop_limit(first), base(first), end(first + count), owner(w) {
         for (std::uint32_t i = 0; i != count + spare; ++i) first[i].stack = this;
     }
 
     // ---- on the owner's cache line ----
-    fork_slot* top;        // the slots below it are in use
-    fork_slot* pop_limit;  // the slots below it are, or were, public
-    /// The owner reads this limit at each join, and calls fork_pushed() if the join's topmost slot
-    /// is at or above it. The limit is null if a thief asks for work, if the next join is the
-    /// outermost one or comes after fork_access::publish_next(), if an observer listens, or if
-    /// tasks have stable ids, as they do with a chooser.
+    fork_slot* top;        // the slots below `top` are in use
+    fork_slot* pop_limit;  // the slots below `pop_limit` are, or were, public
+    /// The owner reads this limit at each join. It calls fork_pushed() if the join's topmost slot
+    /// is at or above the limit. The limit is null in these cases: a thief asks for work, the next
+    /// join is the outermost one or follows fork_access::publish_next(), an observer listens, or
+    /// tasks have stable ids (as they do with a chooser).
     atomic<fork_slot*> push_limit{nullptr};
     fork_slot* const base;
     fork_slot* const end;
-    whole_seat* const owner;  // null for a thread in no scheduler; then no join fits
+    whole_seat* const owner;  // null if the thread is in no scheduler; no join fits then
     bool identified =
-        false;  // tasks have stable ids, so each join is public and its parts get ids, too
+        false;  // tasks have stable ids; each join is then public, and its parts get ids, too
     // ---- read and written by all threads ----
     alignas(64) fork_window window;
     atomic<bool> asked{false};  // a thief has asked, and the owner has not answered yet
 };
 static_assert(fork_stack::depth <= fork_window::capacity);
 
-/// Called when branches were put into `count` slots and the last of them is at or above push_limit.
+/// Called when branches were written to `count` slots, the last of which is at or above push_limit.
 /// Clears a thief's request, and makes branches public if other threads may help. Returns false if
 /// the stack has no room for the branches.
 BRAID_API bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count);
-/// Called when the owner comes back to a public branch. Waits for the thief if there was one.
-/// Returns true if the branch is the caller's again. Returns false if a thief has run it and its
-/// result lies in the slot, or if the slot is marked as `unstolen`.
+/// Called when the owner returns to a public branch. If a thief has the branch, waits for the
+/// thief. Returns true if the branch belongs to the owner again. Returns false if a thief has run
+/// the branch, so that the result is in the slot, or if the slot is marked as `unstolen`.
 BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);
 /// Runs a branch that nobody stole, on the owner's thread, and reports the end of its join. If
-/// tasks have stable ids, the branch runs as a part with an id of its own. `result` receives what
-/// the slot of a stolen branch would receive.
+/// tasks have stable ids, the branch runs as a part with an id of its own. The result or exception
+/// is stored in `result`, as a thief would store it in the slot.
 BRAID_API void fork_run_unstolen(fork_slot& slot, fork_slot& result);
-/// Reports the end of a join whose branch nobody stole and which ends without running the branch.
+/// Reports the end of a join whose branch nobody stole, if the owner ends the join without running
+/// the branch.
 BRAID_API void fork_drop_unstolen(fork_slot& slot);
-/// Returns the stable id of one more creation by the running task, or by the part of it that the
-/// thread runs.
+/// Returns the stable id for one more creation. The creator is the running task, or the part of the
+/// task that the thread runs.
 BRAID_API std::uint64_t fork_next_identity(const fork_stack& stack);
 BRAID_API bool fork_splits(const fork_stack& stack);
 BRAID_API void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of,
                              std::uint64_t part);
 BRAID_API void leave_creator(const fork_stack& stack, const creator& as);
-/// Passes an exception to the handler for unobserved exceptions. Another part of the join threw,
-/// too, and the caller of the join receives that exception only.
+/// Passes an exception to the handler for unobserved exceptions. Use it if another part of the join
+/// threw, too, because the caller of the join receives only one exception.
 BRAID_API void fork_lost(fork_stack& stack, std::exception_ptr error);
 #if defined(_WIN32)
 BRAID_API fork_stack* thread_joins();
 #else
 /// The joins of the task that the thread runs. The pointer is null outside tasks, and before the
-/// first join. It is read without a call, because each join without a context reads it.
+/// first join on the thread's seat. It is read without a call, because each join without a context
+/// reads it.
 extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
 fork_stack* joins_of_thread;
 inline fork_stack* thread_joins() { return joins_of_thread; }
 #endif
 
-/// Returns a context for joins that no thread can help. Each of them runs its parts one after the
-/// other.
+/// Returns a context for joins that no other thread can help. Each of these joins runs its parts
+/// one after the other.
 fork_context serial_context();
-/// Calls `body` in a task of this name, which the calling thread runs at once. If the thread
+/// Calls `body` in a task named `name`, which the calling thread runs at once. If the thread
 /// already runs a task of this scheduler, `body` is called in that task. If the thread finds no
-/// seat, there is no task, and joins in `body` are serial. There is no task either if the scheduler
-/// is shut down or has no memory for one. The caller gets what `body` throws.
+/// seat, `body` is called without a task, and its joins are serial. `body` is also called without a
+/// task if the scheduler is shut down or has no memory for a task. An exception of `body` passes to
+/// the caller.
 BRAID_API void enter_fork_join(scheduler& s, const char* name,
                                void (*body)(void* data, fork_context context), void* data);
 
 }  // namespace detail
 
-/// The place of a join on its thread's stack. It is passed as an argument from one join to the
-/// next, so that the innermost join need not look up its thread. A context is valid on its thread,
-/// until the call that it was passed to returns.
+/// The place of a join on its thread's stack. Each join passes a context to its parts as an
+/// argument, so that an inner join need not look up its thread. A context is valid only on its
+/// thread, and only until the call that received it returns.
 class fork_context {
 public:
-    /// The context of a running task.
+    /// Makes the context of a running task.
     BRAID_API fork_context(task_context& task);
-    /// Returns the context of the task that the calling thread runs. Outside tasks, joins of the
-    /// returned context run their branches one after the other. A call outside tasks is reported,
-    /// unless it is within a fork_join() that found no seat.
+    /// Returns the context of the task that the calling thread runs. A call outside tasks returns a
+    /// context whose joins run their branches one after the other. Such a call is reported, unless
+    /// it is within a fork_join() that found no seat.
     static fork_context current() {
         const detail::fork_stack* joins = detail::thread_joins();
         return joins != nullptr ? fork_context(joins->top) : find_current();
     }
 
-    /// Returns the seat of the running thread, which is below scheduler::seat_count(): an index for
-    /// per-thread scratch. The seat stays the same. But between the parts of a join, and in a wait,
-    /// other parts of the same work may run on this thread. Returns 0 if a foreign thread found no
-    /// seat.
+    /// Returns the seat of the running thread, which is below scheduler::seat_count(). Use it as an
+    /// index for per-thread scratch. The seat never changes during the call that received this
+    /// context. But between the parts of a join, and in a wait, other parts of the same work may
+    /// run on this thread. Returns 0 if a foreign thread found no seat.
     BRAID_API unsigned seat() const;
     /// Returns true if the scope of the task was cancelled or a discarding shutdown began. The task
     /// should then return soon.
@@ -256,8 +267,8 @@ namespace detail {
 struct fork_access {
     static fork_slot* top(fork_context c) { return c.top_; }
     static fork_context at(fork_slot* top) { return fork_context(top); }
-    /// Returns a stable id for work in pieces, where the schedule decides which thread runs which
-    /// piece, and when. Returns 0 if nobody asks for stable ids.
+    /// Returns a stable id for work that is divided into pieces, if the schedule decides when each
+    /// piece runs and on which thread. Returns 0 if tasks have no stable ids.
     static std::uint64_t identity_of_pieces(fork_context c) {
         const fork_stack& stack = *c.top_->stack;
         return stack.identified ? fork_next_identity(stack) : 0;
@@ -268,12 +279,13 @@ struct fork_access {
         const fork_stack& stack = *c.top_->stack;
         return !stack.identified || fork_splits(stack);
     }
-    /// Makes the next join call fork_pushed(), so that this join or an older one becomes public.
+    /// Makes the next join call fork_pushed(), so that the next join or an older one becomes
+    /// public.
     static void publish_next(fork_context c) { c.top_->stack->push_limit.store(nullptr, relaxed); }
 };
 
-/// While this object lives, the piece counts as the creator of what the thread creates. The object
-/// does nothing if the pieces have no identity, that is, if `all` is 0.
+/// While this object lives, the piece is the creator of the tasks that the thread creates. The
+/// object does nothing if `all` is 0, which means that the pieces have no stable ids.
 class running_piece {
 public:
     running_piece(fork_context c, std::uint64_t all, std::uint64_t piece)
@@ -288,7 +300,7 @@ public:
 
 private:
     const fork_stack* const stack_;
-    creator as_;  // used only if there is a stack
+    creator as_;  // used only if `stack_` is not null
 };
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 #pragma once
-// The value of a task. There is no shared state beside the task itself: the value lies in the
-// task's slot.
+// The value of a task. A future needs no shared state apart from the task itself: the value is
+// stored in the task's slot.
 
 #include "braid/core/error.hpp"
 #include "braid/core/scheduler.hpp"
@@ -8,19 +8,19 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Notes that the running task's storage holds a value from now on, and that `destroy` ends the
-/// value.
+/// Records that the storage of the running task holds a value from now on, and that `destroy`
+/// destroys this value.
 BRAID_API void keep_value(task_context& context, closure_fn destroy);
 BRAID_API runtime& runtime_of(task_context& context);
 BRAID_API void wait_value(runtime& rt, task_id id);
-/// Rethrows the task's failure. Otherwise returns the storage of the value. If there is no value,
-/// throws broken_promise if the task was cancelled, is still open, or failed without memory to
-/// record how, and else returns null.
+/// Rethrows the task's failure, or returns the storage of its value. If there is neither, throws
+/// broken_promise if the task was cancelled, is still open, or failed without memory to record the
+/// failure. Otherwise returns null.
 BRAID_API void* take_value(runtime& rt, task_id id);
 BRAID_API bool value_ready(runtime& rt, task_id id);
 BRAID_API void release_value(runtime& rt, task_id id);
-/// Returns the exception that a complete task failed with, which counts as observed then. Returns
-/// null if there is none.
+/// Returns the exception with which a complete task failed, and marks the exception as observed.
+/// Returns null if there is none.
 BRAID_API std::exception_ptr take_failure(runtime& rt, task_id id);
 /// Returns the storage of a complete task's value, or null if there is none.
 BRAID_API void* value_of(runtime& rt, task_id id);
@@ -53,8 +53,8 @@ void run_valued(void* storage, task_context* context) {
 
 }  // namespace detail
 
-/// Owns the outcome of a task. A future is movable, and only one thread may use it at a time. If it
-/// is dropped, the task runs on.
+/// Owns the outcome of a task. A future can be moved, and only one thread may use it at a time. If
+/// the future is destroyed early, the task still runs.
 template <class T>
 class future {
 public:
@@ -71,18 +71,19 @@ public:
         if (id_) detail::release_value(*rt_, id_);
     }
 
-    /// Returns false if the future was moved from, its value was taken, or the task was refused.
+    /// Returns false if the future was moved from, if its value was taken, or if the task was
+    /// refused.
     bool valid() const { return static_cast<bool>(id_); }
     task_id id() const { return id_; }
-    /// Returns true if the task is complete, and also if there is nothing to wait for.
+    /// Returns true if the task is complete. Also returns true if the future is not valid.
     bool ready() const { return !id_ || detail::value_ready(*rt_, id_); }
     void wait() const {
         if (id_) detail::wait_value(*rt_, id_);
     }
 
-    /// Waits, runs work that the task needs, and gives the value away, so call it once. Rethrows
-    /// the task's exception. Throws broken_promise if the task never ran or the future is not
-    /// valid.
+    /// Waits for the task, meanwhile runs work that the task needs, and moves the value out of the
+    /// future. It can be called once only. Rethrows the task's exception. Throws broken_promise if
+    /// the task never ran or the future is not valid.
     T get() {
         if (!id_) throw_broken();
         future done(std::move(*this));
@@ -94,12 +95,13 @@ public:
         }
     }
 
-    /// For code that awaits the future.
+    /// Internal access for code that awaits the future.
     detail::runtime& internals() const { return *rt_; }
 
-    /// Spawns a task that runs `f(value)` after this future's task, and returns its future. If this
-    /// future's task fails, the new task is cancelled with the same cause. `options.after_all` is
-    /// overwritten. The returned future is not valid if this one is not.
+    /// Spawns a task that runs `f(value)` after the task of this future, and returns a future for
+    /// the new task. If the task of this future fails, the new task is cancelled with the same
+    /// cause. `options.after_all` is overwritten. If this future is not valid, the returned future
+    /// is not valid either.
     template <class F>
     auto then(task_options options, F&& f) &&;
     template <class F>

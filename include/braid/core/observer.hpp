@@ -1,6 +1,6 @@
 #pragma once
-// The single interface through which instruments listen: recorder, access checker, explainer,
-// tests.
+// The single interface through which instruments observe a scheduler. Instruments are the recorder,
+// the access checker, the explainer and tests.
 
 #include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
@@ -13,7 +13,7 @@ BRAID_NAMESPACE_BEGIN
 
 struct scheduler_options;
 
-/// The kinds of events. The number of a kind is that of its record in captures, if it has one.
+/// The kinds of events. If captures have a record for a kind, the record has the same number.
 enum class event_kind : std::uint8_t {
     // ---- scripts/kinds.py writes this
     // Task, other = parent (or empty), name, facts.
@@ -79,24 +79,24 @@ enum class event_kind : std::uint8_t {
     // ---- as far as here
 };
 
-/// The kind of thread that a seat belongs to. Guests are threads that are not part of the
-/// scheduler, while they are inside it. The source serves timers and descriptors, and runs no
-/// tasks.
+/// The kind of thread that a seat belongs to. A guest is a thread that is not part of the
+/// scheduler, while it is inside the scheduler. The `source` thread serves timers and descriptors,
+/// and runs no tasks.
 enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background, source };
 
-/// What is reported beside the name when a task is spawned.
+/// Facts that are reported with a `spawned` event, beside the task's name.
 struct spawn_facts {
-    std::source_location where;   // empty if it is not known
+    std::source_location where;   // empty if the source location is not known
     std::uint8_t level = 0;       // the priority level
-    bool restricted = false;      // only certain threads may run it
-    bool background = false;      // background threads run it
+    bool restricted = false;      // only certain threads may run the task
+    bool background = false;      // background threads run the task
     bool same_moment = false;     // no time has passed since the thread's previous event
-    std::uint64_t stable_id = 0;  // see alternative in decision.hpp; 0 if nobody asked for it
+    std::uint64_t stable_id = 0;  // see alternative in decision.hpp; 0 if not asked for
 };
 
-/// An event. An observer uses ids only to tell tasks apart. What other threads can do with a
-/// graph's node depends on whether its body asked for its own id. So an observer that knows an id
-/// only from here must neither wait for that task nor add to it.
+/// An event. An observer may use ids only to tell tasks apart. It must neither wait for a task nor
+/// add to it if it knows the task's id only from an event. The reason is that other threads may use
+/// the id of a graph's node only if the node's body asked for its own id.
 struct task_event {
     event_kind kind;
     seat_kind holder = {};            // set for `seated` only
@@ -106,45 +106,45 @@ struct task_event {
     task_id other = {};  // for frame events, the number of the frame
     const char* name = nullptr;
     const void* object = nullptr;
-    // Set for `spawned` and `deferred`. Set for `forked` if stable ids are asked for, but then it
-    // contains only the branch's stable id. Valid during the call.
+    // Set for `spawned` and `deferred`. If stable ids are asked for, it is also set for `forked`,
+    // but then contains only the branch's stable id. The pointer is valid during the call.
     const spawn_facts* facts = nullptr;
 };
 
 /// Bits in the `facts` of observer::on_start().
-inline constexpr unsigned start_ready_now = 1;    // the task became ready at the same moment
+inline constexpr unsigned start_ready_now = 1;  // the task became ready at the moment of its start
 inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() has reported the name
 
-/// Work that an external processor, which is none of our threads, has done for a task; see
-/// observer::on_external().
+/// Work that an external processor has done for a task; see observer::on_external(). An external
+/// processor is not a thread of the scheduler.
 struct external_run {
-    std::uint32_t processor = 0;      // unique in the process, unlike the name
+    std::uint32_t processor = 0;      // unique in the process; names need not be unique
     const char* processor_name = "";  // valid during the call
-    task_id work = {};                // the completion, as in `deferred`
+    task_id work = {};                // the id of the completion, as in `deferred`
     task_id task = {};                // the task that the work belongs to
-    const char* name = nullptr;       // of the completion
-    std::source_location where = {};  // of the completion
+    const char* name = nullptr;       // the name of the completion
+    std::source_location where = {};  // the place in the source of the completion
     std::int64_t begin = 0, end = 0;  // ns of CLOCK_MONOTONIC
-    /// The maximum error of `begin` and `end` in ns, if they were read from another clock. It is 0
-    /// if they were read from ours.
+    /// The maximum error of `begin` and `end` in ns, if they were read from another clock than
+    /// CLOCK_MONOTONIC. 0 otherwise.
     std::int64_t clock_error = 0;
-    /// The times when all its input had arrived and when its output began to leave. 0 means not
-    /// known.
+    /// `arrived` is the time at which all input of the work had arrived. `left` is the time at
+    /// which the output of the work began to leave. 0 means that the time is not known.
     std::int64_t arrived = 0, left = 0;
-    bool lost = false;  // it did not end well, and may run again
+    bool lost = false;  // the work did not end well, and may run again
 };
 
 class observer;
 
-/// The events at the beginning of a graph's run: `spawned` for each node, `edge` for each
-/// dependency, and `ready` for each node that waits for nothing. The id of each node is its id in
-/// the first run of the plan, plus `id_offset`. Everything else is as in that run.
+/// The events at the start of a graph's run: `spawned` for each node, `edge` for each dependency,
+/// and `ready` for each node that waits for nothing. The id of a node is the node's id in the first
+/// run of the plan, plus `id_offset`. All other data is the same as in the first run of the plan.
 class graph_run_events {
 public:
-    /// Reports the events one by one. It may be called during on_graph_run() only.
+    /// Reports the events to `to`, one by one. May be called only during on_graph_run().
     virtual void tell_each(observer& to) const = 0;
 
-    std::uint64_t plan = 0;  // unique in the process; a changed graph gets a new number
+    std::uint64_t plan = 0;  // unique in the process; a changed graph gets a new plan
     std::uint64_t id_offset = 0;
     task_id run = {};                 // the parent of the nodes
     std::uint16_t seat = UINT16_MAX;  // the seat of the reporting thread
@@ -153,17 +153,18 @@ protected:
     ~graph_run_events() = default;
 };
 
-/// Receives what happens in a scheduler. Its functions are called on the thread where an event
-/// happens, so from many threads at once. The events of one thread come in the order in which they
-/// happened there. An edge's `ready` comes after the `completed` of the task that released it. The
-/// functions must not call into the scheduler. An observer is installed when the scheduler is
-/// constructed (scheduler_options::observer).
+/// Receives the events of a scheduler. Each function is called on the thread where the event
+/// happens, so many threads may call the functions at the same time. The events of one thread
+/// arrive in the order in which they happened on that thread. The `ready` of an edge arrives after
+/// the `completed` of the task that released it. The functions must not call into the scheduler. An
+/// observer is installed when the scheduler is constructed (scheduler_options::observer).
 class observer {
 public:
     virtual void on_event(const task_event& e) = 0;
 
-    // ---- Each of these reports several events of one moment in one call, for observers that must
-    // ---- be fast. If a function is not overridden, on_event() gets each of its events.
+    // ---- Each of these functions reports several events of one moment in one call. Observers that
+    // ---- must be fast override them. If a function is not overridden, it passes each of its
+    // ---- events to on_event().
 
     /// Reports `spawned`, and `ready` after it if `ready_now` is true.
     virtual void on_spawn(const task_event& spawned, bool ready_now) {
@@ -173,7 +174,7 @@ public:
         }
     }
     /// Reports `started`, and `ready` before it if `facts` contains start_ready_now. `facts` is a
-    /// set of the start_ bits above.
+    /// combination of start_ready_now and start_told_by_run.
     virtual void on_start(std::uint16_t seat, task_id task, const char* name, unsigned facts,
                           task_id released_by) {
         if ((facts & start_ready_now) != 0) {
@@ -188,22 +189,23 @@ public:
     }
     virtual void on_graph_run(const graph_run_events& all) { all.tell_each(*this); }
 
-    /// Reports that an external processor has ended work. The work's `settled` follows, unless the
-    /// work had timed out or runs again. It is called on whatever thread learns of the end first,
-    /// while nothing of the processor is locked.
+    /// Reports that an external processor has ended work. The `settled` event of the work follows,
+    /// unless the work had timed out or will run again. The function is called on the thread that
+    /// learns of the end first, while no lock of the processor is held.
     virtual void on_external(const external_run& done) { static_cast<void>(done); }
 
-    /// Returns false if nothing but `seated` is reported. Tasks then cost what they cost without an
-    /// observer. The value may change at any time. Threads notice a change soon, not at once.
+    /// Returns false if the observer receives no events but `seated`. Tasks then cost what they
+    /// cost without an observer. The value may change at any time. Threads notice a change soon,
+    /// but not at once.
     bool listens() const noexcept {
-        // relaxed: on_event() itself has to order whatever the flag guards.
+        // relaxed: on_event() must order by itself all data that the flag guards.
         return listens_.load(std::memory_order_relaxed) != 0;
     }
-    /// Returns the word behind listens(). It is 0 if the observer does not listen, and otherwise a
-    /// number that is new after each listen(true).
+    /// Returns the word from which listens() is computed. The word is 0 if the observer does not
+    /// listen. Otherwise it is a number that is new after each listen(true).
     const std::atomic<std::uint32_t>& listening() const noexcept { return listens_; }
     /// Returns true if the observer wants stable ids (see spawn_facts). Each task then takes the
-    /// path of a task with options. With a chooser, tasks do so in any case.
+    /// slower path of a task with options. With a chooser, each task takes this path in any case.
     bool wants_stable_ids() const noexcept { return stable_ids_; }
 
 protected:
@@ -211,7 +213,7 @@ protected:
     enum class identity : bool { none, stable };
     explicit observer(identity wanted) : stable_ids_(wanted == identity::stable) {}
     ~observer() = default;
-    /// Starts or stops listening. An observer listens from its construction on.
+    /// Starts or stops listening. A new observer listens.
     BRAID_API void listen(bool on) noexcept;
 
 private:
@@ -219,9 +221,9 @@ private:
     const bool stable_ids_ = false;
 };
 
-/// A function that supplies an observer to each scheduler that is made without one. It may return
-/// null. Set it before the first scheduler is made. The `profile` module sets it if BRAID_CAPTURE
-/// is in the environment.
+/// A function that supplies an observer to each scheduler that is made without one. The function
+/// may return null. Set it before the first scheduler is made. The `profile` module sets it if the
+/// environment variable BRAID_CAPTURE is set.
 using observer_source = observer* (*)(const scheduler_options& of);
 BRAID_API void set_observer_source(observer_source source);
 

@@ -14,7 +14,7 @@ class runtime;
 }
 
 namespace detail {
-/// What the core keeps of a resource.
+/// The core's data about a resource.
 struct resource_state {
     runtime& rt;
     const char* name;
@@ -22,23 +22,24 @@ struct resource_state {
     std::uint32_t id;
     detail::mutex line = {};
     std::uint32_t held BRAID_GUARDED_BY(line) = 0;
-    // The slots of the tasks that wait, from the oldest to the newest.
+    // The waiting tasks form a list of slots, from the oldest (`first`) to the newest (`last`).
     std::uint32_t first BRAID_GUARDED_BY(line) = UINT32_MAX;
     std::uint32_t last BRAID_GUARDED_BY(line) = UINT32_MAX;
 };
 }  // namespace detail
 
-/// Something that at most `limit` tasks may use at once. A task names its resources in
-/// task_options::uses. A task that cannot have a resource waits without holding a thread, and gets
-/// it in arrival order (FIFO), or when a chooser says so. A task that needs several resources
-/// acquires them in the order of their ids, so that no two tasks hold each other up.
+/// Something that at most `limit` tasks may use at the same time. A task lists its resources in
+/// task_options::uses. If a resource is not free, the task waits without holding a thread. Waiting
+/// tasks get the resource in the order in which they arrived (FIFO), or in the order that a chooser
+/// decides. A task that needs several resources acquires them in the order of their ids, so that no
+/// two tasks block each other.
 ///
-/// A task holds a resource from the start to the end of its own work, not of its children. A
-/// resource must outlive the tasks that use it.
+/// A task holds a resource from the start to the end of its own work. It does not hold the resource
+/// until its children are complete. A resource must outlive the tasks that use it.
 class resource {
 public:
-    /// `name` is for messages, and must outlive the resource. `limit` may be any number. A limit of
-    /// 0 counts as 1.
+    /// `name` appears in messages, and must outlive the resource. `limit` may be any number; 0
+    /// means 1.
     BRAID_API explicit resource(scheduler& s, const char* name = "resource",
                                 std::uint32_t limit = 1);
     BRAID_API ~resource();
@@ -48,7 +49,7 @@ public:
     const char* name() const { return state_.name; }
     std::uint32_t id() const { return state_.id; }
 
-    /// For the core.
+    /// Used by the core; programs do not need it.
     detail::resource_state& internals() { return state_; }
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// A point in time at which no code of a module runs and everything that could call it is known, so
-// that the code can be replaced.
+// A safepoint is a point in time at which no code of a module runs and everything that could call
+// the module is known. At a safepoint, the code of the module can be replaced.
 //
 //   braid::safepoint rest(scheduler, braid::milliseconds(20));
 //   if (rest.reached() && rest.holders(old_code) == 0) switch_over();
@@ -12,15 +12,16 @@ BRAID_NAMESPACE_BEGIN
 
 class scheduler;
 
-/// While this object lives, everything rests as after scheduler::freeze(). A foreign thread that
-/// makes a task waits in that call. A registered thread of the program that is in no wait is not
-/// stopped, so it must not make work in the meantime.
+/// Brings a scheduler to rest. After a safepoint was reached and until it is destroyed, everything
+/// is at rest as after scheduler::freeze(). During this time, a foreign thread blocks if it calls a
+/// function that makes a task (try_post() returns false instead). A registered thread of the
+/// program that is in no wait is not stopped, so it must not make work in the meantime.
 ///
-/// One thread constructs, uses and destroys a safepoint. It may do so in a task or outside.
+/// The same thread must construct, use and destroy a safepoint, in a task or outside.
 class safepoint {
 public:
-    /// Returns when everything rests, or when `within` (0 or more) has passed. If the time has
-    /// passed, everything goes on, and reached() is false.
+    /// Returns when everything is at rest, or when the time `within` (0 or more) has passed. If the
+    /// time has passed first, everything continues, and reached() is false.
     BRAID_API safepoint(scheduler& s, nanoseconds within);
     /// Calls resume() if the safepoint was reached.
     BRAID_API ~safepoint();
@@ -29,32 +30,33 @@ public:
 
     bool reached() const { return reached_; }
     /// Returns the name or a description of a thread that did not come to rest in time, or "" if
-    /// all did. The text is valid as long as the scheduler and its parts.
+    /// all threads did. The text is valid as long as the scheduler and its parts.
     const char* awake() const { return awake_; }
 
-    /// Reports everything that holds the code, and returns how many holders there are. The search
-    /// covers tasks that have not run (by their callable and captures, or only by the code of a
-    /// callable above 48 bytes), coroutines (by the code of the frames that wait for each other),
-    /// values in futures, completions, graphs, job lists, queues, rate threads, frame stages,
-    /// handlers, observers, every code_holder, and the stacks of the threads that rest, frame by
-    /// frame. It looks at every task slot, and takes 5 to 50 µs for each thread that rests within a
-    /// task. Call it only if reached() is true, and from this thread.
+    /// Reports everything that holds code in the range, and returns the number of holders. The
+    /// search covers these holders: tasks that have not run (by their callable and captures, but by
+    /// the code alone if the callable is above 48 bytes), coroutines (by the code of the frames
+    /// that wait for each other), values in futures, completions, graphs, job lists, queues, rate
+    /// threads, frame stages, handlers, observers, every code_holder, and the stacks of the threads
+    /// at rest, frame by frame. The search reads every task slot, and takes 5 to 50 µs for each
+    /// thread that rests within a task. Call it only if reached() is true, and from the thread of
+    /// the safepoint.
     BRAID_API std::size_t holders(const code_range& of, code_search::found_fn found = nullptr,
                                   void* user = nullptr);
 
-    /// Call this after the code was replaced. Holders forget what they know by addresses in it,
-    /// such as names of job functions. The call does nothing unless the safepoint was reached. It
-    /// allocates nothing.
+    /// Call this after the code was replaced. Holders then forget all data that they keep by
+    /// addresses in the old code, such as names of job functions. The call does nothing unless the
+    /// safepoint was reached. It allocates nothing.
     BRAID_API void forget(const code_range& code);
 
-    /// Destroys the callable of a reported task at once, on this thread. After the end of the
-    /// safepoint, the task completes as cancelled when it would have run. Returns false if the task
-    /// has begun (a coroutine that waits has begun), is a completion, or is part of a graph or
-    /// batch. May also be called within `found`.
+    /// Destroys the callable of a reported task at once, on the calling thread. The task completes
+    /// as cancelled after the end of the safepoint, at the time when it would have run. Returns
+    /// false if the task has begun (a waiting coroutine has begun), is a completion, or is part of
+    /// a graph or batch. The `found` function of holders() may also call it.
     BRAID_API bool cancel(const held_code& what);
 
-    /// Runs whatever is ready for `time`, as a worker would, for a thread that waits until the
-    /// holders are gone. In a task it only sleeps. Do not call it within a safepoint.
+    /// Runs ready work for `time`, as a worker would. A thread may call this to wait until no
+    /// holders remain. In a task, the call only sleeps. Do not call it within a safepoint.
     BRAID_API static void let_run(scheduler& s, nanoseconds time);
 
 private:

@@ -6,14 +6,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The bodies of the running task. `run` is called with a batch_member for each index.
+/// The bodies of a batch. `run` is called with a batch_member for each index.
 struct batch_bodies {
     closure_fn run;
-    void* shared;  // the batch's closure, which stays until all bodies have run
+    void* shared;  // the closure of the batch; it stays until all bodies have run
     std::size_t count;
 };
 BRAID_API void spawn_members(task_context& context, const batch_bodies& all);
-/// Returns false if `count` is above scheduler::most_bodies, and reports that.
+/// Returns false if `count` is above scheduler::most_bodies. This is reported.
 BRAID_API bool good_batch(const runtime& rt, std::size_t count);
 
 struct batch_member {

@@ -1,6 +1,6 @@
 #pragma once
-// Counts since the scheduler was made. Reading them disturbs no thread. They are exact when the
-// scheduler is at rest.
+// Counts since the scheduler was made. Reading the counts disturbs no thread. The counts are exact
+// while the scheduler is at rest.
 
 #include "braid/base/version.hpp"
 
@@ -9,14 +9,14 @@
 BRAID_NAMESPACE_BEGIN
 
 struct scheduler_statistics {
-    std::uint64_t created = 0;    // tasks given to the scheduler
-    std::uint64_t executed = 0;   // ran and returned
-    std::uint64_t failed = 0;     // ran and threw
-    std::uint64_t cancelled = 0;  // never ran: predecessor failed, scope cancelled, or discarded
-    std::uint64_t refused = 0;    // spawned after shutdown
+    std::uint64_t created = 0;    // tasks that were created
+    std::uint64_t executed = 0;   // tasks that ran and returned
+    std::uint64_t failed = 0;     // tasks that ran and threw
+    std::uint64_t cancelled = 0;  // never ran: predecessor failed, scope cancelled or discarded
+    std::uint64_t refused = 0;    // tasks refused because of a shutdown
     std::uint64_t stolen = 0;
-    std::uint64_t jobs_stolen = 0;  // second branches of joins
-    std::uint64_t helped = 0;       // run on top of a wait
+    std::uint64_t jobs_stolen = 0;  // stolen second branches of joins
+    std::uint64_t helped = 0;       // tasks that ran on top of a wait
     std::uint64_t parks = 0;
     std::uint64_t wakes = 0;
     std::uint64_t spilled = 0;  // ready tasks that found the ring full
@@ -25,34 +25,34 @@ struct scheduler_statistics {
     std::uint64_t long_tasks = 0;
     std::uint64_t unobserved_exceptions = 0;
     std::uint64_t deferred = 0;     // completions that were armed
-    std::uint64_t settled = 0;      // completions for which the deferring task waits no more
-    std::uint64_t suspensions = 0;  // how often a body gave its thread back
-    std::uint64_t resumptions = 0;  // how often such a body went on
-    // Timers, and the thread that serves what comes from outside.
+    std::uint64_t settled = 0;      // completions that no longer keep their task open
+    std::uint64_t suspensions = 0;  // how often a body released its thread
+    std::uint64_t resumptions = 0;  // how often such a body resumed
+    // Timers, and the thread that serves events from outside.
     std::uint64_t timers_armed = 0;  // each tick of a periodic timer counts
     std::uint64_t timers_fired = 0, timers_cancelled = 0;
     std::uint64_t source_wakes = 0;  // how often the thread that serves timers woke up
-    /// With a chooser, this counts how often a thread arrived at a moment that the chooser does not
-    /// decide, so that the same answers may give another run. Such moments are a call of a foreign
-    /// thread (also of another scheduler's thread), a main_thread, the end of blocking() and each
-    /// call within blocking().
+    /// With a chooser, this counts how often a thread did something that the chooser does not
+    /// decide, so that the same choices can lead to a different run. The counted actions are a call
+    /// from a foreign thread (also from a thread of another scheduler), the registration of a
+    /// main_thread, the end of blocking(), and each call within blocking().
     std::uint64_t unchosen = 0;
 
     std::uint64_t ended() const { return executed + failed + cancelled; }
-    /// Returns how many tasks are suspended: the body has given its thread back and does not run
-    /// again yet.
+    /// Returns how many tasks are suspended. The body of a suspended task has released its thread
+    /// and has not resumed yet.
     std::uint64_t suspended() const { return suspensions - resumptions; }
-    /// Returns how many completions are open, because somebody outside has not ended them yet.
+    /// Returns how many completions are open. The work outside that settles them has not ended yet.
     std::uint64_t outside() const { return deferred - settled; }
 };
 
 struct seat_statistics {
     const char* name = "";
     std::uint64_t executed = 0, stolen = 0, helped = 0, parks = 0;
-    std::uint64_t busy_ns = 0;  // only with scheduler_options::statistics
+    std::uint64_t busy_ns = 0;  // counted only with scheduler_options::statistics
 };
 
-/// One row per task name. Rows are filled if scheduler_options::statistics is on.
+/// One row for each task name. Rows are filled only if scheduler_options::statistics is on.
 struct task_type_statistics {
     const char* name = "";
     std::uint64_t count = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The id of a task, and the options that a task is spawned with.
+// The id of a task, and the options for spawning a task.
 
 #include "braid/base/version.hpp"
 
@@ -15,9 +15,9 @@ class scope;
 class resource;
 struct task_environment;
 
-/// Names one task for ever, by its generation and slot. Ids are never reused: the id of a task that
-/// completed long ago still reads as done. An id is plain data: copy it anywhere, compare it, hash
-/// `value`.
+/// Identifies one task forever, by its generation and slot. Ids are never reused: for a task that
+/// completed long ago, scheduler::done() still returns true. An id is plain data. It can be copied
+/// anywhere and compared, and `value` can be hashed.
 struct task_id {
     std::uint64_t value = 0;
 
@@ -26,8 +26,8 @@ struct task_id {
     friend constexpr auto operator<=>(task_id, task_id) = default;
 };
 
-/// Ids that live in an array: `{.after_all = ids}` takes any contiguous container of task_id. The
-/// array is viewed during the call only.
+/// A view of task ids in an array. `{.after_all = ids}` accepts any contiguous container of
+/// task_id. The array must live only until the call returns.
 struct task_ids {
     const task_id* data = nullptr;
     std::size_t size = 0;
@@ -46,12 +46,12 @@ struct task_ids {
 
 enum class priority_level : std::uint8_t { low, normal, high };
 
-/// One thread that takes part: a worker, or a registered main thread. Get it from
-/// scheduler::worker_thread(i) or main_thread::ref().
+/// Refers to one thread that takes part: a worker, or a registered main thread.
+/// scheduler::worker_thread(i) and main_thread::ref() return it.
 struct thread_ref {
     std::uint16_t seat = UINT16_MAX;
-    std::uint16_t visit = 0;  // how often the seat was reused after its main thread left
-    std::uint32_t of = 0;     // the scheduler's number, unique among the 4,294,967,295 made last
+    std::uint16_t visit = 0;  // how often the seat was reused after a main thread left
+    std::uint32_t of = 0;     // scheduler number, unique among the last 4,294,967,295 schedulers
     constexpr explicit operator bool() const { return seat != UINT16_MAX; }
     friend constexpr bool operator==(thread_ref, thread_ref) = default;
 };
@@ -59,62 +59,66 @@ struct thread_ref {
 /// Which class of threads runs a task.
 enum class task_class : std::uint8_t {
     frame,  // workers, main threads in a wait, reserves
-    // Background threads only. Never delays frame work. If the system refuses such a thread, the
-    // task is frame work of low priority.
+    // Runs on background threads only, and never delays frame work. If the system refuses to start
+    // such a thread, the task is frame work of low priority.
     background,
 };
 
-/// All that a task can be given. Defaults cost nothing.
+/// The options of a task. Options that keep their defaults cost nothing.
 struct task_options {
-    /// The name for messages, statistics and profiles: a string literal, or text that outlives the
-    /// task.
+    /// The name of the task in messages, statistics and profiles. It must be a string literal, or
+    /// text that outlives the task.
     const char* name = nullptr;
 
-    /// Start only when these tasks have succeeded. If one of them fails or is cancelled, this task
-    /// is cancelled with the same cause. If that happened before this call and no future holds the
-    /// predecessor, the cause is a `task_failed`, or a cancellation. See task_state for how long a
-    /// failure is remembered. Ids of tasks that succeeded and empty ids are skipped.
+    /// The task starts only when all of these tasks have succeeded. If one of them fails or is
+    /// cancelled, this task is cancelled with the same cause. If the predecessor failed or was
+    /// cancelled before this call and no future holds it, the cause is a `task_failed` or a
+    /// cancellation. See task_state for how long a failure is remembered. Empty ids and ids of
+    /// tasks that have succeeded are skipped.
     std::initializer_list<task_id> after = {};
     task_ids after_all = {};
-    /// Start when these tasks are complete, however they ended ("finally").
+    /// The task starts when all of these tasks are complete, however they ended ("finally").
     std::initializer_list<task_id> after_any = {};
 
-    /// The parent is not complete before this task is. The parent must be open.
+    /// The parent does not complete before this task is complete. The parent must be open.
     task_id parent = {};
 
     priority_level priority = priority_level::normal;
-    /// A category 1..255 takes its level from the scheduler's priority table instead of `priority`.
+    /// For a category 1..255 the scheduler's priority table determines the level, and `priority` is
+    /// ignored. 0 means no category.
     std::uint8_t category = 0;
 
     task_class runs_as = task_class::frame;
-    /// Run on this thread and nowhere else.
+    /// The task runs on this thread only. An empty reference means no restriction.
     thread_ref on = {};
-    /// Run on one of these workers only (bit i = worker i, of the first 64). 0 means no
-    /// restriction.
+    /// The task runs on one of these workers only. Bit i is worker i, of the first 64 workers. 0
+    /// means no restriction.
     std::uint64_t workers = 0;
 
-    /// Hold these resources from start to end of the task's own work. At most 8.
+    /// The task holds these resources from the start to the end of its own work. At most 8
+    /// resources.
     std::initializer_list<resource*> uses = {};
 
-    /// The scope that counts and cancels this task. By default it is the scope of `environment` if
-    /// that is given, else the parent's scope, else the scope of the task that spawns.
+    /// The scope that counts and cancels this task. The default is the scope of `environment` if
+    /// `environment` is given, otherwise the scope of the parent, and without a parent the scope of
+    /// the spawning task.
     scope* within = nullptr;
-    /// Allocator, trace id and scope for this task and all that it spawns. The environment must
-    /// outlive them. It is ignored if `within` is given.
+    /// The allocator, trace id and scope for this task and for all tasks that it spawns. The
+    /// environment must outlive all of these tasks. It is ignored if `within` is given.
     const task_environment* environment = nullptr;
 
-    /// Promises that the task never waits, so any waiter may run it (help::any).
+    /// If true, the task promises never to wait, so that any waiter may run it (help::any).
     bool never_waits = false;
-    /// Suppresses the long-task warning.
+    /// Suppresses the warning of scheduler_options::long_task for this task.
     bool may_be_long = false;
-    /// The module tag, by which a reloadable module counts its live tasks.
+    /// The module tag. A reloadable module counts its live tasks by this tag.
     std::uint8_t module = 0;
 
-    /// The place in the source that observers get: where these options are written.
+    /// The source location that observers receive. It is the place where these options are written.
     std::source_location where = std::source_location::current();
 
-    /// Returns true if nothing but a name and a scope is given. With literal options the compiler
-    /// knows the result.
+    /// Returns true if all options except `name`, `within` and `where` have their defaults. With
+    /// literal options the compiler knows the result.
     constexpr bool plain() const {
         return after.size() == 0 && after_all.size == 0 && after_any.size() == 0 && !parent &&
                priority == priority_level::normal && category == 0 &&
@@ -123,32 +127,33 @@ struct task_options {
     }
 };
 
-/// What a task passes on to the tasks below it (C39 in docs/features.md). The user owns it, and it
-/// must outlive the tasks that use it.
+/// The settings that a task passes on to its children and to the tasks that it spawns. The user
+/// owns the environment, and it must outlive the tasks that use it.
 struct task_environment {
     scope* within = nullptr;
-    void* allocator = nullptr;   // yours; Braid only passes it on
-    std::uint64_t trace_id = 0;  // yours
+    void* allocator = nullptr;   // owned by the user; Braid only passes it on
+    std::uint64_t trace_id = 0;  // chosen by the user; Braid only passes it on
 };
 
-/// What a waiter may run on top of its wait.
+/// Which tasks a waiter may run on top of its wait.
 enum class help : std::uint8_t {
-    needed,  // only work that the awaited task needs: cannot deadlock, latency stays bounded
-    any,     // also tasks that promised `never_waits`
-    none,    // nothing; park at once
+    needed,  // only work that the awaited task needs: no deadlocks, bounded latency
+    any,     // needed work, and also tasks that promise `never_waits`
+    none,    // no tasks; the waiter parks at once
 };
 
-/// What a scheduler knows of an id. The scheduler remembers that a task failed or was cancelled
-/// while a future holds the task, and after that until 4,096 later tasks have failed or been
-/// cancelled. It remembers fewer tasks if other tasks would have no memory, or would take more of a
-/// budget. A node of a graph remembers it until the node's next run. After that the id reads as
-/// `done`, and a task `after` it runs.
+/// The state of a task by its id. The scheduler remembers that a task failed or was cancelled while
+/// a future holds the task, and then until 4,096 later tasks have failed or been cancelled. It
+/// forgets earlier if it would otherwise have no memory for a new task. With a memory budget, it
+/// forgets before it allocates more memory for tasks. For a node of a graph, the scheduler
+/// remembers the failure until the next run of the node. When a failure is no longer remembered,
+/// the state of its task is `done`, and tasks `after` it run.
 enum class task_state : std::uint8_t {
     open,       // not complete yet
-    done,       // it succeeded
-    unknown,    // never issued by this scheduler, or empty
-    failed,     // it threw, or a task below it failed or was cancelled
-    cancelled,  // it did not run
+    done,       // the task succeeded
+    unknown,    // the id was never issued by this scheduler, or is empty
+    failed,     // the task threw, or a child or completion of it failed or was cancelled
+    cancelled,  // the task did not run
 };
 
 BRAID_NAMESPACE_END

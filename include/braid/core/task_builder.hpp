@@ -4,16 +4,16 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A task that is being built. Its own work is queued at once, unless it waits for other tasks. The
-/// task cannot complete before finish(). Only one thread may build it.
+/// A task that is being built. The task's own work is queued at once, unless the task waits for
+/// other tasks. The task does not complete before finish(). Only one thread may build a task.
 class task_builder {
 public:
     task_builder(detail::runtime& rt, task_id id) : rt_(&rt), id_(id) {}
     task_builder(task_builder&& other) noexcept
         : rt_(other.rt_), id_(std::exchange(other.id_, {})) {}
     task_builder& operator=(task_builder&&) = delete;
-    /// If finish() was not called, the destructor cancels the task if it has not started, and lets
-    /// it complete.
+    /// If finish() was not called, the destructor finishes the task. It cancels the task if the
+    /// task has not started.
     BRAID_API ~task_builder();
 
     task_id id() const { return id_; }
@@ -28,10 +28,10 @@ public:
     task_id add_child(F&& f, std::source_location where = std::source_location::current()) {
         return add_child(task_options{.where = where}, std::forward<F>(f));
     }
-    /// Adds a predecessor. Only for a task that was begun with `empty`, and before finish().
-    /// Returns false, and changes nothing, if it is too late, if the call is a mistake (another
-    /// kind of task, an unknown id, a cycle), or if there is no memory. A mistake and missing
-    /// memory are reported to the handlers.
+    /// Adds a predecessor. The task must have been begun with `empty`, and finish() must not have
+    /// been called yet. Returns false, and changes nothing, if finish() was called, if the caller
+    /// made a mistake (another kind of task, an unknown id, a cycle), or if there is no memory. A
+    /// mistake and a lack of memory are reported to the handlers.
     BRAID_API bool add_dependency(task_id predecessor);
 
     BRAID_API task_id finish();

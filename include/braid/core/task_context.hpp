@@ -1,6 +1,7 @@
 #pragma once
-// What a running task receives: `[](braid::task_context& task) { … }`. Its functions are cheaper
-// than those of the scheduler, which look the thread up first.
+// A running task receives a task_context: `[](braid::task_context& task) { … }`. The functions of
+// task_context are cheaper than the same functions of the scheduler, which must look up the calling
+// thread first.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/completion.hpp"
@@ -15,19 +16,19 @@ struct context_state {
     runtime& rt;
     whole_seat* seat;
     task_id id;
-    bool id_taken = false;  // a task whose id nobody can know ends in a shorter way
+    bool id_taken = false;  // if false, nobody can know the id, and the task ends faster
 };
 }  // namespace detail
 
-/// A task_context lives as long as the task's own work runs, on the thread that runs it. Never keep
-/// a reference to it.
+/// A task_context exists only while the task's own work runs, on the thread that runs it. Never
+/// keep a reference to a task_context beyond that.
 class task_context {
 public:
     task_context(detail::runtime& rt, detail::whole_seat& w, task_id id) : state_{rt, &w, id} {}
     task_context(const task_context&) = delete;
     task_context& operator=(const task_context&) = delete;
 
-    /// Returns the empty id for a posted task.
+    /// Returns the id of the task, or the empty id for a posted task.
     task_id id() const {
         state_.id_taken = true;
         return state_.id;
@@ -35,14 +36,15 @@ public:
     BRAID_API const char* name() const;
     BRAID_API task_environment environment() const;
     /// Returns the seat of the running thread, which is below scheduler::seat_count(). Use it as an
-    /// index for per-thread scratch. The seat may be another one after a wait.
+    /// index for per-thread scratch. The seat may change after a wait.
     BRAID_API unsigned seat() const;
 
-    /// Returns true if the scope was cancelled or a discarding shutdown began. The task should
-    /// return soon then.
+    /// Returns true if the task's scope was cancelled or a discarding shutdown has begun. The task
+    /// should return soon in this case.
     BRAID_API bool cancelled() const;
 
-    /// Returns false if the task is refused, as in scheduler::spawn().
+    /// Posts a task. Returns false if the task is refused, for the same reasons as in
+    /// scheduler::spawn().
     template <detail::task_callable F>
     bool post(F&& f, std::source_location where = std::source_location::current()) {
         return static_cast<bool>(detail::submit_plain(state_.rt, state_.seat, nullptr, nullptr,
@@ -58,7 +60,7 @@ public:
     task_id spawn(F&& f, std::source_location where = std::source_location::current()) {
         return spawn(task_options{.where = where}, std::forward<F>(f));
     }
-    /// Spawns a child of this task. This task is not complete before the child is.
+    /// Spawns a child of this task. This task does not complete before the child is complete.
     template <detail::task_callable F>
     task_id spawn_child(F&& f, std::source_location where = std::source_location::current()) {
         return spawn(task_options{.parent = id(), .where = where}, std::forward<F>(f));
@@ -66,18 +68,18 @@ public:
 
     BRAID_API void wait(task_id id, help policy = help::needed);
 
-    /// Adds a completion to this task, as if the task had one more child: the task is not complete
-    /// before somebody has settled the returned id, usually with scheduler::complete(). The body
-    /// goes on and returns meanwhile. If the work outside fails, the task fails. A posted task
-    /// cannot defer. Returns the empty id if there is no memory or the caller made a mistake. The
-    /// handlers get the reason. Costs less than a child.
+    /// Adds a completion to this task, as if the task had one more child. The task does not
+    /// complete before the returned id is settled, usually with scheduler::complete(). The body
+    /// continues and may return in the meantime. If the work outside fails, the task fails. A
+    /// posted task cannot defer. Returns the empty id if there is no memory or the caller made a
+    /// mistake. The reason is reported to the handlers. A completion costs less than a child.
     BRAID_API completion_id defer(completion_options with = {});
 
-    /// Runs one ready task of a higher level than this task, and returns false if none is ready.
-    /// For long tasks.
+    /// Runs one ready task of a higher level than this task. Returns false if no such task is
+    /// ready. Use it in long tasks.
     BRAID_API bool yield_to_higher();
 
-    /// For the core.
+    /// Internal access for the core.
     detail::context_state& internals() const { return state_; }
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// The memory that a processor computes on: buffers of its own, and memory of the program.
+// Memory for a processor's work: buffers that the processor owns, and memory that the caller owns.
 
 #include "braid/base/version.hpp"
 
@@ -13,8 +13,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// Names a buffer of one processor. The handle is plain data. It becomes stale when the buffer is
-/// released or the processor is lost, and its value is never used again.
+/// The handle of a buffer of one processor. A handle is plain data. It becomes stale when the
+/// buffer is released or the processor is lost. Handle values are never used again.
 struct buffer {
     std::uint64_t value = 0;
 
@@ -25,18 +25,18 @@ struct buffer {
 struct buffer_options {
     static constexpr std::size_t most_bytes = std::size_t{1} << 40;
 
-    const char* name = "buffer";  // for messages; outlives the buffer
+    const char* name = "buffer";  // for messages; must outlive the buffer
     std::size_t bytes = 0;        // 1..most_bytes
 };
 
-/// The memory must stay valid as long as the processor exists, because a device that was lost may
-/// write there until it is gone.
+/// Caller-owned memory that becomes a buffer. The memory must stay valid as long as the processor
+/// exists, because a lost device may still write to it until the device is destroyed.
 struct import_options {
-    const char* name = "memory";  // for messages; outlives the buffer
-    std::span<std::byte> memory;  // 1..buffer_options::most_bytes
+    const char* name = "memory";  // for messages; must outlive the buffer
+    std::span<std::byte> memory;  // size is 1..buffer_options::most_bytes
 };
 
-/// Bytes [offset, offset + bytes) of a buffer.
+/// The bytes [offset, offset + bytes) of the buffer `of`.
 struct buffer_range {
     static constexpr std::size_t to_the_end = (std::numeric_limits<std::size_t>::max)();
 
@@ -48,13 +48,13 @@ struct buffer_range {
 namespace detail {
 struct operand {
     buffer_range range;           // set if the operand is a buffer
-    std::byte* memory = nullptr;  // memory of the program otherwise
+    std::byte* memory = nullptr;  // caller-owned memory if it is not a buffer
     std::size_t bytes = 0;
 };
 }  // namespace detail
 
-/// What a kernel reads: a buffer, or memory of the program. Memory of the program must stay valid
-/// and unchanged until the submission has ended.
+/// An operand that a kernel reads: a buffer, or memory that the caller owns. Caller-owned memory
+/// must stay valid and unchanged until the submission has ended.
 class input {
 public:
     input(buffer b) : what_{{b}} {}
@@ -72,8 +72,8 @@ private:
     detail::operand what_;
 };
 
-/// What a kernel writes and may also read: a buffer, or memory of the program. Nothing else may
-/// touch it until the submission has ended.
+/// An operand that a kernel writes and may also read: a buffer, or memory that the caller owns.
+/// Nothing else may access the operand until the submission has ended.
 class output {
 public:
     output(buffer b) : what_{{b}} {}

@@ -1,6 +1,7 @@
 #pragma once
-// The processor that is always available. Each group runs as a task, so that waits help and workers
-// steal. Its results are the reference: other processors must produce the same bytes.
+// A processor that uses the scheduler's cores and is always available. Each group of a kernel runs
+// as a task, so waiting threads help and workers steal. The results are the reference: other
+// processors must produce the same bytes.
 
 #include "braid/device/processor.hpp"
 

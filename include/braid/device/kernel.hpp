@@ -1,6 +1,6 @@
 #pragma once
-// A kernel is what runs on a processor: a function over groups. Its version for cores defines the
-// result, and other processors must produce the same bytes.
+// A kernel is the code that runs on a processor: a function that is called for each group. The
+// kernel's CPU function defines the result. Other processors must produce the same bytes.
 
 #include "braid/base/version.hpp"
 
@@ -13,8 +13,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// Each count is 1..65,535, which every graphics processor supports. The product of the three is at
-/// most 2^40.
+/// The number of groups in each dimension, 1..65,535, which every graphics processor supports. The
+/// product of the three counts is at most 2^40.
 struct group_counts {
     static constexpr std::uint32_t most = 65'535;
 
@@ -22,21 +22,21 @@ struct group_counts {
 };
 
 namespace detail {
-/// All that a kernel was given. A launch stays valid as long as the kernel runs.
+/// The arguments of a kernel. A launch stays valid as long as the kernel runs.
 struct launch {
     static constexpr unsigned most_operands = 16;
     static constexpr std::size_t most_constants = 128;
 
     group_counts groups;
-    unsigned reads = 0, writes = 0;  // operands[0, reads), then `writes` more
+    unsigned reads = 0, writes = 0;  // inputs are operands[0, reads); the outputs follow them
     std::span<std::byte> operands[most_operands];
     std::size_t constant_bytes = 0;
     alignas(16) std::byte constants[most_constants];
 };
 }  // namespace detail
 
-/// One group of a launch. Groups run in any order and concurrently, so a group must not write what
-/// another group touches.
+/// One group of a launch. Groups run in any order and concurrently, so a group must not write
+/// memory that another group reads or writes.
 class group {
 public:
     group(const detail::launch& all, std::uint64_t number)
@@ -52,7 +52,7 @@ public:
     std::uint32_t z() const { return z_; }
     const group_counts& groups() const { return all_.groups; }
 
-    /// Returns the constants of the submission. Bytes that the submission did not give are 0.
+    /// Returns the constants of the submission. Bytes that the submission did not supply are 0.
     template <class T>
     T constants() const {
         static_assert(
@@ -65,14 +65,14 @@ public:
         std::memcpy(&constants, bytes, sizeof(T));
         return constants;
     }
-    /// Returns the submission's i-th input, counted from 0. Returns an empty span if the submission
-    /// has fewer inputs.
+    /// Returns the submission's input number i, counted from 0. Returns an empty span if the
+    /// submission has fewer inputs.
     template <class T>
     std::span<const T> read(unsigned i) const {
         if (i >= all_.reads) return {};
         return as<const T>(all_.operands[i]);
     }
-    /// Returns the submission's i-th output, counted from 0. Returns an empty span if the
+    /// Returns the submission's output number i, counted from 0. Returns an empty span if the
     /// submission has fewer outputs.
     template <class T>
     std::span<T> write(unsigned i) const {
@@ -90,12 +90,13 @@ private:
     std::uint32_t x_, y_ = 0, z_ = 0;
 };
 
-/// A kernel must stay valid until everything that was submitted with it has ended.
+/// A kernel must stay valid until every submission of the kernel has ended. `on_cores` is the
+/// kernel's CPU function.
 struct kernel {
-    const char* name = nullptr;                // outlives the kernel
+    const char* name = nullptr;                // must outlive the kernel
     void (*on_cores)(const group&) = nullptr;  // required; an exception fails the submission
-    /// Graphics processors run this: a compute shader with the entry point "main". See
-    /// device/vulkan.hpp. If it is empty, the version for cores runs instead.
+    /// The code for graphics processors: a compute shader whose entry point is "main". See
+    /// device/vulkan.hpp. If `spirv` is empty, `on_cores` runs instead.
     std::span<const std::uint32_t> spirv = {};
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-// A processor whose units have a small memory of their own and reach no other memory. A kernel gets
-// copies of what it names, and what it writes is copied back. A kernel that runs here therefore
-// touches nothing but its operands, as on the units of the Cell processor, on signal processors and
-// on many accelerators.
+// A processor whose units each have a small private memory, the store, and access no other memory.
+// A kernel works on copies of its operands in the store. The outputs are copied back afterwards. A
+// kernel that runs here therefore accesses only its operands, as on the units of the Cell
+// processor, on signal processors and on many accelerators.
 
 #include "braid/base/index_range.hpp"
 #include "braid/device/processor.hpp"
@@ -13,41 +13,47 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// A value outside its range is clamped to the nearest one inside and reported to the scheduler's
-/// log.
+/// A value outside its range is clamped to the nearest value inside the range. The scheduler's log
+/// reports this.
 struct local_store_options {
     static constexpr unsigned most_units = 64;
     static constexpr std::size_t least_store_bytes = std::size_t{4} << 10;
     static constexpr std::size_t most_store_bytes = std::size_t{1} << 30;
 
-    unsigned units = 1;                                // 1..most_units, each with its own thread
+    unsigned units = 1;                                // 1..most_units; each has its own thread
     std::size_t store_bytes = std::size_t{256} << 10;  // least_store_bytes..most_store_bytes
-    /// What is copied arrives this much later, in each direction. The range is 0 and above.
+    /// The delay of each copy into a store and of each copy out of a store. The range is 0 and
+    /// above.
     nanoseconds transfer_latency = {};
     std::size_t stack_bytes = 0;  // see thread_options::stack_bytes
-    /// Strict mode is for tests. A kernel ends the process if it touches what it does not name,
-    /// touches a byte behind an operand, or writes an operand that it only reads. One sentence then
-    /// names the kernel, the byte and the operand. A write before an operand is reported when the
-    /// kernel has ended. A strict processor has one unit, and a process has one strict processor.
-    /// It hides no transfer behind a kernel. An operand begins at a multiple of the largest power
-    /// of two that divides its size, instead of at a multiple of 16.
+    /// Strict mode is for tests. The process ends if a kernel accesses a buffer of the processor
+    /// outside the store, accesses bytes past the end of an operand, or writes an operand that it
+    /// only reads. An error message on standard error then says which kernel, which byte and which
+    /// operand or buffer. Caller-owned memory is not protected. A write before the start of an
+    /// operand is reported when the kernel has ended.
+    ///
+    /// A strict processor has one unit, and a process can have only one strict processor. Transfers
+    /// do not overlap with kernels. The alignment of an operand is the largest power of two that
+    /// divides its size, instead of 16.
     bool strict = false;
 };
 
-/// All groups of a submission, or of one step of a sequence, run on one unit, one after the other.
-/// Meanwhile the operands of the unit's next submission are copied into the other half of its
-/// store. A kernel runs in no task. It may wait and spawn like a thread of the program.
+/// A unit runs all groups of a submission, or of one step of a sequence, one after the other.
+/// Meanwhile the operands of the unit's next submission are copied into the other half of the
+/// unit's store. A kernel does not run in a task. It may wait and spawn like a thread of the
+/// program.
 ///
-/// max_in_flight is limited to three for each unit: one that is brought in, one that runs, and one
-/// that is copied back. If the system refuses the thread or the store of a unit, this is logged and
-/// the processor goes on without that unit. Without any unit, submissions run on the cores.
+/// processor_options::max_in_flight is limited to three for each unit: one submission is copied in,
+/// one runs, and one is copied back. If the system refuses the thread or the store of a unit, this
+/// is logged and the processor continues without that unit. If there are no units, submissions run
+/// on the cores.
 class local_store : public processor {
 public:
-    /// A range of items that is cut into jobs.
+    /// A range of items, split into jobs.
     struct pieces {
         std::size_t items = 0;     // in the whole range
-        std::size_t in_a_job = 0;  // items in each job, at most
-        std::size_t jobs = 0;      // 0 if not even one item fits, or if `items` is 0
+        std::size_t in_a_job = 0;  // the most items in one job
+        std::size_t jobs = 0;      // 0 if `items` is 0 or not even one item fits
 
         index_range operator[](std::size_t job) const {
             const std::size_t begin = job * in_a_job;
@@ -58,13 +64,13 @@ public:
     BRAID_API explicit local_store(scheduler& s, const local_store_options& store = {},
                                    const processor_options& options = {});
 
-    /// Returns how many bytes the operands of one submission, or of one step of a sequence, may
-    /// have together: half of a store. Each operand counts with its size rounded up to 16 bytes. A
-    /// submission with more is refused and reported.
+    /// Returns the most bytes that the operands of one submission, or of one step of a sequence,
+    /// may have together: half of a store. The size of each operand is rounded up to a multiple of
+    /// 16. A submission with more bytes is refused, and the misuse is reported.
     std::size_t most_bytes() const { return most_bytes_; }
-    /// Cuts a range of items into jobs that fit, as few as possible if each job has 16 operands
-    /// that are rounded up. `bytes_per_item` is what an item takes in all operands together.
-    /// `shared_bytes` is what each job takes in addition.
+    /// Splits `items` items into the fewest jobs that fit into half of a store. 256 bytes of each
+    /// job are reserved for the rounding of up to 16 operands. `bytes_per_item` is the size of one
+    /// item in all operands together. `shared_bytes` is the additional size of each job.
     BRAID_API pieces split(std::size_t bytes_per_item, std::size_t items,
                            std::size_t shared_bytes = 0) const;
 

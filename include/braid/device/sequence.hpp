@@ -1,5 +1,6 @@
 #pragma once
-// A sequence is many kernels as one submission. It is made once and may be submitted many times.
+// A sequence combines many kernels into one submission. A sequence is built once and may be
+// submitted many times.
 //
 //   braid::device::sequence crowd(gpu, "crowd");
 //   crowd.add({.kernel = skin, .reads = {mesh}, .writes = {posed}, .groups = {blocks}});
@@ -22,8 +23,8 @@ namespace detail {
 class sequence_state;
 }
 
-/// How a sequence is submitted. Each member means the same as the member of submission with that
-/// name.
+/// Options for the submission of a sequence. Each member has the same meaning as the member of
+/// `submission` with the same name.
 struct sequence_order {
     std::initializer_list<ticket> after = {};
     nanoseconds deadline = no_limit;
@@ -33,13 +34,15 @@ struct sequence_order {
     std::source_location where = std::source_location::current();
 };
 
-/// Any thread may call, one at a time. A sequence is destroyed before its processor. What its steps
-/// name must stay valid and unchanged from submit() until the submission has ended, as with a
-/// single kernel. A call that would change the sequence meanwhile is refused and reported.
+/// Any thread may call all functions, but only one thread at a time. A sequence must be destroyed
+/// before its processor. The kernels and operands of the steps must stay valid and unchanged from
+/// submit() until the submission has ended, as for a single kernel. A call that would change the
+/// sequence during this time is refused, and the misuse is reported.
 ///
-/// Steps run concurrently as far as their operands allow. A step that reads what an earlier step
-/// writes, or writes what an earlier step names, starts when all steps before it have ended. One
-/// unit of a local_store runs its steps one after the other.
+/// Steps run concurrently if their operands allow it. A barrier precedes a step that reads an
+/// operand which an earlier step writes, and a step that writes an operand which an earlier step
+/// uses. Such a step starts when all steps before it have ended. A unit of a local_store runs its
+/// steps one after the other.
 class sequence {
 public:
     static constexpr std::size_t most_steps = 65'536;
@@ -58,30 +61,30 @@ public:
     sequence(const sequence&) = delete;
     sequence& operator=(const sequence&) = delete;
 
-    /// Adds a step. Returns false if nothing was added: there was no memory, or the step is a
-    /// mistake, which is reported. A step takes 1.2 KiB, which the sequence keeps until it is
+    /// Adds a step. Returns false if the step was not added because there was no memory or the step
+    /// is misuse, which is reported. A step occupies 1.2 KiB, which the sequence keeps until it is
     /// destroyed.
     BRAID_API bool add(const step& what);
-    /// Like add(const step&), for a number of operands that is known only at run time.
+    /// Like add(const step&), but for a number of operands that is known only at run time.
     BRAID_API bool add(const device::kernel& kernel, std::span<const input> reads,
                        std::span<const output> writes, group_counts groups = {},
                        std::span<const std::byte> constants = {});
-    /// Reserves memory so that add() allocates nothing for this many steps of three operands each,
-    /// if these use at most `steps` separate ranges of buffers. Returns false if there is no
-    /// memory, or if the sequence must not change now.
+    /// Reserves memory for `steps` steps of three operands each, so that add() allocates nothing
+    /// for these steps. The steps may use at most `steps` separate ranges of buffers. Returns false
+    /// if there is no memory, or if a submission of the sequence has not ended.
     BRAID_API bool reserve(std::size_t steps);
-    /// Removes all steps. Returns false if the sequence must not change now.
+    /// Removes all steps. Returns false if a submission of the sequence has not ended.
     BRAID_API bool clear();
 
     BRAID_API std::size_t size() const;
-    /// Returns the number of phases. A phase is the steps between two barriers, so there is one
-    /// more than there are barriers, or 0 without a step.
+    /// Returns the number of phases. A phase is a group of steps between two barriers, so the
+    /// number of phases is the number of barriers plus 1. It is 0 if the sequence has no steps.
     BRAID_API std::size_t phases() const;
 
 private:
     friend class detail::sequence_state;
 
-    // The pointer is null if there was no memory, or if the processor has ended.
+    // The pointer is null if there was no memory, or if the processor was destroyed first.
     detail::sequence_state* state_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A piece of work for a processor, and how it ends.
+// A piece of work for a processor, its ticket, and the error codes of its failures.
 
 #include "braid/base/time.hpp"
 #include "braid/core/completion.hpp"
@@ -16,12 +16,12 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// Names one submission of one processor. A ticket is plain data, and its value is never used
-/// again. It becomes stale when the task of the submission is complete. From then on only the
-/// successors and waiters of that task know how the submission ended. A submission that comes after
-/// a stale ticket comes after nothing.
+/// Identifies one submission of one processor. A ticket is plain data, and its value is never used
+/// again. A ticket becomes stale when the task of the submission is complete. After that, only the
+/// successors and waiters of the task are sure to know how the submission ended. If the processor
+/// has forgotten that the submission failed, a stale ticket in submission::after has no effect.
 struct ticket {
-    completion_id done;           // ends with the submission
+    completion_id done;           // settled when the submission ends
     std::uint64_t scheduler = 0;  // the scheduler's number, unique in the process
     std::uint32_t processor = 0;  // the processor's number, unique in the process
     std::uint32_t index = 0;
@@ -36,23 +36,27 @@ struct submission {
     static constexpr std::size_t most_after = 8;
 
     const device::kernel& kernel;
-    std::initializer_list<input> reads = {};    // with `writes` at most most_operands
-    std::initializer_list<output> writes = {};  // none overlaps another operand
+    std::initializer_list<input> reads = {};    // with `writes` at most most_operands in total
+    std::initializer_list<output> writes = {};  // an output must not overlap another operand
     group_counts groups = {};
-    std::span<const std::byte> constants = {};  // most_constants bytes at most; copied
-    /// The submission starts when these have succeeded, and fails when one of them fails. No core
-    /// is involved between two submissions of the same processor. A ticket counts as succeeded if
-    /// it is stale, or if it is of another processor and has ended, as ids of tasks do. A ticket of
-    /// another scheduler's processor is a mistake. It is reported, and nothing is submitted.
+    std::span<const std::byte> constants = {};  // at most most_constants bytes; copied
+    /// The predecessors. The submission starts when all predecessors have succeeded, and fails when
+    /// one of them fails. No core is involved between two submissions of the same processor. The
+    /// failure of a predecessor may have been forgotten if its ticket is stale, or if the
+    /// predecessor was submitted to another processor and has ended. The predecessor is then
+    /// treated as succeeded, like the id of a task whose failure was forgotten (see task_state). A
+    /// ticket of a processor of another scheduler is misuse, which is reported, and nothing is
+    /// submitted.
     std::initializer_list<ticket> after = {};
-    /// Counts from submit() on. When it has passed, the task fails with a completion_error whose
-    /// code is completion_error::deadline_passed. What the submission uses stays in use until the
-    /// processor has let go of it.
+    /// The time allowed from submit() on. When it has passed, the task fails with a
+    /// completion_error whose code is completion_error::deadline_passed. The operands of the
+    /// submission stay in use until the processor has released them.
     nanoseconds deadline = no_limit;
-    /// How many times the submission is run again if the processor is lost, 0..255. This requires
-    /// that it is idempotent and uses no buffers, because these are lost with the processor.
+    /// How many times the submission is run again if the processor is lost, 0..255. A retry
+    /// requires that the submission is idempotent and uses no buffers, because buffers are lost
+    /// with the processor.
     unsigned retry = 0;
-    bool idempotent = false;  // may run more than once, and in part
+    bool idempotent = false;  // the submission may run more than once, and may run partially
     priority_level priority = priority_level::normal;
     std::source_location where = std::source_location::current();
 };
@@ -67,9 +71,9 @@ std::span<const std::byte> bytes_of(const T& constants) {
 /// The codes of the completion_error with which a task fails if its submission fails for one of
 /// these reasons.
 struct error_code {
-    static constexpr int out_of_memory = 0x42440001;  // neither on the processor nor on the cores
-    static constexpr int lost = 0x42440002;   // the processor was lost with what was in flight
-    static constexpr int stale = 0x42440003;  // a buffer was stale when the submission was to start
+    static constexpr int out_of_memory = 0x42440001;  // no memory on the processor or on the cores
+    static constexpr int lost = 0x42440002;   // the processor was lost during the submission
+    static constexpr int stale = 0x42440003;  // a buffer was stale when the submission started
     static constexpr int predecessor = 0x42440004;  // a submission in `after` has failed
 };
 

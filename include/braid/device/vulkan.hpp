@@ -1,6 +1,6 @@
 #pragma once
-// A graphics processor, by Vulkan 1.2. It is in a library of its own, braid::vulkan. A program that
-// links it also runs on machines without Vulkan.
+// A graphics processor that is used through Vulkan 1.2. This header belongs to a separate library,
+// braid::vulkan. A program that links the library also runs on machines without Vulkan.
 //
 //   braid::device::vulkan gpu(scheduler);
 //   const braid::device::kernel skin{"skin", &skin_group, skin_spirv};  // braid_spirv() in CMake
@@ -14,33 +14,35 @@ BRAID_NAMESPACE_BEGIN
 namespace device {
 
 struct vulkan_options {
-    /// A part of the device's name. Null means the first usable device, discrete ones before
-    /// integrated ones. A device that is a program on the cores is taken only by its name.
+    /// A part of the device's name. Null means the first usable device, and discrete devices
+    /// precede integrated devices. A software device that runs on the cores is used only if its
+    /// name contains this text.
     const char* device = nullptr;
-    /// A file that keeps compiled kernels from one run of the program to the next. Null means no
-    /// file. A file that another driver wrote, or that is broken, is logged and written anew.
+    /// The path of a file that keeps compiled kernels between runs of the program. Null means no
+    /// file. If the file is broken or another driver wrote it, this is logged and the file is
+    /// written anew.
     const char* pipeline_cache = nullptr;
-    /// Turns on Khronos' validation layer with its checks of synchronization, if it is installed.
-    /// Its messages go to the scheduler's log.
+    /// Enables the Khronos validation layer with its synchronization checks, if the layer is
+    /// installed. The layer's messages go to the scheduler's log.
     bool validation = false;
 };
 
-/// A kernel finds its operands as storage buffers of set 0. Bindings are in the order of reads,
-/// then writes. Constants are push constants, and counts of groups are counts of workgroups. A
-/// kernel runs on the cores if it has no SPIR-V, if one of its operands is empty, or if it has more
-/// or larger operands than the device takes.
+/// A kernel's operands are storage buffers of descriptor set 0. The inputs have the first bindings,
+/// and the outputs follow. Constants are push constants, and group counts are workgroup counts. A
+/// kernel runs on the cores if it has no SPIR-V, if one of its operands is empty, or if its
+/// operands exceed the device's limits for their number or size.
 ///
-/// Buffers lie in memory that the device and the cores share. Memory of the program is copied
-/// before and after a kernel, and so is a range whose offset is not a multiple of 256. Without a
-/// device, or under a chooser, everything runs on the cores, which is logged once.
+/// Buffers are in memory that the device and the cores share. Caller-owned memory is copied before
+/// and after a kernel. A range of a buffer whose offset is not a multiple of 256 is copied, too. If
+/// there is no device, or under a chooser, everything runs on the cores, and this is logged once.
 class vulkan : public processor {
 public:
     struct device_facts {
         std::string name;
         std::string type;   // discrete, integrated, virtual, cpu, other
-        std::string lacks;  // what the device lacks; empty if it is usable
+        std::string lacks;  // the first missing requirement; empty if the device is usable
     };
-    /// Returns the devices of this machine, usable or not.
+    /// Returns all Vulkan devices of this machine, including devices that are not usable.
     static std::vector<device_facts> devices();
 
     explicit vulkan(scheduler& s, const vulkan_options& how = {},

@@ -1,7 +1,8 @@
 #pragma once
-// The crew of a pipeline: the threads that run it. They are the caller, and tasks that any of them
-// calls when there is more to do. Used by pipeline.hpp; not for programs. Why these are tasks and
-// not joins: docs/design/fork-join.md
+// The crew of a pipeline is the set of threads that run it: the caller, and the threads that run
+// the crew's tasks. Any thread of the crew may post another such task when there is more work.
+// pipeline.hpp uses this class; programs do not. docs/design/fork-join.md explains why the crew
+// uses tasks and not joins.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/fork_stack.hpp"
@@ -13,26 +14,28 @@ namespace detail {
 
 class crew {
 public:
-    /// Called as work(object, &context) in a task of the crew. The context is null if that task was
-    /// cancelled.
+    /// The function that a task of the crew calls as work(object, &context). The context is null if
+    /// the task was cancelled.
     using work_fn = void (*)(void* object, const fork_context* c);
 
-    /// `tokens` limits the number of threads, because there is never work for more.
+    /// The crew has at most `tokens` threads, because a pipeline never has work for more threads
+    /// than tokens.
     BRAID_API crew(fork_context c, const char* name, std::size_t tokens, work_fn work,
                    void* object);
     crew(const crew&) = delete;
     crew& operator=(const crew&) = delete;
 
-    /// The most threads that may run at once, the caller among them. With 1, nobody is called.
+    /// Returns the maximum number of threads that may run the pipeline at once, including the
+    /// caller. If the maximum is 1, the caller runs the pipeline alone.
     unsigned most() const { return most_; }
-    /// Returns a stable id that tells the items of this pipeline apart, or 0 if nobody asks for
-    /// stable ids.
+    /// Returns the stable id of this pipeline, or 0 if nobody asks for stable ids. The stable id of
+    /// each stage of an item is made from the pipeline's id and a number.
     std::uint64_t identity() const { return identity_; }
-    /// Posts one more task that works for the pipeline. Called on a thread of the crew. Returns
-    /// false if the task is refused (the scheduler is shut down, or out of memory).
+    /// Posts one more task that runs the pipeline. Must be called on a thread of the crew. Returns
+    /// false if the task is refused because the scheduler is shut down or out of memory.
     BRAID_API bool call();
-    /// Called by the caller when it has nothing left to run. Returns when all tasks of the crew
-    /// have ended, and runs them meanwhile.
+    /// Waits until all tasks of the crew have ended, and runs them meanwhile. The caller of the
+    /// pipeline must call wait() when it has nothing left to run.
     BRAID_API void wait();
 
     /// Allocates with the memory functions of the scheduler. Returns null if there is no memory or
@@ -49,8 +52,8 @@ private:
     const char* name_;
     unsigned most_ = 1;
     std::uint64_t identity_ = 0;
-    atomic<std::uint64_t> calls_{0};  // counted only with an identity
-    draft draft_;                     // of the root task
+    atomic<std::uint64_t> calls_{0};  // used only if identity_ is not 0
+    draft draft_;                     // of the task root_
     task_id root_;  // a child of the caller's task, and the parent of all other tasks of the crew
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// gather() is a loop whose bodies append to one list. The list comes out as a serial loop would
-// have made it, whichever thread ran what. The next gather() uses the memory of the list again.
+// gather() is a loop whose bodies append to one list. The elements are in the same order as after a
+// serial loop, whichever threads ran the bodies. The next gather() into the same list reuses its
+// memory.
 //
 //   braid::gathered<contact> contacts(scheduler);  // kept from frame to frame
 //   braid::gather(scheduler, pairs.size(), contacts, [&](std::size_t i, auto& out) {
@@ -19,16 +20,17 @@
 BRAID_NAMESPACE_BEGIN
 
 struct gather_options {
-    /// The fewest elements in one piece: any number, where 0 counts as 1. There are at most 1,024
-    /// pieces. Their bounds depend only on the number of elements and on this grain. A body that
-    /// takes ranges gets one range for each piece.
+    /// The minimum number of elements in one piece; only the last piece may be shorter. Any number
+    /// is allowed, and 0 means 1. A loop has at most 1,024 pieces. Their bounds depend only on the
+    /// number of elements and on this grain. A body that takes ranges is called once for each
+    /// piece.
     std::size_t grain = 1;
     const char* name = "gather";
 };
 
-/// The result of gather(): a list that is stored in chunks of memory. One thread at a time may use
-/// the list. It must not outlive its scheduler, whose memory functions it uses. It keeps all memory
-/// that it has taken until it is destroyed.
+/// The result of gather(): a list that is stored in chunks of memory. Only one thread at a time may
+/// use the list. The list must not outlive its scheduler, whose memory functions it uses. The list
+/// keeps all memory that it has allocated until it is destroyed.
 template <class T>
 class gathered {
     struct chunk;
@@ -70,10 +72,10 @@ public:
         piece_count_ = size_ = 0;
     }
 
-    /// Appends elements for one body, and is valid as long as that body runs. Elements keep their
-    /// addresses until the next clear() or gather(). An append costs as much as one to a vector
-    /// that need not grow. Every 4 KB of elements cost one atomic operation or an allocation, which
-    /// throws std::bad_alloc if it is refused.
+    /// Appends elements for one body. An appender is valid until that body returns. Elements keep
+    /// their addresses until the next clear() or gather(). Appending an element costs as much as
+    /// appending to a vector that need not grow. In addition, every 4 KB of elements cost one
+    /// atomic operation or one allocation. If the allocation is refused, std::bad_alloc is thrown.
     class appender {
     public:
         template <class... Arguments>
@@ -161,8 +163,9 @@ private:
         T* at(std::size_t i) { return std::launder(reinterpret_cast<T*>(bytes + i * sizeof(T))); }
     };
 
-    /// The chunks that one thread fills, one after the other. While a piece of the loop runs,
-    /// nobody else has its arena, so all that the piece appends lies in a row.
+    /// The chunks that one thread fills, one after the other. While a piece of the loop runs, no
+    /// other piece uses the same arena. So the elements that the piece appends directly follow each
+    /// other in these chunks.
     struct arena {
         chunk* first = nullptr;
         chunk* last = nullptr;
@@ -214,7 +217,7 @@ private:
         pieces_ = ::new (bytes) piece[most_pieces];
     }
 
-    /// Calls f(appender&), and records in `p` where the appended elements lie.
+    /// Calls f(appender&), and records in `p` where the appended elements are stored.
     template <class F>
     void append(arena& to, piece& p, F&& f) {
         appender out(*this, to);
@@ -237,11 +240,12 @@ private:
     std::size_t piece_count_ = 0, size_ = 0;
 };
 
-/// Clears `into`, then calls `body` for [0, count) as parallel_for() does. After the index or
-/// index_range the body gets an appender&, and after that a fork_context if it wants one. When
-/// gather() returns, `into` holds what the bodies appended, in the order of the range. gather()
-/// throws as parallel_for() does, and then `into` is empty. Besides parallel_for() it costs about
-/// 20 ns for each piece of the loop. A body must not begin another gather() into the same list.
+/// Clears `into`, then calls `body` for [0, count) as parallel_for() does. The parameters of `body`
+/// are an index or an index_range, then an appender&, and optionally a fork_context. When gather()
+/// returns, `into` holds the appended elements in the order of the range. gather() throws what
+/// parallel_for() throws, and std::bad_alloc if there is no memory for the list. After an
+/// exception, `into` is empty. gather() costs about 20 ns more than parallel_for() for each piece
+/// of the loop. A body must not start another gather() into the same list.
 template <fork_place Place, class T, scratch_body<typename gathered<T>::appender> Body>
 void gather(Place&& place, std::size_t count, gathered<T>& into, Body&& body,
             const gather_options& options = {}) {
@@ -263,7 +267,8 @@ void gather(Place&& place, std::size_t count, gathered<T>& into, Body&& body,
             });
         };
         if constexpr (by_index) {
-            // A body that takes an index cannot see where pieces end, so one entry covers them all.
+            // A body that takes an index cannot see where pieces end, so one entry covers all
+            // pieces of `r`.
             one(r.begin, r.end);
             for (std::size_t i = r.begin + 1; i != r.end; ++i) into.pieces_[i].count = 0;
         } else {

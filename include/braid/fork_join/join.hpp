@@ -1,6 +1,6 @@
 #pragma once
 // join(f, g) runs both callables, perhaps at the same time, and returns when both have ended. If no
-// other thread takes the second one, it costs about as much as the two calls.
+// other thread takes `g`, a join costs about as much as the two calls.
 //
 //   long fib(braid::fork_context c, int n) {
 //       if (n < 2) return n;
@@ -22,7 +22,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// What a part of a join or the body of fork_join() may be: it takes a fork_context or nothing.
+/// A part of a join, or the body of fork_join(): a callable that takes a fork_context or nothing.
 template <class F>
 concept fork_callable =
     std::is_invocable_v<std::decay_t<F>&, fork_context> || std::is_invocable_v<std::decay_t<F>&>;
@@ -41,7 +41,8 @@ template <class F>
 using part_result =
     std::decay_t<decltype(call_part(std::declval<F&>(), std::declval<fork_context>()))>;
 
-/// Returns the part's result as a value: void becomes std::monostate.
+/// Calls the part and returns its result by value. If the part returns void, the result is a
+/// std::monostate.
 template <class F>
 [[gnu::always_inline]] inline auto value_of_part(F& f, fork_context c) {
     if constexpr (std::is_void_v<part_result<F>>) {
@@ -59,16 +60,16 @@ template <class T>
 inline constexpr bool fits_payload =
     sizeof(T) <= fork_slot::payload_bytes && alignof(T) <= alignof(std::max_align_t) / 2;
 
-/// Says whether a copy of the part does the same as the part itself: the part is only bytes, and a
-/// call does not change them.
+/// The constant is true if a copy of the part does the same as the part itself: the part is
+/// trivially copyable and can be called as const, so that a call does not change it.
 template <class F>
 inline constexpr bool copied_part =
     std::is_trivially_copyable_v<F> &&
     (std::is_invocable_v<const F&, fork_context> || std::is_invocable_v<const F&>);
 
-/// Keeps a second part in its slot, and the part's result after it has run. This version stores
-/// both by value. No address of the caller's frame leaves that frame, so the compiler keeps
-/// everything in registers.
+/// Keeps a second part in its slot, and later the part's result in the same slot. This version
+/// stores both by value. So no address of the caller's frame leaves that frame, and the compiler
+/// keeps everything in registers.
 template <class G, bool ByValue = copied_part<G> && fits_payload<G> && fits_payload<part_value<G>>>
 class second_part {
 public:
@@ -79,11 +80,11 @@ public:
         slot.run = &run;
         ::new (static_cast<void*>(slot.payload)) G(g);
     }
-    /// Valid only as long as nobody has run the part.
+    /// Returns the part. Must not be called after the part has run.
     [[gnu::always_inline]] static G get(fork_slot& slot) {
         return *std::launder(reinterpret_cast<G*>(slot.payload));
     }
-    /// Called after run(). Returns the value of the part, or throws what the part threw.
+    /// Call it only after run(). Returns the part's value, or rethrows the part's exception.
     [[gnu::noinline, gnu::cold]] static value take(fork_slot& slot) {
         const bool threw = (slot.state.load(relaxed) & fork_slot::failed) != 0;
         if (threw) std::rethrow_exception(error(slot));
@@ -92,8 +93,8 @@ public:
         result->~value();
         return moved;
     }
-    /// Called after run(), for a result that nobody wants. Returns the exception of the part, or
-    /// destroys its value and returns null if it did not throw.
+    /// Call it only after run(), if nobody needs the result. If the part threw, returns the part's
+    /// exception. Otherwise destroys the part's value and returns null.
     static std::exception_ptr discard(fork_slot& slot) {
         if ((slot.state.load(relaxed) & fork_slot::failed) != 0) return error(slot);
         std::launder(reinterpret_cast<value*>(slot.payload))->~value();
@@ -130,8 +131,9 @@ struct end_of_value {
     ~end_of_value() { v.~Value(); }
 };
 
-/// A part that is large, not trivial, or changed by a call stays in the frame of the join, and so
-/// does a part whose result is large. The result lies in that frame, too.
+/// This version is for a part that is large, not trivially copyable or not callable as const, and
+/// for a part whose result is large. The part stays where it is, and this object, in the frame of
+/// the join, holds the result. The slot holds a pointer to this object.
 template <class G>
 class second_part<G, false> {
 public:
@@ -197,8 +199,8 @@ struct values_of_join<A, B> {
     using type = std::pair<A, B>;
 };
 
-/// The second parts lie in a row of slots, the rightmost part lowest. So the owner comes back to
-/// them from the left, and thieves take them from the right.
+/// The second parts are stored in consecutive slots, with the rightmost part in the lowest slot. So
+/// the owner comes back to the parts from left to right, and thieves take them from right to left.
 template <class F, class... Parts>
 class parts_of_join {
 public:
@@ -229,9 +231,9 @@ private:
         return run_all(base, f, indices());
     }
 
-    // Not inlined, so that the function that joins is small and is itself inlined where its parts
-    // call it again. A call of a leaf then costs only the leaf's first test, and saves no
-    // registers.
+    // This function is not inlined, so that the function that calls join() stays small and is
+    // itself inlined where its parts call it recursively. A call that ends the recursion then costs
+    // only the function's first test, and no registers are saved.
     template <std::size_t... K>
     [[gnu::noinline]] static values run_all(fork_slot* base, passed f, std::index_sequence<K...>) {
         fork_stack& stack = *base->stack;
@@ -287,15 +289,16 @@ private:
         return (here.state.load(relaxed) & fork_slot::unstolen) != 0;
     }
     /// Takes the part back, or waits for its thief. Returns true if the caller must run the part,
-    /// and false if take() delivers the result. The stack is read from the slot again, because that
-    /// costs less than a register that is saved over the calls.
+    /// and false if take() returns the result. The stack pointer is read from the slot again,
+    /// because the read costs less than a register that must be saved across the calls.
     [[gnu::always_inline]] static bool pop(fork_slot& here) {
         fork_stack& stack = *here.stack;
         stack.top = &here;
         return &here >= stack.pop_limit || fork_popped(stack, &here);
     }
-    /// Called after one part threw. The parts from `first` on do not run. If a thief has run one of
-    /// them, its value is lost, and its exception goes to the handler.
+    /// Called after one part threw. The parts from index `first` on do not run anymore. If a thief
+    /// has run one of them, the part's value is discarded, and its exception goes to the handler
+    /// for exceptions that nobody waits for.
     template <std::size_t... K>
     [[gnu::noinline, gnu::cold]] static void abandon(fork_slot* base, std::size_t first,
                                                      std::index_sequence<K...>) {
@@ -310,7 +313,7 @@ private:
         (one(std::integral_constant<std::size_t, K>()), ...);
     }
     /// Runs the parts one after the other, because the stack has no room for them. Joins inside the
-    /// parts use the same slots, so the parts are first moved out of them.
+    /// parts use the same slots, so this function first takes the parts out of the slots.
     template <std::size_t... K>
     [[gnu::noinline, gnu::cold]] static values run_in_turn(fork_slot* base, passed f,
                                                            std::index_sequence<K...>) {
@@ -322,18 +325,18 @@ private:
 
 }  // namespace detail
 
-/// Runs the parts, all but the first perhaps on other threads, and returns when all have ended.
-/// Returns nothing if no part returns anything; otherwise returns their values (std::monostate for
-/// a part that returns nothing) as a pair or a tuple. Threads that are free take the oldest joins
-/// first. If parts throw, the leftmost exception is rethrown after all parts that had begun have
-/// ended; the other parts do not run. Further exceptions go to the handler for exceptions that
-/// nobody waits for.
-/// `c` is the context that the calling part or task was given. A part may be any callable. The
-/// fastest part is trivially copyable, at most 40 bytes (the first part: 16), callable as const,
-/// and returns at most 40 bytes: a copy of it is called. Other parts are called where they lie.
-/// Cost when nobody steals: about 1 ns, and about 15 ns for an outermost join. Allocates nothing.
-/// When 1,024 second parts are pending on one thread, deeper joins run their parts one after the
-/// other.
+/// Runs all parts and returns when all have ended. The first part runs on the calling thread, and
+/// the other parts run there or on other threads. Returns the parts' values as a pair or a tuple,
+/// with std::monostate for a part that returns nothing. If no part returns anything, join() returns
+/// nothing. Free threads take the oldest joins first. If parts throw, join() waits for the parts
+/// that have started, and then rethrows the leftmost exception. The other parts do not run. Further
+/// exceptions go to the handler for exceptions that nobody waits for.
+/// `c` must be the context that the calling part or task received. A part may be any callable. The
+/// fastest parts are trivially copyable, callable as const, at most 40 bytes in size (the first
+/// part: 16 bytes), and return at most 40 bytes. join() calls a copy of such a part, and calls all
+/// other parts in place. If no thread steals, a join costs about 1 ns, and an outermost join about
+/// 15 ns. join() allocates nothing. When 1,024 second parts are pending on one thread, deeper joins
+/// run their parts one after the other.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)
 [[gnu::always_inline]] inline auto join(fork_context c, F&& f, Parts&&... parts) {
@@ -347,20 +350,20 @@ template <fork_callable F, fork_callable... Parts>
     }
 }
 
-/// Joins in any task without being given its context. Looks the thread up first, which takes about
-/// 2 ns. Outside tasks there is no scheduler to ask: the call is reported, and the parts run one
-/// after the other.
+/// Like join(c, f, parts...), for code in a task that was not given a context. Looking up the
+/// context of the thread takes about 2 ns. Outside tasks there is no scheduler that could run a
+/// part. A call there is reported, and the parts run one after the other.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)
 auto join(F&& f, Parts&&... parts) {
     return join(fork_context::current(), std::forward<F>(f), std::forward<Parts>(parts)...);
 }
 
-/// Calls `body` on the calling thread, which may be any thread. The thread enters the scheduler,
-/// under a task named `name`, for as long as `body` runs. Inside a task of the same scheduler this
-/// is just a call. If the thread finds no seat (see scheduler_options::guests), `body` runs without
-/// a task, and joins in it run their parts one after the other. Returns what `body` returns, and
-/// throws what it throws.
+/// Calls `body` on the calling thread, which may be any thread. While `body` runs, the thread is in
+/// the scheduler and runs a task named `name`. If the thread already runs a task of this scheduler,
+/// fork_join() just calls `body`. If the thread finds no seat (see scheduler_options::guests),
+/// `body` runs without a task, and joins in `body` run their parts one after the other. Returns the
+/// result of `body`, or rethrows its exception.
 template <fork_callable F>
 auto fork_join(scheduler& s, const char* name, F&& body) {
     using value = detail::part_value<F>;

@@ -1,8 +1,8 @@
 #pragma once
-// Loops over indices, elements and blocks. The calling thread takes pieces from the front. Threads
-// that are free take the upper half of what is left, and share it in the same way. So there is no
-// grain to tune, and other threads can reach all that has not begun, however long some elements
-// take.
+// Loops over indices, elements and blocks. The calling thread takes pieces from the front of the
+// range. Free threads take the upper half of the remaining range, and share that half in the same
+// way. So there is no grain to tune, and other threads can reach every element that has not
+// started, however long some elements take.
 //
 //   braid::parallel_for(scheduler, bodies.size(), [&](std::size_t i) { integrate(bodies[i]); });
 
@@ -18,24 +18,25 @@
 BRAID_NAMESPACE_BEGIN
 
 struct loop_options {
-    /// The fewest elements that run in one piece: any number, where 0 counts as 1. Choose more for
-    /// bodies of a few ns, and for loops that must not wake a thread: a loop of no more elements
-    /// than this is one piece, which the calling thread runs.
+    /// The minimum number of elements in one piece; only the last piece may be shorter. Any number
+    /// is allowed, and 0 means 1. Choose a larger grain for bodies of a few ns, and for loops that
+    /// must not wake a thread. If a loop has no more elements than its grain, the loop is one
+    /// piece, which the calling thread runs.
     std::size_t grain = 1;
-    /// The name of the task under which a thread outside tasks enters the scheduler.
+    /// A thread that calls the loop outside tasks enters the scheduler with a task of this name.
     const char* name = "parallel_for";
 };
 
-/// Where an algorithm is called from: a running task, a part of a join, or a scheduler, which any
-/// thread may pass.
+/// The place from which an algorithm is called: the context of a running task or of a part of a
+/// join, or a scheduler. Any thread may pass a scheduler.
 template <class T>
 concept fork_place =
     std::convertible_to<T&, fork_context> || std::same_as<std::remove_cvref_t<T>, scheduler>;
 
 namespace detail {
 
-/// Calls f(fork_context) with the context of `place`. If that is a scheduler, the thread enters it
-/// for the duration of the call.
+/// Calls f(fork_context) with the context of `place`. If `place` is a scheduler, the thread enters
+/// the scheduler for the duration of the call.
 template <class Place, class F>
 decltype(auto) at_place(Place& place, const char* name, F&& f) {
     if constexpr (std::same_as<std::remove_cvref_t<Place>, scheduler>) {
@@ -46,23 +47,23 @@ decltype(auto) at_place(Place& place, const char* name, F&& f) {
     }
 }
 
-/// Divides `elements` into pieces of `grain`, the last of which may be shorter. Nothing overflows,
-/// however large the two numbers are.
+/// Divides `elements` into pieces of `grain` elements. The last piece may be shorter. No
+/// computation overflows, however large the two numbers are.
 struct even_pieces {
     std::size_t elements, grain, whole;
 
-    /// `wanted` is the grain; 0 counts as 1.
+    /// `wanted` is the grain, and 0 means 1.
     constexpr even_pieces(std::size_t n, std::size_t wanted)
         : elements(n), grain(std::max<std::size_t>(wanted, 1)), whole(n / grain) {}
     constexpr std::size_t count() const { return whole + (whole * grain != elements ? 1 : 0); }
-    /// Returns the elements of the pieces [first, last), which are at least one piece.
+    /// Returns the elements of the pieces [first, last). There must be at least one piece.
     constexpr index_range range(std::size_t first, std::size_t last) const {
         return {first * grain, last > whole ? elements : last * grain};
     }
 };
 
-/// Closes the range unless normal_end() was called: when an element throws or the task is
-/// cancelled, nothing more of that range begins.
+/// Closes the range in its destructor, unless normal_end() was called before. So when an element
+/// throws or the task is cancelled, no more elements of that range start.
 class range_closer {
 public:
     explicit range_closer(shared_range& left) : left_(&left) {}
@@ -92,8 +93,8 @@ void run_from_front(shared_range& left, Front& front, fork_context c) {
     on_exit.normal_end();
 }
 
-/// Takes the upper half of what is left and calls `back` for it, again and again. Meanwhile another
-/// thread may do the same.
+/// Repeatedly takes the upper half of the remaining range and calls `back` for that half. Meanwhile
+/// another thread may do the same.
 template <class Back>
 void run_from_back(shared_range& left, Back& back, fork_context c) {
     index_range half;
@@ -112,9 +113,9 @@ void run_from_back(shared_range& left, Back& back, fork_context c) {
     join(c, run_halves, [&left, &back](fork_context inner) { run_from_back(left, back, inner); });
 }
 
-/// Calls `front(fork_context, index_range)` for pieces from the front, one after the other on this
-/// thread, until nothing is left. Meanwhile other threads call `back` for the upper half of what is
-/// left, again and again.
+/// Calls `front(fork_context, index_range)` on this thread, for one piece after the other from the
+/// front, until nothing remains. Meanwhile other threads repeatedly call `back` for the upper half
+/// of the remaining range.
 template <class Front, class Back>
 void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
     shared_range left(all);
@@ -126,8 +127,8 @@ void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
         [&left, &back](fork_context inner) { run_from_back(left, back, inner); });
 }
 
-/// Runs `body(fork_context, index_range)` over a range of units. Other threads help, and each
-/// helper is helped in the same way.
+/// Calls `body(fork_context, index_range)` until all units of a range have run. Other threads help,
+/// and further threads help each helper in the same way.
 template <class Body>
 void loop(fork_context c, index_range all, Body& body) {
     if (all.size() <= 1) {
@@ -138,12 +139,13 @@ void loop(fork_context c, index_range all, Body& body) {
     from_both_ends(c, all, body, back);
 }
 
-/// The pieces of a loop as units: calls body(fork_context, index_range) with their elements.
+/// Makes the pieces of a loop its units. When called for a range of units, the object calls
+/// body(fork_context, index_range) with the elements of those units.
 template <class Body>
 struct units_of_loop {
     Body body;
     even_pieces pieces;
-    std::uint64_t identity;  // stable; 0 if nobody asks for it
+    std::uint64_t identity;  // stable id of the loop; 0 if nobody asks for stable ids
 
     void operator()(fork_context c, index_range units) {
         if (identity != 0) [[unlikely]]
@@ -152,8 +154,8 @@ struct units_of_loop {
     }
 
 private:
-    /// Runs each unit as a creator of its own, because the schedule decides which units come
-    /// together.
+    /// Runs each unit as a creator of its own, because the schedule decides which units are in one
+    /// range.
     [[gnu::noinline, gnu::cold]] void run_one_by_one(fork_context c, index_range units) {
         for (std::size_t i = units.begin; i != units.end; ++i) {
             const running_piece as(c, identity, i);
@@ -162,7 +164,7 @@ private:
     }
 };
 
-/// Makes a body(fork_context, index_range) from a body of any form.
+/// Wraps a body of any form in a body(fork_context, index_range).
 template <class Body>
 auto by_range(Body& body) {
     return [&body](fork_context c, index_range r) {
@@ -186,14 +188,15 @@ concept loop_body = std::is_invocable_v<Body&, index_range, fork_context> ||
                     std::is_invocable_v<Body&, std::size_t, fork_context> ||
                     std::is_invocable_v<Body&, std::size_t>;
 
-/// Calls `body` once for each index in [0, count), in any order and on any threads, and returns
-/// when all calls have ended. `count` may be any number. `body` takes an index or an index_range (a
-/// generic one gets ranges), and a fork_context after that if it wants one. All threads share it.
-/// If an element throws, elements that no thread has taken do not begin; a range that another
-/// thread has already taken may still run to its end. Then the exception is rethrown: one of them,
-/// if several elements throw; the handler for exceptions that nobody waits for gets the others.
-/// When the scope of the task is cancelled, the loop stops between two pieces and throws
-/// task_cancelled. Cost besides the bodies: about 0.1 µs, and a wake if every other thread sleeps.
+/// Runs `body` once for each index in [0, count), in any order and on any threads, and returns when
+/// all calls have ended. `count` may be any number. `body` takes an index or an index_range, and
+/// optionally a fork_context after it. A generic `body`, which accepts both, is called with ranges.
+/// All threads share one `body`. If an element throws, elements that no thread has taken do not
+/// start, but a range that another thread has already taken may still run to its end. Then the
+/// exception is rethrown. If several elements throw, one exception is rethrown, and the others go
+/// to the handler for exceptions that nobody waits for. If the scope of the task is cancelled, the
+/// loop stops between two pieces and throws task_cancelled. Besides the bodies, a loop costs about
+/// 0.1 µs, and a wake if every other thread sleeps.
 template <fork_place Place, loop_body Body>
 void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_options& options = {}) {
     detail::at_place(place, options.name, [&](fork_context c) {
@@ -205,16 +208,16 @@ void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_opti
     });
 }
 
-/// A block of a loop: a rectangle of a 2-D loop, or a box of a 3-D one. From one block to the next,
-/// x runs fastest.
+/// A block of a loop: a rectangle in a 2-D loop, or a box in a 3-D loop. In the order of the
+/// blocks, x changes fastest.
 struct block_range {
     index_range x, y, z{0, 1};
 };
 
-/// The number of elements along each edge, and the most of them that a block holds. A block edge of
-/// 0 is chosen for you, so that there are about 256 blocks of similar edges. Any numbers are
-/// allowed. Where there would be SIZE_MAX blocks or more, the smallest block edges grow until there
-/// are fewer.
+/// The number of elements along each axis, and the maximum length of a block along each axis. A
+/// block length of 0 is chosen for you, so that there are about 256 blocks whose edges are of
+/// similar length. All numbers are allowed. If there would be SIZE_MAX blocks or more, the shortest
+/// block edges grow until there are fewer blocks.
 struct block_extent {
     std::size_t x = 1, y = 1, z = 1;
     std::size_t block_x = 0, block_y = 0, block_z = 0;
@@ -225,7 +228,7 @@ BRAID_API block_extent with_blocks(block_extent extent);
 }
 
 /// Calls body(block_range) for each block of a 2-D or 3-D extent, as parallel_for() over indices
-/// does. The body gets a fork_context after the block if it wants one.
+/// does for each index. `body` may take a fork_context after the block.
 template <fork_place Place, class Body>
     requires std::is_invocable_v<Body&, block_range> ||
              std::is_invocable_v<Body&, block_range, fork_context>
@@ -252,7 +255,8 @@ void parallel_for(Place&& place, const block_extent& extent, Body&& body,
         options);
 }
 
-/// Calls f(element) for each element of a range with random access, as parallel_for() does.
+/// Calls f(element) for each element of a random-access range. Everything else is as in
+/// parallel_for().
 template <fork_place Place, std::ranges::random_access_range Range, class F>
     requires std::invocable<F&, std::ranges::range_reference_t<Range>>
 void for_each(Place&& place, Range&& range, F&& f, const loop_options& options = {}) {
@@ -271,7 +275,7 @@ void for_each(Place&& place, It first, It last, F&& f, const loop_options& optio
 }
 
 /// Sets out[i] = f(in[i]) for each element, as parallel_for() does. The two ranges may be the same;
-/// otherwise they must not overlap. Returns the end of what was written.
+/// otherwise they must not overlap. Returns the end of the written range.
 template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
           class F>
 Out transform(Place&& place, Range&& in, Out out, F&& f, const loop_options& options = {}) {

@@ -1,12 +1,12 @@
 #pragma once
-// Scratch memory that is used again: a T for each thread that takes part, made when that thread
-// first asks.
+// Reusable scratch memory for loops. Each thread that takes part has a T of its own, which is
+// constructed when the thread first asks for a T.
 //
 //   braid::per_worker<std::vector<float>> rows(scheduler);  // kept from frame to frame
 //   braid::parallel_for(scheduler, n, rows, [&](std::size_t i, std::vector<float>& row) { … });
 //
-// Which thread runs what differs from run to run, and so does what each T holds afterward. For
-// results in the order of the range see gather.hpp and reduce.hpp.
+// The thread that runs a body differs from run to run, and so does the content of each T afterward.
+// For results in the order of the range, see gather.hpp and reduce.hpp.
 
 #include "braid/fork_join/parallel_for.hpp"
 
@@ -15,20 +15,20 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Holds the objects of a per_worker, without their type.
+/// Stores the objects of a per_worker without knowing their type.
 class scratch_store {
 public:
     BRAID_API scratch_store(scheduler& s, std::size_t bytes, std::size_t alignment);
-    /// Frees the memory. The objects must have been destroyed before.
+    /// Frees the memory. The objects must be destroyed before the store.
     BRAID_API ~scratch_store();
     scratch_store(const scratch_store&) = delete;
     scratch_store& operator=(const scratch_store&) = delete;
 
-    /// Returns an object of the calling thread that is not borrowed; if there is none, `make`
-    /// constructs one. Returns null if there is no memory, if the thread has no seat, or (reported)
-    /// if the thread is in no task of the scheduler.
+    /// Returns an object of the calling thread that is not borrowed. If there is none, `make`
+    /// constructs one. Returns null if there is no memory or if the thread has no seat. Also
+    /// returns null, and reports it, if the thread is in no task of the scheduler.
     BRAID_API void* take(void (*make)(void* where));
-    /// Called on the thread that has taken the object.
+    /// Must be called on the thread that took the object.
     BRAID_API static void give_back(void* object) noexcept;
     BRAID_API void visit(void (*f)(void* object, void* data), void* data) const;
 
@@ -38,8 +38,8 @@ private:
     static constexpr unsigned seat_limit = 256;
 
     runtime& rt_;
-    std::size_t before_, bytes_, alignment_;  // of an object: header room, bytes in all
-    seat* seats_[seat_limit] = {};            // each is used by its own thread only
+    std::size_t before_, bytes_, alignment_;  // per object: header bytes, total bytes
+    seat* seats_[seat_limit] = {};            // each entry is used by its own thread only
 };
 
 [[noreturn]] inline void no_memory() {
@@ -53,20 +53,21 @@ private:
 }  // namespace detail
 
 /// Provides a T for each body that runs at the same time on the threads of one scheduler. You may
-/// keep it as long as you like, but it must not outlive the scheduler. The memory comes from the
-/// scheduler's functions: when a thread needs more objects at once than ever before, one T with its
-/// own cache lines. So from the second frame on, as a rule, nothing is allocated.
+/// keep a per_worker as long as you like, but it must not outlive the scheduler. The memory
+/// functions of the scheduler provide the memory. A T, with cache lines of its own, is allocated
+/// only when a thread needs more objects at once than ever before. So usually nothing is allocated
+/// from the second frame on.
 template <std::default_initializable T>
 class per_worker {
 public:
     explicit per_worker(scheduler& s) : store_(s, sizeof(T), alignof(T)) {}
-    /// No T may be borrowed at this time.
+    /// No T may be borrowed when the per_worker is destroyed.
     ~per_worker() {
         store_.visit([](void* object, void*) { get(object).~T(); }, nullptr);
     }
 
-    /// Holds a T until the loan is destroyed, which must happen on the same thread. The T is as its
-    /// last borrower on this thread left it.
+    /// Holds a T until the loan is destroyed. The thread that borrowed the T must destroy the loan.
+    /// The T has the content that its last borrower on this thread left in it.
     class loan {
     public:
         explicit loan(per_worker& from) : object_(from.store_.take(&make)) {
@@ -83,16 +84,17 @@ public:
         void* object_;
     };
 
-    /// Borrows a T. Call it in a task of the scheduler, or within fork_join(). A body that waits,
-    /// or runs a loop of its own, may have other bodies on top of it on the same thread: each gets
-    /// a T that nobody else has. Takes no lock and no atomic operation; about 15 ns. Throws
-    /// std::bad_alloc if there is no memory, and on a thread outside for which fork_join() found no
-    /// seat. Rethrows what T's constructor throws.
+    /// Borrows a T. Call it in a task of the scheduler, or within fork_join(). When a body waits or
+    /// runs a loop of its own, the same thread may run other bodies meanwhile. Each of these bodies
+    /// gets a T that no other body has. The call uses no lock and no atomic operation, and takes
+    /// about 15 ns. Throws std::bad_alloc if there is no memory, if fork_join() found no seat for
+    /// the thread, or (reported) if the thread is in no task of the scheduler. Rethrows the
+    /// exception if T's constructor throws.
     loan borrow() { return loan(*this); }
 
-    /// Calls f(T&) for each T that was ever made, seat by seat, and within a seat in the order in
-    /// which they were made. No T may be borrowed meanwhile. Which thread ran what is chance, so
-    /// merge only what does not depend on it.
+    /// Calls f(T&) for each T that was ever constructed, seat by seat, and in the order of
+    /// construction within a seat. No T may be borrowed during the call. The thread that ran a body
+    /// is arbitrary, so merge only results that do not depend on it.
     template <std::invocable<T&> F>
     void for_each(F&& f) {
         store_.visit(
@@ -109,8 +111,8 @@ private:
     detail::scratch_store store_;
 };
 
-/// What the body of a loop with scratch memory may be: it takes an index or an index_range, then a
-/// T&, then a fork_context if it wants one.
+/// The body of a loop with scratch memory: it takes an index or an index_range, then a T&, and
+/// optionally a fork_context.
 template <class Body, class T>
 concept scratch_body = std::is_invocable_v<Body&, index_range, T&, fork_context> ||
                        std::is_invocable_v<Body&, index_range, T&> ||
@@ -119,7 +121,7 @@ concept scratch_body = std::is_invocable_v<Body&, index_range, T&, fork_context>
 
 namespace detail {
 
-/// Calls a body of any form of scratch_body for the indices of a range.
+/// Calls a scratch_body of any form for the indices of a range.
 template <class T, class Body>
 void call_with_scratch(Body& body, index_range r, T& scratch, fork_context c) {
     if constexpr (std::is_invocable_v<Body&, index_range, T&, fork_context>) {
@@ -135,8 +137,9 @@ void call_with_scratch(Body& body, index_range r, T& scratch, fork_context c) {
 
 }  // namespace detail
 
-/// Runs a parallel_for() whose bodies get a T that no other body has meanwhile. One T is borrowed
-/// for each piece of the loop. The T is as its last borrower left it.
+/// Runs a parallel_for() that passes a T& to each body. No other body uses that T at the same time.
+/// One T is borrowed for each piece of the loop. The T has the content that its last borrower left
+/// in it.
 template <fork_place Place, class T, scratch_body<T> Body>
 void parallel_for(Place&& place, std::size_t count, per_worker<T>& scratch, Body&& body,
                   const loop_options& options = {}) {

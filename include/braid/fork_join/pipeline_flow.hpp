@@ -1,9 +1,11 @@
 #pragma once
-// Decides which token of a pipeline runs next, without locks and without any thread waiting. Used
-// by pipeline.hpp; not for programs. The invariants: docs/design/fork-join.md
+// The classes in this file decide which token of a pipeline runs next. They use no locks, and no
+// thread waits in them. pipeline.hpp uses them; programs do not. docs/design/fork-join.md lists the
+// invariants.
 //
-// A token is a place for one item, named by an index. At any time it is in one of these places:
-// returned (empty), with the thread that runs it, parked at the gate of a serial stage, or ready.
+// A token is a place for one item and is identified by an index. At any time a token is in one of
+// these states: it is returned (empty), a thread runs it, it is parked at the gate of a serial
+// stage, or it is ready.
 
 #include "braid/base/policy.hpp"
 
@@ -14,9 +16,9 @@ namespace detail {
 
 inline constexpr std::uint32_t no_token = UINT32_MAX;
 
-/// Holds what is ready and waits for a thread, newest first, and the number of threads that run the
-/// pipeline (runners). Both are in one word, so no runner leaves while something is ready, and no
-/// thread is called in vain.
+/// Holds the ready tokens that wait for a thread, newest first, and the number of threads that run
+/// the pipeline (runners). The head of the list and the number are in one word. So no runner leaves
+/// while a token is ready, and no thread is called without need.
 template <class Policy>
 class basic_ready_tokens {
     using word = std::uint64_t;
@@ -24,7 +26,7 @@ class basic_ready_tokens {
     static constexpr word head_mask = (word{1} << head_bits) - 1;
     static constexpr word one_runner = word{1} << head_bits;
     static constexpr word runner_mask = (word{1} << runner_bits) - 1;
-    // A token that was taken and is ready again makes another word with the same head.
+    // The version makes the word different when a token was taken and is the head again.
     static constexpr word version = word{1} << (head_bits + runner_bits);
     static constexpr word without_head(word w) { return w & ~head_mask; }
 
@@ -38,11 +40,11 @@ public:
         return static_cast<unsigned>(w >> head_bits & runner_mask);
     }
 
-    /// Counts the caller as the first runner.
+    /// Counts the caller of the pipeline as the first runner.
     basic_ready_tokens() : word_(one_runner) {}
 
-    /// Called by a runner. Returns true if there were fewer than `most` runners: one more is then
-    /// counted, and the caller must call a thread.
+    /// Makes a token ready. Must be called by a runner. If there were fewer than `most` runners,
+    /// counts one more runner and returns true. The caller must then call a thread.
     bool push(std::uint32_t token, atomic<std::uint32_t>* next, unsigned most) {
         word seen = word_.load(relaxed);
         word wanted = 0;
@@ -51,76 +53,85 @@ public:
             next[token].store(static_cast<std::uint32_t>(seen & head_mask), relaxed);
             call = runners(seen) < most;
             wanted = (without_head(seen) + version + (call ? one_runner : 0)) | (token + 1);
-            // release: pairs with pop_or_leave(), also through what others exchange in between.
+            // release: pairs with the acquire in pop_or_leave(), so that the token's item is
+            // visible, also if other threads exchange the word in between.
         } while (!word_.compare_exchange_weak(seen, wanted, release, relaxed));
         return call;
     }
 
-    /// Called by a runner. Returns no_token if nothing is ready; the runner is then no longer
-    /// counted.
+    /// Takes the newest ready token. Must be called by a runner. If no token is ready, removes the
+    /// caller from the number of runners and returns no_token.
     std::uint32_t pop_or_leave(atomic<std::uint32_t>* next) {
-        // acquire: pairs with push(), here and where the exchange fails.
+        // acquire: pairs with the release in push(), here and in the exchange, even if the exchange
+        // fails.
         word seen = word_.load(acquire);
         while (true) {
             const auto head = static_cast<std::uint32_t>(seen & head_mask);
-            // relaxed: if the token was taken meanwhile, the value may be anything, and the
-            // exchange fails.
+            // relaxed: if another thread has taken the token meanwhile, the loaded value may be
+            // anything, and the exchange fails.
             const word wanted =
                 head == 0 ? seen - one_runner : without_head(seen) | next[head - 1].load(relaxed);
             if (word_.compare_exchange_weak(seen, wanted, acquire, acquire)) return head - 1;
         }
     }
 
-    /// Called when a runner that was counted does not come.
+    /// Reduces the number of runners by one. Called if the task of a counted runner is refused or
+    /// cancelled.
     void drop_runner() { word_.fetch_sub(one_runner, relaxed); }
 
 private:
     atomic<word> word_;
 };
 
-/// Holds the empty tokens on their way back to the source, and whether the source waits for one.
+/// Holds the empty tokens that were returned to the source, and whether the source waits for a
+/// token.
 template <class Policy>
 class basic_returned_tokens {
 public:
     template <class T>
     using atomic = typename Policy::template atomic<T>;
 
-    /// Called by any runner. Returns true if the source has been waiting: it is the caller's now,
-    /// with this token.
+    /// Returns an empty token to the source. Any runner may call give(). The result is true if the
+    /// source was waiting for a token. The source and the token then belong to the caller.
     bool give(std::uint32_t token, atomic<std::uint32_t>* next) {
         std::uint32_t seen = word_.load(relaxed);
         while (true) {
             if (seen == source_waits) {
-                // acquire: pairs with take_or_wait(), of what the source keeps for itself.
+                // acquire: pairs with the release in take_or_wait(), so that the private data of
+                // the source is visible.
                 if (!word_.compare_exchange_weak(seen, none, acquire, relaxed)) continue;
                 next[token].store(none, relaxed);
                 return true;
             }
             next[token].store(seen, relaxed);
-            // release: pairs with take_or_wait(); the item is gone from the token.
+            // release: pairs with the acquire in take_or_wait(), so that the source sees that the
+            // item has left the token.
             if (word_.compare_exchange_weak(seen, token + 1, release, relaxed)) return false;
         }
     }
 
-    /// Called by the thread that has the source. Returns all tokens that have come back, linked by
-    /// `next`. Returns no_token if there are none; the source is then no longer the caller's, but
-    /// belongs to the thread that gives the next token.
+    /// Takes all returned tokens. Must be called by the thread that owns the source. Returns the
+    /// first token; the other tokens are linked by `next`. If no token was returned, returns
+    /// no_token. The source then no longer belongs to the caller, but to the thread that returns
+    /// the next token.
     std::uint32_t take_or_wait() {
         std::uint32_t seen = word_.load(relaxed);
         while (true) {
             if (seen == none) {
-                // release: pairs with give().
+                // release: pairs with the acquire in give(), so that the private data of the source
+                // is visible.
                 if (word_.compare_exchange_weak(seen, source_waits, release, relaxed)) {
                     return no_token;
                 }
                 continue;
             }
-            // acquire: pairs with give(). Only the source takes tokens, so none comes back in
-            // between.
+            // acquire: pairs with the release in give(). Only the owner of the source takes tokens,
+            // so no token is taken and returned between the load and the exchange.
             if (word_.compare_exchange_weak(seen, none, acquire, relaxed)) return seen - 1;
         }
     }
-    /// Returns what follows in a list that was taken, or no_token.
+    /// Returns the next token after `token` in a list of tokens that the source took, or no_token
+    /// at the end of the list.
     static std::uint32_t after(std::uint32_t token, const atomic<std::uint32_t>* next) {
         return next[token].load(relaxed) - 1;
     }
@@ -130,10 +141,11 @@ private:
     atomic<std::uint32_t> word_{none};
 };
 
-/// The gate of one serial stage: it lets items through in their order, one at a time. Two things
-/// must come together for each item, in either order: the item arrives, and the one before it opens
-/// the gate. The thread that comes second runs the item. There is a cell for each item that may be
-/// in flight, so the item that used a cell before has left the stage.
+/// The gate of one serial stage lets items through one at a time, in the order of the items. Two
+/// events must happen for each item, in either order: the item arrives, and the item before it
+/// opens the gate. The thread of the second event runs the item. The gate has a cell for each item
+/// that may be in flight. So when an item uses a cell, the previous item in that cell has left the
+/// stage.
 template <class Policy>
 class basic_serial_gate {
 public:
@@ -141,35 +153,38 @@ public:
     using atomic = typename Policy::template atomic<T>;
     using cell = atomic<std::uint32_t>;
 
-    /// `count` is a power of two, and at least the number of items in flight. Each cell is 0.
+    /// Sets the cells of the gate. `count` must be a power of two and at least the maximum number
+    /// of items in flight. Each cell must be 0.
     void use(cell* cells, std::uint32_t count) {
         cells_ = cells;
         mask_ = count - 1;
-        cells_[0].store(open, relaxed);  // before any other thread is called
+        cells_[0].store(open, relaxed);  // relaxed: no other thread is called yet
     }
 
-    /// Returns true if the gate is open for the item. Otherwise the item is parked, and from here
-    /// on belongs to another thread.
+    /// Returns true if the gate is open for `item`. Otherwise parks the item and returns false. A
+    /// parked item belongs to the thread that opens the gate for it.
     bool arrive(std::uint64_t item, std::uint32_t token) {
         cell& mine = cells_[item & mask_];
-        std::uint32_t seen = mine.load(acquire);  // pairs with pass()
-        // release: pairs with pass(), whose caller runs the item. acquire, where it fails: pairs
-        // with pass(), too.
+        std::uint32_t seen = mine.load(acquire);  // pairs with the release in pass()
+        // release: pairs with the acquire in pass(), so that the item is visible to the thread that
+        // calls pass() and then runs the item. acquire on failure: pairs with the release in
+        // pass().
         if (seen != open &&
             mine.compare_exchange_strong(seen, token + first_token, acq_rel, acquire)) {
             return false;
         }
-        mine.store(empty, relaxed);  // the cell's next item comes after this one has passed
+        mine.store(empty, relaxed);  // the next item in this cell arrives after this item has left
         return true;
     }
 
-    /// Called after the item before `item` has left the stage. Returns the token of `item` if that
-    /// is parked, otherwise no_token.
+    /// Opens the gate for `item`. Called after the item before it has left the stage. Returns the
+    /// token of `item` if the item is parked, and no_token otherwise.
     std::uint32_t pass(std::uint64_t item) {
         cell& next = cells_[item & mask_];
         std::uint32_t seen = empty;
-        // release: pairs with arrive(); what the stage wrote is visible to its next call. acquire,
-        // where it fails: pairs with arrive(), the parked item.
+        // release: pairs with the acquire in arrive(), so that the writes of this call of the stage
+        // are visible to the next call. acquire on failure: pairs with the release in arrive(), so
+        // that the parked item is visible.
         if (next.compare_exchange_strong(seen, open, acq_rel, acquire)) return no_token;
         next.store(empty, relaxed);  // as in arrive()
         return seen - first_token;

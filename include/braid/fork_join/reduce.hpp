@@ -1,7 +1,7 @@
 #pragma once
-// Reductions and scans. Which elements are combined with which depends only on their number and the
-// grain, never on threads. So sums of floats are the same to the last bit, run after run, with any
-// number of workers.
+// Reductions and scans. The order in which elements are combined depends only on the number of
+// elements and the grain, never on threads. So sums of floats are the same to the last bit in every
+// run, with any number of workers.
 
 #include "braid/fork_join/parallel_for.hpp"
 
@@ -12,19 +12,19 @@
 BRAID_NAMESPACE_BEGIN
 
 struct reduce_options {
-    /// The number of elements that are combined one after the other, from the left: one piece. With
-    /// 0 there are at most 1,024 pieces of at least 64 elements each. Any number is allowed; more
-    /// than there are elements gives one piece. A scan takes a larger grain where there would be
-    /// more than 256 pieces (fewer for a large T). The grain is part of what decides the result of
-    /// floats.
+    /// The number of elements in one piece; only the last piece may be shorter. The elements of a
+    /// piece are combined one after the other, from the left. If the grain is 0, there are at most
+    /// 1,024 pieces of at least 64 elements each. Any number is allowed. If the grain exceeds the
+    /// number of elements, there is one piece. A scan uses a larger grain if there would otherwise
+    /// be more than 256 pieces (fewer for a large T). The result for floats depends on the grain.
     std::size_t grain = 0;
     const char* name = "reduce";
 };
 
 namespace detail {
 
-/// Divides elements into pieces of `wanted` each; if `wanted` is 0, into at most `most` pieces of
-/// at least 64.
+/// Divides `n` elements into pieces of `wanted` elements each. If `wanted` is 0, divides them into
+/// at most `most` pieces of at least 64 elements each.
 struct fixed_pieces : even_pieces {
     fixed_pieces(std::size_t n, std::size_t wanted, std::size_t most)
         : even_pieces(
@@ -32,9 +32,9 @@ struct fixed_pieces : even_pieces {
     index_range piece(std::size_t i) const { return range(i, i + 1); }
 };
 
-/// Reduces the pieces [first, last) as a tree whose shape depends only on their number. The upper
-/// joins, of more than `most_private` pieces, are public before the first piece runs, because that
-/// piece may be long.
+/// Reduces the pieces [first, last) as a tree whose shape depends only on the number of pieces. The
+/// upper joins of the tree, which have more than `most_private` pieces, are public before the first
+/// piece runs, because that piece may take long.
 template <class T, class Piece, class Combine>
 T reduce_tree(fork_context c, std::size_t first, std::size_t last, std::size_t most_private,
               Piece& piece, Combine& combine) {
@@ -54,10 +54,10 @@ T reduce_tree(fork_context c, std::size_t first, std::size_t last, std::size_t m
 
 }  // namespace detail
 
-/// Returns combine(… combine(map(0), map(1)) …, map(count − 1)), with brackets that depend only on
-/// `count` and the grain. Returns `identity` if `count` is 0. `combine` must be associative up to
-/// what you care for; it need not be commutative. T is moved. Any thread may call it. Exceptions
-/// come out as from join().
+/// Returns combine(… combine(map(0), map(1)) …, map(count − 1)). The brackets depend only on
+/// `count` and the grain. Returns `identity` if `count` is 0. `combine` must be associative, except
+/// for differences that you accept, such as rounding. `combine` need not be commutative. Values of
+/// type T are moved. Any thread may call reduce_indices(). Exceptions are handled as in join().
 template <fork_place Place, class T, class Map, class Combine = std::plus<>>
     requires std::is_invocable_v<Map&, std::size_t>
 T reduce_indices(Place&& place, std::size_t count, T identity, Map&& map, Combine&& combine = {},
@@ -77,7 +77,7 @@ T reduce_indices(Place&& place, std::size_t count, T identity, Map&& map, Combin
     });
 }
 
-/// Reduces the elements of a range with random access, as reduce_indices() does.
+/// Reduces the elements of a random-access range, as reduce_indices() does.
 template <fork_place Place, std::ranges::random_access_range Range, class T,
           class Combine = std::plus<>>
 T reduce(Place&& place, Range&& range, T identity, Combine&& combine = {},
@@ -92,13 +92,14 @@ T reduce(Place&& place, Range&& range, T identity, Combine&& combine = {},
 
 namespace detail {
 
-/// Scans over fixed pieces. The calling thread scans pieces from the left, and sums each one up at
-/// the same time; helpers sum up the pieces on the right. When the two meet, the sum of all
-/// elements before each piece that is left is known, and all those pieces are scanned at once.
-/// Without help this is one pass over the elements, with help two.
+/// Scans over fixed pieces. The calling thread scans pieces from the left and computes the sum of
+/// each piece at the same time. Helpers compute the sums of the pieces on the right. When the
+/// calling thread and the helpers meet, the sum of all elements before each remaining piece is
+/// known, and all remaining pieces are scanned at once. Without help the scan is one pass over the
+/// elements, and with help two passes.
 template <bool Inclusive, class Place, class Range, class Out, class T, class Combine>
 Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const reduce_options& o) {
-    // The sums lie on the stack and take 16 KB at most.
+    // The sums are stored on the stack and use at most 16 KB.
     constexpr std::size_t most = std::clamp<std::size_t>(16'384 / sizeof(std::optional<T>), 1, 256);
     const auto first = std::ranges::begin(in);
     using step = std::ranges::range_difference_t<Range>;
@@ -107,10 +108,11 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
     const auto at = [&](std::size_t i) -> decltype(auto) { return first[static_cast<step>(i)]; };
     const std::size_t grain = (std::max)(o.grain, even_pieces(n, most).count());
     const fixed_pieces pieces(n, o.grain != 0 ? grain : 0, most);
-    // Scans one element. On entry `before` is the sum of what precedes the element, on return the
-    // sum of what precedes the next one.
+    // Scans element `k`. On entry, `before` is the sum of all elements before `k`. On return,
+    // `before` is the sum of all elements before `k + 1`.
     const auto scan_one = [&](std::size_t k, T& before) {
-        T with = combine(before, at(k));  // first, since the two ranges may be the same
+        // in[k] is read before out[k] is written, because the two ranges may be the same.
+        T with = combine(before, at(k));
         out[static_cast<out_step>(k)] = Inclusive ? with : std::move(before);
         before = std::move(with);
     };
@@ -145,14 +147,14 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
         };
         from_both_ends(c, {0, pieces.count()}, front, back);
 #if !BRAID_HAS_EXCEPTIONS
-        if (c.cancelled()) return;  // nothing was thrown, and sums may be missing
+        if (c.cancelled()) return;  // no exception was thrown, and sums may be missing
 #endif
         for (std::size_t i = scanned; i != pieces.count(); ++i) {
             T before = std::exchange(start, combine(start, *sums[i]));
             sums[i].emplace(std::move(before));
         }
-        // How many pieces are left depends on the schedule. This loop is a part of its own, so that
-        // what comes after the scan has the same ids in any case.
+        // The number of remaining pieces depends on the schedule. This loop is a part of its own,
+        // so that tasks created after the scan have the same stable ids in every run.
         const running_piece as(c, fork_access::identity_of_pieces(c), 0);
         parallel_for(c, pieces.count() - scanned, [&](std::size_t i) {
             const index_range r = pieces.piece(scanned + i);
@@ -165,8 +167,8 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
 }  // namespace detail
 
 /// Sets out[i] to `start` combined with in[0] … in[i]. The brackets depend only on the number of
-/// elements and the grain. `out` may be the start of `in`. T is copied. Returns the end of what was
-/// written.
+/// elements and the grain. `out` may be the beginning of `in`. Values of type T are copied. Returns
+/// the end of the written range.
 template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
           class T, class Combine = std::plus<>>
 Out inclusive_scan(Place&& place, Range&& in, Out out, T start, Combine&& combine = {},
@@ -174,7 +176,7 @@ Out inclusive_scan(Place&& place, Range&& in, Out out, T start, Combine&& combin
     return detail::scan<true>(place, in, out, std::move(start), combine, options);
 }
 
-/// Like inclusive_scan(), but without in[i]: out[0] is `start`.
+/// Like inclusive_scan(), but out[i] does not include in[i], so out[0] is `start`.
 template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
           class T, class Combine = std::plus<>>
 Out exclusive_scan(Place&& place, Range&& in, Out out, T start, Combine&& combine = {},

@@ -1,11 +1,11 @@
 #pragma once
-// Many tasks record commands at once, for rendering, sound or lighting. The commands are played
-// back in an order that depends neither on which thread recorded them nor on the number of threads.
+// Many tasks record commands at once, for rendering, sound or lighting. The playback order of the
+// commands depends neither on the thread that recorded a command nor on the number of threads.
 //
 //   simulate.add([&](const braid::frame_context& f) {
 //       auto out = commands.write(f.frame);
 //       braid::parallel_for(f.task, models.size(), [&](braid::index_range r) {
-//           auto list = out->record(r.begin);  // names this piece the same in every run
+//           auto list = out->record(r.begin);  // the ordinal of this piece, the same in every run
 //           for (std::size_t i = r.begin; i != r.end; ++i) list.push(sort_key(i), {…});
 //       });
 //       out->sort(f.task);
@@ -31,29 +31,31 @@ BRAID_API void report_commands_full(runtime& rt, const char* name, std::size_t l
 BRAID_API void log_frame_warning(runtime& rt, const char* what);
 /// Returns true if this process is a child of fork() and the scheduler belongs to its parent.
 BRAID_API bool in_child_of_fork(const runtime& rt);
-/// Reports "'NAME': WHAT" as a misuse of `rule`.
+/// Reports a misuse of `rule`, with the text "'NAME': WHAT".
 BRAID_API void report_frame_misused(runtime& rt, const char* rule, const char* name,
                                     const char* what);
 
 }  // namespace detail
 
 struct command_buffer_options {
-    const char* name = "commands";  // for messages; outlives the buffer
-    /// The limit of commands in one frame. Threads take chunks of 8 KB, or of 8 commands if a
-    /// command is larger than about 1 KB. A chunk counts as a whole when it is taken, so other
-    /// threads cannot use the rest of it, and the limit is effectively rounded up to whole chunks.
-    /// Commands beyond the limit are refused and counted, and the log gets one report a frame. 0
-    /// means that the scheduler's budget is the limit.
+    const char* name = "commands";  // for messages; must outlive the buffer
+    /// The limit of commands in one frame. 0 means that the scheduler's memory budget is the limit.
+    /// A thread reserves space in chunks of 8 KB, or of 8 commands if a command is larger than
+    /// about 1 KB. A whole chunk counts against the limit as soon as a thread takes the chunk,
+    /// because other threads cannot use the rest of the chunk. The limit is therefore rounded up to
+    /// whole chunks. Commands beyond the limit are refused and counted, and the log gets one report
+    /// per frame.
     std::size_t limit = 0;
 };
 
-/// A view of sorted commands, of all or of a part. It is valid until clear().
+/// A view of all sorted commands, or of a part of them. The view is valid until clear() of the
+/// buffer.
 template <class Command>
 class command_list {
 public:
     struct entry {
         std::uint64_t key;
-        std::uint64_t place;  // recorder's ordinal << 32 | number of the command within it
+        std::uint64_t place;  // recorder's ordinal << 32 | number of the command in the recorder
         const Command* command;
     };
 
@@ -67,9 +69,9 @@ private:
     std::size_t size_;
 };
 
-/// A frame clears the buffer, records, sorts and plays, in this order. The tasks of these four
-/// steps must run one after the other, but recorders may run in parallel. Memory is kept from frame
-/// to frame.
+/// Each frame clears the buffer, records commands, sorts them and plays them. These four steps must
+/// run one after the other, in this order, but recorders may run in parallel with each other. The
+/// buffer keeps its memory from frame to frame.
 template <class Command>
 class command_buffer {
     static_assert(std::is_trivially_copyable_v<Command> && std::default_initializable<Command>,
@@ -92,19 +94,20 @@ public:
     command_buffer(const command_buffer&) = delete;
     command_buffer& operator=(const command_buffer&) = delete;
 
-    /// One body records commands with this object, on its own thread, while the body runs.
-    /// Recording takes no lock, and needs atomic operations only once for each chunk of 8 KB.
+    /// Records the commands of one body. Only that body may use its recorder, on its own thread,
+    /// while the body runs. Recording takes no lock, and needs atomic operations only once per
+    /// chunk of 8 KB.
     class recorder {
     public:
         recorder(recorder&&) = delete;
         ~recorder() {
             if (to_ != nullptr) detail::scratch_store::give_back(to_);
         }
-        /// Records a command. Commands play in the order of their keys, commands with equal keys in
-        /// the order of their recorders' ordinals, and those of one recorder in the order of the
-        /// calls. Returns false if the command is refused and counted: the limit is reached, there
-        /// is no memory, the recorder already has 2^32 - 1 commands, or the thread is not in a
-        /// task.
+        /// Records a command. Commands play in the order of their keys. Commands with equal keys
+        /// play in the order of their recorders' ordinals, and commands of one recorder with equal
+        /// keys play in the order of the push() calls. Returns false, and counts the command as
+        /// refused, if the limit is reached, if there is no memory, if the recorder already has
+        /// 2^32 - 1 commands, if the thread is not in a task, or if record() reported a misuse.
         bool push(std::uint64_t key, const Command& command) {
             if (to_ == nullptr || next_ == UINT32_MAX ||
                 ((to_->last == nullptr || to_->last->used == chunk::capacity) && !of_.grow(*to_))) {
@@ -126,10 +129,11 @@ public:
         std::uint32_t ordinal_, next_ = 0;
     };
 
-    /// Makes a recorder for the calling body. Call it in a task of the scheduler; many threads may
-    /// call it at once. `ordinal` is the place of this body in the frame by your own count (the
-    /// index of its first object, or the number of its task). It is the same in every run, below
-    /// 2^32, and no other recorder of the frame has it.
+    /// Makes a recorder for the calling body. Call record() in a task of the scheduler. Many
+    /// threads may call it at once. `ordinal` is the place of this body in the frame, which you
+    /// choose, for example the index of the body's first object or the number of its task. The
+    /// ordinal must be the same in every run, be below 2^32, and be different from the ordinals of
+    /// all other recorders of the frame.
     recorder record(std::size_t ordinal) {
         const bool ready = sorted_size_ == unsorted && ordinal <= UINT32_MAX;
         if (!ready) {
@@ -140,10 +144,10 @@ public:
         return recorder(*this, static_cast<segment*>(own), static_cast<std::uint32_t>(ordinal));
     }
 
-    /// Sorts the commands. Call it when all recorders have ended. O(n log n), in parallel. Returns
-    /// false if there is no memory, and then nothing is played. Also returns false, and reports it,
-    /// if two recorders had the same ordinal and the order of some commands with equal keys is
-    /// therefore left to chance. The commands are then played all the same.
+    /// Sorts the commands, in parallel, in O(n log n). Call sort() after all recorders are
+    /// destroyed. Returns false if there is no memory; play() then plays nothing. Also returns
+    /// false, and reports it, if two recorders had the same ordinal, so that the order of some
+    /// commands with equal keys is left to chance. In that case, play() still plays the commands.
     template <fork_place Place>
     bool sort(Place&& place) {
         std::size_t n = 0;
@@ -171,7 +175,7 @@ public:
         return true;
     }
 
-    /// Returns what sort() made. The list is empty, and that is reported, if sort() has not
+    /// Returns the sorted commands. Returns an empty list, and reports it, if sort() has not
     /// succeeded since the last clear().
     command_list<Command> sorted() const {
         if (sorted_size_ != unsorted) return {sorted_, sorted_size_};
@@ -184,9 +188,10 @@ public:
         const command_list<Command> all = sorted();
         for (std::size_t i = 0; i < all.size(); ++i) f(all[i]);
     }
-    /// Calls f(part, command_list) in parallel, once for each `grain` commands in their order, for
-    /// example to fill one command list of the device for each part. The parts depend only on the
-    /// number of commands and on `grain`. `grain` may be any number; 0 counts as 1.
+    /// Splits the sorted commands into parts of `grain` commands and calls f(part, command_list)
+    /// for each part, in parallel. For example, f can fill one command list of the graphics device.
+    /// The parts depend only on the number of commands and on `grain`. `grain` may be any number; 0
+    /// counts as 1.
     template <fork_place Place, class F>
     void play_parts(Place&& place, std::size_t grain, F&& f) const {
         const command_list<Command> all = sorted();
@@ -197,7 +202,7 @@ public:
         });
     }
 
-    /// Removes all commands, for the next frame. Allocates and frees nothing.
+    /// Removes all commands, so that the next frame can record. Allocates and frees nothing.
     void clear() {
         each_segment([this](segment& s) {
             while (chunk* c = s.first) {
@@ -214,7 +219,7 @@ public:
         refused_.store(0, relaxed);
     }
 
-    /// Returns how many commands of this frame were refused. The number is exact while nobody
+    /// Returns how many commands of this frame were refused. The number is exact while no thread
     /// records.
     std::uint64_t refused() const { return refused_.load(relaxed); }
 
@@ -230,8 +235,8 @@ private:
         std::size_t used = 0;
         item items[capacity];
     };
-    /// The chunks that a thread has filled. A thread has two segments where one body with a
-    /// recorder runs on top of another.
+    /// The chunks that one recorder at a time fills. A thread has a second segment if a body with a
+    /// recorder runs on top of another body with a recorder.
     struct segment {
         chunk* first = nullptr;
         chunk* last = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
 // Memory that lasts for one frame. Many threads allocate at once by advancing a pointer, and
-// everything is released together. A frame_loop has one arena for each frame in flight.
+// reset() releases all allocations together. A frame_loop has one arena for each frame in flight.
 
 #include "braid/base/export.hpp"
 #include "braid/core/scheduler.hpp"
@@ -18,27 +18,29 @@ struct frame_arena_options {
     static constexpr std::size_t least_block_bytes = 4096;
     static constexpr std::size_t most_block_bytes = std::size_t{1} << 40;
 
-    const char* name = "frame arena";  // for messages; outlives the arena
-    /// The size of the blocks that the arena takes from the scheduler's memory, the first one at
-    /// the first allocation: least_block_bytes..most_block_bytes, or what the limit still allows. A
-    /// value outside the range counts as the nearest inside, and is reported to the log.
+    const char* name = "frame arena";  // for messages; must outlive the arena
+    /// The size of the blocks that the arena allocates from the scheduler's memory. The range is
+    /// least_block_bytes..most_block_bytes. A value outside the range counts as the nearest value
+    /// inside it and is reported to the log. A block is smaller if `limit_bytes` allows no more.
+    /// The arena allocates the first block at the first allocation.
     std::size_t block_bytes = std::size_t{1} << 20;
-    /// The limit of all blocks together, any number. 0 means that the scheduler's budget is the
-    /// limit.
+    /// The limit of the sizes of all blocks together, in bytes. Any number is allowed. 0 means that
+    /// the scheduler's memory budget is the limit.
     std::size_t limit_bytes = 0;
 };
 
-/// Sizes are in bytes. The numbers are exact while nobody allocates.
+/// All sizes are in bytes. The numbers are exact while no thread allocates.
 struct frame_arena_statistics {
-    std::size_t used = 0;        // in this frame; chunks that threads took count as a whole
-    std::size_t high_water = 0;  // the most that any frame used
-    std::size_t reserved = 0;    // taken from the scheduler, and kept until the arena ends
-    std::uint64_t growths = 0;   // blocks that were added because a frame needed more
+    std::size_t used = 0;        // in this frame; a chunk that a thread took counts as a whole
+    std::size_t high_water = 0;  // the maximum of `used` over all frames
+    std::size_t reserved = 0;    // allocated from the scheduler, kept until the arena is destroyed
+    std::uint64_t growths = 0;   // blocks that were added after the first one
     std::uint64_t refused = 0;   // allocations that returned null
 };
 
 /// Each thread takes chunks of 4 KB with one atomic operation, and allocates from its own chunk
-/// without any. Objects are not destroyed, so they must not need a destructor.
+/// without atomic operations. The arena does not destroy objects, so they must not need a
+/// destructor.
 class frame_arena {
 public:
     BRAID_API explicit frame_arena(scheduler& s, const frame_arena_options& options = {});
@@ -46,16 +48,18 @@ public:
     frame_arena(const frame_arena&) = delete;
     frame_arena& operator=(const frame_arena&) = delete;
 
-    /// Allocates memory for this frame; any thread may call it. It takes about 10 ns on threads of
-    /// the scheduler. Other threads, sizes from 1 KB on and alignments above 64 cost an atomic
-    /// operation. `bytes` is any number; 0 counts as 1. `alignment` is a power of two. Returns null
-    /// if the limit is reached, which is logged once a frame, or if there is no memory, which the
-    /// out-of-memory handler gets. A smaller allocation may still find room. A block that is added
-    /// after the first one is logged, too.
+    /// Allocates memory for this frame. Any thread may call it. An allocation takes about 10 ns on
+    /// threads of the scheduler. Allocations on other threads, of 1 KB or more, or with an
+    /// alignment above 64 cost an atomic operation. `bytes` is any number; 0 counts as 1.
+    /// `alignment` must be a power of two.
+    /// Returns null if the limit is reached or if there is no memory. The first such failure of a
+    /// frame is logged, and the out-of-memory handler is called for a lack of memory. A smaller
+    /// allocation may still succeed afterwards. The arena also logs each block that it adds after
+    /// the first block.
     BRAID_API void* allocate(std::size_t bytes, std::size_t alignment = 16);
 
-    /// Allocates and constructs a T. Returns null where allocate() does, without calling the
-    /// constructor.
+    /// Allocates and constructs a T. Returns null, without calling the constructor, if allocate()
+    /// returns null.
     template <class T, class... Arguments>
         requires std::constructible_from<T, Arguments...>
     T* make(Arguments&&... arguments) {
@@ -63,8 +67,8 @@ public:
         void* bytes = allocate(sizeof(T), alignof(T));
         return bytes != nullptr ? ::new (bytes) T(std::forward<Arguments>(arguments)...) : nullptr;
     }
-    /// Allocates an array of `count` value-initialized objects. Returns null where allocate() does,
-    /// and also if the size in bytes would overflow.
+    /// Allocates an array of `count` value-initialized objects. Returns null if allocate() returns
+    /// null, and also if the size in bytes would overflow.
     template <std::default_initializable T>
     T* make_array(std::size_t count) {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would call its destructor");
@@ -76,20 +80,21 @@ public:
         return first;
     }
 
-    /// Makes a handle of this frame for an object in this arena.
+    /// Makes a handle for an object in this arena. The handle is valid in the current frame only.
     template <class T>
     frame_handle<T> handle_of(T* object) const {
         return {object, frame()};
     }
-    /// Returns the object of `handle`. Returns null, and reports it, if the handle is of another
-    /// frame.
+    /// Returns the object to which `handle` refers. Returns null, and reports it, if the handle
+    /// belongs to another frame.
     template <class T>
     T* get(frame_handle<T> handle) const {
         return handle.frame == frame() ? handle.object : static_cast<T*>(reject(handle.frame));
     }
 
-    /// Releases everything that was allocated; the memory then serves `frame`. Nobody may allocate
-    /// or use the memory meanwhile. Costs a few ns a block, and returns nothing to the scheduler.
+    /// Releases all allocations and makes `frame` the current frame of the arena. During the call,
+    /// no thread may allocate or use memory of the arena. Costs a few ns per block, and returns no
+    /// memory to the scheduler.
     BRAID_API void reset(std::uint64_t frame);
     BRAID_API std::uint64_t frame() const;
 

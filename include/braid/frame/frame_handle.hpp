@@ -6,9 +6,9 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Refers to an object in the memory of a frame, and is valid in that frame only.
-/// frame_arena::get() rejects it in any other frame, at every depth of the loop and in serial
-/// stages, too. A handle is plain data that may be copied anywhere.
+/// Refers to an object in the memory of one frame, and is valid in that frame only.
+/// frame_arena::get() rejects the handle in every other frame, whatever the depth of the loop is,
+/// also in serial stages. A handle is plain data that may be copied anywhere.
 template <class T>
 struct frame_handle {
     T* object = nullptr;

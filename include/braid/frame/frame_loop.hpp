@@ -1,6 +1,7 @@
 #pragma once
-// The loop of a game: an ordered list of stages, each frame as one submission, and up to four
-// frames in flight, so that the next frame is simulated while this one is drawn.
+// The loop of a game. A loop has an ordered list of stages, and each frame is one submission. Up to
+// four frames can be in flight, so that the next frame is simulated while the current frame is
+// drawn.
 //
 //   braid::frame_loop loop(scheduler, {.depth = 1});
 //   braid::frame_stage simulate(loop, {.name = "simulate"}), render(loop, {.name = "render"});
@@ -29,25 +30,25 @@ struct frame_state;
 struct frame_loop_options {
     static constexpr unsigned most_depth = 3;
 
-    const char* name = "frame";  // outlives the loop
-    /// How many further frames may begin before a frame is complete: 0 (one after the other) to 3.
-    /// More is reported and counts as 3.
+    const char* name = "frame";  // must outlive the loop
+    /// How many further frames may begin before a frame is complete: 0 (one frame after the other)
+    /// to 3. A greater depth is reported and counts as 3.
     unsigned depth = 1;
-    /// A frame whose latency is above the budget is marked in its record. 0 and below mean no
-    /// budget.
+    /// The budget for the latency of a frame. The record of a frame with a higher latency is
+    /// marked. A budget of 0 or below means no budget.
     nanoseconds budget{0};
-    /// The options of the arenas. There is one arena for each frame in flight.
+    /// The options of the arenas. The loop has one arena for each frame in flight.
     frame_arena_options arena = {.name = "frame arena"};
-    /// What advance() and finish() may run while they wait. With `any` this includes work of
-    /// younger frames that promised never to wait.
+    /// Which tasks advance() and finish() may run while they wait. With `any`, they may also run
+    /// tasks of younger frames that promised never to wait.
     help while_waiting = help::needed;
-    fault_injector* faults = nullptr;  // outlives the loop
+    fault_injector* faults = nullptr;  // must outlive the loop
 };
 
 /// Stage s of frame n begins after stage s of frame n - 1 and after stage s - 1 of frame n. The
 /// first stage of frame n begins after the last stage of frame n - 1 - depth. In the steady state,
-/// the loop allocates nothing. A frame costs about 1 µs for each stage besides its bodies. One
-/// thread at a time may use the loop, and not one of its own bodies.
+/// the loop allocates no memory. A frame costs about 1 µs per stage, in addition to its bodies.
+/// Only one thread at a time may use the loop. A body of the loop must not use the loop.
 class frame_loop {
 public:
     BRAID_API explicit frame_loop(scheduler& s, const frame_loop_options& options = {});
@@ -56,41 +57,48 @@ public:
     frame_loop(const frame_loop&) = delete;
     frame_loop& operator=(const frame_loop&) = delete;
 
-    /// Begins the next frame n and returns its number; the first is 1. Before that, it waits and
-    /// helps until frame n - 1 - depth is complete, which is the back-pressure when a stage is
-    /// slow. If that frame failed, advance() throws its failure instead of beginning a frame.
-    /// Nothing is lost; call it again to go on. Returns 0 if the frame is refused (no stages, a
-    /// cycle, no memory, shut down) without any of it having run. The handlers get the reason.
+    /// Begins the next frame n and returns its number. The first frame has number 1. advance()
+    /// first waits until frame n - 1 - depth is complete, and runs tasks meanwhile. This wait is
+    /// the back-pressure when a stage is slow. If frame n - 1 - depth failed, advance() throws the
+    /// failure of that frame and begins no frame. No work is lost, and the next call of advance()
+    /// continues.
+    /// Returns 0 if the frame is refused because the loop has no stages, the edges have a cycle,
+    /// there is no memory, the scheduler is shut down or the wait could never end. No body of a
+    /// refused frame runs. The handlers get the reason.
     BRAID_API std::uint64_t advance();
-    /// Returns when all frames are complete. Throws the first failure among them, in the order of
-    /// the frames; the handler gets the others.
+    /// Waits until all frames are complete. Throws the failure of the earliest frame that failed.
+    /// The unobserved-exception handler gets the failures of the other frames.
     BRAID_API void finish();
 
-    /// Returns the number of the frame that was begun last; 0 if there is none.
+    /// Returns the number of the frame that was begun last, or 0 if no frame was begun.
     BRAID_API std::uint64_t submitted() const;
-    /// Returns the number of the last frame that advance() or finish() found complete; 0 if there
-    /// is none. Everything that this frame wrote is visible to the caller of advance() or finish().
+    /// Returns the number of the last frame that advance() or finish() found complete, or 0 if
+    /// there is none. All writes of that frame are visible to the thread that called advance() or
+    /// finish().
     BRAID_API std::uint64_t completed() const;
 
-    /// Sets the depth from the next advance() on. Returns false, and reports it, if `depth` is
-    /// above the depth that the loop was made with.
+    /// Sets the depth. The new depth takes effect in the next advance(). Returns false, and reports
+    /// it, if `depth` is greater than frame_loop_options::depth.
     BRAID_API bool set_depth(unsigned depth);
     BRAID_API unsigned depth() const;
-    /// Returns how many frames may be in flight at the depth that the loop was made with: that
-    /// depth plus 1.
+    /// Returns the greatest possible number of frames in flight, which is frame_loop_options::depth
+    /// plus 1.
     BRAID_API unsigned slot_count() const;
 
-    /// Returns the record of frame completed(). The reference is valid until the next call.
+    /// Returns the record of the frame whose number completed() returns. The reference is valid
+    /// until the next advance() or finish().
     BRAID_API const frame_record& record() const;
     /// Writes the latest records to `to`, newest first, at most `capacity` and at most 64. Returns
-    /// how many were written.
+    /// the number of records that were written.
     BRAID_API std::size_t records(frame_record* to, std::size_t capacity) const;
-    BRAID_API std::uint64_t over_budget() const;  // frames above the budget so far
+    /// Returns how many frames were above the budget so far.
+    BRAID_API std::uint64_t over_budget() const;
 
-    /// Returns the sums over all arenas. `high_water` is not a sum, but the highest of all.
+    /// Returns the statistics of all arenas together. Each number is a sum, except `high_water`,
+    /// which is the maximum over the arenas.
     BRAID_API frame_arena_statistics memory() const;
 
-    /// next_frame() uses it.
+    /// For internal use: next_frame() calls this function.
     detail::frame_state* internals() const { return state_; }
 
 private:

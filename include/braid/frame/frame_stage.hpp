@@ -1,6 +1,5 @@
 #pragma once
-// A stage of a frame loop: simulate, draw, render. The work of a stage is a retained graph of its
-// own.
+// A stage of a frame loop, for example simulate, draw or render. Each stage has a retained graph.
 
 #include "braid/fork_join/parallel_for.hpp"
 #include "braid/frame/frame_arena.hpp"
@@ -27,16 +26,16 @@ struct body_manner {
 
 }  // namespace detail
 
-/// The argument of a body that takes one: `[](const braid::frame_context& frame) { … }`. The object
-/// lives as long as the body runs.
+/// The argument of a body that has a parameter: `[](const braid::frame_context& frame) { … }`. The
+/// object is valid until the body returns.
 struct frame_context {
     std::uint64_t frame;  // number of the frame; the first is 1
-    unsigned slot;        // frame % frame_loop::slot_count(); no other frame in flight has it
-    bool serial;          // the stage runs on one thread now
+    unsigned slot;        // frame % frame_loop::slot_count(), unique among the frames in flight
+    bool serial;          // true if the stage runs on one thread in this frame
     frame_arena& arena;   // this frame's memory
     task_context& task;
 
-    /// Runs parallel_for(). In a serial stage it is a plain loop on this thread.
+    /// Runs parallel_for(). In a serial stage, runs a plain loop on the calling thread instead.
     template <loop_body Body>
     void for_each(std::size_t count, Body&& body, const loop_options& options = {}) const {
         if (!serial) return parallel_for(task, count, body, options);
@@ -50,25 +49,26 @@ concept frame_body =
     detail::task_callable<F> || std::is_invocable_v<std::decay_t<F>&, const frame_context&>;
 
 struct stage_options {
-    const char* name = "stage";  // outlives the stage; fault injectors know it by this
-    nanoseconds budget{0};       // a longer run is marked in the record; 0 and below mean none
+    const char* name = "stage";  // must outlive the stage; fault injectors select stages by name
+    nanoseconds budget{0};       // a longer run is marked in the record; 0 or below means no budget
     bool serial = false;
 };
 
-/// A stage runs after the stages of its loop that were constructed before it. It must be destroyed
-/// before the loop. One thread builds it, while no frame is in flight.
+/// A stage of a loop. In each frame, the stage runs after the stages that were constructed before
+/// it for the same loop. A stage must be destroyed before its loop. Only one thread at a time may
+/// build the stage, and only while no frame is in flight.
 class frame_stage {
 public:
     BRAID_API explicit frame_stage(frame_loop& loop, const stage_options& options = {});
-    /// Waits for the frames in flight. The loop goes on without this stage.
+    /// Waits for the frames in flight. Later frames of the loop run without this stage.
     BRAID_API ~frame_stage();
     frame_stage(const frame_stage&) = delete;
     frame_stage& operator=(const frame_stage&) = delete;
 
-    /// Adds a body. `f` is called once a frame, and destroyed with the stage. Returns an empty node
-    /// if the body is refused, and the handlers get the reason: a frame is in flight, there is no
-    /// memory, or the stage is serial and the body is tied to a thread, to workers or to resources,
-    /// or runs as background.
+    /// Adds a body. `f` is called once per frame, and is destroyed with the stage. Returns an empty
+    /// node if the body is refused; the handlers get the reason. A body is refused if a frame is in
+    /// flight or there is no memory. A serial stage also refuses a body that is tied to a thread,
+    /// to workers or to resources, or that runs as background work.
     template <frame_body F>
     graph_node add(const node_options& options, F&& f) {
         using callable = std::decay_t<F>;
@@ -92,23 +92,24 @@ public:
     /// Like graph::precede(), for nodes of this stage.
     BRAID_API bool precede(graph_node earlier, graph_node later);
 
-    /// Makes the stage serial or parallel. This takes effect when the next frame begins this stage.
-    /// Any thread may call it at any time. The bodies of a serial stage run one after the other on
-    /// one thread, in the order in which they were added as far as edges allow, and
-    /// frame_context::for_each() is a plain loop. Tasks that a body spawns are not serialized.
-    /// Failures are those of a graph. Returns false, and reports it, if a body is tied to a thread,
-    /// to workers or to resources, or runs as background.
+    /// Makes the stage serial or parallel. Any thread may call it at any time. The change takes
+    /// effect when the next frame begins this stage. The bodies of a serial stage run one after the
+    /// other on one thread, in the order in which they were added as far as the edges allow, and
+    /// frame_context::for_each() is a plain loop. Tasks that a body spawns may still run in
+    /// parallel. A body that throws has the same consequences as in a run of a graph. Returns
+    /// false, and reports it, if `serial` is true and a body of the stage is tied to a thread, to
+    /// workers or to resources, or runs as background work.
     BRAID_API bool set_serial(bool serial);
     BRAID_API bool serial() const;
 
-    /// Returns the number of the frame on which the stage works. Only bodies of the stage may call
-    /// it, and tasks that these wait for or have as children.
+    /// Returns the number of the frame on which the stage works. Only these may call it: bodies of
+    /// the stage, and tasks that are children of such a body or for which the body waits.
     BRAID_API std::uint64_t frame() const;
     BRAID_API const char* name() const;
     BRAID_API std::size_t size() const;
-    /// Returns the stage's graph, for priorities, times and pictures. Build it with add() and
-    /// precede() only, and do not run it. Call it between frames, and not on a stage that was
-    /// refused.
+    /// Returns the stage's graph, for priorities, times and pictures. Build the graph only with
+    /// add() and precede() of the stage, and do not run it yourself. Call nodes() only while no
+    /// frame is in flight, and never on a stage that was refused.
     BRAID_API graph& nodes() const;
     BRAID_API std::string to_dot() const;
 

@@ -1,13 +1,14 @@
 #pragma once
-// Data in several copies, so that the renderer reads what the simulation has written while the
-// simulation writes the next copy. The number of the frame selects the copy. Without frame numbers,
-// a swap exchanges the copies, and is a task of its own.
+// Data in several copies, so that the renderer reads one copy while the simulation writes the next
+// copy. The frame number selects the copy. Without frame numbers, swap() exchanges the copies, and
+// you run swap() as a separate task.
 //
 //   braid::n_buffered<scene, 2> scenes(scheduler, "scene");
 //   simulate.add([&](const braid::frame_context& f) { auto to = scenes.write(f.frame); … });
 //   render.add([&](const braid::frame_context& f) { auto from = scenes.read(f.frame); … });
 //
-// The edges of your graph order reader and writer. This class only checks that they do.
+// The edges of your graph must order the reader and the writer. This class only checks that the
+// edges do so.
 
 #include "braid/base/export.hpp"
 #include "braid/base/policy.hpp"
@@ -21,8 +22,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Which tasks use one copy. relaxed throughout: this is a check, not a lock. It must not order
-/// what the program does not order, or ThreadSanitizer would not see the missing edge.
+/// Records which tasks use one copy. relaxed throughout: a claim checks accesses and is no lock. A
+/// stronger order here would synchronize tasks between which the program has no edge, and so hide
+/// the missing edge from ThreadSanitizer.
 struct alignas(64) buffer_claim {
     static constexpr std::uint32_t writer = 1U << 31;
     atomic<std::uint32_t> users{0};  // number of readers, and the writer bit
@@ -38,13 +40,14 @@ public:
     /// Claims the copy of `frame` for writing. Returns null, and reports it, if a task uses the
     /// copy.
     BRAID_API buffer_claim* write(std::uint64_t frame);
-    /// Claims the copy of `frame` for reading. Returns null, and reports it, if the copy is being
-    /// written or holds the data of another frame.
+    /// Claims the copy of `frame` for reading. Returns null, and reports it, if a task writes the
+    /// copy or if the copy holds the data of another frame.
     BRAID_API buffer_claim* read(std::uint64_t frame);
-    /// Returns false, and reports it, if the copy that the next frame would write is in use, or if
-    /// the copy that it would read is being written.
+    /// Advances the frame that is read by one. Returns false, and reports it, if a task still
+    /// writes the copy that would then be read, or if a task still uses the copy that would then be
+    /// written.
     BRAID_API bool swap();
-    /// Returns the frame that is read. The frame after it is the one that is written.
+    /// Returns the frame that is read now. The frame after it is the one that is written now.
     std::uint64_t read_frame() const { return read_frame_.load(relaxed); }
 
 private:
@@ -58,23 +61,23 @@ private:
 
 }  // namespace detail
 
-/// Holds `Copies` copies of a T; frame n uses copy n % Copies. For a loop of depth d, d + 1 copies
-/// are enough. Any thread may use it. An access costs two atomic read-modify-write operations on a
-/// cache line that belongs to the copy.
+/// Holds `Copies` copies of a T. Frame n uses copy n % Copies. A loop of depth d needs d + 1
+/// copies. Any thread may use the buffer. An access costs two atomic read-modify-write operations
+/// on a cache line that belongs to the copy.
 template <class T, unsigned Copies = 2>
 class n_buffered {
     static_assert(Copies >= 1);
 
 public:
-    /// `name` outlives the buffer. Each T is constructed from `arguments`.
+    /// `name` must outlive the buffer. Each copy is constructed from `arguments`.
     template <class... Arguments>
     explicit n_buffered(scheduler& s, const char* name = "buffer", Arguments&&... arguments)
         : n_buffered(std::make_index_sequence<Copies>(), s, name, arguments...) {}
     n_buffered(const n_buffered&) = delete;
     n_buffered& operator=(const n_buffered&) = delete;
 
-    /// Access to one copy, until this object is destroyed. The access is empty if it was refused,
-    /// and must then not be dereferenced.
+    /// An access to one copy, which lasts until this object is destroyed. The access is empty if it
+    /// was refused. An empty access must not be dereferenced.
     template <class U>
     class access {
     public:
@@ -98,23 +101,25 @@ public:
         std::uint32_t share_;
     };
 
-    /// Gives the one writer of `frame` access to its copy; parallel bodies share this access. The
-    /// access is empty if the copy is still read or written for an earlier frame, which is reported
-    /// with the names of both tasks. In that case an edge or a copy is missing.
+    /// Returns the access of the one writer of `frame` to the copy of that frame. If several bodies
+    /// write in parallel, they must share this access. Returns an empty access if another task
+    /// still reads or writes the copy, and reports the names of both tasks. In that case, an edge
+    /// of the graph or a further copy is missing.
     access<T> write(std::uint64_t frame) {
         return {&copies_[frame % Copies], claims_.write(frame), detail::buffer_claim::writer};
     }
-    /// Gives a reader of `frame` access to its copy, for any number of readers. The access is
-    /// empty, and that is reported, if the writer of that frame has not ended or if the copy
-    /// already holds the data of another frame.
+    /// Returns the access of a reader to the copy of `frame`. Any number of readers may have access
+    /// at once. If a task still writes the copy, or if the copy holds the data of another frame,
+    /// read() returns an empty access and reports it.
     access<const T> read(std::uint64_t frame) {
         return {&copies_[frame % Copies], claims_.read(frame), 1};
     }
 
-    /// Exchanges the copies for write() and read() without frame numbers: readers read what was
-    /// written before the last swap. Run the swap as a task after the writer and after the readers,
-    /// and run the next writer and readers after the swap. Returns false, and reports the name of
-    /// the task, if the swap would overtake a writer or a reader. Nothing has changed then.
+    /// Exchanges the copies for write() and read() without frame numbers: after the swap, read()
+    /// returns the data that was written before the swap. Run the swap as a task that comes after
+    /// the writer and the readers, and let the next writer and readers come after the swap. If a
+    /// writer or a reader still uses its copy, swap() returns false, reports the name of its task,
+    /// and changes nothing.
     bool swap() { return claims_.swap(); }
     access<T> write() { return write(claims_.read_frame() + 1); }
     access<const T> read() { return read(claims_.read_frame()); }

@@ -21,8 +21,8 @@ namespace detail {
 struct frame_waiter : waiting_task {
     std::uint64_t frame = 0;  // set by the thread that completes the waiter
 };
-/// Puts `w` into the list of waiters of `loop`. Call it within a suspension. Returns false if there
-/// is no memory.
+/// Adds `w` to the waiters of `loop`. Call it within a suspension. Returns false if there is no
+/// memory.
 BRAID_API bool wait_for_frame(frame_state* loop, frame_waiter& w, task_context& context,
                               const std::source_location& where);
 
@@ -54,9 +54,9 @@ private:
 
 }  // namespace detail
 
-/// Suspends the coroutine until advance() begins the next frame, and gives that frame's number. The
-/// coroutine goes on beside that frame and is no part of it. The number is 0 if the loop is
-/// destroyed.
+/// Suspends the coroutine until advance() begins the next frame. The result of co_await is the
+/// number of that frame, or 0 if the loop is destroyed instead. The coroutine then runs in parallel
+/// with the frame and is not part of it.
 inline auto next_frame(frame_loop& loop,
                        std::source_location where = std::source_location::current()) {
     return detail::frame_awaiter(loop.internals(), where);

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a small function at a fixed rate on a separate thread, independent of the frame, for example
-// to read the controller 250 times a second.
+// Runs a small function at a fixed rate on a separate thread, independent of the frame rate. For
+// example, it reads the controller 250 times a second.
 //
 //   braid::sampler<pad_state> pad(scheduler, {.name = "pad", .period = braid::milliseconds(4)},
 //                                 [](const braid::rate_tick&) { return read_pad(); });
@@ -21,7 +21,7 @@
 BRAID_NAMESPACE_BEGIN
 
 struct rate_options {
-    const char* name = "rate";             // outlives the thread; 15 characters are visible
+    const char* name = "rate";             // must outlive the thread; 15 characters are visible
     nanoseconds period = milliseconds(4);  // 250 ticks a second; at least 1 ns, less counts as 1
     int nice = 0;                          // as thread_options::nice
     std::size_t stack_bytes = 0;           // as thread_options::stack_bytes
@@ -29,7 +29,7 @@ struct rate_options {
 
 /// Times are from active_policy::now(), in ns.
 struct rate_tick {
-    std::uint64_t number = 0;  // counts periods since the start, from 1, and missed ones, too
+    std::uint64_t number = 0;  // period since the start, from 1; missed periods count, too
     std::int64_t due = 0, began = 0;
 };
 
@@ -37,8 +37,8 @@ struct rate_report {
     std::uint64_t ticks = 0;
     std::uint64_t missed = 0;  // periods that passed without a tick
     nanoseconds p50{0}, p99{0},
-        longest{0};              // lateness; after missed ticks, counted from the first of them
-    std::uint64_t failures = 0;  // ticks that threw; the handler gets what they threw
+        longest{0};              // lateness; after missed ticks, counted from the first missed one
+    std::uint64_t failures = 0;  // ticks that threw; reported as unobserved exceptions
 };
 
 namespace detail {
@@ -51,13 +51,14 @@ struct rate_counts {
 }  // namespace detail
 
 /// Calls `f(const rate_tick&)` at each tick, on a thread that does not belong to the scheduler. `f`
-/// may spawn and post, and should take no longer than a period. With a chooser, the thread takes
-/// part in the chooser's choices, and the period is measured on the chooser's clock: the times of
-/// ticks then count from 0.
+/// may spawn and post tasks, and should take no longer than a period. If the scheduler has a
+/// chooser, the chooser also decides when this thread runs, and the period is measured on the
+/// chooser's clock. The times of ticks then count from 0.
 class rate_thread {
 public:
-    /// Starts the thread. `f` is destroyed with this object, after the thread has ended. If the
-    /// system refuses a thread, that is logged and running() returns false.
+    /// Starts the thread. `f` is destroyed with this object, after the thread has ended. If there
+    /// is no memory or the system refuses a thread, the failure is reported and running() returns
+    /// false.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>&, const rate_tick&>
     rate_thread(scheduler& s, const rate_options& options, F&& f) : rt_(s.internals()) {
@@ -88,10 +89,10 @@ public:
     rate_thread(const rate_thread&) = delete;
     rate_thread& operator=(const rate_thread&) = delete;
 
-    /// Stops the thread, and returns when its last tick has ended. Do not call it from a tick.
+    /// Stops the thread. Returns when the last tick has ended. Do not call it from a tick.
     BRAID_API void stop();
     bool running() const { return state_ != nullptr; }
-    /// Any thread may call it at any time.
+    /// Returns the counts and the lateness of the ticks so far. Any thread may call it at any time.
     BRAID_API rate_report report() const;
 
 private:
@@ -113,8 +114,9 @@ private:
     detail::rate_counts counts_;
 };
 
-/// A rate_thread whose values wait in a queue until a thread takes them. When the queue is full,
-/// the oldest value is dropped: input that nobody has fetched for `Capacity` ticks is out of date.
+/// A rate_thread whose values wait in a queue until a thread takes them. If the queue is full, the
+/// sampler drops the oldest value, because input that no thread has fetched for `Capacity` ticks is
+/// out of date.
 template <class T, std::size_t Capacity = 256>
 class sampler {
     static_assert(std::has_single_bit(Capacity) && Capacity >= 2, "a power of two");
@@ -125,7 +127,7 @@ public:
         T value{};
     };
 
-    /// `f(const rate_tick&)` returns a T.
+    /// Starts the thread. `f(const rate_tick&)` must return a T.
     template <class F>
         requires std::is_invocable_r_v<T, std::decay_t<F>&, const rate_tick&>
     sampler(scheduler& s, const rate_options& options, F&& f)
@@ -134,10 +136,11 @@ public:
               push({tick, f(tick)});
           }) {}
 
-    /// Takes the oldest sample. Any thread may call it. Returns false if there is none.
+    /// Moves the oldest sample to `to`. Returns false if there is none. Any thread may call it.
     bool take(sample& to) {
         thread_.point();
-        // A move may be a copy, so the cell is reset to release at once what its sample holds.
+        // A move may be a copy. The cell is therefore reset, so that resources of its sample are
+        // released at once.
         return queue_.pop_with([&to](sample& from) { to = std::exchange(from, sample{}); });
     }
     /// Returns how many samples were dropped because the queue was full.
@@ -158,7 +161,7 @@ private:
     std::array<typename bounded_queue<sample>::cell, Capacity> cells_;
     bounded_queue<sample> queue_;
     atomic<std::uint64_t> dropped_{0};
-    rate_thread thread_;  // last member, so that it is destroyed first
+    rate_thread thread_;  // the last member, so that it is destroyed first
 };
 
 BRAID_NAMESPACE_END

@@ -1,7 +1,7 @@
 #pragma once
-// Spreads work that is too long for a frame over many frames, in chunks. Each frame runs as many
-// chunks as fit into its budget, and at least one, until the work is done. Examples are navigation
-// graphs and light maps.
+// Spreads work that is too long for one frame over many frames, for example navigation graphs and
+// light maps. The work is divided into chunks. Until the work is done, each frame runs as many
+// chunks as fit into its budget, and at least one.
 //
 //   braid::spread_work later(scheduler, {.budget = braid::milliseconds(1)});
 //   simulate.add([&] { later.run_frame(); });
@@ -22,40 +22,42 @@ BRAID_NAMESPACE_BEGIN
 
 struct spread_options {
     nanoseconds budget = milliseconds(1);  // of one frame, for all jobs together;
-                                           // with 0 and below, each frame runs one chunk
+                                           // with 0 or below, each frame runs one chunk
 };
 
 struct spread_job {
-    const char* name = "spread work";  // outlives the job
+    const char* name = "spread work";  // must outlive the job
 };
 
 struct spread_statistics {
     std::uint64_t frames = 0, chunks = 0, finished = 0;
     std::uint64_t over_budget = 0;  // frames above the budget because a chunk took too long
     nanoseconds longest_chunk{0};
-    const char* longest_in = "";  // name of the job of that chunk; make its chunks smaller
+    const char* longest_in = "";  // name of the job with the longest chunk; make its chunks smaller
 };
 
-/// Jobs run in the order in which they were added. A chunk begins only if the longest recent chunk
-/// of its job would still fit, or if it is the first of the frame. One eighth of that longest time
-/// is forgotten with each chunk. So after the first chunk, a frame is late at most by what a chunk
-/// takes beyond that time.
+/// Runs jobs in the order in which they were added. The first chunk of a frame always runs. A
+/// further chunk starts only if the estimated time of a chunk of its job still fits into the
+/// budget. The estimate of a job is the time of its longest recent chunk, and is 0 before its first
+/// chunk. With each chunk, the estimate falls by one eighth, and rises to the time of that chunk if
+/// the chunk took longer. So after the first chunk of a frame, the frame exceeds its budget by no
+/// more than the time that a chunk takes beyond its estimate.
 /// `Policy` supplies the clock.
 template <class Policy>
 class basic_spread_work final : code_holder {
 public:
     explicit basic_spread_work(scheduler& s, const spread_options& options = {})
         : code_holder(s), rt_(s.internals()), options_(options) {}
-    /// Drops what has not run. Nobody may be in run_frame().
+    /// Drops the chunks that have not run. No thread may be in run_frame().
     ~basic_spread_work() {
         while (job* j = first_) drop(j);
     }
     basic_spread_work(const basic_spread_work&) = delete;
     basic_spread_work& operator=(const basic_spread_work&) = delete;
 
-    /// Adds a job: f(0) … f(chunks - 1), in this order, one at a time, over as many frames as it
-    /// takes. Any thread may call it, also a chunk. Returns false if there is no memory; the
-    /// out-of-memory handler gets that.
+    /// Adds a job, which calls f(0) … f(chunks - 1), in this order and one at a time, over as many
+    /// frames as necessary. Any thread may call add(), also a chunk. Returns false, and calls the
+    /// out-of-memory handler, if there is no memory.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>&, std::size_t>
     bool add(const spread_job& options, std::size_t chunks, F&& f) {
@@ -78,9 +80,9 @@ public:
         return true;
     }
 
-    /// Runs the chunks of one frame. One body of each frame calls it. Returns how many chunks ran.
-    /// An exception of a chunk leaves run_frame(). The job of that chunk is dropped, and the other
-    /// jobs go on in the next frame.
+    /// Runs the chunks of one frame. Returns how many chunks ran. One body of each frame must call
+    /// it. If a chunk throws, run_frame() drops the job of that chunk and rethrows the exception.
+    /// The other jobs continue in the next frame.
     std::size_t run_frame() {
         const std::int64_t began = Policy::now();
         std::int64_t now = began;
@@ -115,9 +117,9 @@ public:
         for (const job* j = first_; j != nullptr; j = j->next) ++n;
         return n;
     }
-    /// Only the thread that runs the frames may call it.
+    /// Returns the statistics so far. Only the thread that calls run_frame() may call it.
     const spread_statistics& statistics() const { return statistics_; }
-    /// Only the thread that runs the frames may call it.
+    /// Sets the budget of later frames. Only the thread that calls run_frame() may call it.
     void set_budget(nanoseconds budget) { options_.budget = budget; }
 
 private:
@@ -127,7 +129,7 @@ private:
         const char* name;
         std::size_t chunks;
         std::size_t done = 0;
-        std::int64_t expected = 0;  // ns, for the next chunk of the job
+        std::int64_t expected = 0;  // ns that the next chunk is expected to take
         job* next = nullptr;
     };
     template <class F>
@@ -150,7 +152,8 @@ private:
             to.look_at(code_use::callback, j->name, j->run);
         }
     }
-    /// Returns the oldest job with chunks left to run; null if there is none.
+    /// Returns the oldest job with chunks left to run, or null if there is none. Finishes the jobs
+    /// before it.
     job* next_job() {
         while (true) {
             job* j = nullptr;
@@ -159,14 +162,14 @@ private:
                 j = first_;
             }
             if (j == nullptr || j->done != j->chunks) return j;
-            finish(j);  // the job had no chunks at all
+            finish(j);  // the job was added without chunks
         }
     }
     void finish(job* j) {
         ++statistics_.finished;
         drop(j);
     }
-    /// Destroys `j`, which must be the first job.
+    /// Removes `j`, which must be the first job, from the list, and destroys it.
     void drop(job* j) {
         {
             const std::lock_guard lock(mutex_);
@@ -185,7 +188,7 @@ private:
     detail::runtime& rt_;
     spread_options options_;
     mutable std::mutex mutex_;
-    job* first_ = nullptr;  // guarded by mutex_, as is `next` of the last job
+    job* first_ = nullptr;  // guarded by mutex_, and so is `next` of the last job
     job* last_ = nullptr;   // guarded by mutex_
     spread_statistics statistics_;
 };

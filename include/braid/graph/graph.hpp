@@ -1,6 +1,7 @@
 #pragma once
-// A graph of tasks that is built once and run as often as you like, every frame for example. A run
-// allocates nothing. What differs from run to run is the data of the bodies, not the graph.
+// A graph of tasks is built once and can run any number of times, for example in every frame. A run
+// allocates nothing, except for the first run after an edit. The data that the bodies use may
+// differ from run to run, but the graph stays the same.
 //
 //   braid::graph frame(scheduler, "frame");
 //   const auto animate = frame.add({.name = "animate"}, [&] { … });
@@ -27,7 +28,7 @@ namespace detail {
 
 struct graph_state;
 
-/// Calls the callable in `storage`, and leaves it there for the next run. With a null context it
+/// Calls the callable in `storage`, and leaves it there for the next run. If the context is null,
 /// destroys the callable instead.
 template <class F>
 void call_kept(void* storage, task_context* context) {
@@ -50,13 +51,13 @@ void call_range(F& body, std::size_t first, std::size_t last) {
 
 }  // namespace detail
 
-/// A graph is built and edited by one thread at a time, and only between runs. Any thread may run
-/// it. Several graphs may run at once; runs of one graph queue behind each other. The nodes of a
-/// graph are tasks: they help in waits, join, have children, are counted by the scope of the run,
-/// seen by observers and ordered by choosers.
+/// Only one thread at a time may build and edit a graph, and only between runs. Any thread may run
+/// the graph. Several graphs may run at once. Runs of one graph run one after the other. The nodes
+/// of a graph are tasks: they help in waits, they can join and have children, the scope of the run
+/// counts them, observers see them, and choosers order them.
 class graph {
 public:
-    /// `name` must outlive the graph; it names the runs, too.
+    /// `name` must outlive the graph. The runs of the graph have the same name.
     BRAID_API explicit graph(scheduler& s, const char* name = "graph");
     /// Waits for the runs of the graph.
     BRAID_API ~graph();
@@ -65,9 +66,10 @@ public:
 
     // ---- building ------------------------------------------------------------------------------
 
-    /// Adds a node. `f` is called once in each run, and destroyed with the node. Returns an empty
-    /// node if the call is refused (out of memory, invalid options, or a run is in progress), which
-    /// is reported to the handlers. A callable of up to 48 bytes needs no allocation of its own.
+    /// Adds a node. `f` is called once in each run, and destroyed with the node. If there is no
+    /// memory, if the options are invalid, or while a run is in progress, the node is refused:
+    /// add() returns an empty node, and the handlers get a report. A callable of up to 48 bytes
+    /// needs no allocation of its own.
     template <detail::task_callable F>
     graph_node add(const node_options& options, F&& f) {
         using callable = std::decay_t<F>;
@@ -78,105 +80,116 @@ public:
     graph_node add(F&& f, std::source_location where = std::source_location::current()) {
         return add(node_options{.where = where}, std::forward<F>(f));
     }
-    /// Adds a node without work, to join others: it is complete when its predecessors are. Costs
-    /// next to nothing.
+    /// Adds a node without work, to join others: it is complete when its predecessors are. Such a
+    /// node costs next to nothing.
     BRAID_API graph_node add(const node_options& options, empty_task);
 
-    /// Adds a group. Nodes become members by node_options::in. Returns an empty node if the call is
-    /// refused, as add() does.
+    /// Adds a group. A node becomes a member of the group by node_options::in. Returns an empty
+    /// node in the same cases as add().
     BRAID_API graph_node add_group(const group_options& options);
     /// Sets whether the members of `group` run one after the other, from the next run on. Returns
-    /// false, and reports it, if `group` is no group of this graph or a run is in progress.
+    /// false, and reports it, if `group` is not a group of this graph or while a run is in
+    /// progress.
     BRAID_API bool set_serial(graph_node group, bool serial);
 
-    /// Adds a node that in each run calls `f(i)`, or `f(first, last)`, for all of 0 <= i < count(),
-    /// in pieces that all threads run. A count below 0 counts as 0. A piece has at least `grain`
-    /// elements: any number, where 0 means a few pieces for each thread. The node is complete when
-    /// all pieces are. The options `on`, `workers`, `uses` and the priority apply to `count()`, not
-    /// to the pieces.
+    /// Adds a node that processes all i in [0, count()) in each run: it calls `f(i)` for each i, or
+    /// `f(first, last)` for ranges. The range is divided into pieces, which all threads share. A
+    /// negative count means 0. A piece has at least `grain` elements, or all elements if there are
+    /// fewer. Any `grain` is allowed, and 0 means a few pieces for each thread. The node is
+    /// complete when all pieces are complete. The options `on`, `workers`, `uses` and `priority`
+    /// apply to `count()`, not to the pieces.
     template <std::invocable Count, detail::range_body F>
     graph_node add_range(const node_options& options, Count&& count, F&& f, std::size_t grain = 0);
 
-    /// Adds a node that two threads may run at once, if the first was switched out in a run with
-    /// run_options::rerun_after. Both call `compute() const`, which must not write to anything that
-    /// lasts, and whose inputs nobody may change before the run is complete. `publish` is called
-    /// once, with the result of the first call that returns. The node takes only those options that
-    /// let it run on any thread, and it has neither children nor waits. No other node is ever run
-    /// twice.
+    /// Adds a node that a second thread may run, too, if the first thread was switched out, in a
+    /// run with run_options::rerun_after. Both threads call `compute() const`, perhaps at the same
+    /// time. `compute` must not write to anything that outlives the call, and nobody may change its
+    /// inputs before the run is complete. The first call of `compute` to end decides: if it
+    /// returns, `publish` is called once with its result. If it throws, the node fails and
+    /// `publish` is not called. The options must allow any thread to run the node: `on`, `workers`,
+    /// `uses` and `runs_as` must have their defaults. The node must have no children and must not
+    /// wait. No other node is run twice in a run.
     template <class Compute, class Publish>
         requires detail::computed_and_published<std::decay_t<Compute>, std::decay_t<Publish>>
     graph_node add_idempotent(const node_options& options, Compute&& compute, Publish&& publish);
 
-    /// Adds a node that in each run runs `inner` once, as a part of this graph, behind runs of
-    /// `inner` that were begun elsewhere. `inner` must outlive the node. A graph inside itself, or
-    /// of another scheduler, is refused and reported.
+    /// Adds a node that runs `inner` once in each run, as a part of this graph. That run of `inner`
+    /// starts after all runs of `inner` that were started before it elsewhere. `inner` must outlive
+    /// the node. Returns an empty node, and reports it, if `inner` is this graph, contains this
+    /// graph, or belongs to another scheduler.
     BRAID_API graph_node add_graph(const node_options& options, graph& inner);
 
-    /// Adds a node whose `f` returns a bool or a number, which decides which nodes behind it run:
-    /// see precede_if().
+    /// Adds a node whose `f` returns a bool or a number. The returned value decides which
+    /// successors of the node run: see precede_if().
     template <std::invocable F>
         requires std::convertible_to<std::invoke_result_t<F&>, unsigned>
     graph_node add_condition(const node_options& options, F&& f);
-    /// Adds an edge as precede() does. Runs in which `condition` returned something other than
-    /// `value` leave `later` out: it completes without having run, and so do the members if it is a
-    /// group. What comes after `later` runs all the same, also behind a condition that is left out
-    /// itself. With edges for several values of one condition, any of these values lets `later`
-    /// run; with several conditions, all must choose it. Returns false as precede() does, and
-    /// (reported) if `condition` was not made by add_condition().
+    /// Adds an edge as precede() does. If `condition` returns another value than `value` in a run,
+    /// the run leaves out `later`. A node that is left out completes without having run. If a group
+    /// is left out, so are its members. The successors of `later` run all the same. If a condition
+    /// is itself left out, its successors run, too. If one condition has edges to `later` for
+    /// several values, any of these values lets `later` run. If several conditions have edges to
+    /// `later`, all of them must choose it. Returns false in the same cases as precede(). Also
+    /// returns false, and reports it, if `condition` was not made by add_condition().
     BRAID_API bool precede_if(graph_node condition, unsigned value, graph_node later);
 
-    /// Adds an edge: in each run `later` starts after `earlier` and the children that `earlier` has
-    /// spawned. Returns false, and reports it, if a node is of another graph or was erased, if both
-    /// nodes are the same, or while a run is in progress. Also returns false if there is no memory.
+    /// Adds an edge: in each run, `later` starts after `earlier` and all children of `earlier` are
+    /// complete. Returns false, and reports it, if a node belongs to another graph or was erased,
+    /// if both nodes are the same, or while a run is in progress. Also returns false if there is no
+    /// memory.
     BRAID_API bool precede(graph_node earlier, graph_node later);
-    /// Removes the node and its edges, and a group with its members. What the node joined is not
-    /// joined any more. Returns false if the node is not in this graph, or (reported) while a run
-    /// is in progress.
+    /// Removes the node and its edges. If the node is a group, also removes its members. The
+    /// predecessors of the node no longer precede its successors, unless other edges say so.
+    /// Returns false if the node is not in this graph. Also returns false, and reports it, while a
+    /// run is in progress.
     BRAID_API bool erase(graph_node node);
 
-    /// Returns the number of nodes. A group counts as one node, besides its members.
+    /// Returns the number of nodes. Each group adds one node to its members.
     BRAID_API std::size_t size() const;
 
     // ---- running -------------------------------------------------------------------------------
 
-    /// Begins a run behind the runs that were begun before, however those end. Returns the id of
-    /// the run, which is complete when all nodes are. A node that throws cancels what comes after
-    /// it in this run. The rest runs, and waiters get the failure of the node that was added first.
-    /// Returns an empty id if the graph has a cycle, which is reported with its path; also if there
-    /// is no memory, after a shutdown, and for a parent that is complete. Costs one pass over the
-    /// nodes, about 5 ns each. The first run after an edit sorts the graph and may allocate.
+    /// Starts a run and returns its id. The run is complete when all nodes are complete. Its nodes
+    /// start after all earlier runs of this graph have ended, even if those runs failed or were
+    /// cancelled. If a node throws, the nodes behind it are cancelled in this run. All other nodes
+    /// run, and waiters get the failure of the failed node that was added first. Returns an empty
+    /// id if there is no memory, after a shutdown, if the parent is complete, or if the graph has a
+    /// cycle. A cycle is reported with its path. A run costs one pass over the nodes, about 5 ns
+    /// for each node. The first run after an edit sorts the graph and may allocate.
     BRAID_API task_id run(const run_options& options = {});
-    /// Begins a run as run() does, and waits for it, helping. Throws the failure of the run, also
-    /// if the run has ended before the wait began. Returns false if the run was refused: nothing
-    /// has run, and the handlers have been notified.
+    /// Starts a run as run() does, and waits for it. The waiting thread helps. Throws the failure
+    /// of the run, even if the run ended before the wait started. Returns false if the run was
+    /// refused. In that case no node has run, and the handlers have been notified.
     BRAID_API bool run_and_wait(const run_options& options = {});
 
     // ---- seeing --------------------------------------------------------------------------------
 
-    /// Sets whether each node is timed, from the next run on. Costs two more reads of the clock for
-    /// each node, and a third one for a node with several predecessors.
+    /// Sets whether each node is timed, from the next run on. Timing costs two more clock reads for
+    /// each node, and a third clock read for a node with several predecessors.
     BRAID_API void measure(bool on);
-    /// Returns how often nodes were run a second time since the graph was made.
+    /// Returns how often idempotent nodes were run a second time since the graph was constructed.
     BRAID_API std::uint64_t reruns() const;
-    /// Returns the node's times in the last run. Wait for that run first.
+    /// Returns the node's times in the last measured run. Wait for that run before the call.
     BRAID_API node_timing timing(graph_node node) const;
 
-    /// Sets which ready nodes go first, from the next run on. critical_path times nodes, too.
+    /// Sets which ready nodes run first, from the next run on. critical_path also times the nodes.
     BRAID_API void set_priorities(graph_priorities by);
-    /// Says which nodes changed their place the last time that places changed, and why. Returns an
-    /// empty string for declared priorities, and after an edit until the graph is sorted again.
+    /// Returns text about the last change of the order: which nodes changed their places, and why.
+    /// The text is empty with declared priorities. After an edit, the text is empty until the graph
+    /// is sorted again.
     BRAID_API std::string priorities_to_text() const;
 
-    /// Returns the graph in Graphviz's language, with the names of the nodes, and groups as boxes.
-    /// If the graph is measured, the times of the last run and its critical path are included. (The
-    /// standard library allocates the text.)
+    /// Returns the graph in the language of Graphviz, with the names of the nodes, and with groups
+    /// as boxes. If the graph is measured, the text includes the times of the last run and the
+    /// critical path of that run. The standard library allocates the text.
     BRAID_API std::string to_dot() const;
-    /// Writes a picture into a file. Graphviz lays it out: the program `dot` must be installed.
+    /// Writes a picture of the graph into a file. Graphviz lays the picture out, so the program
+    /// `dot` must be installed.
     BRAID_API status write_svg(const char* path) const;
-    /// Returns nodes, edges and times as lines of text, each node after its predecessors.
+    /// Returns the nodes, edges and times as lines of text. Each node follows its predecessors.
     BRAID_API std::string to_text() const;
 
-    /// Not for programs. Returns null if there was no memory for the state.
+    /// This function is not for programs. Returns null if there was no memory for the state.
     detail::graph_state* internals() const { return state_; }
 
 private:
@@ -195,8 +208,8 @@ private:
         g.storage = nullptr;
         return close_node(call);
     }
-    /// Returns storage for the callable of a new node, or null if the node is refused. After
-    /// storage was returned, drop_node() or close_node() must follow.
+    /// Returns storage for the callable of a new node, or null if the node is refused. After a call
+    /// that returned storage, the caller must call drop_node() or close_node().
     BRAID_API void* open_node(const node_options& options);
     BRAID_API void drop_node();
     BRAID_API graph_node close_node(detail::closure_fn call);
@@ -204,15 +217,16 @@ private:
     bool may_edit() const;
     bool is_own(graph_node node) const;
     bool add_edge(graph_node earlier, graph_node later);
-    /// Called by the running node `condition`: leaves out the nodes behind it that `value` does not
-    /// choose.
+    /// Called by the running node `condition`. Leaves out the successors of `condition` that
+    /// `value` does not choose.
     BRAID_API void choose(std::uint32_t condition, unsigned value) const;
     BRAID_API std::uint32_t next_index() const;
     BRAID_API graph_node as_condition(graph_node node);
     BRAID_API bool may_be_idempotent(const node_options& options) const;
-    /// Erases the node, and returns an empty one, if there is no memory.
+    /// Records the attempts of the node. If there is no memory, erases the node and returns an
+    /// empty node.
     BRAID_API graph_node keep_attempts(graph_node node, detail::attempts& of);
-    /// Called by a running node: begins a run of `inner` as a child of that node.
+    /// Called by a running node. Starts a run of `inner` as a child of that node.
     BRAID_API void run_inner(task_context& task, graph& inner);
     BRAID_API std::size_t pieces(std::size_t count, std::size_t grain) const;
 
@@ -230,7 +244,8 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
         std::size_t size = counted > 0 ? static_cast<std::size_t>(counted) : 0;
         const std::size_t all = pieces(size, grain);
         const auto piece = [&body = f, size, all](std::size_t i) {
-            // The first pieces are longer by one if the count does not divide evenly.
+            // If `all` does not divide the count evenly, the first pieces are longer by one
+            // element.
             const std::size_t least = size / all, more = size % all;
             const std::size_t first = i * least + (std::min)(i, more);
             detail::call_range(body, first, first + least + (i < more ? 1 : 0));

@@ -1,5 +1,5 @@
 #pragma once
-// The nodes, groups and runs of a graph, and the options of each.
+// The types that describe the nodes, groups and runs of a graph, and the options of each.
 
 #include "braid/base/time.hpp"
 #include "braid/core/task.hpp"
@@ -12,7 +12,8 @@ BRAID_NAMESPACE_BEGIN
 
 class graph;
 
-/// Names a node or a group for as long as that is in its graph. Plain data.
+/// Identifies a node or a group as long as the node or group is in its graph. A graph_node is plain
+/// data.
 struct graph_node {
     std::uint32_t index = UINT32_MAX;
     const graph* of = nullptr;
@@ -20,7 +21,7 @@ struct graph_node {
     friend constexpr bool operator==(graph_node, graph_node) = default;
 };
 
-/// The options of a node. Options that task_options has, too, mean the same as there.
+/// The options of a node. An option that task_options also has means the same as there.
 struct node_options {
     const char* name = nullptr;  // must outlive the node
     priority_level priority = priority_level::normal;
@@ -32,52 +33,54 @@ struct node_options {
     bool never_waits = false;
     bool may_be_long = false;
     graph_node in = {};  // the group that the node belongs to
-    /// What the node reads and writes, by address. If several nodes touch the same address and one
-    /// of them writes, they run in the order in which they were added, as if edges had been made by
-    /// hand. Nodes that only read may run at the same time.
+    /// The addresses of the data that the node reads and writes. If several nodes touch the same
+    /// address and one of them writes, they run in the order in which they were added, as if edges
+    /// had been made by hand. Nodes that only read may run at the same time.
     std::initializer_list<const void*> reads = {}, writes = {};
     std::source_location where = std::source_location::current();
 };
 
-/// A group is a node whose work is that of its members. Edges to and from the group hold for all
-/// members, and also if there are none.
+/// A group is a node that consists of its members. Edges to and from the group apply to all
+/// members. If the group has no members, the edges still apply.
 struct group_options {
     const char* name = nullptr;  // must outlive the group
     bool serial = false;         // members run one after the other, in the order of adding
     graph_node in = {};
 };
 
-/// The options of a run. Options that task_options has, too, mean the same as there. Nodes keep
+/// The options of a run. An option that task_options also has means the same as there. Nodes keep
 /// their own priority.
 struct run_options {
     std::initializer_list<task_id> after = {};
     task_id parent = {};
     scope* within = nullptr;
     const task_environment* environment = nullptr;
-    /// In run_and_wait(), an idempotent node whose thread has stood still for that long is run
-    /// again by a thread that is free. 0 and below mean never. The waiting thread looks at these
-    /// nodes once per such period. It does not look with a chooser, and not into graphs within the
-    /// graph.
+    /// If the thread of an idempotent node stands still for this long during run_and_wait(), a free
+    /// thread runs the node again. 0 and negative values mean never. The waiting thread checks the
+    /// idempotent nodes once per period of this length. If the scheduler has a chooser, no node is
+    /// run again. The option does not apply to the nodes of inner graphs (see graph::add_graph()).
     nanoseconds rerun_after = nanoseconds{0};
 };
 
-/// Says which of the ready nodes goes first.
+/// Selects which of the ready nodes runs first.
 enum class graph_priorities : std::uint8_t {
-    declared,       // The highest node_options::priority; nodes of one level in any order.
-    critical_path,  // The node with the longest path to the end of the run behind it, by the times
-                    // of the last runs, whatever was declared. Costs 100 to 150 ns a node and a
-                    // look at a word for each 64 nodes, so it is for nodes of some µs and more.
-                    // Nodes that are tied to threads, use resources or run in the background go
-                    // as declared. A thread that helps the run while it waits for something else
-                    // takes nodes as they become ready; with a chooser, all threads do.
+    declared,       // The node with the highest node_options::priority. Nodes of one level run in
+                    // any order.
+    critical_path,  // The node with the longest path to the end of the run, by the times of the
+                    // last runs. Declared priorities are ignored. Each node costs 100 to 150 ns
+                    // and a read of one word for each 64 nodes, so use it for nodes that take
+                    // some µs or more. Nodes that are tied to threads, use resources or run in
+                    // the background are ordered by their declared priority. If a thread helps
+                    // the run while it waits for something else, it takes nodes as they become
+                    // ready. With a chooser, all threads take nodes as they become ready.
 };
 
 /// What a node did in the last run that was measured. Times are in ns since the run began.
 struct node_timing {
     std::int64_t ready = 0, started = 0, ended = 0;  // `ended` includes children
-    std::int64_t average = 0;                        // of ended - started over the last runs
-    unsigned seat = 0;                               // of the thread that started it
-    bool ran = false;  // false if left out, cancelled, empty, or never measured
+    std::int64_t average = 0;  // average of ended - started over the last runs
+    unsigned seat = 0;         // seat of the thread that started the node
+    bool ran = false;          // false if the node was left out, cancelled, empty or never measured
 };
 
 BRAID_NAMESPACE_END

@@ -1,6 +1,6 @@
 #pragma once
 // A list of jobs. A job is a plain function with a data pointer. One thread fills the list without
-// any synchronization and submits it as a whole. Lists come from a job_list_manager.
+// any synchronization and then submits the whole list. A job_list_manager allocates the lists.
 //
 //   braid::job_list* skin = lists.allocate({.name = "skin", .max_jobs = 500});
 //   for (model& m : visible) skin->add(&skin_model, &m);
@@ -30,60 +30,65 @@ struct job {
 struct job_list_options {
     static constexpr std::uint32_t automatic = UINT32_MAX;
 
-    /// Your number for the list; no two lists of a manager have the same. `automatic` chooses the
-    /// lowest id that is free.
+    /// The number that you choose for the list. No two lists of a manager may have the same id.
+    /// `automatic` selects the lowest free id.
     std::uint32_t id = automatic;
-    const char* name = "job list";      // outlives the list
-    std::uint32_t colour = 0xff'ff'ff;  // yours, for displays: 0xRRGGBB
-    /// How urgent the work of the list is. With `high`, a thread that has begun with the list stays
-    /// until it finds no more jobs to take there. With the other levels, a thread leaves the list
-    /// after each job as soon as something higher is ready.
+    const char* name = "job list";      // must outlive the list
+    std::uint32_t colour = 0xff'ff'ff;  // for your own displays: 0xRRGGBB
+    /// The priority of the jobs of the list. In a `normal` list, a thread leaves the list after any
+    /// job as soon as work of priority `high` is ready. In a `low` list, a thread also leaves as
+    /// soon as a `normal` list of the same manager has work that no thread has started. In a `high`
+    /// list, a thread stays until it finds no more jobs to take. In all lists, a thread also leaves
+    /// after a job if work is ready that is tied to this thread, if the wait in which the thread
+    /// helps has ended, or if the scheduler no longer wants the thread to work.
     priority_level priority = priority_level::normal;
     std::uint32_t max_jobs = 1024;  // 1..2^30; 16 bytes each
-    std::uint32_t max_syncs = 16;   // 0..2^30 pairs of signal() and synchronize() in one submission
-    bool may_be_long = false;       // true means no long-task warnings for the jobs of the list
+    std::uint32_t max_syncs = 16;   // 0..2^30 pairs of signal() and synchronize() per submission
+    bool may_be_long = false;       // true means no long-task warnings for jobs of the list
 };
 
 struct job_submission {
     static constexpr int automatic = -1;  // all workers of the scheduler and the waiting thread
-    static constexpr int cores = -2;      // cores that the process may use; siblings count once
+    static constexpr int cores = -2;      // cores that the process may use; SMT siblings count once
     static constexpr int threads = -3;    // hardware threads that the process may use
     static constexpr int inline_run = 0;  // runs on the calling thread, before submit() returns
 
-    /// The lists that this submission comes after: at most 8, of the same scheduler. The submission
-    /// starts when what was submitted of them is complete, whether it succeeded, failed or was
-    /// cancelled. A list that has been waited for since delays nothing. A list that was filled but
-    /// not submitted is refused.
+    /// The predecessors: at most 8 lists of the same scheduler. The submission starts after the
+    /// current submissions of these lists are complete, whether they succeeded, failed or were
+    /// cancelled. A list delays nothing if the wait for its submission has already returned.
+    /// submit() refuses the call, and reports it, if one of these lists was filled but not
+    /// submitted.
     std::initializer_list<const job_list*> after = {};
     /// How many threads may run jobs of this submission at a time: one of the constants above, or a
-    /// number. Values below `threads` are refused and reported, and more than 256 counts as 256.
+    /// number of threads. Values below the constant `threads` are refused and reported. Values
+    /// above 256 count as 256.
     int parallelism = automatic;
 };
 
-/// What happened in one submission. Times are in ns. Moments are on the clock of
-/// std::chrono::steady_clock, and are 0 if the submission did not come to that moment because all
-/// of it, or the rest of it, was cancelled.
+/// Describes one submission of a list. Times are in ns. Moments are read from the clock of
+/// std::chrono::steady_clock. A moment is 0 if the submission did not get that far because it, or
+/// the rest of it, was cancelled.
 struct job_list_statistics {
     std::uint64_t submissions = 0;  // of this list, so far
     std::uint64_t jobs = 0;
     std::uint64_t executed = 0;   // jobs that ran, including those that threw
-    std::uint64_t cancelled = 0;  // jobs that never ran; see job_list
+    std::uint64_t cancelled = 0;  // jobs that never ran; see class job_list
     std::uint64_t syncs = 0;
     std::int64_t submitted_at = 0;
-    std::int64_t started_at = 0;   // the first thread began
+    std::int64_t started_at = 0;   // the first thread started
     std::int64_t finished_at = 0;  // the last job ended
-    std::int64_t waited_ns = 0;    // by the owner, in wait()
-    /// The time of all threads for this list: in jobs, and not in jobs (to come, take, search and
-    /// leave). Without scheduler_options::statistics the time to take a job counts as part of the
-    /// job.
+    std::int64_t waited_ns = 0;    // time that the owner spent in wait()
+    /// The time that all threads spent on this list, in jobs and outside of jobs (joining, taking
+    /// jobs, searching and leaving). Without scheduler_options::statistics, the time to take a job
+    /// counts as part of the job.
     std::int64_t processing_ns = 0, wasted_ns = 0;
-    std::uint64_t stalls = 0;        // times that a thread left at a shut sync point
-    std::uint64_t from_stalled = 0;  // times that such a thread came from another list
+    std::uint64_t stalls = 0;        // times that a thread left the list at a shut sync point
+    std::uint64_t from_stalled = 0;  // times that a thread came from another list's sync point
 
     std::int64_t total_ns() const { return processing_ns + wasted_ns; }
 };
 
-/// What one unit did in one submission. A unit is a thread that takes part.
+/// Describes the work of one seat in one submission. A seat is the place of one thread.
 struct job_unit_statistics {
     std::uint64_t executed = 0;
     std::int64_t processing_ns = 0, wasted_ns = 0;
@@ -96,16 +101,16 @@ namespace detail {
 struct job_list_state;
 }
 
-/// A list has one owner at a time. The owner fills, submits and waits. From submit() to wait() the
-/// jobs belong to the threads that run them, and calls that would change the list are refused and
-/// reported.
+/// A list has one owner at a time. Only the owner fills the list, submits it and waits for it. From
+/// submit() to wait(), the jobs belong to the threads that run them, and calls that would change
+/// the list are refused and reported.
 ///
-/// Jobs are taken in the order in which they were added. A job that throws does not stop the
-/// others. The waiter gets the failure of the job that was added first. Jobs run as parts of the
-/// submission: this_task::id() is the id of the submission, and the submission is not complete
-/// before the tasks that the jobs spawn as its children. Like every task, the submission belongs to
-/// the scope of the task that submits it. Jobs that have not started when that scope is cancelled,
-/// or when the scheduler discards its work, are cancelled.
+/// Jobs are taken in the order in which they were added. A job that throws does not stop the other
+/// jobs. The waiter gets the failure of the job that was added first among those that failed. Jobs
+/// run as parts of the submission: this_task::id() is the id of the submission, and the submission
+/// is not complete before the tasks that its jobs spawn as children. The submission belongs to the
+/// scope of the task that submits it, as every task does. If that scope is cancelled, or if the
+/// scheduler discards its work, all jobs that have not started are cancelled.
 class job_list {
 public:
     job_list(const job_list&) = delete;
@@ -113,11 +118,11 @@ public:
 
     // ---- filling: the owner ------------------------------------------------------------------
 
-    /// Adds a job. `data` must live until the wait. Returns false if the list is full, which is
-    /// reported once per submission, together with the functions that fill the list. Also returns
-    /// false, and reports it, if the function is not registered with the manager or if the list is
-    /// submitted and not waited for. Costs two compares and two stores, and more when the function
-    /// differs from the one before.
+    /// Adds a job. `data` must remain valid until the wait for the submission. Returns false if the
+    /// list is full. A full list is reported once per submission, with the names of the functions
+    /// that fill it. Also returns false, and reports it, if the function is not registered with the
+    /// manager or if the list is submitted and not yet waited for. Costs two compares and two
+    /// stores, and more if the function differs from the function of the previous call.
     bool add(job_function function, void* data) {
         if (function != known_ || size_ == limit_) [[unlikely]] {
             if (!may_add(function)) return false;
@@ -125,12 +130,13 @@ public:
         jobs_[size_++] = {function, data};
         return true;
     }
-    /// The two calls make a sync point in two phases. Jobs added after synchronize() start when all
-    /// jobs before signal() have ended. Jobs added between the two calls may run beside both.
-    /// signal() and synchronize() alternate, and a list with an open signal is not submitted. Both
-    /// return false, and report it, for two calls of one kind in a row and while the list is
-    /// submitted. signal() also does so beyond max_syncs; then submit() refuses, too, since jobs
-    /// would start early.
+    /// signal() and a later synchronize() make a sync point in two phases. Jobs added after
+    /// synchronize() start only when all jobs added before signal() have ended. Jobs added between
+    /// signal() and synchronize() may run in parallel with the jobs before and after them. The
+    /// calls must alternate, and a list with an open signal cannot be submitted. Both functions
+    /// return false, and report it, if the same function is called twice in succession, or while
+    /// the list is submitted. signal() also returns false, and reports it, beyond max_syncs. In
+    /// that case submit() refuses the list, because some jobs would start too early.
     BRAID_API bool signal();
     BRAID_API bool synchronize();
     /// Removes the jobs and sync points that were added and not submitted.
@@ -138,23 +144,25 @@ public:
 
     // ---- running: the owner ------------------------------------------------------------------
 
-    /// Submits the jobs. Returns the id of the submission, for tasks that come after it. The id is
-    /// empty if the call was refused, for example because the list is submitted already, has an
-    /// open signal, or there is no memory. The jobs then stay in the list. A list without jobs is
-    /// submitted as well, and other lists may come after it.
+    /// Submits the jobs. Returns the id of the submission, which later tasks can use as their
+    /// predecessor. Returns an empty id if the call is refused, for example because the list is
+    /// already submitted, has an open signal, or there is no memory. The jobs then stay in the
+    /// list. A list without jobs can be submitted as well, and other lists can come after it.
     BRAID_API task_id submit(const job_submission& how = {});
-    /// Returns when the submission is complete, and runs its jobs meanwhile. Throws the failure of
-    /// the submission. The list is empty afterwards and can be filled again. Without a submission,
-    /// wait() returns at once, and reports it if there are jobs that nobody submitted.
+    /// Waits until the submission is complete, and runs its jobs meanwhile. Throws the failure of
+    /// the submission. Afterwards the list is empty and can be filled again. If the list is not
+    /// submitted, wait() returns at once, and reports it if the list has jobs or sync points.
     BRAID_API void wait();
-    /// Returns false if the submission is not complete. Otherwise does what wait() does and returns
-    /// true. Never sleeps. In a task, and on any thread when there are no workers, it first runs
-    /// jobs of the submission, or what they wait for, for 50 µs or until one of them returns,
-    /// whichever is later. Polling alone is therefore enough.
+    /// Returns false if the submission is not complete. Otherwise, does the same as wait() and
+    /// returns true. Never sleeps. In a task, and on any thread if there are no workers, try_wait()
+    /// first helps: it runs jobs of the submission, or tasks for which the submission waits, for 50
+    /// µs or until the first of them returns, whichever is later. The submission therefore
+    /// completes even if the owner only polls.
     BRAID_API bool try_wait();
-    /// Returns true from submit() until the submission has been waited for.
+    /// Returns true from submit() until the wait for the submission has returned.
     bool is_submitted() const { return submission().value != 0; }
-    /// Returns the id of the submission; it is empty after the wait. Any thread may call it.
+    /// Returns the id of the submission. The id is empty if the list is not submitted, and after
+    /// the wait. Any thread may call it.
     BRAID_API task_id submission() const;
 
     // ---- seeing ------------------------------------------------------------------------------
@@ -167,11 +175,11 @@ public:
     BRAID_API std::uint32_t max_jobs() const;
     BRAID_API std::uint32_t max_syncs() const;
 
-    /// Returns the statistics of the last submission that was waited for. The owner may show them
-    /// while the next submission runs.
+    /// Returns the statistics of the last submission for which a wait has returned. The owner may
+    /// call it while the next submission runs.
     BRAID_API job_list_statistics statistics() const;
-    /// Returns what one seat did in the last submission that was waited for. Seats are below
-    /// scheduler::seat_count().
+    /// Returns the statistics of one seat in the last submission for which a wait has returned.
+    /// Seat numbers are below scheduler::seat_count().
     BRAID_API job_unit_statistics statistics(unsigned seat) const;
 
 private:
@@ -182,7 +190,7 @@ private:
     BRAID_API bool may_add(job_function function);
 
     job* jobs_;
-    job_function known_ = nullptr;  // the last function that was found registered
+    job_function known_ = nullptr;  // the last function that was verified as registered
     std::uint32_t size_ = 0, limit_ = 0;
     detail::job_list_state& state_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Manages the job lists of a program: registers job functions, allocates and frees lists.
+// Manages the job lists of a program: registers job functions, and allocates and frees lists.
 //
 //   braid::job_list_manager lists(scheduler);
 //   lists.register_job(&skin_model, "skin");
@@ -13,9 +13,9 @@ namespace detail {
 struct job_manager_state;
 }
 
-/// Any thread may register, allocate, free and look up. The manager must be destroyed before the
-/// scheduler. On a machine with several cores, the first manager of a process reads the layout of
-/// the machine, which takes some ms.
+/// Any thread may register functions, and allocate, free and look up lists. The manager must be
+/// destroyed before the scheduler. On a machine with several cores, the first manager of a process
+/// reads the layout of the machine, which takes some ms.
 class job_list_manager {
 public:
     static constexpr unsigned max_lists = 32;
@@ -27,35 +27,37 @@ public:
     job_list_manager(const job_list_manager&) = delete;
     job_list_manager& operator=(const job_list_manager&) = delete;
 
-    /// Registers a job function. Call it before the function is added to a list. `name` is for
-    /// messages and statistics, and must outlive the manager. If the function is registered
-    /// already, the first name stays. Returns false, and reports it, if there is no function, no
-    /// name, or max_functions are registered.
+    /// Registers a job function. Register a function before you add it to a list. `name` is for
+    /// messages and statistics, and must outlive the manager. If the function is already
+    /// registered, it keeps its first name. Returns false, and reports it, if `function` is null,
+    /// if `name` is null or empty, or if max_functions functions are already registered.
     BRAID_API bool register_job(job_function function, const char* name);
-    /// Returns the name of `function`, or null if it is not registered.
+    /// Returns the name of `function`, or null if the function is not registered.
     BRAID_API const char* name_of(job_function function) const;
 
-    /// Allocates a list, with all memory that it will ever need: 16 bytes a job, 12 a sync point,
-    /// 80 for each of 256 seats. Returns null if that is refused (max_lists are allocated, the id
-    /// is taken, a number is out of range, no memory). The handlers get the reason.
+    /// Allocates a list with all memory that the list will ever need: 16 bytes per job, 12 bytes
+    /// per sync point, and 80 bytes for each of 256 seats. Returns null if the request is refused,
+    /// because max_lists lists are allocated, the id is taken, a number is out of range, or there
+    /// is no memory. The handlers get the reason.
     BRAID_API job_list* allocate(const job_list_options& options = {});
-    /// Waits for what is submitted, and frees the list. A failure goes to the unobserved-exception
-    /// handler, and jobs that were not submitted are dropped. The call is refused and reported, and
-    /// the list stays, if `list` is not a list of this manager or if one of its own jobs calls
-    /// free(). Does nothing for null.
+    /// Frees a list. If the list is submitted, free() first waits for the submission, and passes a
+    /// failure of the submission to the unobserved-exception handler. Jobs that were not submitted
+    /// are dropped. free() refuses the call, reports it and keeps the list if `list` does not
+    /// belong to this manager or if a job of the list calls free(). Has no effect if `list` is
+    /// null.
     BRAID_API void free(job_list* list);
 
     BRAID_API unsigned list_count() const;
     unsigned free_count() const { return max_lists - list_count(); }
-    /// Returns an allocated list, in the order of ids. `index` is below list_count(); the result is
-    /// null beyond.
+    /// Returns the allocated list at `index`, in the order of ids, or null if `index` is not below
+    /// list_count().
     BRAID_API job_list* list(unsigned index) const;
     /// Returns the list with the id `id`, or null if there is none.
     BRAID_API job_list* find(std::uint32_t id) const;
 
-    /// Calls wait() for every list that is submitted. The calling thread must own them all. Throws
-    /// the failure of the first in the order of list(); the others go to the unobserved-exception
-    /// handler.
+    /// Waits for all submitted lists of the manager. The calling thread must own all of them.
+    /// Throws the first failure, in the order of ids. The other failures go to the
+    /// unobserved-exception handler.
     BRAID_API void wait_all();
 
 private:

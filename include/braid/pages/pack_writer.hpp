@@ -9,11 +9,12 @@ BRAID_NAMESPACE_BEGIN
 
 struct pack_options {
     static constexpr int most_level = 19;
-    int level = 3;  // of zstd, 0..most_level, clamped; 0 packs nothing
+    int level = 3;  // the zstd level, 0..most_level, clamped; 0 stores pages unpacked
 };
 
-/// Writes a pack. It is for tools, and one thread at a time may use it. The file appears under its
-/// name when finish() has succeeded. An older file of that name stays until then.
+/// Writes a pack. It is meant for tools. Only one thread at a time may use a pack_writer. The file
+/// appears under its name when finish() has succeeded. An existing file of this name stays until
+/// then.
 class pack_writer {
 public:
     explicit pack_writer(std::string path, const pack_options& options = {});
@@ -22,14 +23,15 @@ public:
     pack_writer(const pack_writer&) = delete;
     pack_writer& operator=(const pack_writer&) = delete;
 
-    /// Adds a page. Pages lie in the file in the order of these calls, so that pages that are
-    /// wanted together can be read in one request. Returns false if that fails, and error() says
-    /// why: the name or the page is empty, another page has the name, the page is too long, there
-    /// are too many pages, or the disk is full.
+    /// Adds a page. The file stores pages in the order of the add() calls, so that pages that are
+    /// needed together can be read in one request. Returns false on failure, and error() then
+    /// returns the reason. Reasons are, for example: the name or the page is empty, another page
+    /// has the name, the page is too long, there are too many pages, or the disk is full.
     bool add(std::string_view name, std::span<const std::byte> bytes);
-    /// Completes the file. Returns false if that fails, and error() says why.
+    /// Completes the file. Returns false on failure, and error() then returns the reason.
     bool finish();
-    /// Returns the first failure, or "" if there was none. Nothing more is written after a failure.
+    /// Returns a description of the first failure, or "" if no call has failed. After a failure
+    /// nothing more is written.
     const std::string& error() const;
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// A cache for the pages of a pack. It loads pages while frames go on and keeps them in bounded
-// memory. The least recently used page is evicted first.
+// A cache for the pages of a pack. The cache loads pages while frames run and limits their memory.
+// The least recently used page is evicted first.
 //
 //   braid::page_pack pack("level.pack");
 //   braid::file_reader io(scheduler, {.bytes_per_frame = 4 << 20});
@@ -22,58 +22,62 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A value outside its range is clamped to the nearest one inside.
+/// A value outside its range is clamped to the nearest value inside the range.
 struct page_cache_options {
     static constexpr unsigned most_frames_in_flight = 8, most_retries = 16, most_read_ahead = 16;
 
-    const char* name = "pages";  // for messages; outlives the cache
-    /// The limit for the memory of all pages. Pages that are being loaded count, together with
-    /// their packed bytes.
+    const char* name = "pages";  // for messages; must outlive the cache
+    /// The limit for the memory of all pages, including pages that are being loaded and their
+    /// packed bytes.
     std::size_t resident_bytes = std::size_t{16} << 20;
-    /// What frame n has used stays until begin_frame(n + frames_in_flight). The range is
-    /// 1..most_frames_in_flight. With a frame_loop, set this to its slot_count().
+    /// Pages that frame n has used stay in memory until begin_frame(n + frames_in_flight). The
+    /// range is 1..most_frames_in_flight. With a frame_loop, set frames_in_flight to the loop's
+    /// slot_count().
     unsigned frames_in_flight = 1;
-    /// How many times a read that fails is tried again, 0..most_retries. A page whose checksum is
-    /// wrong is read at most once more.
+    /// How many times a failed read is repeated, 0..most_retries. A page with a wrong checksum is
+    /// read at most once more.
     unsigned retries = 3;
-    /// How many more pages are loaded together with a missing page, 0..most_read_ahead. These are
-    /// the pages that were wanted right after it in an earlier frame.
+    /// How many more pages are loaded together with a missing page, 0..most_read_ahead. The cache
+    /// chooses the pages that were wanted right after the missing page in an earlier frame.
     unsigned read_ahead = 2;
-    /// How long one call of unpack_some() may unpack. 0 or less means one page.
+    /// How long one call of unpack_some() may unpack pages. A value of 0 or less means one page.
     nanoseconds unpack_budget = milliseconds(1);
 };
 
-/// Counts since the cache was made, and its present state.
+/// The counts since the construction of the cache, and its current state.
 struct page_cache_statistics {
-    std::uint64_t hits = 0;    // pages used, counted once for each frame
+    std::uint64_t hits = 0;    // used pages; each page is counted once for each frame
     std::uint64_t late = 0;    // calls of need() that had to wait
     std::uint64_t loaded = 0;  // pages that became resident
-    std::uint64_t bytes = 0;   // read for pages, without failed reads
+    std::uint64_t bytes = 0;   // bytes read for pages, without failed reads
     std::uint64_t evicted = 0;
     std::uint64_t failed = 0;      // loads that failed with page_error
     std::uint64_t retried = 0;     // reads tried again after a failure or a wrong checksum
-    std::uint64_t ahead_used = 0;  // pages loaded ahead and wanted later
+    std::uint64_t ahead_used = 0;  // pages loaded ahead and later wanted
     std::uint64_t wasted = 0;      // pages loaded ahead and evicted before they were wanted
     unsigned loading = 0, resident = 0;
-    std::size_t resident_bytes = 0;  // see page_cache_options
+    std::size_t resident_bytes = 0;  // see page_cache_options::resident_bytes
     nanoseconds p50{0}, p99{0};      // from the first want() of a page until it is resident
-    nanoseconds waited{0};           // by all calls of need() together
+    nanoseconds waited{0};           // total of all need() calls
 };
 
-/// A page in memory. It is valid for one frame.
+/// A page in memory. A page is valid for one frame.
 struct page {
     page_id id;
     std::span<const std::byte> bytes;
 };
 using page_handle = frame_handle<const page>;
 
-/// Any thread may call all functions. Frames are numbered from 1. A load takes, besides its
-/// task, one allocation from the scheduler's memory for the page, and another one for packed bytes
-/// until they are unpacked. use() of a resident page costs four atomic loads. The first use in a
-/// frame costs an exchange and an increment in addition. The first use of a page that came by
-/// read-ahead takes a lock. The reader, the pack and the scheduler outlive the cache. The
-/// destructor cancels what is being loaded, waits for that and helps meanwhile. In a child of
-/// fork(), need() reads at once, and want() and the destructor do nothing.
+/// Any thread may call all functions. Frames are numbered from 1.
+///
+/// Besides its task, a load allocates memory for the page from the scheduler's memory. If the page
+/// is packed, the load also allocates memory for the packed bytes until they are unpacked. use() of
+/// a resident page costs four atomic loads. The first use in a frame additionally costs a
+/// compare-exchange and an increment. The first use of a page that was loaded ahead takes a lock.
+///
+/// The reader, the pack and the scheduler must outlive the cache. The destructor cancels all loads
+/// and waits for them. The waiting thread helps. In a child of fork(), need() reads the page at
+/// once, and want() and the destructor do nothing.
 class page_cache {
 public:
     page_cache(scheduler& s, file_reader& io, const page_pack& pack,
@@ -82,32 +86,35 @@ public:
     page_cache(const page_cache&) = delete;
     page_cache& operator=(const page_cache&) = delete;
 
-    /// Begins this frame. The frame that is `frames_in_flight` before it has ended then.
+    /// Begins frame `frame`. From then on, frame `frame - frames_in_flight` is treated as ended, so
+    /// that its pages may be evicted.
     void begin_frame(std::uint64_t frame);
-    /// Unpacks pages that were read and are not urgent, for as long as the budget lasts (see
-    /// spread_work). One body of each frame calls it, once. Returns how many pages it has
+    /// Unpacks pages that were read and are not urgent, until the budget is used up (see
+    /// spread_work). One task body must call this once in each frame. Returns the number of pages
     /// processed.
     std::size_t unpack_some();
 
-    /// Says that `frame` will use the page. A page that is not resident is loaded, earliest frame
-    /// first. Returns the task that loads it, which fails with page_error. Returns an empty id if
-    /// the page is resident, or if there is no memory for a task.
+    /// Announces that `frame` will use the page. If the page is not resident, it is loaded. Pages
+    /// for earlier frames are loaded first. Returns the task that loads the page. The task fails
+    /// with page_error if the page cannot be loaded. Returns an empty id if the page is resident,
+    /// or if there is no memory for a task.
     task_id want(page_id id, std::uint64_t frame);
     /// Returns a handle that keeps the page in memory until `frame` has ended. Returns an empty
     /// handle if the page is not resident.
     page_handle use(page_id id, std::uint64_t frame);
-    /// Like use(), but loads a page that is not resident before all others, waits for it and helps
-    /// meanwhile. Throws page_error, which names the page and the file, if the page cannot be
-    /// loaded. This includes the case that `resident_bytes` is too small for what the frames in
-    /// flight use. Throws std::bad_alloc without memory, or task_cancelled if there was not even
-    /// memory to keep that exception.
+    /// Like use(), but if the page is not resident, need() loads it before all other pages and
+    /// waits for it. The waiting thread helps. Throws page_error if the page cannot be loaded, or
+    /// if `resident_bytes` is too small for the pages that the frames in flight use. The error
+    /// message contains the name of the page and of the file. Throws std::bad_alloc if there is no
+    /// memory, or task_cancelled if there was not even memory to store a std::bad_alloc.
     page_handle need(page_id id, std::uint64_t frame);
-    /// Returns the bytes of the page. Returns an empty span if the frame of the handle has ended,
-    /// which is a misuse.
+    /// Returns the bytes of the page. Returns an empty span if the frame of the handle has ended.
+    /// This is misuse, which is reported.
     std::span<const std::byte> bytes(page_handle h) const;
 
     page_cache_statistics statistics() const;
-    /// Returns true if the page is in memory at the moment. This is for pictures of the cache.
+    /// Returns true if the page is in memory at the moment. This is meant for visualizing the
+    /// cache.
     bool is_resident(page_id id) const;
 
 private:

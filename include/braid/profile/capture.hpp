@@ -1,6 +1,6 @@
 #pragma once
-// A capture is what a recorder has seen, in memory or in a file. docs/design/profile.md describes
-// the bytes of the file.
+// A capture holds the events that a recorder has recorded, in memory or in a file.
+// docs/design/profile.md describes the file format.
 
 #include "braid/base/export.hpp"
 #include "braid/base/status.hpp"
@@ -17,12 +17,17 @@
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-/// What happened. The numbers stand in files: they are never changed, new ones are only added.
-/// `task` and `other` are values of task ids, where 0 means none. The comments below say what
-/// `aux` and `flags` hold, and where `other` holds something else. Three kinds of event have no
-/// record, because other records say the same. `failed` is the flag end_failed of the task's
-/// `ended`. `helped` is what starts on a lane between a wait_begin and its wait_end. `seated` is
-/// the seat and the kind of the lane, which for a guest are those of its last call.
+/// The kind of a record. The numbers are stored in files, so existing numbers never change. New
+/// kinds get new numbers. `task` and `other` are values of task ids, where 0 means no task. The
+/// comments below describe `aux` and `flags`, and also `other` where it is not a task id. In these
+/// comments, `type` is an index into capture::types. A lane holds the records of one thread or of
+/// one device queue.
+///
+/// Three kinds of event have no record of their own, because other data in the capture contains the
+/// same information. A `failed` event is the flag end_failed of the task's `ended` record. A
+/// `helped` event is a task that starts on a lane between a wait_begin and its wait_end. A `seated`
+/// event is the seat and the kind of the lane. A guest's lane has the seat and the kind of the
+/// guest's last call.
 enum class record_kind : std::uint8_t {
     // ---- scripts/kinds.py writes this
     // Other = parent, aux = type, flags = spawn_flags.
@@ -94,12 +99,12 @@ enum class record_kind : std::uint8_t {
     // ---- as far as here
 };
 
-// On a lane of kind `device`, `started` and `ended` are the times at which a processor began and
-// ended the work of a completion, which is `task`. A scope_begin and scope_end between them are a
-// transfer.
+// On a lane of kind `device`, the task of a record is a completion. `started` and `ended` have the
+// times at which a processor began and ended the work of the completion. A scope_begin and
+// scope_end between them are a transfer.
 
 enum spawn_flags : std::uint8_t {
-    spawn_priority = 3,    // mask: 0 low, 1 normal, 2 high
+    spawn_priority = 3,    // the bits of the priority: 0 low, 1 normal, 2 high
     spawn_restricted = 4,  // only certain threads may run it
     spawn_background = 8,
 };
@@ -108,13 +113,13 @@ enum end_flags : std::uint8_t {
     end_switched = 2,  // the thread was off its core at least once during the body
 };
 enum join_flags : std::uint8_t {
-    join_kept = 1,  // nobody stole the second part: it ran on this lane or not at all
+    join_kept = 1,  // no thread stole the second part: it ran on this lane or did not run
 };
 enum switch_flags : std::uint8_t {
-    switch_preempted = 1,  // the thread wanted to go on
+    switch_preempted = 1,  // the thread was still runnable
 };
 
-/// One thing that happened on one lane. The file has the same layout, little-endian.
+/// One event on one lane. The file uses the same layout, little-endian.
 struct record {
     std::uint64_t time = 0;  // ns since the capture began
     std::uint64_t task = 0;
@@ -129,7 +134,7 @@ struct record {
 };
 static_assert(sizeof(record) == 32);
 
-/// Identifies tasks, scopes, counters and frames by their name and place in the source.
+/// The name and the place in the source of tasks, scopes, counters or frames.
 struct record_type {
     std::string name;
     std::string file;        // empty if not known
@@ -142,12 +147,12 @@ enum class lane_kind : std::uint32_t { other, worker, main, reserve, background,
 /// How much is known of the times at which the system switches threads.
 enum class switch_level : std::uint32_t {
     none,   // nothing
-    flag,   // the flag end_switched
-    count,  // end_switched, and records `switches`
-    exact,  // end_switched, and records `switched_out` and `switched_in`
+    flag,   // only the flag end_switched
+    count,  // the flag end_switched, and `switches` records
+    exact,  // the flag end_switched, and `switched_out` and `switched_in` records
 };
 
-/// A thread or a device queue, with what happened on it in order of time.
+/// A thread or a device queue, with its records in order of time.
 struct lane {
     static constexpr std::uint32_t no_seat = 0xffffffff;
     std::string name;
@@ -156,47 +161,48 @@ struct lane {
     std::uint64_t thread = 0;      // the system's number of the thread
     std::uint64_t dropped = 0;     // records for which the ring had no room
     std::vector<record> records;
-    /// The level of this lane, if it was recorded. Lanes may differ, because the system may refuse
-    /// to one thread what it allows to another. See switches_of().
+    /// The switch level of this lane, if it was recorded. Lanes may have different levels, because
+    /// the system may refuse to one thread what it allows to another. See switches_of().
     std::optional<switch_level> switches = {};
-    /// The largest error, in ns, of the times of the lane's records if they come from a
-    /// processor's own clock. It is 0 if they come from the clock of the threads, or if the error
-    /// is not known.
+    /// The largest error, in ns, of the times of the lane's records if a processor's own clock
+    /// measured them. It is 0 if the clock of the threads measured them, or if the error is not
+    /// known.
     std::uint32_t clock_error = 0;
 };
 
-/// The two clocks at one moment. The times of records are computed from ticks by such pairs.
+/// The readings of two clocks at one moment. The times of records are computed from ticks with the
+/// help of such pairs.
 struct clock_pair {
     std::uint64_t ticks = 0;
-    std::uint64_t ns = 0;  // CLOCK_MONOTONIC
+    std::uint64_t ns = 0;  // the reading of CLOCK_MONOTONIC
 };
 
 struct capture {
-    std::vector<record_type> types;  // [0] has no name
+    std::vector<record_type> types;  // types[0] has no name
     std::vector<lane> lanes;
     std::vector<std::pair<std::string, std::string>> info;  // such as "pid", "program"
     std::vector<clock_pair> clocks;
     switch_level switches = switch_level::none;
     std::uint64_t began_at = 0;  // ns since 1970
     std::uint64_t duration = 0;  // ns; the time of the last record if the end is missing
-    bool whole = true;           // false if the file is cut off; what precedes the cut is here
+    bool whole = true;  // false if the file is truncated; the records before the cut are here
 };
 
-/// Returns how much is known of the lane's switches.
+/// Returns the switch level of the lane, or the level of the capture if the lane has none.
 inline switch_level switches_of(const capture& from, const lane& of) {
     return of.switches.value_or(from.switches);
 }
 
-/// Reads a file that a recorder has written. `progress`, if given, is called now and then with the
-/// share that is done, 0 to 1. A file that is cut off is read up to the cut (see capture::whole).
-/// If the file is not a capture or contradicts itself, the returned status says what is wrong, and
-/// `to` is empty.
+/// Reads a file that a recorder has written. If `progress` is set, it is called from time to time
+/// with the fraction that has been read, 0 to 1. A truncated file is read up to the cut (see
+/// capture::whole). If the file is not a capture or is inconsistent, the returned status describes
+/// the problem, and `to` is empty.
 BRAID_API status read_capture(const std::string& path, capture& to,
                               const std::function<void(double)>& progress = {});
 BRAID_API status read_capture(std::span<const std::byte> bytes, capture& to,
                               const std::function<void(double)>& progress = {});
 
-/// Returns the bytes of a capture's file, as a recorder would write it.
+/// Returns the bytes of the file that a recorder would write for the capture.
 BRAID_API std::vector<std::byte> bytes_of(const capture& from);
 BRAID_API status write_capture(const capture& from, const std::string& path);
 

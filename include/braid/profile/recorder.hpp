@@ -1,6 +1,6 @@
 #pragma once
-// A recorder writes down what a scheduler does and what the program itself marks, for `braid view`
-// and `braid report`.
+// A recorder records what a scheduler does and the frames, scopes and counters that the program
+// marks. `braid view` and `braid report` show the recording.
 //
 //   braid::profile::recorder recorder;
 //   braid::scheduler scheduler({.observer = &recorder});
@@ -8,8 +8,8 @@
 //   …
 //   recorder.stop();
 //
-// A capture needs no code: `BRAID_CAPTURE=run.braid ./game` records the first scheduler that has no
-// observer of its own, from its construction to the end of the program.
+// A recording is also possible without code: `BRAID_CAPTURE=run.braid ./game` records the first
+// scheduler that has no observer of its own, from its construction to the end of the program.
 
 #include "braid/base/time.hpp"
 #include "braid/core/observer.hpp"
@@ -27,34 +27,35 @@ struct recorder_options {
     static constexpr std::size_t most_ring_records = std::size_t{1} << 22;
 
     /// How many records of 32 bytes the ring of each thread holds. The range is
-    /// least_ring_records..most_ring_records. A value outside is clamped, and the value is rounded
-    /// up to a power of two. A full ring drops and counts new records until it is emptied.
+    /// least_ring_records..most_ring_records. A value outside the range is clamped, and the result
+    /// is rounded up to a power of two. A full ring drops and counts new records until it is
+    /// emptied.
     std::size_t ring_records = std::size_t{1} << 16;
     static constexpr nanoseconds least_flush_every{100'000};
     /// The interval at which a thread of the recorder empties the rings. The minimum is
     /// least_flush_every.
     nanoseconds flush_every{5'000'000};
-    /// Records the exact times at which the system switches threads, if the system shows them. This
-    /// costs about 1 µs for each switch.
+    /// Records the exact times at which the system switches threads, if the system provides these
+    /// times. This costs about 1 µs for each switch.
     bool exact_switches = true;
 };
 
-/// Receives the bytes of a capture. The sink must outlive the recording.
+/// Receives the bytes of a capture. A sink must outlive the recording.
 class capture_sink {
 public:
-    /// Takes whole chunks. start() calls it for the header, then the recorder's thread calls it.
-    /// Returns false if the sink takes no more.
+    /// Receives whole chunks. start() calls take() for the header, and afterwards the recorder's
+    /// thread calls it. Returns false if the sink accepts no more bytes.
     virtual bool take(std::span<const std::byte> chunks) = 0;
 
 protected:
     ~capture_sink() = default;
 };
 
-/// One recorder at a time records in a process. It may be started again after stop(). While it does
-/// not record, tasks cost what they cost without it. While it records, a node of a graph costs one
-/// read of a clock, and a spawned task costs two reads and about 15 ns. bench/profile measures
-/// this. A recorder observes one scheduler at a time, because ids of tasks are the scheduler's. It
-/// outlives that scheduler.
+/// Only one recorder in a process can record at a time. A recorder may be started again after
+/// stop(). While it is not recording, tasks cost as much as without it. While it is recording, each
+/// node of a graph costs one more clock read. Each spawned task costs two more clock reads and
+/// about 15 ns. bench/profile measures these costs. A recorder must observe only one scheduler at a
+/// time, because each scheduler has its own task ids. The recorder must outlive the scheduler.
 class recorder final : public observer {
 public:
     BRAID_API explicit recorder(const recorder_options& options = {});
@@ -63,23 +64,23 @@ public:
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
 
-    /// Starts a recording. Any thread may call it, also while tasks run. A task that has begun
-    /// before is seen from its next event on. The status says what is wrong: the file cannot be
-    /// written, this or another recorder records already, or the system refuses a thread for
-    /// the recorder.
+    /// Starts a recording. Any thread may call start(), also while tasks run. A task that
+    /// has already started at the call appears in the recording from its next event on. The status
+    /// describes a failure: the file cannot be written, this or another recorder is already
+    /// recording, or the system refuses a thread for the recorder.
     BRAID_API status start(const std::string& path);
     BRAID_API status start(capture_sink& to);
-    /// Ends the recording and writes what is left. The status says what went wrong with the file
-    /// since start(), such as a full disk. Without a start() nothing is wrong. Threads may go on
-    /// with their tasks.
+    /// Ends the recording and writes the remaining records. The status describes file errors since
+    /// start(), such as a full disk. Without a start(), the status reports success. Threads may
+    /// continue to run tasks during the call.
     BRAID_API status stop();
 
-    /// Counts since start(). `threads` includes the lanes of devices.
+    /// The counts since start(). `threads` is the number of lanes, including the lanes of devices.
     struct counts {
         std::uint64_t records = 0, dropped = 0, bytes = 0, threads = 0;
     };
     BRAID_API counts statistics() const;
-    /// Returns how much a recording knows of switches on this machine.
+    /// Returns which information about thread switches a recording on this machine contains.
     BRAID_API switch_level switches() const;
 
     BRAID_API void on_event(const task_event& e) override;
@@ -91,11 +92,12 @@ public:
     BRAID_API void on_graph_run(const graph_run_events& all) override;
     BRAID_API void on_external(const external_run& done) override;
 
-    // ---- what the program marks itself. Any thread may call. Names follow task_options::name.
+    // ---- Marks that the program sets. Any thread may call these functions. Names must live as
+    // long as task_options::name requires.
 
-    /// Returns the recorder that records now, or null if there is none.
+    /// Returns the recorder that is recording, or null if no recorder is.
     static recorder* active() noexcept {
-        // acquire: pairs with the release in start(); the recorder is ready.
+        // acquire: pairs with the acq_rel in claim(), so that the state of the recorder is visible.
         return active_.load(std::memory_order_acquire);
     }
     BRAID_API void begin_frame(std::uint64_t number, const char* name = "frame");
@@ -114,8 +116,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Marks a stretch of code, which a viewer shows as a bar below its task. Without a recorder it
-/// costs one load and one branch.
+/// Marks a section of code. A viewer shows the section as a bar below its task. If no recorder is
+/// recording, this costs one load and one branch.
 class scope {
 public:
     explicit scope(const char* name,
@@ -137,7 +139,7 @@ private:
     std::source_location where_;
 };
 
-/// Records a value over time. Each name is a curve of its own.
+/// Records the current value of a counter. Each name is a separate curve.
 inline void count(const char* name, double value) {
     if (recorder* r = recorder::active()) r->count(name, value);
 }

@@ -8,7 +8,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-/// Writes a capture to a file while the capture grows.
+/// Writes a capture to a file during the recording.
 class file_sink final : public capture_sink {
 public:
     BRAID_API file_sink();
@@ -19,8 +19,8 @@ public:
 
     BRAID_API status open(const std::string& path);
     BRAID_API bool take(std::span<const std::byte> chunks) override;
-    /// Closes the file. Call it after recorder::stop(). The status says what went wrong since
-    /// open(), such as a full disk.
+    /// Closes the file. It must be called after recorder::stop(). The status describes file errors
+    /// since open(), such as a full disk.
     BRAID_API status close();
 
 private:
@@ -29,13 +29,13 @@ private:
     int error_ = 0;
 };
 
-/// Passes everything to several sinks, for example to a file and a live view of the same run:
+/// Passes all bytes to several sinks, for example to a file and a live view of the same run:
 ///
 ///   profile::fan_out both({&file, &view});
 ///   recorder.start(both);
 ///
-/// A sink that takes no more is left out, and the others go on. All sinks must outlive the
-/// recording.
+/// A sink that accepts no more bytes is dropped, and the other sinks continue. All sinks must
+/// outlive the recording.
 class fan_out final : public capture_sink {
 public:
     explicit fan_out(std::vector<capture_sink*> to) : to_(std::move(to)) {}

@@ -1,6 +1,6 @@
 #pragma once
-// Shows in a browser on this machine what a program does, while it runs. This is in the library
-// braid::stream.
+// A live view shows a running program in a browser on the same machine. The live view is in the
+// library braid::stream.
 //
 //   braid::profile::live_view view(braid::profile::viewer_page());
 //   if (const braid::status went = view.start(); !went) …
@@ -19,52 +19,54 @@ namespace profile {
 struct live_options {
     static constexpr std::chrono::milliseconds longest_time{24 * 3'600'000};
 
-    std::uint16_t port = 0;  // 0 means that the system chooses
-    /// How many bytes may wait for one browser at most. Any number is allowed. What does not fit is
-    /// left out, and the browser shows that.
+    std::uint16_t port = 0;  // 0 means that the system chooses a port
+    /// The most bytes that may wait for one browser. Any number is allowed. Records that exceed the
+    /// limit are dropped, and the browser shows the loss.
     std::size_t queue_bytes = std::size_t{16} << 20;
-    std::size_t most_clients = 4;  // any number; with 0 nobody may watch
-    /// How long a client may take to show the token. The range of this and of `linger` is
-    /// 0..longest_time. A value outside is clamped.
+    std::size_t most_clients = 4;  // any number; 0 allows no client
+    /// How long a client may take to send the token. The range of `token_within` and of `linger` is
+    /// 0..longest_time. A value outside the range is clamped.
     std::chrono::milliseconds token_within{5000};
-    /// How long stop() waits for clients to take what is left, at most.
+    /// The longest time for which stop() waits for clients to receive the remaining bytes.
     std::chrono::milliseconds linger{1000};
 };
 
-/// A server inside the program, with one thread. It listens on 127.0.0.1 only. It shows nothing of
-/// the capture to a client without the token, and each live_view has a token of its own. A
-/// live_view must outlive the recording.
+/// A server inside the program, with one thread. It listens on 127.0.0.1 only. Each live_view has
+/// its own token. A client without the token receives no part of the capture. A live_view must
+/// outlive the recording.
 class live_view final : public capture_sink {
 public:
-    /// `page` is what a browser gets first. It must stay valid as long as the live_view.
+    /// `page` is the HTML page that a browser loads first. It must stay valid as long as the
+    /// live_view exists.
     explicit live_view(std::string_view page, const live_options& options = {});
     /// Calls stop().
     ~live_view();
     live_view(const live_view&) = delete;
     live_view& operator=(const live_view&) = delete;
 
-    /// Starts the server. Call it once. The status says what is wrong, such as a port that another
-    /// program has.
+    /// Starts the server. It must be called only once. The status describes a failure, such as a
+    /// port that another program uses.
     status start();
-    /// Sends what is left, closes all connections and ends the thread.
+    /// Sends the remaining bytes, closes all connections and ends the thread.
     void stop();
 
-    /// Returns 0 before start().
+    /// Returns the port of the server, or 0 before start().
     std::uint16_t port() const;
-    /// Returns the address with the token, or an empty string before start().
+    /// Returns the URL with the token, or an empty string before start().
     std::string url() const;
 
     /// Copies the bytes and never waits for a client. The recorder calls it (see capture_sink). A
-    /// capture may begin before start(), and another capture may follow the first. Each capture
-    /// begins with its header, and ends the connections that the previous one still has.
+    /// capture may begin before start(), and one capture may follow another. Each capture begins
+    /// with its header. The header ends the connections that still show the previous capture.
     bool take(std::span<const std::byte> chunks) override;
 
     struct counts {
         std::size_t clients = 0;
-        /// Bytes: received by take(), sent to all clients together, and left out.
+        /// The bytes that take() received, the bytes sent to all clients together, and the bytes
+        /// dropped.
         std::uint64_t taken = 0, sent = 0, lost = 0;
     };
-    /// Any thread may call it.
+    /// Any thread may call statistics().
     counts statistics() const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// The viewer is one page of HTML that loads nothing else.
+// The viewer is a single HTML page that loads no other files.
 
 #include "braid/base/version.hpp"
 
@@ -9,7 +9,8 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 
 /// Returns the page, which stays valid as long as the program runs. If the viewer was missing when
-/// Braid was built, this is a page that says so. The function is in the library braid::viewer_page.
+/// Braid was built, this page says that the viewer is missing. The function is in the library
+/// braid::viewer_page.
 std::string_view viewer_page();
 
 }  // namespace profile

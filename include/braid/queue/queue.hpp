@@ -1,6 +1,6 @@
 #pragma once
-// A named queue with threads of its own. Use it to keep two kinds of work from delaying each other
-// when one of them is slow or blocks. Work starts in the order in which it was pushed.
+// A named queue with its own threads. Use a queue to keep two kinds of work from delaying each
+// other when work of one kind is slow or blocks. Work starts in the order in which it was pushed.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/scheduler_options.hpp"
@@ -15,24 +15,26 @@ BRAID_NAMESPACE_BEGIN
 class code_search;
 class scheduler;
 
-/// What push() does when the queue holds `capacity` pieces of work.
+/// Specifies what push() does when the queue already holds `capacity` pieces of work. With `block`,
+/// a pusher runs pieces instead of sleeping if the queue has no threads, or if the pusher itself
+/// runs in a piece of this queue. It could otherwise wait for itself.
 enum class when_full : std::uint8_t {
-    help,   // the pusher runs the oldest piece itself, then pushes
-    block,  // the pusher sleeps until there is room; it helps if it would wait for itself
+    help,   // the pusher runs the oldest piece itself, then pushes its own
+    block,  // the pusher sleeps until there is room
     grow,   // the piece goes to an unbounded list behind the ring, in order
     fail,   // push() returns false
 };
 
-/// A number outside its range counts as the nearest value inside, and is reported to the
-/// scheduler's log.
+/// Options of a queue. A number outside its range counts as the nearest value inside, and is
+/// reported to the scheduler's log.
 struct queue_options {
     static constexpr unsigned most_threads = 256;
     static constexpr std::uint32_t least_capacity = 2, most_capacity = std::uint32_t{1} << 20;
 
     const char* name = "queue";
-    unsigned threads = 1;  // 0..most_threads; with 0, only drain() and pushers that help run work
-    /// Pieces of work: least_capacity..most_capacity, rounded up to a power of two. Each takes 64
-    /// bytes.
+    unsigned threads = 1;  // 0..most_threads; with 0, only drain() and helping pushers run work
+    /// The capacity in pieces of work. The range is least_capacity..most_capacity. The number is
+    /// rounded up to a power of two. Each piece takes 64 bytes.
     std::uint32_t capacity = 256;
     when_full full = when_full::help;
     int nice = 0;                 // as thread_options::nice
@@ -41,25 +43,27 @@ struct queue_options {
 
 struct queue_statistics {
     std::uint64_t pushed = 0, executed = 0, refused = 0;
-    std::uint64_t helped = 0;  // run by a pusher that found the queue full, or in drain()
-    std::uint64_t grown = 0, blocked = 0;
+    std::uint64_t helped = 0;  // pieces that ran in drain() or in a push() that found no room
+    std::uint64_t grown = 0, blocked = 0;  // pieces that went behind the ring; sleeps of pushers
 };
 
 class queue {
 public:
-    /// The queue uses the memory, the log and the handlers of the scheduler, which must outlive the
-    /// queue.
+    /// Starts the threads. The queue uses the memory, the log and the handlers of the scheduler,
+    /// which must outlive the queue.
     BRAID_API explicit queue(scheduler& s, const queue_options& options = {});
-    /// Runs everything that was pushed, then joins the threads. Do not call it from a thread of
-    /// this queue.
+    /// Runs all work that was pushed, then joins the threads. Do not call it from a thread of this
+    /// queue.
     BRAID_API ~queue();
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
-    /// Pushes a piece of work. Any thread may call it, also the queue's own. `f` is called as f()
-    /// or f(queue&). A callable above 40 bytes, aligned more strictly than a pointer, or whose move
-    /// may throw is allocated. What `f` throws goes to the unobserved-exception handler.
-    /// Returns false if the queue is full under when_full::fail, out of memory, or being destroyed.
+    /// Pushes a piece of work. Any thread may call it, also a thread of the queue. `f` is called as
+    /// f() or f(queue&). If `f` throws, the exception goes to the unobserved-exception handler. The
+    /// queue allocates memory for a callable that is larger than 40 bytes, is aligned more strictly
+    /// than a pointer, or has a move constructor that may throw.
+    /// Returns false if the queue is full under when_full::fail, if there is no memory, or if the
+    /// queue is being destroyed.
     template <class F>
         requires(std::is_invocable_v<std::decay_t<F>&> ||
                  std::is_invocable_v<std::decay_t<F>&, queue&>)
@@ -72,11 +76,13 @@ public:
         return push([function, data](queue& q) { function(q, data); });
     }
 
-    /// Helps the queue's threads until everything pushed so far has run, and also what is pushed
-    /// meanwhile. The queue goes on afterwards. Do not call it from a piece of work of this queue,
-    /// which would wait for itself; that is reported.
+    /// Runs work together with the queue's threads until all work that was pushed has run,
+    /// including work that is pushed meanwhile. The queue can be used afterwards. Do not call
+    /// drain() from a piece of work of this queue, because the piece would wait for itself. Such a
+    /// call is reported.
     BRAID_API void drain();
-    /// Drops what has not started, and destroys the captures. Returns how many pieces were dropped.
+    /// Drops the pieces of work that have not started, and destroys their captures. Returns how
+    /// many pieces were dropped.
     BRAID_API std::size_t discard();
 
     BRAID_API std::size_t size() const;
@@ -84,8 +90,8 @@ public:
     BRAID_API queue_statistics statistics() const;
 
 private:
-    /// A callable that can move: into the ring, into the list behind it, and onto the stack of its
-    /// runner.
+    /// A callable that can be moved into the ring, into the list behind the ring, and onto the
+    /// stack of the thread that runs it.
     class item {
     public:
         item() = default;
@@ -99,7 +105,8 @@ private:
 
         template <class F, class... Arguments>
         bool emplace(detail::runtime& rt, Arguments&&... arguments) {
-            // A callable whose move may throw is allocated, and only the pointer to it moves.
+            // A callable whose move may throw is stored in allocated memory, and only a pointer to
+            // it moves.
             constexpr std::size_t room = std::is_nothrow_move_constructible_v<F> ? inline_bytes : 0;
             using place = detail::stored<F, room, alignof(void*)>;
             if (!place::put(rt, bytes_, std::forward<Arguments>(arguments)...)) return false;
@@ -141,7 +148,7 @@ private:
     BRAID_API bool push_item(item& work);
 
     detail::runtime& rt_;
-    state* state_;  // null if there was no memory for it; everything is refused then
+    state* state_;  // null if there was no memory for it; all calls are then refused
 };
 
 BRAID_NAMESPACE_END

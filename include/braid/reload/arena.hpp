@@ -1,13 +1,14 @@
 #pragma once
-// State that outlives a reload, even if the layout of its types changes. The host owns an arena,
-// and modules put their objects into it. A frame boundary that brings new types rebuilds each
-// object. Modules can include this header without linking a library.
+// An arena holds state that outlives a reload, even if the layout of its types changes. The host
+// owns the arena, and modules put their objects into it. If new code changes the types of the
+// objects, the frame boundary that loads the new code rebuilds the objects. Modules can include
+// this header without linking a library.
 //
 //   reload::arena state(modules);                           // host
 //   reload::function<void(reload::arena&)> simulate(logic, "simulate", stub);
 //
 //   void simulate(reload::arena& state) {                   // module
-//       game& g = state.root<game>("game");                 // made by the first call
+//       game& g = state.root<game>("game");                 // the first call makes it
 //       if (g.all.empty()) g.all = state.make_array<character>(100);
 //       g.leader = &g.all[0];
 //   }
@@ -36,7 +37,8 @@ namespace detail {
 struct arena_state;
 struct arena_door;
 
-/// A type as the code that puts its objects into an arena sees it.
+/// The name, size, alignment and destructor of a type, as compiled into the code that uses the
+/// arena.
 struct arena_type {
     const char* spelled;
     const char* mangled;  // null without run-time type information
@@ -44,7 +46,8 @@ struct arena_type {
     void (*destroy)(void* at);
 };
 
-/// The functions by which code of a module calls into the host. A module is linked to no library.
+/// The functions through which code in a module calls the host. They are function pointers because
+/// a module need not link a library.
 struct arena_calls {
     void* (*find)(const arena_state& in, const char* name);
     void* (*root)(arena_state& in, const char* name, const arena_type& type);
@@ -67,30 +70,32 @@ constexpr arena_type arena_type_of() {
 
 }  // namespace detail
 
-/// The objects of one program's state. Roots are found by name, other objects through pointers.
+/// Holds the objects of a program's state. The program finds root objects by name and all other
+/// objects through pointers.
 ///
-/// A migration rebuilds the objects that the roots lead to and discards the rest. Pointers and
-/// references in the arena, and in containers such as std::vector that it holds, then lead to the
-/// new objects. A migration cannot correct a pointer anywhere else, so ask for the root in each
-/// frame.
+/// A migration rebuilds every object that can be reached from a root and discards the other
+/// objects. It corrects pointers and references that are stored in the arena, or in containers such
+/// as std::vector in the arena. It cannot correct a pointer that is stored anywhere else, so call
+/// root() or find() again in each frame.
 ///
-/// Any thread may call these functions; each takes a lock. The lock does not protect the objects
-/// themselves, which is up to the program. Nobody may use the arena during a frame boundary.
+/// Any thread may call these functions. Each call takes a lock. The lock does not protect the
+/// objects themselves; the program must synchronize access to them. No thread may use the arena
+/// during a frame boundary.
 class arena {
 public:
-    /// Makes the state follow the reloads of these modules. The modules object must outlive the
-    /// arena.
+    /// Makes an empty arena. Its objects migrate when a reload of a module in `of` changes their
+    /// types. `of` must outlive the arena.
     explicit arena(modules& of);
-    /// Destroys the objects with the code that made them, or with the code of their
-    /// BRAID_RELOAD_TYPE.
+    /// Destroys the objects. It uses the destructor from the code that made the object, or from the
+    /// BRAID_RELOAD_TYPE of the object's type.
     ~arena();
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
-    /// Returns the object of that name, or makes it with `T()` if there is none. Two threads must
-    /// not make the same root at the same time. Throws std::invalid_argument if the object has
-    /// another type, or if T has another size than in the arena; std::bad_alloc; or what the
-    /// constructor throws.
+    /// Returns the root named `name`. Makes it with `T()` if it does not exist. Two threads must
+    /// not make the same root at the same time. Throws std::invalid_argument if the root has
+    /// another type, or if T has another size than in the arena. Also throws std::bad_alloc and
+    /// any exception of the constructor.
     template <class T>
     T& root(const char* name) {
         if (void* const known = calls_->root(*state_, name, detail::arena_type_of<T>())) {
@@ -100,15 +105,15 @@ public:
         calls_->name(*state_, name, made);
         return *made;
     }
-    /// Returns the object of that name, or null if there is none. The type is not checked. T may be
-    /// incomplete, as it is in most hosts.
+    /// Returns the root named `name`, or null if it does not exist. The type is not checked. T may
+    /// be incomplete, because most hosts only declare the types of the state.
     template <class T>
     T* find(const char* name) const {
         return static_cast<T*>(calls_->find(*state_, name));
     }
-    /// Makes an object. It lives as long as a root of the arena leads to it; without such a root it
-    /// lives until the next migration. Throws std::bad_alloc, std::invalid_argument if T has
-    /// another size than in the arena, or what the constructor throws.
+    /// Makes an object. The object lives as long as the arena, but a migration discards it if it
+    /// cannot be reached from a root. Throws std::bad_alloc, std::invalid_argument if T has another
+    /// size than in the arena, and any exception of the constructor.
     template <class T, class... Args>
     T* make(Args&&... args) {
         taken own(*this, detail::arena_type_of<T>(), 1);
@@ -116,8 +121,8 @@ public:
         own.at = nullptr;
         return made;
     }
-    /// Makes `count` objects in a row, each with `T()`. Returns an empty span if `count` is 0.
-    /// Throws like make().
+    /// Makes an array of `count` objects, each with `T()`. Returns an empty span if `count` is 0.
+    /// Throws the same exceptions as make().
     template <class T>
     std::span<T> make_array(std::size_t count) {
         if (count == 0) return {};
@@ -128,8 +133,9 @@ public:
         return {first, count};
     }
 
-    /// objects() returns how many objects and arrays that root(), make() and make_array() made are
-    /// in the arena. bytes() returns their size in bytes.
+    /// objects() returns the number of objects and arrays in the arena. An array counts once.
+    /// bytes() returns the total size of these objects and arrays in bytes, without the memory that
+    /// they own elsewhere.
     std::size_t objects() const;
     std::size_t bytes() const;
 

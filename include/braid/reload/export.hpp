@@ -1,13 +1,13 @@
 #pragma once
-// The header that a reloadable module includes. It needs no library. Each macro leaves one record
-// in a section of the module's file, and the host reads the records before it loads anything.
+// A reloadable module includes this header, which needs no library. Each macro puts one record into
+// a section of the module's file. The host reads these records before it loads the module.
 //
 //   void simulate(arena::game& state, const arena::input& input) { … }
 //   BRAID_RELOAD_EXPORT(simulate, void(arena::game&, const arena::input&))
 //   BRAID_RELOAD_TYPE(arena::character)
 //
-// Both macros stand at namespace scope in a source file of the module, not in a header. They work
-// without exceptions and without run-time type information, with g++ and clang on ELF systems.
+// Use both macros at namespace scope in a source file of the module, not in a header. They need
+// neither exceptions nor run-time type information. They work with g++ and clang on ELF systems.
 
 #include "braid/reload/records.hpp"
 
@@ -67,16 +67,16 @@ constexpr auto checker_of() -> const char* (*)(const void*) {
 }  // namespace reload::detail
 BRAID_NAMESPACE_END
 
-// The linker defines these symbols if the section is in the file. They are weak because a module
-// may have no record of one kind.
+// The linker defines these symbols if the file contains the section. The symbols are weak because
+// a module may have no exports or no types, and then it lacks that section.
 extern "C" {
 extern const char __start_braid_reload_exports[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_braid_reload_exports[] __attribute__((weak, visibility("hidden")));
 extern const char __start_braid_reload_types[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_braid_reload_types[] __attribute__((weak, visibility("hidden")));
 
-/// The only symbol by which a host enters the module. It is the same in each source file of the
-/// module.
+/// Writes the addresses of the module's records to `*shown`. This is the only symbol that a host
+/// looks up in the module. It is inline, so all source files of the module share one definition.
 __attribute__((used, visibility("default"))) inline void braid_reload_table(
     ::braid::reload::detail::module_table* shown) {
     *shown = {::braid::reload::export_format, sizeof(*shown),
@@ -85,9 +85,9 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
 }
 }
 
-// These attributes keep a record: `used` is for the compiler, `retain` for a linker that removes
-// sections. The alignment is explicit because compilers align larger objects more, which would
-// leave gaps.
+// These attributes keep a record in the file: `used` stops the compiler from removing the record,
+// and `retain` stops a linker that removes unused sections. The alignment is explicit because
+// compilers give larger objects a larger alignment, which would leave gaps between the records.
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define BRAID_RELOAD_RECORD(name) \
@@ -101,9 +101,10 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
 #define BRAID_RELOAD_JOINED(a, b) a##b
 #define BRAID_RELOAD_NAMED(a, b) BRAID_RELOAD_JOINED(a, b)
 
-/// Lets hosts call `function` by its name. If the name is qualified, hosts use its last part,
-/// without namespaces. The function may be overloaded, but a module exports each name once. The
-/// signature follows the name, and may use the typedefs and namespaces in scope.
+/// BRAID_RELOAD_EXPORT(function, signature) lets hosts call `function` by its name. If the name is
+/// qualified, hosts use only the last part, without namespaces. The function may be overloaded, but
+/// a module can export each name only once. The signature may use any typedefs and namespaces that
+/// are in scope.
 #define BRAID_RELOAD_EXPORT(function_, ...)                                                 \
     namespace {                                                                             \
     BRAID_RELOAD_RECORD(braid_reload_exports)                                               \
@@ -116,10 +117,11 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
                                            &function_};                                     \
     }
 
-/// Says how objects of a type are made, moved and destroyed. State that outlives a reload needs
-/// this. The type must be complete. If a function `const char* reload_invariant(const T&)` is found
-/// beside the type, it checks each migrated object, and a text that it returns refuses the reload.
-/// See also modules::roll_back().
+/// BRAID_RELOAD_TYPE(type) records how objects of `type` are made, moved and destroyed. Use it for
+/// the types of state that outlives a reload. The type must be complete. If the namespace of the
+/// type has a function `const char* reload_invariant(const type&)`, a migration calls it for each
+/// migrated object. If the function returns a text instead of null, the reload is refused.
+/// Boundaries also call it while there is a way back, see modules::roll_back().
 #define BRAID_RELOAD_TYPE(...)                                                            \
     namespace {                                                                           \
     BRAID_RELOAD_RECORD(braid_reload_types)                                               \
@@ -150,12 +152,12 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
         to_};                                                                                 \
     }
 
-/// Says that a field of `type` that was named `from` in the previous code is `to` now. `to` is
-/// another name, or the path of a nested member: BRAID_RELOAD_RENAMED(character, x, place.x).
+/// Declares that the field of `type` that is named `from` in the previous code is named `to` in
+/// this code. `to` may be the path of a nested member: BRAID_RELOAD_RENAMED(character, x, place.x).
 #define BRAID_RELOAD_RENAMED(type, from, to) BRAID_RELOAD_RENAME_RECORD(type, #from, #to)
-/// Says that a field of `type` in the previous code is none of the fields that were added, so it is
-/// dropped.
+/// Declares that the field `from` of `type` in the previous code was removed. No field that was
+/// added to `type` is a new name for it.
 #define BRAID_RELOAD_DROPPED(type, from) BRAID_RELOAD_RENAME_RECORD(type, #from, "")
-/// Says that the whole name of `type` was `from` in the previous code, for example
-/// "world::character".
+/// Declares that `type` had the name `from` in the previous code. `from` is a string with the full
+/// name, for example "world::character".
 #define BRAID_RELOAD_RENAMED_TYPE(type, from) BRAID_RELOAD_RENAME_RECORD(type, "", from)

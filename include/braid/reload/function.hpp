@@ -1,5 +1,5 @@
 #pragma once
-// A function of a module, called through a pointer that follows reloads.
+// Calls a function of a module through a pointer. Each reload changes the pointer to the new code.
 
 #include "braid/reload/modules.hpp"
 #include "braid/reload/records.hpp"
@@ -15,8 +15,8 @@ BRAID_NAMESPACE_BEGIN
 namespace reload {
 namespace detail {
 
-/// A function that the host wants from a module, by name and signature. The modules object writes
-/// `target`.
+/// A function that the host imports from a module by name and signature. A reload of the module
+/// writes `target`.
 struct import {
     import(module& of, const char* wanted, const char* signature_text, const char* mangled_name,
            void (*instead)());
@@ -24,7 +24,8 @@ struct import {
     import(const import&) = delete;
     import& operator=(const import&) = delete;
 
-    /// Reports that a call has thrown an exception, which the caller receives.
+    /// Reports that a call of the function has thrown an exception. The next boundary may then go
+    /// back to the previous code.
     void has_thrown() const;
 
     module& owner;
@@ -40,15 +41,16 @@ struct import {
 template <class Signature>
 class function;
 
-/// Calls `name` of a module, or `stub` while no valid code is loaded. The host refuses a module as
-/// a whole if it lacks this export or exports it with another signature. If the loaded code lacks
-/// it when this object is made, the stub runs and the next boundary reports that.
+/// Calls the function `name` of a module. Calls `stub` while no valid code is loaded. The host
+/// refuses the whole build of a module that does not export `name`, or exports it with another
+/// signature. If the module is already loaded and lacks the function when this object is made, the
+/// stub runs and the next boundary reports the missing function.
 ///
-/// Any thread may create and destroy the object; both take a lock. Any thread may call it; a call
-/// costs one load and one indirect call. If code that has just been reloaded throws an exception,
-/// the caller receives it, and the next boundary goes back to the previous code
-/// (modules::roll_back()). `name` must outlive this object. Destroy this object before the modules
-/// object.
+/// Any thread may create and destroy the object. Both operations take a lock. Any thread may call
+/// the object. A call costs one load and one indirect call. If reloaded code throws an exception
+/// while there is a way back (see modules::roll_back()), the caller receives the exception and the
+/// next boundary goes back to the previous code. `name` must outlive this object. Destroy this
+/// object before the modules object.
 template <class R, class... Args>
 class function<R(Args...)> {
 public:
@@ -58,8 +60,8 @@ public:
 
     R operator()(Args... args) const {
         // acquire: pairs with the releases in modules_state::swap(), modules_state::go_back() and
-        // the constructor of import. A thread that sees the new code sees what its static
-        // constructors wrote.
+        // the constructor of import, so that a thread that calls the new code sees everything that
+        // the static constructors of the new code wrote.
         const auto now = import_.target.load(std::memory_order_acquire);
         try {
             return reinterpret_cast<R (*)(Args...)>(now)(std::forward<Args>(args)...);
@@ -68,9 +70,9 @@ public:
             throw;
         }
     }
-    /// Returns false if a call runs the stub. Any thread may call it.
+    /// Returns false if a call would run the stub. Any thread may call it.
     bool loaded() const {
-        // relaxed: the result only says what was loaded; no data is read through it.
+        // relaxed: the caller only receives a bool, and no data is read through the pointer.
         return import_.target.load(std::memory_order_relaxed) != import_.stub;
     }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Predicts whether state could migrate from one build of a module to the next, as `braid reload
-// plan` does. It is for programs that want to know this before a build is put in place. Part of the
-// library braid::reload.
+// Predicts whether state can migrate from one build of a module to the next. The command `braid
+// reload plan` makes the same prediction. A program can use it before it puts a new build in place.
+// This header is part of the library braid::reload.
 
 #include "braid/base/status.hpp"
 
@@ -11,19 +11,21 @@ BRAID_NAMESPACE_BEGIN
 namespace reload {
 
 struct plan_result {
-    /// This is false if a file cannot be read or has no debug information about types, or if there
-    /// is no type to compare. Its text says why.
+    /// `readable` is false if a file cannot be read, if a file has no debug information about
+    /// types, or if there is no type to compare. `readable.text` is the reason.
     status readable;
     bool refused = false;
-    /// One line for each field that changes and for each static that begins anew, then the reasons
-    /// of a refusal or a sentence that says what would be done.
+    /// The text has one line for each field that changes and one line for each static variable that
+    /// starts again with its initial value. After these lines, it lists the reasons for a refusal,
+    /// or has a sentence that says what a migration would do.
     std::string text;
 };
 
-/// Compares the types that the module `before` puts into a reload::arena or names in a
-/// BRAID_RELOAD_TYPE, and all types reached from them, with those of the module `after`. If `type`
-/// is not empty, only types of that name are compared; the name may stand without its namespaces.
-/// Neither file is loaded.
+/// Compares the types of the state in two builds of a module. `before` and `after` are the paths of
+/// their files. The types of the state are the types that `before` puts into a reload::arena or
+/// declares with BRAID_RELOAD_TYPE, and all types that can be reached from them. If `type` is not
+/// empty, the comparison starts only from types with that name. The name may omit namespaces. The
+/// function reads both files but runs no code from them.
 plan_result plan_files(const std::string& before, const std::string& after,
                        const std::string& type = {});
 

@@ -1,6 +1,7 @@
 #pragma once
-// Puts a module in place so that no host ever sees a part of it, as `braid reload publish` does. It
-// is for builds that are programs themselves. Part of the library braid::reload.
+// Puts a module's file in place so that no host ever sees an incomplete file. The command `braid
+// reload publish` does the same. Use this header if a program of yours builds the modules. This
+// header is part of the library braid::reload.
 
 #include "braid/base/status.hpp"
 
@@ -10,18 +11,21 @@
 BRAID_NAMESPACE_BEGIN
 namespace reload {
 
-/// Checks the file `staged`. Then it waits for the lock `live`.lock and, while it holds that lock,
-/// writes copies of the file and its stamp beside `live` and renames both into place. `staged`
-/// stays. If something is wrong, the status says so in a sentence, and `live` is as it was.
+/// Checks the file `staged` and then waits for the lock file `live`.lock. While it holds the lock,
+/// it writes copies of the file and of its stamp beside `live` and renames both copies into place.
+/// The file `staged` is not changed. If anything fails, the status says so in a sentence, and the
+/// file `live` is unchanged.
 status publish(const std::string& staged, const std::string& live);
 
-/// What check_file() found out about a file.
+/// The result of check_file().
 struct check_result {
-    status readable;                   // false if it is no shared object for this machine
-    std::vector<std::string> missing;  // sentences that say what it was built without
-    std::vector<std::string> exports;  // name and signature of each
+    status readable;                   // false if the file is no valid module
+    std::vector<std::string> missing;  // one sentence for each problem with the build
+    std::vector<std::string> exports;  // "name: signature" of each export
 };
-/// Checks a file as `braid reload check` does, without loading it.
+/// Checks the module file `path` like the command `braid reload check`. Does not load the file.
+/// `readable` is false if the file cannot be read, is no shared object for this machine, or has
+/// export records that are damaged or have another format.
 check_result check_file(const std::string& path);
 
 }  // namespace reload

@@ -1,6 +1,7 @@
 #pragma once
-// What a module receives after its code has replaced other code. This includes the child of a trial
-// and the way back.
+// A module that exports `reloaded` receives a report after its code has replaced other code. It
+// also receives a report in the child process of a trial, and when a boundary goes back to the
+// module's previous code.
 //
 //   void reloaded(const braid::reload::report& went) { … }
 //   BRAID_RELOAD_EXPORT(reloaded, void(const braid::reload::report&))
@@ -12,14 +13,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace reload {
 
-/// Plain data. The texts are valid during the call.
+/// Describes one reload of a module. The texts are valid during the call of `reloaded`.
 struct report {
-    const char* module;     // the name that the host gave it
-    const char* old_build;  // build-ids, in hexadecimal
-    const char* new_build;
-    std::uint64_t objects;     // migrated objects of the state
-    std::uint64_t bytes;       // size of these objects
-    std::int64_t boundary_ns;  // duration of the frame boundary up to this call
+    const char* module;        // module_options::name
+    const char* old_build;     // build-id of the replaced code, in hexadecimal
+    const char* new_build;     // build-id of the new code, in hexadecimal
+    std::uint64_t objects;     // number of objects that the boundary migrated
+    std::uint64_t bytes;       // size of these objects, in bytes
+    std::int64_t boundary_ns;  // duration of the boundary until `reloaded` is called, in ns
 };
 
 }  // namespace reload

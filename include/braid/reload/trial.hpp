@@ -1,5 +1,5 @@
 #pragma once
-// New code is tried in a child process before a line of it runs in the program.
+// A trial runs new code in a child process before any of the code runs in the program.
 //
 //   modules.try_with([&](reload::trial& trial) { simulate_one_frame(trial.tasks()); });
 
@@ -19,32 +19,33 @@ struct trial_run;
 }
 
 struct trial_options {
-    /// How often the function of the trial is called, 0 or more. With 0, the code is loaded, the
-    /// state migrates, `reloaded` is called, and the invariants are checked.
+    /// How often the trial calls the function that was passed to modules::try_with(), 0 or more.
+    /// With 0, the child still loads the code, migrates the state, calls `reloaded` and checks the
+    /// invariants.
     unsigned frames = 2;
-    /// The time for everything that the child does, above 0. After this time the child is ended and
-    /// the code is refused.
+    /// The time limit for the whole child process. It must be above 0. If the child takes longer,
+    /// it is terminated and the code is refused.
     nanoseconds within = seconds(2);
 };
 
-/// What the function of a trial receives. The function runs in the child, where only the thread of
-/// the boundary goes on. The child has a copy of all memory, and what it changes is gone
-/// afterwards.
+/// The argument of the function that was passed to modules::try_with(). The function runs in the
+/// child process, in which only the thread of the boundary exists. The child has a copy of all
+/// memory, so its changes to memory do not reach the program.
 ///
-/// The function itself must leave alone what the copy still shares with the program. It draws
-/// nothing, plays nothing, writes to no file, socket or device, and takes no lock that another
-/// thread of the program might have had. What it writes to standard output is discarded; standard
-/// error stays open.
+/// The function must not touch resources that the child shares with the program. It must not draw
+/// or play anything, and must not write to files, sockets or devices. It must not take a lock that
+/// another thread of the program may have held at the fork. Standard output of the child is
+/// discarded, and standard error stays open.
 class trial {
 public:
-    /// Returns a scheduler without workers, for the tasks of the code. The program's own schedulers
-    /// have no threads in the child and must not be used.
+    /// Returns a scheduler without workers. Run the tasks of the tried code on this scheduler. The
+    /// program's own schedulers have no threads in the child and must not be used.
     scheduler& tasks() const;
-    /// Returns the number of the frame, 0 to trial_options::frames - 1.
+    /// Returns the number of the current frame, 0 to trial_options::frames - 1.
     unsigned frame() const;
-    /// Reports that the code does not do what it should. The code is refused with these words (at
-    /// most 191 bytes of them), and no further frame is called. An exception that leaves the
-    /// function has the same effect.
+    /// Reports that the tried code is wrong. The code is refused with `why` as the reason, cut off
+    /// after 191 bytes, and the function is not called for another frame. An exception that leaves
+    /// the function has the same effect.
     void fail(std::string_view why);
 
 private:
