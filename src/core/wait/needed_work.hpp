@@ -21,12 +21,9 @@ public:
     needed_work(const wait_room& rt, wait_seat& w)
         : rt_(rt), waiter_(w), list_(w.needed), count_(w.needed_count), known_(w.known_needed) {}
 
-    void find(task_id awaited, const task_ids* also) {
+    void find(task_id awaited) {
         count_ = 0;
         add(awaited);
-        for (std::size_t i = 0; also != nullptr && i < also->size && count_ != limit; ++i) {
-            if (also->data[i] && rt_.is_open(also->data[i])) add(also->data[i]);
-        }
         for (unsigned i = 0; i < count_; ++i) add_predecessors(list_[i]);
         follow(false);
         known_ = count_;

@@ -69,15 +69,8 @@ void wait_loop::begin() {
     }
     observe(event_kind::wait_begin);
     if (target_.task && w_.top != nullptr) {
-        const std::uint8_t level = rt_.level_of(rt_.slot_at(w_.top->slot));
-        rt_.inherit_priority(w_, target_.task, level);
-        for (std::size_t i = 0; target_.also != nullptr && i < target_.also->size; ++i) {
-            const task_id id = target_.also->data[i];
-            if (id && rt_.is_open(id)) rt_.inherit_priority(w_, id, level);
-        }
+        rt_.inherit_priority(w_, target_.task, rt_.level_of(rt_.slot_at(w_.top->slot)));
     }
-    // Those of another call of wait_all() may have lain at this place on the stack.
-    if (target_.also != nullptr) w_.needed_for = {};
     rt_.note_core(w_);
     began_ = w_.stamp = rt_.task_clock();
     elsewhere_ = w_.elsewhere;

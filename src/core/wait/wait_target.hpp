@@ -14,10 +14,9 @@ namespace detail {
 class task_room;
 struct scope_state;
 
-/// What a wait is for: exactly one of `task`, `signal`, `all_of` and `branch`.
+/// What a wait is for. Exactly one of the four.
 struct wait_target {
     task_id task = {};
-    const task_ids* also = nullptr;  // waits for these come after this one: they are needed, too
     event* signal = nullptr;
     scope_state* all_of = nullptr;
     fork_slot* branch = nullptr;  // of the calling thread's fork stack, stolen
