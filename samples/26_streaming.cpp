@@ -56,9 +56,15 @@ int main() {
                                            .priority = near ? braid::priority_level::high
                                                             : braid::priority_level::low})));
         }
+        std::vector<braid::task_id> ids;
+        for (const auto& page : pages) ids.push_back(page.id());
+        const auto all_pages = scheduler.spawn({.after_all = ids}, braid::empty);
         while (io.statistics().read < page_count) {
             io.begin_frame();  // this frame may read eight pages more
             scheduler.wait(scheduler.spawn({.name = "frame", .after = {pages[20].id()}}, [] {}));
+            // What is left of the frame goes to the pages: without workers nobody else decodes
+            // them.
+            scheduler.wait_for(all_pages, braid::milliseconds(1));
         }
         for (std::size_t page = 0; page < page_count; ++page) {
             right += pages[page].get() == page * page_bytes;
