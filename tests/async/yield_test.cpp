@@ -3,6 +3,7 @@
 #include "seeded_chooser.hpp"
 
 #include <algorithm>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -179,6 +180,51 @@ TEST_P(Yield, ForEverInAScopeKeepsNothingOfTheScopeFromRunningWhereverItLies) {
         all.post([&stop] { stop = true; });
         braid_test::until([&] { return stop.load(); });
         s.wait(waiter);
+    });
+}
+
+/// The only thread at work waits for something else, and runs a coroutine that comes back to its
+/// own ring, so it must also look at the ring of a thread that is away.
+TEST_P(Yield, ForEverInTheRingOfTheOnlyThreadKeepsNothingInAnotherRingFromRunning) {
+    if (GetParam() != 0) GTEST_SKIP() << "with workers another thread would run it";
+    braid::scheduler_options o = options();
+    o.max_reserves = 0;
+    braid::scheduler s(o);
+    for (const braid::nanoseconds each : {braid::no_limit, braid::microseconds(20)}) {
+        std::atomic<bool> stop{false};
+        braid::event ended(s);
+        std::binary_semaphore posted{0}, may_leave{0};
+        std::thread other([&] {
+            const braid::main_thread registered(s, "other");
+            s.post([&stop] { stop = true; });
+            posted.release();
+            may_leave.acquire();
+        });
+        posted.acquire();
+        const auto polls = [&]() -> co<> {
+            while (!stop) co_await braid::yield();
+            ended.set();
+        };
+        auto one = braid::co_spawn(s, {}, polls());
+        while (!s.do_work_while_waiting_for(ended, each)) {
+        }
+        may_leave.release();
+        other.join();
+        one.get();
+    }
+}
+
+/// What the wait needs lies behind more tasks than a wait looks at, each time that it gives way.
+TEST_P(Yield, ForEverBehindManyTasksKeepsNoneOfThemFromRunning) {
+    braid::scheduler_options o = options();
+    o.ring = 2;
+    with_each_reserve(o, [](braid::scheduler& s) {
+        std::atomic<bool> stop{false};
+        auto one = braid::co_spawn(s, {}, keeps_yielding(stop, stop));
+        for (int i = 0; i < 100; ++i) s.post([] {});
+        s.post([&stop] { stop = true; });
+        for (int i = 0; i < 100; ++i) s.post([] {});
+        one.get();
     });
 }
 

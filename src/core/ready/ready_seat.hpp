@@ -28,6 +28,7 @@ struct ready_seat : seats_seat {
     std::uint32_t victim = 0;       // looked at last: for tasks,
     std::uint32_t fork_victim = 0;  // for branches
     unsigned gave_way = 0;          // see gives_way_again_and_again()
+    bool others_first = false;      // see wait_loop::run_anything()
     // policy/steals_pay.cpp
     unsigned stole = 0;  // tasks at the last steal, until it is known whether that paid
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;

@@ -163,7 +163,7 @@ bool wait_loop::wait_out() {
         if (looked && out_of_time()) {
             if (!starves()) return false;
             starved_ = true;
-            run_unneeded(oldest_ready());
+            run_anything();
             continue;
         }
         // With a deadline the clock is looked at after each body of a batch.

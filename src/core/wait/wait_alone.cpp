@@ -34,12 +34,19 @@ void wait_loop::poll() {
             return;
         }
     }
-    if (policy_ != help::none && enough_stack(rt_, w_)) {
-        if (const task_id id = find_anywhere()) return run_on_top(id);
+    // One that gave way lies behind more tasks than find() looks at, and perhaps needs one of them.
+    const bool something_else = std::exchange(needed_gave_way_, false);
+    if (!something_else && policy_ != help::none && enough_stack(rt_, w_)) {
+        if (const task_id id = find_anywhere()) {
+            const unsigned gave_way = w_.gave_way;
+            run_on_top(id);
+            needed_gave_way_ = w_.gave_way != gave_way;
+            return;
+        }
     }
     if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
     polls_ = 0;
-    run_unneeded(oldest_ready());
+    run_anything();
 }
 
 /// What is needed gives way again and again, and this thread would come to nothing else. Another
@@ -109,6 +116,17 @@ bool wait_loop::starves() const {
     return policy_ != help::none && !starved_ && !rt_.held_back(w_) && !target_.run_everything &&
            w_.depth == 0 && rt_.serial() == nullptr && rt_.active_workers(relaxed) == 0 &&
            w_.kind != seat_kind::background && !w_.permit_released && others_rest();
+}
+
+/// What gives way comes back to this thread's queues. So after such a task it looks at the rings of
+/// others first, or it would never come to what lies there.
+void wait_loop::run_anything() {
+    const unsigned gave_way = w_.gave_way;
+    const bool others_first = w_.others_first;
+    task_id id = others_first ? oldest_of_others() : task_id{};
+    if (!id) id = oldest_ready();
+    run_unneeded(id);
+    w_.others_first = !others_first && w_.gave_way != gave_way;
 }
 
 void wait_loop::run_unneeded(task_id id) {
