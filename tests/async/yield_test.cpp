@@ -228,6 +228,29 @@ TEST_P(Yield, ForEverBehindManyTasksKeepsNoneOfThemFromRunning) {
     });
 }
 
+/// What the wait needs lies as deep, and gives way only once: the wait buries nothing for that.
+TEST_P(Yield, OnceBehindManyTasksMakesAWaitRunNothingThatItDoesNotNeed) {
+    if (GetParam() != 0) GTEST_SKIP() << "with workers another thread would run it";
+    braid::scheduler_options o = options();
+    o.ring = 2;
+    o.max_reserves = 0;
+    braid::scheduler s(o);
+    braid::event set_after_the_wait(s, braid::reset::manual);
+    braid::scope others(s);
+    const auto post_some = [&] {
+        for (int i = 0; i < 100; ++i) {
+            others.post([&] { s.do_work_while_waiting_for(set_after_the_wait); });
+        }
+    };
+    post_some();
+    const auto yields = []() -> co<> { co_await braid::yield(); };
+    auto one = braid::co_spawn(s, {}, yields());
+    post_some();
+    one.get();
+    set_after_the_wait.set();
+    others.wait();
+}
+
 /// All threads are in such waits at once, and those that stand in, too, if they are few.
 TEST_P(Yield, ForEverInTheWaitOfEachThreadEndsWhatWasPosted) {
     const auto threads = static_cast<std::size_t>(std::max(1, GetParam()));

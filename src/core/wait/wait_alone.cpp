@@ -34,13 +34,13 @@ void wait_loop::poll() {
             return;
         }
     }
-    // One that gave way lies behind more tasks than find() looks at, and perhaps needs one of them.
-    const bool something_else = std::exchange(needed_gave_way_, false);
+    // What gives way again and again lies behind more tasks than find() looks at, and perhaps needs
+    // one of them.
+    const bool something_else = std::exchange(needs_others_, false);
     if (!something_else && policy_ != help::none && enough_stack(rt_, w_)) {
         if (const task_id id = find_anywhere()) {
-            const unsigned gave_way = w_.gave_way;
             run_on_top(id);
-            needed_gave_way_ = w_.gave_way != gave_way;
+            needs_others_ = gives_way_again_and_again(w_);
             return;
         }
     }

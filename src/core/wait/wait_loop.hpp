@@ -63,18 +63,18 @@ private:
     [[gnu::noinline]] void let_others_begin();
 
     const std::int64_t deadline_;
-    bool entered_ = true;           // the record is in the parking lot, or was woken there
-    bool timed_out_ = false;        // the last sleep
-    bool asked_ = false;            // others know that this thread is about to sleep
-    bool alone_ = false;            // no thread can stand in: it polls
-    bool was_alone_ = false;        // at any time of this wait
-    bool had_released_ = false;     // the permit, before this wait
-    bool completes_ = false;        // the thread, below this wait
-    bool starved_ = false;          // it was out of time, and has run one more task
-    bool was_inside_ = false;       // in such a call, before this wait
-    bool spins_ = false;            // the seat says so
-    bool needed_gave_way_ = false;  // what poll() ran last
-    std::uint8_t polls_ = 0;        // in a row that saw nobody else run anything
+    bool entered_ = true;        // the record is in the parking lot, or was woken there
+    bool timed_out_ = false;     // the last sleep
+    bool asked_ = false;         // others know that this thread is about to sleep
+    bool alone_ = false;         // no thread can stand in: it polls
+    bool was_alone_ = false;     // at any time of this wait
+    bool had_released_ = false;  // the permit, before this wait
+    bool completes_ = false;     // the thread, below this wait
+    bool starved_ = false;       // it was out of time, and has run one more task
+    bool was_inside_ = false;    // in such a call, before this wait
+    bool spins_ = false;         // the seat says so
+    bool needs_others_ = false;  // what it needs gives way, so poll() runs something else next
+    std::uint8_t polls_ = 0;     // in a row that saw nobody else run anything
     unsigned outer_loop_ = 0;
     const atomic<bool>* outer_wait_ = nullptr;
     const atomic<bool>* outer_module_wait_ = nullptr;
