@@ -336,8 +336,7 @@ public:
     void go_on_as(task_id id) const {
         body_.context.internals().id = id;
         body_.context.internals().id_taken = false;
-        // relaxed: a thread that explains what runs where may see the one before.
-        seat_.frames[std::min(seat_.depth - 1, seat::shown_depth)].task.store(id.value, relaxed);
+        seat_.frames[std::min(seat_.depth - 1, seat::shown_depth)].show(id.value);
     }
     task_context& context() const { return body_.context; }
     /// The body threw; take_error() makes room for the next one.

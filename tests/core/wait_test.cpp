@@ -81,6 +81,47 @@ TEST_P(Wait, ServesAPinnedTaskThatAnotherWaiterNeeds) {
     }
 }
 
+TEST_P(Wait, DoesNotRunWhatATaskThatItWaitsForMayGoOnWithout) {
+    if (GetParam() == 0) GTEST_SKIP() << "nobody else can run the task that is waited for";
+    // I6: the wait inside the task may run out of time. On top of this thread's wait that work
+    // would wait for what this thread does next.
+    braid::scheduler s(options());
+    for (int round = 0; round < 20; ++round) {
+        door has_begun, made, begun, returned;
+        braid::task_id other;
+        const braid::task_id polls = s.spawn([&] {
+            has_begun.open();
+            made.pass();
+            while (!begun.is_open()) {
+                (void)s.wait_for(other, braid::milliseconds(1), braid::help::none);
+            }
+        });
+        has_begun.pass();
+        other = s.spawn([&] {
+            begun.open();
+            returned.pass();
+        });
+        made.open();
+        s.wait(polls);
+        returned.open();
+        s.wait(other);
+    }
+}
+
+TEST_P(Wait, ServesAPinnedTaskForWhichATaskThatItWaitsForPolls) {
+    braid::scheduler s(options());
+    const braid::thread_ref here = s.this_thread();
+    for (int round = 0; round < 20; ++round) {
+        int ran = 0;
+        s.wait(s.spawn([&] {
+            const auto pinned = s.spawn({.on = here}, [&ran] { ++ran; });
+            while (!s.wait_for(pinned, braid::milliseconds(1))) {
+            }
+        }));
+        ASSERT_EQ(ran, 1);
+    }
+}
+
 TEST_P(Wait, ServesAPinnedChildOfAJoinThatItWaitsFor) {
     braid::scheduler s(options());
     const braid::thread_ref here = s.this_thread();

@@ -18,7 +18,7 @@ from hang_limit import HANG_LIMIT_S
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARKER, READY = "src/base/parker.hpp", "src/core/ready/ready_queue.hpp"
 SLEEPERS, WORDS = "src/core/seats/sleepers.hpp", "src/core/task/words.hpp"
-SLOT = "src/core/task/slot.hpp"
+SLOT, SHOWN = "src/core/task/slot.hpp", "src/core/task/shown_frame.hpp"
 FORK = "include/braid/core/fork_stack.hpp"
 BOUNDED = "include/braid/base/bounded_queue.hpp"
 FLOW = "include/braid/fork_join/pipeline_flow.hpp"
@@ -45,6 +45,25 @@ WEAKENED = {
     "event.take_or_mark acquire": (
         EVENT, "wanted, acquire, acquire)) return take;", "wanted, relaxed, relaxed)) return take;",
         "parking_lot", None),
+    "shown.show release": (
+        SHOWN, "task_.store(task, release)", "task_.store(task, relaxed)", "shown_frame", None),
+    "shown.begin_wait says the wait: release": (
+        SHOWN, "(limited ? 1U : 0U), release)", "(limited ? 1U : 0U), relaxed)", "shown_frame",
+        None),
+    "shown.begin_wait says what for: release": (
+        SHOWN, "awaited_.store(awaited, release)", "awaited_.store(awaited, relaxed)",
+        "shown_frame", None),
+    "shown.wait acquire": (
+        SHOWN, "wait_.load(acquire)", "wait_.load(relaxed)", "shown_frame", None),
+    "shown.task acquire": (
+        SHOWN, "task_.load(acquire)", "task_.load(relaxed)", "shown_frame", None),
+    "shown.awaited acquire": (
+        SHOWN, "awaited_.load(acquire)", "awaited_.load(relaxed)", "shown_frame", None),
+    "shown.look: the frame that waits": (
+        SHOWN, "        if (frame.wait() != wait) return;\n", "", "shown_frame", None),
+    "shown.look: the member's frame": (
+        SHOWN, "        if (member != nullptr && member->wait() != wait_of_member) return;\n", "",
+        "shown_frame", None),
     "ring.end_push release": (
         RING, "head_.load(relaxed) + 1, release)", "head_.load(relaxed) + 1, relaxed)",
         "record_ring", None),

@@ -100,7 +100,7 @@ explanation::place explanation::find_on_stacks(task_id id) const {
         // acquire: pairs with begin_body().
         const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
         for (unsigned depth = shown; depth != 0; --depth) {
-            if (w.frames[depth - 1].task.load(relaxed) == id.value) return {i, depth};
+            if (w.frames[depth - 1].task() == id.value) return {i, depth};
         }
     }
     return {};
@@ -112,7 +112,7 @@ task_id explanation::say_of_body(const place& at) {
     const wait_seat& w = rt_.seat_at(at.seat);
     const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
     if (at.depth < shown) {
-        const task_id above{w.frames[at.depth].task.load(relaxed)};
+        const task_id above{w.frames[at.depth].task()};
         to_.add("lies on the stack of '%s' below ", w.name);
         above ? say_name(above) : to_.add("another task");
         return above;
@@ -270,7 +270,7 @@ task_id explanation::say_holder(const resource& r) {
         const wait_seat& w = rt_.seat_at(record.seat);
         const unsigned depth = std::min<unsigned>(record.depth, wait_seat::shown_depth);
         for (unsigned i = 0; i < depth; ++i) {
-            const task_id body{w.frames[i].task.load(relaxed)};
+            const task_id body{w.frames[i].task()};
             if (!body || !rt_.uses_resources(rt_.slot_at(body))) continue;
             const auto held = rt_.held_by(rt_.slot_at(body));
             if (std::find(held.begin(), held.end(), &r) == held.end()) continue;

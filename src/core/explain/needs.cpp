@@ -124,8 +124,7 @@ bool needs::next_scope_waiter(task_id id, need_cursor& cursor, dependent& found)
 need needs::why_below(const need_node& below, task_id above) const {
     const wait_seat& w = rt_.seat_at(below.seat);
     if (below.depth <= w.unneeded_from.load(relaxed)) return need::buried;
-    // acquire: pairs with wait_loop::begin().
-    const std::uint64_t awaited = w.frames[below.depth - 1].awaited.load(acquire);
+    const std::uint64_t awaited = w.frames[below.depth - 1].awaited();
     if (awaited == 0) return need::under;
     return awaited == above.value ? need::waits : need::through;
 }

@@ -94,7 +94,7 @@ private:
     bool body_in_wait(const wait_record& r, dependent& found) const;
     bool may_go_on_without(const edge& e, const slot& s, task_id id) const;
     task_id shown_at(const need_node& body, unsigned depth) const {
-        return {rt_.seat_at(body.seat).frames[depth - 1].task.load(relaxed)};
+        return {rt_.seat_at(body.seat).frames[depth - 1].task()};
     }
 
     wait_room& rt_;

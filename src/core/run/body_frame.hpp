@@ -38,7 +38,7 @@ public:
           outer_elsewhere_(std::exchange(w.elsewhere, 0)),
           began_(each_ ? active_policy::now() : w.stamp),
           body_(body),
-          shown_(w.frames[std::min(w.depth, run_seat::shown_depth)].task),
+          shown_(w.frames[std::min(w.depth, run_seat::shown_depth)]),
           outer_(run_room::begin_body(w, body_, shown_as)) {}
     ~body_frame() {
         close();
@@ -63,8 +63,7 @@ public:
     /// Does it for one that does not see its id.
     void show(std::uint32_t index, task_id shown_as) {
         body_.slot = index;
-        // relaxed: a thread that explains what runs where may see the one before.
-        shown_.store(shown_as.value, relaxed);
+        shown_.show(shown_as.value);
     }
     task_context& context() { return body_.context; }
     bool failed() const { return body_.error != nullptr; }
@@ -99,7 +98,7 @@ private:
     unsigned untimed_ = 0;
     const std::int64_t outer_elsewhere_, began_;
     running_task& body_;
-    atomic<std::uint64_t>& shown_;
+    shown_frame& shown_;
     running_task* const outer_;
 };
 

@@ -7,6 +7,7 @@
 #include "core/report/report_room.hpp"
 #include "core/task/failed_slots.hpp"
 #include "core/task/index_pool.hpp"
+#include "core/task/shown_frame.hpp"
 #include "core/task/slot.hpp"
 #include "core/task/source_lines.hpp"
 #include "core/task/words.hpp"
@@ -33,11 +34,7 @@ struct running_task {
     bool suspended = false;                 // its body returns, and is called again later
 };
 
-/// What a seat shows to searchers: its tasks from the outermost to the innermost, and what each
-/// waits for. Deeper frames than these are not shown (their work goes to a reserve).
-struct shown_frame {
-    atomic<std::uint64_t> task{0}, awaited{0};
-};
+using shown_frame = basic_shown_frame<active_policy>;
 
 /// The seat's part of this room: its caches, and the tasks on its thread's stack. `run` puts them
 /// there.
@@ -55,7 +52,8 @@ struct task_seat : report_seat {
     // them `depth` is equal, in a task's body it is greater.
     unsigned loop_depth = UINT32_MAX;
 
-    // ---- anybody reads ----
+    // ---- anybody reads: the tasks from the outermost to the innermost, and what each waits for.
+    // Deeper frames than these are not shown (their work goes to a reserve).
     alignas(64) atomic<std::uint32_t> shown{0};
     shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
 };

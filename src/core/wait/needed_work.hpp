@@ -27,7 +27,7 @@ public:
         for (unsigned i = 0; i < count_; ++i) add_predecessors(list_[i]);
         follow(false);
         known_ = count_;
-        if (any_is_direct()) follow(true);
+        if (any_is_limited_ || any_is_direct()) follow(true);
     }
 
     /// `perhaps`: also where it may be needed.
@@ -57,9 +57,12 @@ private:
                contains(rt_.id_of(parent).value, count, reach - 1);
     }
 
-    /// What running members wait for may bring further members in. `guesses`: a task for another
-    /// thread alone may not start before what that thread waits for in its bodies is complete. Or
-    /// it starts on top of them, and what is run here in the meantime may wait for this waiter.
+    /// What running members wait for may bring further members in. `guesses`: also what may not be
+    /// needed.
+    /// - A wait that may run out of time may go on without what it waits for.
+    /// - A task for another thread alone may not start before what that thread waits for in its
+    ///   bodies is complete. Or it starts on top of them, and what is run here in the meantime may
+    ///   wait for this waiter.
     void follow(bool guesses) {
         for (unsigned before = 0; before != count_;) {
             const unsigned from = before;
@@ -91,12 +94,13 @@ private:
             const wait_seat* w = &rt_.seat_at(i);
             const unsigned shown =
                 std::min<unsigned>(w->shown.load(acquire), wait_seat::shown_depth);
-            bool member = guesses && w != &waiter_ && shown != 0 && awaits_seat(w->index);
-            for (unsigned f = 0; f < shown; ++f) {
-                // Whatever lies on top of a member must end before the member goes on.
-                member = member || contains(w->frames[f].task.load(relaxed), count_, 0);
-                if (member) add(task_id{w->frames[f].awaited.load(relaxed)});
-            }
+            const bool all = guesses && w != &waiter_ && shown != 0 && awaits_seat(w->index);
+            // Whatever lies on top of a member must end before the member goes on.
+            const auto is_member = [&](std::uint64_t task) { return contains(task, count_, 0); };
+            look_at_stack(w->frames, shown, all, is_member, [&](std::uint64_t id, bool limited) {
+                if (!limited || guesses) return add(task_id{id});
+                any_is_limited_ = true;
+            });
         }
     }
 
@@ -122,6 +126,7 @@ private:
     task_id* list_;
     unsigned& count_;
     unsigned& known_;  // of those in the list; the rest is guessed
+    bool any_is_limited_ = false;
 };
 
 }  // namespace detail

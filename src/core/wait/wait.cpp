@@ -65,7 +65,7 @@ void wait_loop::begin() {
         }
     }
     if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
-        w_.frames[w_.depth - 1].awaited.store(target_.task.value, release);
+        w_.frames[w_.depth - 1].begin_wait(target_.task.value, record_.limited);
     }
     observe(event_kind::wait_begin);
     if (target_.task && w_.top != nullptr) {
@@ -145,7 +145,7 @@ bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
     if (entered_ && rt_.lot().leave(record_) && !over) over = target_.take();
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
     if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
-        w_.frames[w_.depth - 1].awaited.store(0, relaxed);
+        w_.frames[w_.depth - 1].end_wait();
     }
     if (over) rt_.report_taken(target_);
     observe(event_kind::wait_end);

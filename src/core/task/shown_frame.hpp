@@ -1,0 +1,75 @@
+#pragma once
+// What a thread shows to others of one task on its stack: which task it is, and what it waits for.
+
+#include "braid/base/policy.hpp"
+
+#include <cstdint>
+
+BRAID_NAMESPACE_BEGIN
+namespace detail {
+
+/// One thread writes, and others read at any time; see look_at_stack(). A thread that reads a task
+/// sees that the waits before it have ended, and one that reads what is awaited sees that this wait
+/// has begun.
+template <class Policy>
+class basic_shown_frame {
+public:
+    // ---- its thread
+    void show(std::uint64_t task) {
+        // release: pairs with task(). The waits of the task before have ended.
+        task_.store(task, release);
+    }
+    /// `limited`: the wait may run out of time.
+    void begin_wait(std::uint64_t awaited, bool limited) {
+        const std::uint32_t next = (wait_.load(relaxed) | 1U) + 1;
+        // release, both: pair with wait() and awaited(). Who sees the wait sees the task, and who
+        // sees what is awaited sees the wait.
+        wait_.store(next | (limited ? 1U : 0U), release);
+        awaited_.store(awaited, release);
+    }
+    void end_wait() { awaited_.store(0, relaxed); }
+
+    // ---- any thread; acquire, each: see above
+    /// Returns another number after each begin_wait().
+    std::uint32_t wait() const { return wait_.load(acquire); }
+    static bool is_limited(std::uint32_t wait) { return (wait & 1U) != 0; }
+    std::uint64_t task() const { return task_.load(acquire); }
+    /// Returns 0 if the task waits for no task.
+    std::uint64_t awaited() const { return awaited_.load(acquire); }
+
+private:
+    typename Policy::template atomic<std::uint64_t> task_{0}, awaited_{0};
+    typename Policy::template atomic<std::uint32_t> wait_{0};
+};
+
+/// Looks for tasks on a thread's stack for which `is_member(task)` returns true, and calls
+/// `found(awaited, limited)` for what the outermost of them, and each task on top of it, waits for.
+/// `all`: each task of the stack counts. `limited`: that wait may run out of time.
+///
+/// The thread may go on with other tasks meanwhile, so the look might see one task and what another
+/// one waits for. A task can wait in a frame only after that frame's wait() has changed. So what
+/// was read belongs together if wait() of the member's frame is what it was before the task was
+/// read, and that of the frame that waits what it was before `awaited` was read. Otherwise it ends
+/// the look.
+template <class Frame, class IsMember, class Found>
+void look_at_stack(const Frame* frames, unsigned count, bool all, IsMember&& is_member,
+                   Found&& found) {
+    const Frame* member = nullptr;
+    std::uint32_t wait_of_member = 0;
+    for (unsigned i = 0; i < count; ++i) {
+        const Frame& frame = frames[i];
+        const std::uint32_t wait = frame.wait();
+        if (!all && member == nullptr && is_member(frame.task())) {
+            member = &frame;
+            wait_of_member = wait;
+        }
+        if (!all && member == nullptr) continue;
+        const std::uint64_t awaited = frame.awaited();
+        if (frame.wait() != wait) return;
+        if (member != nullptr && member->wait() != wait_of_member) return;
+        if (awaited != 0) found(awaited, Frame::is_limited(wait));
+    }
+}
+
+}  // namespace detail
+BRAID_NAMESPACE_END
