@@ -144,7 +144,7 @@ class Runtime:
         for w in self.seats():
             for f in range(min(number(w["shown"]), 64)):
                 frame = w["frames"][f]
-                found[number(frame["task"])] = (w, number(frame["awaited"]))
+                found[number(frame["task_"])] = (w, number(frame["awaited_"]))
         return found
 
 
