@@ -309,7 +309,7 @@ class Waits(gdb.Command):
             w = runtime.seat(int(record["seat"]))
             name = w["name"].string()
             top = number(w["shown"])
-            waiter = number(w["frames"][top - 1]["task"]) if 0 < top <= 64 else 0
+            waiter = number(w["frames"][top - 1]["task_"]) if 0 < top <= 64 else 0
         _, what = awaited_by(runtime, record)
         print(f"  {name}: {runtime.title(waiter)} waits for {what}")
 
@@ -366,7 +366,7 @@ class Why(gdb.Command):
         for w in runtime.seats():
             shown = min(number(w["shown"]), 64)
             for depth in range(shown, 0, -1):
-                if number(w["frames"][depth - 1]["task"]) == task:
+                if number(w["frames"][depth - 1]["task_"]) == task:
                     return self.of_body(runtime, w, depth, shown)
         if number(slot["waits_for"]) != 0:
             before = [p for p in runtime.predecessors(slot) if runtime.is_open(p)]
@@ -398,7 +398,7 @@ class Why(gdb.Command):
             limited = " for a limited time" if bool(record["limited"]) else ""
             return f"waits{limited} for {what.removeprefix('task ')}", task
         if depth < shown:
-            above = number(w["frames"][depth]["task"])
+            above = number(w["frames"][depth]["task_"])
             return f"lies on the stack of {name} below {runtime.title(above)}", above
         return f"runs on {name}", 0
 
@@ -420,9 +420,9 @@ class Seats(gdb.Command):
                       f"  executed {number(w['counters']['executed'])}")
                 for f in range(min(number(w["shown"]), 64)):
                     frame = w["frames"][f]
-                    awaited = number(frame["awaited"])
+                    awaited = number(frame["awaited_"])
                     waits = f" waits for {runtime.title(awaited)}" if awaited else ""
-                    print(f"      {runtime.title(number(frame['task']))}{waits}")
+                    print(f"      {runtime.title(number(frame['task_']))}{waits}")
 
     @staticmethod
     def ready(w):
