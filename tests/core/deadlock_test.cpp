@@ -124,6 +124,32 @@ TEST_P(Deadlock, OfWaitsOverThreeTasksNamesThemAndTheirWaits) {
                   });
 }
 
+TEST_P(Deadlock, OfAWaitForSeveralIsFoundThroughAnyOfThem) {
+    for (const bool last : {false, true}) {
+        expect_report({{"'several'", "waits for", "'second'", "waits for"}, after_instead},
+                      [last](braid::scheduler& s) {
+                          static std::atomic<std::uint64_t> several, second;
+                          static std::atomic<int> inside;
+                          braid::event never(s);
+                          const braid::task_id other = s.spawn(
+                              {.name = "other"}, [&] { s.do_work_while_waiting_for(never); });
+                          several = s.spawn({.name = "several"}, [&s, last, other] {
+                                         ++inside;
+                                         until([] { return inside == 2 && second != 0; });
+                                         const braid::task_id in_circle{second};
+                                         last ? wait_all(s, {other, in_circle})
+                                              : wait_all(s, {in_circle, other});
+                                     }).value;
+                          second = s.spawn({.name = "second"}, [&s] {
+                                        ++inside;
+                                        until([] { return inside == 2 && several != 0; });
+                                        s.wait({several});
+                                    }).value;
+                          wait_on_threads(s, {several, second});
+                      });
+    }
+}
+
 TEST_P(Deadlock, IsReportedAlsoWhereNoMemoryIsLeft) {
     static braid_test::counting_memory counts;
     static braid_test::refusing_memory memory(counts.hooks());

@@ -26,7 +26,7 @@ struct thread_with_frames {
     }
     void end(unsigned at) { shown.store(at, std::memory_order::release); }
     void begin_wait(unsigned at, std::uint64_t task) {
-        frames[at].begin_wait(awaited_by(task), is_limited(task));
+        frames[at].begin_wait(awaited_by(task), is_limited(task), false);
     }
     void end_wait(unsigned at) { frames[at].end_wait(); }
 
@@ -36,8 +36,9 @@ struct thread_with_frames {
         const std::uint32_t count = shown.load(std::memory_order::acquire);
         braid::detail::look_at_stack(
             frames, count, false, [&](std::uint64_t task) { return task == for_task; },
-            [&](std::uint64_t awaited, bool limited) {
-                require(limited == is_limited(awaited - 100), "that wait, or not, has an end");
+            [&](unsigned, std::uint32_t wait, std::uint64_t awaited) {
+                require(frame::is_limited(wait) == is_limited(awaited - 100),
+                        "that wait, or not, has an end");
                 found(awaited);
             });
     }

@@ -48,8 +48,7 @@ WEAKENED = {
     "shown.show release": (
         SHOWN, "task_.store(task, release)", "task_.store(task, relaxed)", "shown_frame", None),
     "shown.begin_wait says the wait: release": (
-        SHOWN, "(limited ? 1U : 0U), release)", "(limited ? 1U : 0U), relaxed)", "shown_frame",
-        None),
+        SHOWN, "several_bit : 0U), release)", "several_bit : 0U), relaxed)", "shown_frame", None),
     "shown.begin_wait says what for: release": (
         SHOWN, "awaited_.store(awaited, release)", "awaited_.store(awaited, relaxed)",
         "shown_frame", None),

@@ -69,6 +69,13 @@ double one_wait(braid::scheduler& scheduler, std::int64_t us) {
     });
 }
 
+double wait_for_all(braid::scheduler& scheduler, std::int64_t us) {
+    return two_bodies(us, [&](auto body) {
+        const braid::task_id a = scheduler.spawn({}, body), b = scheduler.spawn({}, body);
+        braid::wait_all(scheduler, {a, b});
+    });
+}
+
 template <class Measure>
 std::function<measure()> with_workers(int workers, Measure round) {
     return [=] {
@@ -92,7 +99,9 @@ void add_braid(suite& s) {
         s.at(with_number("wait.two", us))
             .add("braid", with_workers(1, [us](braid::scheduler& of) { return two_waits(of, us); }))
             .add("braid one wait",
-                 with_workers(1, [us](braid::scheduler& of) { return one_wait(of, us); }));
+                 with_workers(1, [us](braid::scheduler& of) { return one_wait(of, us); }))
+            .add("braid wait_all",
+                 with_workers(1, [us](braid::scheduler& of) { return wait_for_all(of, us); }));
     }
     for (const std::int64_t us : gaps_us) {
         s.at(with_number("wait.gap", us)).add("braid", with_workers(1, [us](braid::scheduler& of) {

@@ -264,6 +264,29 @@ BRAID_API std::size_t explain_all(scheduler& s,
                                   void (*say)(void* user, task_id id, const char* text),
                                   void* user);
 
+/// The maximum number of ids that one call of wait_all() accepts.
+inline constexpr std::size_t most_awaited = 256;
+
+/// Waits until all of these tasks are complete, and meanwhile runs work that any of them needs.
+/// While one of the tasks runs on another thread, the caller runs another of the tasks. With a
+/// separate wait for each id, other threads would have to run those tasks. Any thread may call it.
+/// Empty ids and ids of complete tasks are skipped. Ids that this scheduler has not issued are
+/// reported and skipped.
+///
+/// If tasks fail during the wait, the failure of the first of them is thrown, in the order of
+/// `ids`. An exception takes precedence over a cancellation. The other exceptions go to the
+/// unobserved-exception handler. Returns false if the time is up, if the wait could never end
+/// (reported), or if there are more than most_awaited ids (reported). If the time is up and a task
+/// has failed by then, the failure is thrown instead. `timeout` applies to the whole call and has
+/// the same meaning as for scheduler::wait_for(). The call uses about 60 bytes of stack for each
+/// id and, like every wait, allocates at most a seat for a foreign thread.
+BRAID_API bool wait_all(scheduler& s, task_ids ids, nanoseconds timeout = no_limit,
+                        help policy = help::needed);
+inline bool wait_all(scheduler& s, std::initializer_list<task_id> ids,
+                     nanoseconds timeout = no_limit, help policy = help::needed) {
+    return wait_all(s, task_ids(ids.begin(), ids.size()), timeout, policy);
+}
+
 /// Registers the calling thread under a name for the life of this object. The thread can then be
 /// the target of task_options::on, and it keeps its seat between waits. The object must be
 /// destroyed on the same thread.

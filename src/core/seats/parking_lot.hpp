@@ -116,6 +116,17 @@ public:
         return false;
     }
 
+    /// Calls `f()` with the bucket's lock held if the waiter has not been woken, and returns
+    /// whether it did. `f()` may change the record's seat, and what it says about the wait.
+    template <class F>
+    bool change(record& r, F&& f) {
+        bucket& b = bucket_of(r.key);
+        const basic_locked<Policy> lock(b.mutex);
+        if (r.done.load(relaxed)) return false;  // the lock orders it
+        f();
+        return true;
+    }
+
     /// Wakes records under `key`, at most `limit`, and returns how many. A record is woken if
     /// `each(record)` returns true. `each` is called before the record reads as done, and
     /// `notify(seat)` after that. While `each` runs the waiter cannot return, so what it waits for

@@ -19,12 +19,12 @@ public:
         // release: pairs with task(). The waits of the task before have ended.
         task_.store(task, release);
     }
-    /// `limited`: the wait may run out of time.
-    void begin_wait(std::uint64_t awaited, bool limited) {
-        const std::uint32_t next = (wait_.load(relaxed) | 1U) + 1;
+    /// `limited`: the wait may run out of time. `several`: `awaited` is one of several tasks.
+    void begin_wait(std::uint64_t awaited, bool limited, bool several) {
+        const std::uint32_t next = (wait_.load(relaxed) | facts) + 1;
         // release, both: pair with wait() and awaited(). Who sees the wait sees the task, and who
         // sees what is awaited sees the wait.
-        wait_.store(next | (limited ? 1U : 0U), release);
+        wait_.store(next | (limited ? limited_bit : 0U) | (several ? several_bit : 0U), release);
         awaited_.store(awaited, release);
     }
     void end_wait() { awaited_.store(0, relaxed); }
@@ -32,19 +32,23 @@ public:
     // ---- any thread; acquire, each: see above
     /// Returns another number after each begin_wait().
     std::uint32_t wait() const { return wait_.load(acquire); }
-    static bool is_limited(std::uint32_t wait) { return (wait & 1U) != 0; }
+    static bool is_limited(std::uint32_t wait) { return (wait & limited_bit) != 0; }
+    static bool is_for_several(std::uint32_t wait) { return (wait & several_bit) != 0; }
     std::uint64_t task() const { return task_.load(acquire); }
     /// Returns 0 if the task waits for no task.
     std::uint64_t awaited() const { return awaited_.load(acquire); }
 
 private:
+    static constexpr std::uint32_t limited_bit = 1, several_bit = 2, facts = 3;
+
     typename Policy::template atomic<std::uint64_t> task_{0}, awaited_{0};
     typename Policy::template atomic<std::uint32_t> wait_{0};
 };
 
 /// Looks for tasks on a thread's stack for which `is_member(task)` returns true, and calls
-/// `found(awaited, limited)` for what the outermost of them, and each task on top of it, waits for.
-/// `all`: each task of the stack counts. `limited`: that wait may run out of time.
+/// `found(depth, wait, awaited)` for what the outermost of them, and each task on top of it, waits
+/// for. `depth` counts from 1, and `wait` is what wait() returned. `all`: each task of the stack
+/// counts.
 ///
 /// The thread may go on with other tasks meanwhile, so the look might see one task and what another
 /// one waits for. A task can wait in a frame only after that frame's wait() has changed. So what
@@ -67,7 +71,7 @@ void look_at_stack(const Frame* frames, unsigned count, bool all, IsMember&& is_
         const std::uint64_t awaited = frame.awaited();
         if (frame.wait() != wait) return;
         if (member != nullptr && member->wait() != wait_of_member) return;
-        if (awaited != 0) found(awaited, Frame::is_limited(wait));
+        if (awaited != 0) found(i + 1, wait, awaited);
     }
 }
 

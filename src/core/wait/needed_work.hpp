@@ -2,10 +2,12 @@
 // Which tasks an awaited task needs. See "How needed work is found" in docs/design/wait.md.
 
 #include "core/task/words.hpp"
-#include "core/wait/wait_room.hpp"
+#include "core/wait/wait_list.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <span>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -15,15 +17,28 @@ namespace detail {
 /// must end before one of those can start. Behind them lies what it may need, see follow().
 ///
 /// The list is kept with the seat and used again for the next task of the same wait: ids carry
-/// generations, so a member that is complete by then just matches nothing.
+/// generations, so a member that is complete by then just matches nothing. The tasks of a wait for
+/// several are members, too, but take no room in it.
 class needed_work {
 public:
-    needed_work(const wait_room& rt, wait_seat& w)
-        : rt_(rt), waiter_(w), list_(w.needed), count_(w.needed_count), known_(w.known_needed) {}
+    needed_work(wait_room& rt, wait_seat& w, const wait_target& target)
+        : rt_(rt),
+          waiter_(w),
+          target_(target),
+          list_(w.needed),
+          count_(w.needed_count),
+          known_(w.known_needed) {}
 
-    void find(task_id awaited) {
+    void find() {
         count_ = 0;
-        add(awaited);
+        if (target_.list == nullptr) {
+            add(target_.task);
+        } else {
+            target_.list->any_open([&](task_id id) {
+                add_predecessors(id);
+                return count_ == limit;
+            });
+        }
         for (unsigned i = 0; i < count_; ++i) add_predecessors(list_[i]);
         follow(false);
         known_ = count_;
@@ -42,6 +57,7 @@ private:
         for (unsigned i = 0; i < count; ++i) {
             if (entry == list_[i].value || rt_.descends(index_of(entry), list_[i])) return true;
         }
+        if (target_.list != nullptr && is_below_listed(entry)) return true;
         if (reach == 0) return false;
         // Upwards: does somebody needed wait for this one?
         const slot& s = rt_.slot_at(index_of(entry));
@@ -57,6 +73,19 @@ private:
                contains(rt_.id_of(parent).value, count, reach - 1);
     }
 
+    /// One of the tasks that this wait is for, or below one. A task that lies very deep may be
+    /// missed.
+    bool is_below_listed(std::uint64_t entry) const {
+        constexpr unsigned deep = 64;
+        for (unsigned n = 0; n < deep; ++n) {
+            if (target_.list->has(task_id{entry})) return true;
+            const std::uint32_t parent = rt_.slot_at(index_of(entry)).parent.load(relaxed);
+            if (parent == no_index || !rt_.has_slot(parent)) return false;
+            entry = rt_.id_of(parent).value;
+        }
+        return false;
+    }
+
     /// What running members wait for may bring further members in. `guesses`: also what may not be
     /// needed.
     /// - A wait that may run out of time may go on without what it waits for.
@@ -64,11 +93,10 @@ private:
     ///   bodies is complete. Or it starts on top of them, and what is run here in the meantime may
     ///   wait for this waiter.
     void follow(bool guesses) {
-        for (unsigned before = 0; before != count_;) {
-            const unsigned from = before;
+        for (unsigned before = limit + 1; before != count_ && count_ != limit;) {
             before = count_;
             add_awaited_by_members(guesses);
-            for (unsigned i = from; i < count_; ++i) add_predecessors(list_[i]);
+            for (unsigned i = before; i < count_; ++i) add_predecessors(list_[i]);
         }
     }
 
@@ -88,7 +116,16 @@ private:
         });
     }
 
+    /// A wait for several tasks on another thread's stack. It shows one of them.
+    struct several {
+        std::uint16_t seat, depth;
+        bool perhaps;
+    };
+
     void add_awaited_by_members(bool guesses) {
+        constexpr unsigned most = 8;
+        several found[most];
+        unsigned found_count = 0;
         const unsigned seats = rt_.seat_count();
         for (unsigned i = 0; i < seats; ++i) {
             const wait_seat* w = &rt_.seat_at(i);
@@ -97,32 +134,73 @@ private:
             const bool all = guesses && w != &waiter_ && shown != 0 && awaits_seat(w->index);
             // Whatever lies on top of a member must end before the member goes on.
             const auto is_member = [&](std::uint64_t task) { return contains(task, count_, 0); };
-            look_at_stack(w->frames, shown, all, is_member, [&](std::uint64_t id, bool limited) {
-                if (!limited || guesses) return add(task_id{id});
-                any_is_limited_ = true;
-            });
+            look_at_stack(w->frames, shown, all, is_member,
+                          [&](unsigned depth, std::uint32_t wait, std::uint64_t awaited) {
+                              if (shown_frame::is_limited(wait) && !guesses) {
+                                  any_is_limited_ = true;
+                                  return;
+                              }
+                              add(task_id{awaited});
+                              if (shown_frame::is_for_several(wait) && found_count != most) {
+                                  found[found_count++] = {w->index,
+                                                          static_cast<std::uint16_t>(depth), all};
+                              }
+                          });
         }
+        if (found_count == 0) return;
+        // Those that no other thread can begin first, if there is not room for all.
+        add_listed({found, found_count}, true);
+        add_listed({found, found_count}, false);
+    }
+
+    /// The tasks of those waits, by their records. While the lock of a record's bucket is held its
+    /// waiter cannot return, so the stack below it stays as it is.
+    void add_listed(std::span<const several> waits, bool direct_only) {
+        if (count_ == limit) return;
+        rt_.lot().look_at_all([&](const wait_record& r) {
+            if (r.is_task) return false;
+            const auto* const of = std::find_if(
+                waits.data(), waits.data() + waits.size(),
+                [&](const several& one) { return one.seat == r.seat && one.depth == r.depth; });
+            if (of == waits.data() + waits.size()) return false;
+            const task_id id{r.key};
+            if (!rt_.is_open(id) || (direct_only && !rt_.is_direct(rt_.slot_at(id)))) return false;
+            if (of->perhaps || any_below_is_member(*of)) add(id);
+            return count_ == limit;
+        });
+    }
+
+    bool any_below_is_member(const several& of) const {
+        const wait_seat& w = rt_.seat_at(of.seat);
+        return std::any_of(w.frames, w.frames + of.depth, [&](const shown_frame& frame) {
+            return contains(frame.task(), count_, 0);
+        });
     }
 
     /// Without one there is nothing to guess.
     bool any_is_direct() const {
-        return std::any_of(list_, list_ + count_,
-                           [&](task_id id) { return rt_.is_direct(rt_.slot_at(id)); });
+        return any_member([&](task_id id) { return rt_.is_direct(rt_.slot_at(id)); });
     }
 
     bool awaits_seat(unsigned seat) const {
-        for (unsigned i = 0; i < count_; ++i) {
-            const slot& s = rt_.slot_at(list_[i]);
-            if (!rt_.is_open(list_[i]) || !rt_.is_direct(s) || s.runner.load(relaxed) != UINT16_MAX)
-                continue;
+        return any_member([&](task_id id) {
+            const slot& s = rt_.slot_at(id);
+            if (!rt_.is_open(id) || !rt_.is_direct(s) || s.runner.load(relaxed) != UINT16_MAX)
+                return false;
             const detail_block* d = rt_.detail_of(s);
-            if (d != nullptr && d->seat.load(relaxed) == seat) return true;
-        }
-        return false;
+            return d != nullptr && d->seat.load(relaxed) == seat;
+        });
     }
 
-    const wait_room& rt_;
+    template <class Test>
+    bool any_member(Test&& test) const {
+        return std::any_of(list_, list_ + count_, test) ||
+               (target_.list != nullptr && target_.list->any_open(test));
+    }
+
+    wait_room& rt_;
     const wait_seat& waiter_;
+    const wait_target& target_;
     task_id* list_;
     unsigned& count_;
     unsigned& known_;  // of those in the list; the rest is guessed

@@ -28,11 +28,10 @@ task_id work_search::find() {
         // Most often the awaited task itself is the newest that this thread has made.
         if (rt_.take_own_newest(w_, target_.task)) return target_.task;
     }
-    if (w_.needed_for == target_.task) {
+    if (needs_are_known()) {
         if (const task_id id = claim_needed(first_entries)) return id;
     }
-    needed_work(rt_, w_).find(target_.task);
-    w_.needed_for = target_.task;
+    look_for_needs();
     return claim_needed(first_entries);
 }
 
@@ -43,7 +42,7 @@ bool work_search::is_needed(std::uint64_t entry) const {
         // What may be needed is left to others, unless only certain threads may begin it.
         const bool is_for_few = rt_.is_direct(s) && s.runner.load(relaxed) == UINT16_MAX;
         return rt_.is_below(s, target_.task) ||
-               (w_.needed_for == target_.task && needed_work(rt_, w_).contains(entry, is_for_few));
+               (needs_are_known() && needed_work(rt_, w_, target_).contains(entry, is_for_few));
     }
     if (target_.all_of == nullptr) return false;
     // Not followed: the scope of a task that is complete by now may be gone. A thread that stands
@@ -78,9 +77,13 @@ task_id work_search::claim_needed(std::size_t look_at) {
 
 /// Another wait on this thread may have looked for other needs meanwhile.
 void work_search::find_needs() {
-    if (!target_.task || w_.needed_for == target_.task) return;
-    needed_work(rt_, w_).find(target_.task);
+    if (target_.task && !needs_are_known()) look_for_needs();
+}
+
+void work_search::look_for_needs() {
+    needed_work(rt_, w_, target_).find();
     w_.needed_for = target_.task;
+    w_.needed_list = target_.list;
 }
 
 task_id work_search::take_others(id_test wanted) {
@@ -111,10 +114,7 @@ task_id work_search::oldest_of_others() {
 
 task_id work_search::find_anywhere() {
     if (target_.branch != nullptr) return {};
-    if (target_.task) {
-        needed_work(rt_, w_).find(target_.task);
-        w_.needed_for = target_.task;
-    }
+    if (target_.task) look_for_needs();
     return claim_needed(SIZE_MAX);
 }
 

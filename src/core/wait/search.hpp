@@ -44,6 +44,11 @@ protected:
 private:
     task_id claim_needed(std::size_t look_at);
     bool serves(std::uint64_t entry) const;
+    /// `needed` of the seat lists what this wait needs.
+    bool needs_are_known() const {
+        return w_.needed_for == target_.task && w_.needed_list == target_.list;
+    }
+    void look_for_needs();
     void find_needs();
     task_id take_others(id_test wanted);
 };

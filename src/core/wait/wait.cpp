@@ -5,6 +5,7 @@
 #include "core/seats/gate_pass.hpp"
 #include "core/task/event_word.hpp"
 #include "core/task/words.hpp"
+#include "core/wait/wait_list.hpp"
 #include "core/wait/wait_loop.hpp"
 
 #include <algorithm>
@@ -47,12 +48,21 @@ constexpr atomic<bool> always{true};
 }  // namespace
 
 bool wait_loop::enter() {
+    if (target_.list != nullptr) {
+        return target_.list->enter(rt_, w_.index, record_.depth, record_.limited);
+    }
     return rt_.lot().enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
 }
 
 void wait_loop::observe(event_kind kind) {
     if (!rt_.observed()) return;
     rt_.report(w_, kind, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{}, target_.task);
+}
+
+void wait_loop::show_what_for() {
+    if (w_.depth == 0 || w_.depth > wait_seat::shown_depth) return;
+    w_.frames[w_.depth - 1].begin_wait(target_.task.value, record_.limited,
+                                       target_.list != nullptr);
 }
 
 void wait_loop::begin() {
@@ -64,13 +74,12 @@ void wait_loop::begin() {
             outer_module_wait_ = module->exchange(&w_.at_rest, seq_cst);
         }
     }
-    if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
-        w_.frames[w_.depth - 1].begin_wait(target_.task.value, record_.limited);
-    }
+    show_what_for();
     observe(event_kind::wait_begin);
     if (target_.task && w_.top != nullptr) {
         rt_.inherit_priority(w_, target_.task, rt_.level_of(rt_.slot_at(w_.top->slot)));
     }
+    if (target_.list != nullptr) begin_list();
     rt_.note_core(w_);
     began_ = w_.stamp = rt_.task_clock();
     elsewhere_ = w_.elsewhere;
@@ -83,6 +92,26 @@ void wait_loop::begin() {
     outer_wait_ = w_.wait_over;
     completes_ = rt_.complete_meanwhile(w_);
     rt_.share_run_next(w_);
+}
+
+void wait_loop::begin_list() {
+    // Another list may have been at this place on the stack.
+    w_.needed_for = {};
+    if (w_.top == nullptr) return;
+    const std::uint8_t level = rt_.level_of(rt_.slot_at(w_.top->slot));
+    target_.list->any_open([&](task_id id) {
+        rt_.inherit_priority(w_, id, level);
+        return false;
+    });
+}
+
+/// Before anything runs: one of several tasks may wait for what this one does next. False: the wait
+/// could never end.
+bool wait_loop::may_begin_list() {
+    if (target_.list == nullptr || (w_.depth == 0 && w_.ends == nullptr)) return true;
+    if (is_for_itself()) return false;
+    target_.list->stay();
+    return true;
 }
 
 void wait_loop::end(std::int64_t now) {
@@ -109,13 +138,14 @@ void wait_loop::end(std::int64_t now) {
 
 bool wait_loop::run(outcome** received) {
     begin();
-    const bool over = wait_out();
+    const bool over = may_begin_list() && wait_out();
     return leave(over, rt_.task_clock(), received);
 }
 
 bool wait_loop::has_it_at_hand() const {
-    return target_.task && policy_ != help::none && rt_.serial() == nullptr &&
-           w_.kind != seat_kind::background && run_room::own_newest(w_) == target_.task &&
+    return target_.task && target_.list == nullptr && policy_ != help::none &&
+           rt_.serial() == nullptr && w_.kind != seat_kind::background &&
+           run_room::own_newest(w_) == target_.task &&
            !rt_.slot_at(target_.task).has(flag_own_kind) &&  // ends in a way of its own
            enough_stack(rt_, w_);
 }
@@ -141,8 +171,13 @@ bool wait_loop::run_at_hand(outcome** received) {
 
 bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
     end(now);
-    // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
-    if (entered_ && rt_.lot().leave(record_) && !over) over = target_.take();
+    if (target_.list != nullptr) {
+        target_.list->leave(rt_);
+        over = over || !target_.list->advance();
+    } else if (entered_ && rt_.lot().leave(record_) && !over) {
+        // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
+        over = target_.take();
+    }
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
     if (w_.depth != 0 && w_.depth <= wait_seat::shown_depth) {
         w_.frames[w_.depth - 1].end_wait();
@@ -157,8 +192,7 @@ bool wait_loop::wait_out() {
         rt_.rest_if_frozen(w_);
         rt_.complete_what_a_look_ended(w_);
         wait_room::settle(w_);
-        // acquire: pairs with the release in parking_lot::wake().
-        if (record_.done.load(acquire) && taken_or_over()) return true;
+        if (is_done() && taken_or_over()) return true;
         // Once everything is looked at and a piece of work is done, also without any time.
         if (looked && out_of_time()) {
             if (!starves()) return false;
@@ -167,7 +201,7 @@ bool wait_loop::wait_out() {
             continue;
         }
         // With a deadline the clock is looked at after each body of a batch.
-        w_.wait_over = deadline_ == INT64_MAX ? &record_.done : &always;
+        w_.wait_over = deadline_ == INT64_MAX ? &done() : &always;
         if (run_needed() || steal_branch()) continue;
         if (w_.scope_ended_in != nullptr) {
             rt_.flush_scope_ends(w_);  // perhaps the very scope that is awaited here
@@ -178,6 +212,31 @@ bool wait_loop::wait_out() {
         if (!asked_ && !may_sleep()) return false;
         rest();
     }
+}
+
+const atomic<bool>& wait_loop::done() const {
+    return target_.list == nullptr ? record_.done : target_.list->target_done();
+}
+
+bool wait_loop::is_done() {
+    // acquire: pairs with the release in parking_lot::wake().
+    if (!done().load(acquire)) return false;
+    return target_.list == nullptr || !continue_with_next();
+}
+
+/// Returns false if no task of the list is left.
+bool wait_loop::continue_with_next() {
+    if (!target_.list->advance()) return false;
+    show_what_for();
+    watch_until_ = 0;
+    if (asked_) rt_.ask_pinned_threads(w_);
+    return true;
+}
+
+bool wait_loop::is_for_itself() {
+    if (target_.list == nullptr) return waits_for_itself(rt_, w_, target_);
+    return target_.list->any_open(
+        [&](task_id id) { return waits_for_itself(rt_, w_, {.task = id}); });
 }
 
 /// After a wake. False: somebody else was quicker, and this one waits for the next set().
@@ -240,8 +299,8 @@ bool wait_loop::watch() {
 bool wait_loop::may_sleep() {
     asked_ = true;
     if (w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, true);
-    if (waits_for_itself(rt_, w_, target_)) return false;
-    record_.stays.store(true, relaxed);
+    if (is_for_itself()) return false;
+    target_.list != nullptr ? target_.list->stay() : record_.stays.store(true, relaxed);
     rt_.ask_pinned_threads(w_);
     if (rt_.options().warn_when_wait_parks && w_.kind == seat_kind::worker &&
         rt_.first_to_warn_of_parking()) {

@@ -64,7 +64,7 @@ void wait_loop::let_others_begin() {
     }
     rt_.ask_pinned_threads(w_);
     // relaxed: the wait looks again, and orders.
-    if (record_.done.load(relaxed) || !others_are_ready()) return;
+    if (done().load(relaxed) || !others_are_ready()) return;
     if (rt_.asleep().idle_one_searching() || rt_.wake_one(false) || rt_.release_permit(w_)) return;
     if (!all_others_stand_still() || !may_begin()) return;
     w_.spins.store(false, relaxed);

@@ -40,10 +40,19 @@ private:
         return rt.serial() != nullptr ? rt.serial()->now() : active_policy::now();
     }
     [[gnu::noinline]] void begin();
+    void show_what_for();
+    [[gnu::noinline]] void begin_list();
+    bool may_begin_list();
     bool wait_out();
     bool leave(bool over, std::int64_t now, outcome** received);
     [[gnu::noinline]] void end(std::int64_t now);
     void observe(event_kind kind);
+    /// What wakes the thread sets it.
+    const atomic<bool>& done() const;
+    /// What is awaited came about. Of several tasks: each.
+    bool is_done();
+    [[gnu::noinline]] bool continue_with_next();
+    [[gnu::noinline]] bool is_for_itself();
     bool taken_or_over();
     bool out_of_time() const;
     bool run_needed();

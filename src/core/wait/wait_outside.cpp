@@ -1,8 +1,9 @@
 // A wait of a thread that takes no part: it leases a seat for as long, and where none can be had
 // (all are taken, or no memory) it sleeps until what it waits for has come, or a seat is free.
-#include "core/wait/wait_room.hpp"
+#include "core/wait/wait_list.hpp"
 
 #include <algorithm>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -35,9 +36,28 @@ bool wait_room::sleep_outside(std::int64_t deadline) {
 
 namespace {
 
+/// Each of several tasks.
+outside sleep_for_list(wait_room& rt, wait_list& list, std::int64_t deadline, wait_seat*& seat) {
+    if (!list.enter(rt, no_seat, 0, deadline != INT64_MAX)) return outside::over;
+    bool in_time = true;
+    {
+        const locked lock(rt.without_seat().lock);
+        while (in_time && seat == nullptr && list.advance()) {
+            seat = static_cast<wait_seat*>(rt.take_guest(lease::wait));
+            if (seat == nullptr) in_time = rt.sleep_outside(deadline);
+        }
+    }
+    if (seat != nullptr && list.advance()) return outside::seated;  // its records stay
+    list.leave(rt);
+    if (!list.advance()) return outside::over;
+    return in_time ? outside::again : outside::out_of_time;
+}
+
+/// `record` stays in the lot if the thread gets a seat and waits for a task: what fails before the
+/// wait on that seat has begun would have no receiver.
 outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_t deadline,
-                           wait_seat*& seat, outcome** received) {
-    wait_record record;
+                           wait_seat*& seat, wait_record& record) {
+    if (target.list != nullptr) return sleep_for_list(rt, *target.list, deadline, seat);
     const auto arm = [&] { return target.arm(rt); };
     if (!rt.lot().enter(record, target.key(), no_seat, arm)) return outside::over;
     bool in_time = true;
@@ -49,14 +69,21 @@ outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_
             if (seat == nullptr) in_time = rt.sleep_outside(deadline);
         }
     }
-    const bool woken = rt.lot().leave(record);
-    if (received != nullptr) *received = record.result;
-    if (woken && target.take()) return outside::over;
+    if (seat != nullptr && target.task) return outside::seated;
+    if (rt.lot().leave(record) && target.take()) return outside::over;
     if (seat != nullptr) return outside::seated;
     return in_time ? outside::again : outside::out_of_time;
 }
 
 }  // namespace
+
+/// Of a wait that has another record, too.
+void wait_room::receive_by(wait_record& record, outcome** received) {
+    lot().leave(record);
+    if (received != nullptr && *received == nullptr)
+        *received = std::exchange(record.result, nullptr);
+    drop(record.result);
+}
 
 bool wait_room::wait_here(const wait_target& target, nanoseconds timeout, help policy,
                           outcome** received) {
@@ -73,16 +100,22 @@ bool wait_room::wait_here(const wait_target& target, nanoseconds timeout, help p
     if (guest.seat != nullptr) return wait(*guest.seat, target, timeout, policy, received);
 
     const std::int64_t deadline = deadline_after(active_policy::now(), timeout);
+    wait_record record;
     outside how = outside::again;
     while (how == outside::again) {
-        how = sleep_without_seat(*this, target, deadline, guest.seat, received);
+        how = sleep_without_seat(*this, target, deadline, guest.seat, record);
     }
     if (how == outside::over) report_taken(target);
-    if (how != outside::seated) return how == outside::over;
+    if (how != outside::seated) {
+        if (received != nullptr) *received = record.result;
+        return how == outside::over;
+    }
     sit_down_as_guest(*guest.seat);
     const nanoseconds left =
         timeout == no_limit ? no_limit : nanoseconds{deadline - active_policy::now()};
-    return wait(*guest.seat, target, left, policy, received);
+    const bool over = wait(*guest.seat, target, left, policy, received);
+    if (target.task && target.list == nullptr) receive_by(record, received);
+    return over;
 }
 
 }  // namespace detail

@@ -60,6 +60,7 @@ private:
     bool run_one_needed(wait_seat& w, task_id needed);
     bool wait_as_guest(const wait_target& target, nanoseconds timeout, help policy,
                        outcome** received);
+    void receive_by(wait_record& record, outcome** received);
     void wait_for_branch(wait_seat& w, fork_slot& branch);
 
     atomic<bool> warned_of_parking_{false};

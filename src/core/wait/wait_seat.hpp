@@ -8,11 +8,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+class wait_list;
+
 struct wait_seat : run_seat {
     using run_seat::run_seat;
 
     std::int64_t blocking_since = 0, elsewhere_before = 0;  // in blocking()
-    task_id needed_for;  // whose needs `needed` lists; see needed_work
+    task_id needed_for;                      // whose needs `needed` lists; see needed_work
+    const wait_list* needed_list = nullptr;  // in which it is one of several
     task_id needed[32];
     unsigned needed_count = 0, known_needed = 0;
     // How many frames lie below the task that a wait runs although it does not need it, because

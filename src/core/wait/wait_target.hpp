@@ -12,11 +12,13 @@ class event;
 
 namespace detail {
 class task_room;
+class wait_list;
 struct scope_state;
 
-/// What a wait is for. Exactly one of the four.
+/// What a wait is for: exactly one of `task`, `signal`, `all_of` and `branch`.
 struct wait_target {
     task_id task = {};
+    wait_list* list = nullptr;  // in which the task is one of several
     event* signal = nullptr;
     scope_state* all_of = nullptr;
     fork_slot* branch = nullptr;  // of the calling thread's fork stack, stolen
