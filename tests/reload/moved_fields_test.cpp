@@ -43,6 +43,24 @@ struct both {
     float x = 0, y = 0;
     std::string name;
 };
+struct badge {
+    int number = 0;
+    std::string name;
+};
+struct coat {
+    badge pinned;
+};
+struct rider {
+    coat worn;
+    badge row[2];
+};
+struct letter {
+    int pages = 0;
+};
+struct envelope {
+    std::string address;
+    letter inside;
+};
 struct old_hand {
     int level = 1;
     short hp = 9;
@@ -115,6 +133,35 @@ struct both {
     spot place;
     std::string name;
 };
+struct badge {
+    std::string name = "a default that is too long for the string itself";
+    std::string issuer = "another one that is too long for the string itself";
+    int number = 0;
+};
+struct lapel {
+    int width = 0;
+    badge pinned;
+};
+struct coat {
+    lapel left;
+};
+struct luggage {
+    coat worn;
+    badge row[2];
+};
+struct rider {
+    luggage all;
+};
+struct letter {
+    std::string address = "a default that is too long for the string itself";
+    int pages = 0;
+};
+struct parcel {
+    letter inside;
+};
+struct envelope {
+    parcel sent;
+};
 struct old_hand {
     int level = 1;
 };
@@ -142,6 +189,15 @@ protected:
     void say_walkers() {
         rename("after::walker", "x", "place.x");
         rename("after::walker", "y", "place.y");
+    }
+    void make_rider() {
+        before::rider& old = arena->root<before::rider>("rider");
+        old.worn.pinned = {1, long_name};
+        old.row[1] = {2, long_name};
+        rename("after::rider", "worn", "all.worn");
+        rename("after::rider", "row", "all.row");
+        rename("after::coat", "pinned", "left.pinned");
+        record<after::badge>();
     }
     static std::string question(const std::string& type, const std::string& field,
                                 const std::string& place) {
@@ -287,6 +343,37 @@ TEST_F(ReloadMovedFields, WhatAConstructorHasPutThereIsFreedOnce) {
     EXPECT_EQ(now.shown.font, after::label().font);
     EXPECT_EQ(now.shown.size, 3);
     EXPECT_EQ(now.lives, 8);
+}
+
+TEST_F(ReloadMovedFields, WhatTheConstructorOfAnObjectAtAPathHasPutThereIsFreedOnce) {
+    make_rider();
+    ASSERT_EQ(migrate(), "");
+    const after::luggage& now = arena->root<after::rider>("rider").all;
+    EXPECT_EQ(now.worn.left.pinned.name, long_name);
+    EXPECT_EQ(now.worn.left.pinned.number, 1);
+    EXPECT_EQ(now.row[1].name, long_name);
+    EXPECT_EQ(now.row[1].number, 2);
+}
+
+TEST_F(ReloadMovedFields, WhatTheConstructorOfAnObjectAtAPathSaysOfNewFieldsStays) {
+    make_rider();
+    ASSERT_EQ(migrate(), "");
+    const after::luggage& now = arena->root<after::rider>("rider").all;
+    EXPECT_EQ(now.worn.left.pinned.issuer, after::badge().issuer);
+    EXPECT_EQ(now.row[1].issuer, after::badge().issuer);
+}
+
+TEST_F(ReloadMovedFields, AnObjectGoesToItsPathBeforeAFieldThatMovesIntoIt) {
+    before::envelope& old = arena->root<before::envelope>("envelope");
+    old.address = long_name;
+    old.inside.pages = 3;
+    rename("after::envelope", "address", "sent.inside.address");
+    rename("after::envelope", "inside", "sent.inside");
+    record<after::letter>();
+    ASSERT_EQ(migrate(), "");
+    const after::letter& now = arena->root<after::envelope>("envelope").sent.inside;
+    EXPECT_EQ(now.address, long_name);
+    EXPECT_EQ(now.pages, 3);
 }
 
 TEST_F(ReloadMovedFields, APathThatTheNewTypeLacksIsRefused) {

@@ -381,20 +381,26 @@ void compiler::changed_record(type_id a, type_id b, const place& outer, steps& o
         }
     }
     // A base class that is made by its constructor is zero up to its size, also where the next
-    // member has begun. What a path leads to is filled when all around it has been.
+    // member has begun. What a path leads to is filled when all around it has been, and an object
+    // at a path, which may be made by its constructor, before what a longer path fills in it.
     std::ranges::sort(pairs, {}, [](const pair& one) {
-        return std::tuple(one.by_path, one.is.bit, one.was);  // those of one place as they stand
+        return std::tuple(one.is.bit, one.by_path ? one.is.name.size() : 0,
+                          one.was);  // those of one place as they stand
     });
-    for (const pair& one : pairs) {
-        member_pair(*one.was, one.is,
-                    {.from = at.from,
-                     .to = at.to,
-                     .type = was.name,
-                     .field = one.was->name,
-                     .constructed = at.constructed,
-                     .filled = at.filled},
-                    out);
-    }
+    const auto fill = [&](bool by_path) {
+        for (const pair& one : pairs) {
+            if (one.by_path != by_path) continue;
+            member_pair(*one.was, one.is,
+                        {.from = at.from,
+                         .to = at.to,
+                         .type = was.name,
+                         .field = one.was->name,
+                         .constructed = at.constructed,
+                         .filled = at.filled},
+                        out);
+        }
+    };
+    fill(false);
     for (const member& n : is.members) {
         const bool known =
             std::ranges::any_of(pairs, [&n](const pair& one) { return same_place(one.is, n); });
@@ -402,6 +408,7 @@ void compiler::changed_record(type_id a, type_id b, const place& outer, steps& o
         blank(n.type, at.to + n.bit / 8, {.type = is.name, .field = n.name, .filled = at.filled},
               out);
     }
+    fill(true);
 }
 
 void compiler::member_pair(const member& m, const member& n, const place& at, steps& out) {

@@ -130,14 +130,21 @@ void compiler::blank(type_id b, std::uint64_t to, const place& at, steps& out) {
 }
 
 /// What a constructor has put where values will be filled in, and what it has put into new fields.
-/// `filled_too`: parts that are filled although no old field of this type is what they were.
+/// `filled_too`: parts that fields around this type fill by a path, which may be its own fields,
+/// too.
 void compiler::clear(type_id a, type_id b, std::vector<member> filled_too, steps& filled,
                      steps& added) {
     std::vector<leaf> all;
     leaves(a, b, {}, all);
     for (leaf& one : all) filled_too.push_back(std::move(one.to));
-    for (const member& one : filled_too) drop(after_, one.type, one.bit / 8, filled);
-    drop(after_, b, 0, added, filled_too);
+    // Where an object goes by a path, the path names each part of it, and so does its own type.
+    std::vector<member> once;
+    for (member& one : filled_too) {
+        if (has_place(once, one)) continue;
+        drop(after_, one.type, one.bit / 8, filled);
+        once.push_back(std::move(one));
+    }
+    drop(after_, b, 0, added, once);
 }
 
 }  // namespace reload::detail
