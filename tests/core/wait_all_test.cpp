@@ -1,12 +1,17 @@
 // One wait for several tasks: what it runs meanwhile, whose failure it throws, and when it returns.
+#include "refusing_memory.hpp"
 #include "scheduler_test.hpp"
 
 #include "seeded_chooser.hpp"
 
+#include <braid/core/safepoint.hpp>
+
 #include <array>
+#include <functional>
 #include <random>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -304,25 +309,89 @@ TEST_P(WaitAll, OfManyStillRunsWhatOneOfThemAwaitsOfThisThread) {
     }
 }
 
+/// `count` tasks, of which one, for `on`, sets the event that the others wait for, each after it
+/// has counted in `begun`.
+std::vector<task_id> waiters_for_one(braid::scheduler& s, braid::event& set, braid::thread_ref on,
+                                     std::size_t count, std::size_t one,
+                                     std::atomic<std::size_t>* begun = nullptr) {
+    std::vector<task_id> ids;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i == one) {
+            ids.push_back(s.spawn({.on = on}, [&set] { set.set(); }));
+        } else {
+            ids.push_back(s.spawn([&s, &set, begun] {
+                if (begun != nullptr) ++*begun;
+                s.do_work_while_waiting_for(set);
+            }));
+        }
+    }
+    return ids;
+}
+
+TEST_P(WaitAll, OfManyThatRunElsewhereRunsTheOneForThisThread) {
+    if (GetParam() == 0) GTEST_SKIP() << "there is nowhere else";
+    braid::scheduler_options o = options();
+    o.max_reserves = 120;
+    braid::scheduler s(o);
+    for (const std::size_t one : {0U, 50U, 99U}) {
+        braid::event set(s, braid::reset::manual);
+        EXPECT_TRUE(wait_all(s, waiters_for_one(s, set, s.this_thread(), 100, one)));
+    }
+}
+
+TEST_P(WaitAll, OfManyRunsWhatTheFirstOfThemAwaitsOfThisThread) {
+    if (GetParam() == 0) GTEST_SKIP() << "there is nowhere else";
+    braid::scheduler_options o = options();
+    o.max_reserves = 120;
+    braid::scheduler s(o);
+    const braid::thread_ref here = s.this_thread();
+    braid::event set(s, braid::reset::manual);
+    std::vector<task_id> ids{s.spawn([&](braid::task_context& task) {
+        task.wait(task.spawn({.on = here}, [] {}));
+        set.set();
+    })};
+    for (int i = 1; i < 100; ++i) ids.push_back(s.spawn([&] { s.do_work_while_waiting_for(set); }));
+    EXPECT_TRUE(wait_all(s, ids));
+}
+
+TEST_P(WaitAll, OfManyRunsWhatLiesBelowOneOfThemForThisThread) {
+    if (GetParam() == 0) GTEST_SKIP() << "there is nowhere else";
+    braid::scheduler_options o = options();
+    o.max_reserves = 120;
+    braid::scheduler s(o);
+    const braid::thread_ref here = s.this_thread();
+    braid::event set(s, braid::reset::manual);
+    std::vector<task_id> ids{s.spawn([&](braid::task_context& task) {
+        std::vector<braid::task_builder> below;
+        task_id last = task.id();
+        for (int i = 0; i < 5; ++i) {
+            below.push_back(s.begin({.parent = last}, braid::empty));
+            last = below.back().id();
+        }
+        s.spawn({.parent = last, .on = here}, [&] { set.set(); });
+        for (braid::task_builder& one : below) one.finish();
+    })};
+    for (int i = 1; i < 100; ++i) ids.push_back(s.spawn([&] { s.do_work_while_waiting_for(set); }));
+    EXPECT_TRUE(wait_all(s, ids));
+}
+
 TEST_P(WaitAll, OfATaskThatIsAwaitedShowsOthersAllThatItNeeds) {
     if (GetParam() < 2) GTEST_SKIP() << "two tasks wait at once on other threads";
-    braid::scheduler s(options());
+    braid::scheduler_options o = options();
+    o.max_reserves = 230;
+    braid::scheduler s(o);
     const braid::thread_ref here = s.this_thread();
-    for (const bool first : {false, true}) {
-        braid::event set(s);
-        std::atomic<bool> begun{false};
-        const task_id waits = s.spawn([&](braid::task_context& task) {
-            const task_id on_main = task.spawn({.on = here}, [&] { set.set(); });
-            const task_id other = task.spawn([&] { s.do_work_while_waiting_for(set); });
-            begun = true;
-            if (first) {
-                wait_all(s, {on_main, other});
-            } else {
-                wait_all(s, {other, on_main});
-            }
-        });
-        until([&] { return begun.load(); });
-        s.wait(waits);
+    for (const std::size_t count : {2U, 200U, 200U, 200U}) {
+        for (const bool first : {false, true}) {
+            braid::event set(s, braid::reset::manual);
+            std::atomic<std::size_t> begun{0};
+            const task_id waits = s.spawn([&] {
+                const std::size_t one = first ? 0 : count - 1;
+                wait_all(s, waiters_for_one(s, set, here, count, one, &begun));
+            });
+            until([&] { return begun.load() == count - 1; });
+            s.wait(waits);
+        }
     }
 }
 
@@ -341,11 +410,12 @@ TEST_P(WaitAll, KnowsOfNothingThatAnEarlierOneNeeded) {
         bool ran = false;
         auto gate = s.begin({}, braid::empty);
         const task_id before = s.spawn({.after = {gate.id()}, .on = here}, [&ran] { ran = true; });
-        EXPECT_FALSE(look(before)) << "it is not ready";
+        const task_id after = s.spawn({.after = {before}}, [] {});
+        EXPECT_FALSE(look(after)) << "what it needs is not ready";
         gate.finish();
         EXPECT_FALSE(for_several ? look(other.id()) : s.wait_for(open.id(), at_once));
         EXPECT_FALSE(ran) << "this wait does not need it";
-        s.wait(before);
+        s.wait(after);
     }
     other.finish();
     open.finish();
@@ -379,6 +449,61 @@ TEST_P(WaitAll, ForItselfIsRefusedBeforeItRunsWhatWaitsForItsTask) {
     s.wait(other);
     EXPECT_FALSE(over);
     EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 1U);
+}
+
+TEST_P(WaitAll, InADestructorOfWhatOneOfThemHeldIsRefusedBeforeAnotherOneRuns) {
+    braid::scheduler s(options());
+    braid::event later(s);
+    task_id held, other;
+    bool over = true;
+    struct waits_when_destroyed {
+        std::function<void()>* wait;
+        waits_when_destroyed(std::function<void()>* f) : wait(f) {}
+        waits_when_destroyed(waits_when_destroyed&& from) noexcept
+            : wait(std::exchange(from.wait, nullptr)) {}
+        ~waits_when_destroyed() {
+            if (wait != nullptr) (*wait)();
+        }
+    };
+    std::function<void()> wait = [&] {
+        over = wait_all(s, {other, held});
+        later.set();
+    };
+    braid::scope all(s);
+    const braid::thread_ref here = s.this_thread();
+    held = s.spawn({.on = here, .within = &all}, [it = waits_when_destroyed(&wait)] { (void)it; });
+    other = s.spawn({.on = here}, [&] { s.do_work_while_waiting_for(later); });
+    all.cancel();
+    all.wait();
+    s.wait(other);
+    EXPECT_FALSE(over);
+    EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 1U);
+}
+
+TEST_P(WaitAll, CallsTheHandlerForWhatItDoesNotThrowWhenTheThreadIsOutsideAgain) {
+    // A safepoint of another thread is reached while the handler waits for it.
+    static std::atomic<int> stage;
+    stage = 0;
+    braid::scheduler_options o = options();
+    o.unobserved_exception = {[](void*, const char*, std::exception_ptr) {
+                                  stage = 1;
+                                  until([] { return stage.load() == 2; });
+                              },
+                              nullptr};
+    braid::scheduler s(o);
+    bool reached = false;
+    std::thread other([&] {
+        until([] { return stage.load() == 1; });
+        {
+            const braid::safepoint here(s, braid::no_limit);
+            reached = here.reached();
+        }
+        stage = 2;
+    });
+    const braid::thread_ref here = s.this_thread();
+    EXPECT_THROW(wait_all(s, {failing(s, 1, {.on = here}), failing(s, 2, {.on = here})}), int);
+    other.join();
+    EXPECT_TRUE(reached);
 }
 
 // ---- bad input ---------------------------------------------------------------------------------
@@ -425,6 +550,33 @@ TEST_P(WaitAll, OfAThreadWithoutASeatReturnsWhenEachIsComplete) {
     wait_all(s, ids);
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(returned, 4);
+}
+
+TEST_P(WaitAll, OfAThreadThatGetsASeatMeanwhileReceivesWhatFailsThen) {
+    for (const bool several : {false, true}) {
+        braid_test::refusing_memory memory(memory_.hooks());
+        braid::scheduler_options o = options();
+        o.memory = memory.hooks();
+        o.guests = 0;  // the first foreign call wants one
+        braid::scheduler s(o);
+        auto gate = s.begin({}, braid::empty);
+        std::atomic<bool> ran{false};
+        const task_id fails = failing(s, 1, {.after = {gate.id()}, .on = s.this_thread()});
+        const task_id ready = s.spawn([&ran] { ran = true; });
+        memory.refuse_after(0);
+        std::thread other([&] {
+            EXPECT_THROW(several ? (void)wait_all(s, {fails, ready}) : s.wait(fails), int);
+        });
+        until([&] { return memory.refused() != 0; });
+        memory.give_back();
+        // Without workers that thread runs it, once it has a seat.
+        if (several) until([&] { return ran.load(); });
+        gate.finish();
+        EXPECT_THROW(s.wait(fails), int);
+        other.join();
+        s.wait(ready);
+        EXPECT_EQ(notes_.count(&braid_test::recorder::lost), 0U);
+    }
 }
 
 /// Random tasks, of which some wait for several earlier ones, and some of those fail.
