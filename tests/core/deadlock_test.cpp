@@ -130,10 +130,8 @@ TEST_P(Deadlock, OfAWaitForSeveralIsFoundThroughAnyOfThem) {
                       [last](braid::scheduler& s) {
                           static std::atomic<std::uint64_t> several, second;
                           static std::atomic<int> inside;
-                          braid::event never(s);
-                          const braid::task_id other = s.spawn(
-                              {.name = "other"}, [&] { s.do_work_while_waiting_for(never); });
-                          several = s.spawn({.name = "several"}, [&s, last, other] {
+                          const auto never = s.begin({.name = "other"}, braid::empty);
+                          several = s.spawn({.name = "several"}, [&s, last, other = never.id()] {
                                          ++inside;
                                          until([] { return inside == 2 && second != 0; });
                                          const braid::task_id in_circle{second};

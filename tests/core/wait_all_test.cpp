@@ -360,19 +360,71 @@ TEST_P(WaitAll, OfManyRunsWhatLiesBelowOneOfThemForThisThread) {
     o.max_reserves = 120;
     braid::scheduler s(o);
     const braid::thread_ref here = s.this_thread();
-    braid::event set(s, braid::reset::manual);
-    std::vector<task_id> ids{s.spawn([&](braid::task_context& task) {
-        std::vector<braid::task_builder> below;
-        task_id last = task.id();
-        for (int i = 0; i < 5; ++i) {
-            below.push_back(s.begin({.parent = last}, braid::empty));
-            last = below.back().id();
+    for (const int depth : {5, 70}) {
+        braid::event set(s, braid::reset::manual);
+        std::vector<task_id> ids{s.spawn([&](braid::task_context& task) {
+            std::vector<braid::task_builder> below;
+            task_id last = task.id();
+            for (int i = 0; i < depth; ++i) {
+                below.push_back(s.begin({.parent = last}, braid::empty));
+                last = below.back().id();
+            }
+            s.spawn({.parent = last, .on = here}, [&] { set.set(); });
+            for (braid::task_builder& one : below) one.finish();
+        })};
+        for (int i = 1; i < 100; ++i) {
+            ids.push_back(s.spawn([&] { s.do_work_while_waiting_for(set); }));
         }
-        s.spawn({.parent = last, .on = here}, [&] { set.set(); });
-        for (braid::task_builder& one : below) one.finish();
+        EXPECT_TRUE(wait_all(s, ids));
+    }
+}
+
+TEST_P(WaitAll, OfManyWithPredecessorsRunsWhatOneOfThemAwaitsOfThisThread) {
+    if (GetParam() == 0) GTEST_SKIP() << "there is nowhere else";
+    braid::scheduler s(options());
+    const braid::thread_ref here = s.this_thread();
+    braid::event set(s);
+    std::atomic<bool> begun{false};
+    std::vector<task_id> ids{s.spawn([&](braid::task_context& task) {
+        begun = true;
+        task.wait(task.spawn({.on = here}, [] {}));
+        set.set();
     })};
-    for (int i = 1; i < 100; ++i) ids.push_back(s.spawn([&] { s.do_work_while_waiting_for(set); }));
+    until([&] { return begun.load(); });
+    const task_id gate = s.spawn([&] { s.do_work_while_waiting_for(set); });
+    for (int i = 0; i < 60; ++i) {
+        const task_id before = s.spawn({.after = {gate}}, [] {});
+        ids.push_back(s.spawn({.after = {before}}, [] {}));
+    }
     EXPECT_TRUE(wait_all(s, ids));
+}
+
+TEST_P(WaitAll, InManyTasksThatAreAwaitedShowsWhatEachNeeds) {
+    if (GetParam() == 0) GTEST_SKIP() << "there is nowhere else";
+    constexpr int count = 20;
+    braid::scheduler_options o = options();
+    o.max_reserves = 3 * count;
+    braid::scheduler s(o);
+    const braid::thread_ref here = s.this_thread();
+    braid::event set(s, braid::reset::manual);
+    std::atomic<int> begun{0};
+    const auto waits = [&] {
+        ++begun;
+        s.do_work_while_waiting_for(set);
+    };
+    const task_id all = s.spawn([&](braid::task_context& task) {
+        for (int i = 0; i < count; ++i) {
+            task.spawn_child([&, i] {
+                const bool last = i == count - 1;
+                const task_id shown = s.spawn(waits);
+                const task_id other =
+                    last ? s.spawn({.on = here}, [&] { set.set(); }) : s.spawn(waits);
+                wait_all(s, {other, shown});
+            });
+        }
+    });
+    until([&] { return begun == 2 * count - 1; });
+    s.wait(all);
 }
 
 TEST_P(WaitAll, OfATaskThatIsAwaitedShowsOthersAllThatItNeeds) {

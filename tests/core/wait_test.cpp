@@ -10,6 +10,7 @@ namespace {
 
 using braid_test::door;
 using braid_test::scaled;
+using braid_test::until;
 
 BRAID_SCHEDULER_TEST(Wait);
 
@@ -120,6 +121,66 @@ TEST_P(Wait, ServesAPinnedTaskForWhichATaskThatItWaitsForPolls) {
         }));
         ASSERT_EQ(ran, 1);
     }
+}
+
+TEST_P(Wait, ServesAPinnedTaskForWhichATaskPollsBesideOneThatNeedsMany) {
+    if (GetParam() < 2) GTEST_SKIP() << "a worker runs what waits while another one is blocked";
+    braid::scheduler s(options());
+    const braid::thread_ref here = s.this_thread();
+    braid::event set(s);
+    door child_waits, gate_waits;
+    const auto polls = s.spawn([&](braid::task_context& task) {
+        const auto gate = task.spawn([&] {
+            gate_waits.open();
+            s.do_work_while_waiting_for(set);
+        });
+        std::vector<braid::task_id> after_it;
+        for (int i = 0; i < 60; ++i) after_it.push_back(task.spawn({.after = {gate}}, [] {}));
+        const auto last = task.spawn({.after_all = after_it}, [] {});
+        task.spawn_child([&, last](braid::task_context& child) {
+            child_waits.open();
+            child.wait(last);
+        });
+        child_waits.pass();
+        const auto pinned = task.spawn({.on = here}, [] {});
+        while (!s.wait_for(pinned, braid::milliseconds(1))) {
+        }
+        set.set();
+    });
+    child_waits.pass();  // neither lies on this thread's stack
+    gate_waits.pass();
+    s.wait(polls);
+}
+
+TEST_P(Wait, WithoutReservesRunsWhatATaskThatItWaitsForPolls) {
+    // The one that polls runs nothing itself, and another thread is never at rest.
+    if (GetParam() < 4) GTEST_SKIP() << "three threads are at work";
+    braid::scheduler_options o = options();
+    o.max_reserves = 0;
+    o.workers = 3;
+    braid::scheduler s(o);
+    std::atomic<bool> ran{false};
+    std::atomic<int> begun{0};
+    door all_run;
+    const auto polls = s.spawn([&](braid::task_context& task) {
+        ++begun;
+        all_run.pass();
+        const auto other = task.spawn([&] { ran = true; });
+        while (!s.wait_for(other, braid::milliseconds(2), braid::help::none)) {
+        }
+    });
+    const auto busy = s.spawn([&](braid::task_context& task) {
+        ++begun;
+        all_run.pass();
+        while (!ran) task.wait(task.spawn([] {}));
+    });
+    const auto waits = s.spawn([&](braid::task_context& task) {
+        ++begun;
+        task.wait(polls);
+    });
+    until([&] { return begun == 3; });
+    all_run.open();
+    until([&] { return s.done(waits) && s.done(busy); });
 }
 
 TEST_P(Wait, ServesAPinnedChildOfAJoinThatItWaitsFor) {

@@ -58,6 +58,8 @@ WEAKENED = {
         SHOWN, "task_.load(acquire)", "task_.load(relaxed)", "shown_frame", None),
     "shown.awaited acquire": (
         SHOWN, "awaited_.load(acquire)", "awaited_.load(relaxed)", "shown_frame", None),
+    "shown.cover": (SHOWN, "wait_.load(relaxed) + one, release)", "wait_.load(relaxed), release)",
+                    "shown_frame", None),
     "shown.look: the frame that waits": (
         SHOWN, "        if (frame.wait() != wait) return;\n", "", "shown_frame", None),
     "shown.look: the member's frame": (

@@ -278,7 +278,8 @@ inline constexpr std::size_t most_awaited = 256;
 /// unobserved-exception handler. Returns false if the time is up, if the wait could never end
 /// (reported), or if there are more than most_awaited ids (reported). If the time is up and a task
 /// has failed by then, the failure is thrown instead. `timeout` applies to the whole call and has
-/// the same meaning as for scheduler::wait_for(). The call uses about 60 bytes of stack for each
+/// the same meaning as for scheduler::wait_for(), except that a list with a task that needs the
+/// caller is also reported if `timeout` is 0. The call uses about 60 bytes of stack for each
 /// id and, like every wait, allocates at most a seat for a foreign thread.
 BRAID_API bool wait_all(scheduler& s, task_ids ids, nanoseconds timeout = no_limit,
                         help policy = help::needed);

@@ -254,7 +254,10 @@ running_task* run_room::begin_body(run_seat& w, running_task& body, task_id show
     w.top = &body;
     body.seat = &w;
     set_current_task(&body, w.joins);
-    if (w.depth < run_seat::shown_depth) w.frames[w.depth].show(shown_as.value);
+    if (w.depth < run_seat::shown_depth) {
+        if (w.depth != 0) w.frames[w.depth - 1].cover();
+        w.frames[w.depth].show(shown_as.value);
+    }
     // release: pairs with a searcher's acquire; the frames below `shown` are filled in.
     w.shown.store(++w.depth, release);
     return outer;

@@ -19,9 +19,14 @@ public:
         // release: pairs with task(). The waits of the task before have ended.
         task_.store(task, release);
     }
+    /// Another task lies on top of this one from now on.
+    void cover() {
+        // release: as in begin_wait().
+        wait_.store(wait_.load(relaxed) + one, release);
+    }
     /// `limited`: the wait may run out of time. `several`: `awaited` is one of several tasks.
     void begin_wait(std::uint64_t awaited, bool limited, bool several) {
-        const std::uint32_t next = (wait_.load(relaxed) | facts) + 1;
+        const std::uint32_t next = (wait_.load(relaxed) & ~facts) + one;
         // release, both: pair with wait() and awaited(). Who sees the wait sees the task, and who
         // sees what is awaited sees the wait.
         wait_.store(next | (limited ? limited_bit : 0U) | (several ? several_bit : 0U), release);
@@ -30,7 +35,7 @@ public:
     void end_wait() { awaited_.store(0, relaxed); }
 
     // ---- any thread; acquire, each: see above
-    /// Returns another number after each begin_wait().
+    /// Returns another number after each begin_wait() and cover().
     std::uint32_t wait() const { return wait_.load(acquire); }
     static bool is_limited(std::uint32_t wait) { return (wait & limited_bit) != 0; }
     static bool is_for_several(std::uint32_t wait) { return (wait & several_bit) != 0; }
@@ -39,7 +44,7 @@ public:
     std::uint64_t awaited() const { return awaited_.load(acquire); }
 
 private:
-    static constexpr std::uint32_t limited_bit = 1, several_bit = 2, facts = 3;
+    static constexpr std::uint32_t limited_bit = 1, several_bit = 2, facts = 3, one = 4;
 
     typename Policy::template atomic<std::uint64_t> task_{0}, awaited_{0};
     typename Policy::template atomic<std::uint32_t> wait_{0};
@@ -51,10 +56,10 @@ private:
 /// counts.
 ///
 /// The thread may go on with other tasks meanwhile, so the look might see one task and what another
-/// one waits for. A task can wait in a frame only after that frame's wait() has changed. So what
-/// was read belongs together if wait() of the member's frame is what it was before the task was
-/// read, and that of the frame that waits what it was before `awaited` was read. Otherwise it ends
-/// the look.
+/// one waits for. A task can wait, or have another one on top of it, only after wait() of its frame
+/// has changed. So what was read belongs together if wait() of the member's frame is what it was
+/// before the task was read, and that of the frame that waits what it was before `awaited` was
+/// read. Otherwise the look ends there.
 template <class Frame, class IsMember, class Found>
 void look_at_stack(const Frame* frames, unsigned count, bool all, IsMember&& is_member,
                    Found&& found) {

@@ -27,27 +27,44 @@ public:
           target_(target),
           list_(w.needed),
           count_(w.needed_count),
-          known_(w.known_needed) {}
+          known_(w.known_needed),
+          perhaps_(w.perhaps_needed) {}
 
+    /// Each step leaves room for the next one.
     void find() {
         count_ = 0;
+        room_ = limit / 2;
         if (target_.list == nullptr) {
             add(target_.task);
         } else {
             target_.list->any_open([&](task_id id) {
                 add_predecessors(id);
-                return count_ == limit;
+                return count_ == room_;
             });
         }
         for (unsigned i = 0; i < count_; ++i) add_predecessors(list_[i]);
-        follow(false);
+        room_ = limit * 3 / 4;
+        follow(sure);
         known_ = count_;
-        if (any_is_limited_ || any_is_direct()) follow(true);
+        room_ = limit * 7 / 8;
+        if (any_is_limited_) follow(limited);
+        perhaps_ = count_;
+        room_ = limit;
+        if (any_is_direct()) follow(for_threads);
     }
 
-    /// `perhaps`: also where it may be needed.
-    bool contains(std::uint64_t entry, bool perhaps) const {
-        return contains(entry, perhaps ? count_ : known_, 2);
+    /// How sure it must be that something is needed. Each also allows what comes before it.
+    enum certainty : std::uint8_t {
+        sure,
+        /// A wait that may run out of time may go on without what it waits for.
+        limited,
+        /// A task for another thread alone may not start before what that thread waits for in its
+        /// bodies is complete. Or it starts on top of them, and what is run here in the meantime
+        /// may wait for this waiter.
+        for_threads,
+    };
+    bool contains(std::uint64_t entry, certainty how) const {
+        return contains(entry, how == sure ? known_ : how == limited ? perhaps_ : count_, 2);
     }
 
 private:
@@ -73,11 +90,14 @@ private:
                contains(rt_.id_of(parent).value, count, reach - 1);
     }
 
-    /// One of the tasks that this wait is for, or below one. A task that lies very deep may be
-    /// missed.
+    /// One of the tasks that this wait is for, or below one.
     bool is_below_listed(std::uint64_t entry) const {
         constexpr unsigned deep = 64;
-        for (unsigned n = 0; n < deep; ++n) {
+        if (rt_.slot_at(index_of(entry)).depth.load(relaxed) > deep) {
+            const auto is_below = [&](task_id id) { return rt_.descends(index_of(entry), id); };
+            return target_.list->any_open(is_below);
+        }
+        for (unsigned n = 0; n <= deep; ++n) {
             if (target_.list->has(task_id{entry})) return true;
             const std::uint32_t parent = rt_.slot_at(index_of(entry)).parent.load(relaxed);
             if (parent == no_index || !rt_.has_slot(parent)) return false;
@@ -86,22 +106,17 @@ private:
         return false;
     }
 
-    /// What running members wait for may bring further members in. `guesses`: also what may not be
-    /// needed.
-    /// - A wait that may run out of time may go on without what it waits for.
-    /// - A task for another thread alone may not start before what that thread waits for in its
-    ///   bodies is complete. Or it starts on top of them, and what is run here in the meantime may
-    ///   wait for this waiter.
-    void follow(bool guesses) {
-        for (unsigned before = limit + 1; before != count_ && count_ != limit;) {
+    /// What running members wait for may bring further members in.
+    void follow(certainty how) {
+        for (unsigned before = limit + 1; before != count_ && count_ != room_;) {
             before = count_;
-            add_awaited_by_members(guesses);
+            add_awaited_by_members(how);
             for (unsigned i = before; i < count_; ++i) add_predecessors(list_[i]);
         }
     }
 
     void add(task_id id) {
-        if (!id || count_ == limit) return;
+        if (!id || count_ == room_) return;
         for (unsigned i = 0; i < count_; ++i) {
             if (list_[i] == id) return;
         }
@@ -112,7 +127,7 @@ private:
         unsigned n = 0;
         rt_.any_predecessor(id, [&](task_id from) {
             if (rt_.is_open(from)) add(from);
-            return ++n == limit;
+            return ++n == limit || count_ == room_;
         });
     }
 
@@ -122,8 +137,8 @@ private:
         bool perhaps;
     };
 
-    void add_awaited_by_members(bool guesses) {
-        constexpr unsigned most = 8;
+    void add_awaited_by_members(certainty how) {
+        constexpr unsigned most = 64;
         several found[most];
         unsigned found_count = 0;
         const unsigned seats = rt_.seat_count();
@@ -131,12 +146,13 @@ private:
             const wait_seat* w = &rt_.seat_at(i);
             const unsigned shown =
                 std::min<unsigned>(w->shown.load(acquire), wait_seat::shown_depth);
-            const bool all = guesses && w != &waiter_ && shown != 0 && awaits_seat(w->index);
+            const bool all =
+                how == for_threads && w != &waiter_ && shown != 0 && awaits_seat(w->index);
             // Whatever lies on top of a member must end before the member goes on.
             const auto is_member = [&](std::uint64_t task) { return contains(task, count_, 0); };
             look_at_stack(w->frames, shown, all, is_member,
                           [&](unsigned depth, std::uint32_t wait, std::uint64_t awaited) {
-                              if (shown_frame::is_limited(wait) && !guesses) {
+                              if (shown_frame::is_limited(wait) && how == sure) {
                                   any_is_limited_ = true;
                                   return;
                               }
@@ -149,16 +165,16 @@ private:
         }
         if (found_count == 0) return;
         // Those that no other thread can begin first, if there is not room for all.
-        add_listed({found, found_count}, true);
-        add_listed({found, found_count}, false);
+        add_listed({found, found_count}, how, true);
+        add_listed({found, found_count}, how, false);
     }
 
     /// The tasks of those waits, by their records. While the lock of a record's bucket is held its
     /// waiter cannot return, so the stack below it stays as it is.
-    void add_listed(std::span<const several> waits, bool direct_only) {
-        if (count_ == limit) return;
+    void add_listed(std::span<const several> waits, certainty how, bool direct_only) {
+        if (count_ == room_) return;
         rt_.lot().look_at_all([&](const wait_record& r) {
-            if (r.is_task) return false;
+            if (r.is_task || (r.limited && how == sure)) return false;
             const auto* const of = std::find_if(
                 waits.data(), waits.data() + waits.size(),
                 [&](const several& one) { return one.seat == r.seat && one.depth == r.depth; });
@@ -166,7 +182,7 @@ private:
             const task_id id{r.key};
             if (!rt_.is_open(id) || (direct_only && !rt_.is_direct(rt_.slot_at(id)))) return false;
             if (of->perhaps || any_below_is_member(*of)) add(id);
-            return count_ == limit;
+            return count_ == room_;
         });
     }
 
@@ -203,7 +219,9 @@ private:
     const wait_target& target_;
     task_id* list_;
     unsigned& count_;
-    unsigned& known_;  // of those in the list; the rest is guessed
+    unsigned& known_;    // of those in the list
+    unsigned& perhaps_;  // and those that a wait for a limited time needs; the rest is guessed
+    unsigned room_ = 0;  // for as many in this step
     bool any_is_limited_ = false;
 };
 

@@ -41,8 +41,11 @@ bool work_search::is_needed(std::uint64_t entry) const {
         const slot& s = rt_.slot_at(index_of(entry));
         // What may be needed is left to others, unless only certain threads may begin it.
         const bool is_for_few = rt_.is_direct(s) && s.runner.load(relaxed) == UINT16_MAX;
+        const auto how = is_for_few       ? needed_work::for_threads
+                         : others_cannot_ ? needed_work::limited
+                                          : needed_work::sure;
         return rt_.is_below(s, target_.task) ||
-               (needs_are_known() && needed_work(rt_, w_, target_).contains(entry, is_for_few));
+               (needs_are_known() && needed_work(rt_, w_, target_).contains(entry, how));
     }
     if (target_.all_of == nullptr) return false;
     // Not followed: the scope of a task that is complete by now may be gone. A thread that stands

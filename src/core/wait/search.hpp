@@ -40,6 +40,7 @@ protected:
     wait_seat& w_;
     const wait_target& target_;
     const help policy_;
+    bool others_cannot_ = false;  // no thread could stand in for this wait, at any time of it
 
 private:
     task_id claim_needed(std::size_t look_at);
@@ -60,7 +61,10 @@ bool needs_stack(const wait_room& rt, const wait_seat& w, task_id id, unsigned* 
 bool needs_stack(const wait_room& rt, const wait_seat& w, const scope_state& all,
                  unsigned* steps = nullptr);
 /// True, and reported: the wait can never end, because what it is for needs this very thread.
-bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target);
+/// `over_awaits`: also if a suspended coroutine lies between. One of several that it awaits may be
+/// enough, or a cancellation ends its await, so that is for a thread with nothing else to do.
+bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target,
+                      bool over_awaits);
 
 }  // namespace detail
 BRAID_NAMESPACE_END

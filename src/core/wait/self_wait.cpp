@@ -78,9 +78,10 @@ task_id first_needed(const wait_room& rt, task_id id, bool over_awaits, Test&& t
     return {};
 }
 
-const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_id id) {
+const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_id id,
+                                 bool over_awaits) {
     const task_id needed =
-        first_needed(rt, id, true, [&](task_id one) { return needs_stack(rt, w, one); });
+        first_needed(rt, id, over_awaits, [&](task_id one) { return needs_stack(rt, w, one); });
     if (!needed) return nullptr;
     return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, needed); });
 }
@@ -111,13 +112,14 @@ bool report_wait_of_destructor(const wait_room& rt, const ending_task& e) {
 
 }  // namespace
 
-bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target) {
+bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& target,
+                      bool over_awaits) {
     if (const ending_task* const end = needed_end(rt, w, target); end != nullptr) {
         return report_wait_of_destructor(rt, *end);
     }
     const running_task* frame = nullptr;
     if (target.task) {
-        frame = needed_frame(rt, w, target.task);
+        frame = needed_frame(rt, w, target.task, over_awaits);
     } else if (target.all_of != nullptr && needs_stack(rt, w, *target.all_of)) {
         frame = topmost(w, [&](const running_task& t) { return scope_at(rt, t) == target.all_of; });
     }

@@ -109,9 +109,7 @@ void wait_loop::begin_list() {
 /// could never end.
 bool wait_loop::may_begin_list() {
     if (target_.list == nullptr || (w_.depth == 0 && w_.ends == nullptr)) return true;
-    if (is_for_itself()) return false;
-    target_.list->stay();
-    return true;
+    return !is_for_itself(false);
 }
 
 void wait_loop::end(std::int64_t now) {
@@ -125,7 +123,7 @@ void wait_loop::end(std::int64_t now) {
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
     rt_.leave_search(w_);
     // Publishers left work to this thread, and no other one was asked: now another one is.
-    if (was_alone_ && rt_.work_visible()) rt_.wake_one();
+    if (others_cannot_ && rt_.work_visible()) rt_.wake_one();
     rt_.flush_scope_ends(w_);
     if (is_own(w_)) return;
     if (w_.was_sentry && outer_wait_ == nullptr) rt_.pass_sentry_on(w_);
@@ -233,10 +231,10 @@ bool wait_loop::continue_with_next() {
     return true;
 }
 
-bool wait_loop::is_for_itself() {
-    if (target_.list == nullptr) return waits_for_itself(rt_, w_, target_);
+bool wait_loop::is_for_itself(bool over_awaits) {
+    if (target_.list == nullptr) return waits_for_itself(rt_, w_, target_, over_awaits);
     return target_.list->any_open(
-        [&](task_id id) { return waits_for_itself(rt_, w_, {.task = id}); });
+        [&](task_id id) { return waits_for_itself(rt_, w_, {.task = id}, over_awaits); });
 }
 
 /// After a wake. False: somebody else was quicker, and this one waits for the next set().
@@ -280,7 +278,8 @@ void wait_loop::run_on_top(task_id id) {
 bool wait_loop::steal_branch() {
     if (policy_ == help::none || !enough_stack(rt_, w_) || rt_.held_back(w_)) return false;
     floats_.use(w_, rt_.float_control());
-    return rt_.steal_needed_branch(w_, target_);
+    return rt_.steal_needed_branch(w_, target_,
+                                   [&](std::uint64_t entry) { return is_needed(entry); });
 }
 
 bool wait_loop::watch() {
@@ -299,7 +298,7 @@ bool wait_loop::watch() {
 bool wait_loop::may_sleep() {
     asked_ = true;
     if (w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, true);
-    if (is_for_itself()) return false;
+    if (is_for_itself(true)) return false;
     target_.list != nullptr ? target_.list->stay() : record_.stays.store(true, relaxed);
     rt_.ask_pinned_threads(w_);
     if (rt_.options().warn_when_wait_parks && w_.kind == seat_kind::worker &&
@@ -324,7 +323,7 @@ void wait_loop::rest() {
         if (rt_.asleep().end_search(searcher::waiter) && rt_.work_visible() &&
             !rt_.wake_one(false)) {
             alone_ = !rt_.release_permit(w_);
-            was_alone_ = was_alone_ || alone_;
+            others_cannot_ = others_cannot_ || alone_;
             if (alone_) ended_ = rt_.totals().ended();
             return;
         }

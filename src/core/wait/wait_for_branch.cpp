@@ -27,10 +27,11 @@ bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
 
 void wait_room::wait_for_branch(wait_seat& w, fork_slot& branch) {
     constexpr unsigned looks = 512;
+    constexpr auto nothing = [](std::uint64_t) { return false; };
     for (unsigned n = 0; !serial() && n < looks; ++n) {
         // acquire: pairs with branch_source::finish().
         if ((branch.state.load(acquire) & fork_slot::finished) != 0) return;
-        if (enough_stack(*this, w) && steal_needed_branch(w, {.branch = &branch})) {
+        if (enough_stack(*this, w) && steal_needed_branch(w, {.branch = &branch}, nothing)) {
             n = 0;
             continue;
         }
@@ -39,7 +40,7 @@ void wait_room::wait_for_branch(wait_seat& w, fork_slot& branch) {
     wait(w, {.branch = &branch}, no_limit, help::needed, nullptr);
 }
 
-bool wait_room::steal_needed_branch(wait_seat& w, const wait_target& target) {
+bool wait_room::steal_needed_branch(wait_seat& w, const wait_target& target, id_test wanted) {
     if (target.branch != nullptr) {
         // Only what its thief has made of it: whatever else that thread has lies below.
         const std::uint32_t seen = target.branch->state.load(relaxed);
@@ -51,8 +52,6 @@ bool wait_room::steal_needed_branch(wait_seat& w, const wait_target& target) {
     if (w.kind == seat_kind::background) return false;
     if (target.run_everything) return steal_branch(w);
     if (target.signal != nullptr) return false;
-    const work_search search(*this, w, target, help::needed);
-    const auto wanted = [&](std::uint64_t entry) { return search.is_needed(entry); };
     const unsigned count = seat_count();
     for (unsigned n = 1; n < count; ++n) {
         const ready_seat& victim = seat_at((w.index + n) % count);

@@ -52,7 +52,7 @@ private:
     /// What is awaited came about. Of several tasks: each.
     bool is_done();
     [[gnu::noinline]] bool continue_with_next();
-    [[gnu::noinline]] bool is_for_itself();
+    [[gnu::noinline]] bool is_for_itself(bool over_awaits);
     bool taken_or_over();
     bool out_of_time() const;
     bool run_needed();
@@ -76,7 +76,6 @@ private:
     bool timed_out_ = false;     // the last sleep
     bool asked_ = false;         // others know that this thread is about to sleep
     bool alone_ = false;         // no thread can stand in: it polls
-    bool was_alone_ = false;     // at any time of this wait
     bool had_released_ = false;  // the permit, before this wait
     bool completes_ = false;     // the thread, below this wait
     bool starved_ = false;       // it was out of time, and has run one more task

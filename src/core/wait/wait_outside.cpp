@@ -77,7 +77,7 @@ outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_
 
 }  // namespace
 
-/// Of a wait that has another record, too.
+/// Takes the result of a wait that has another record, too.
 void wait_room::receive_by(wait_record& record, outcome** received) {
     lot().leave(record);
     if (received != nullptr && *received == nullptr)

@@ -42,8 +42,8 @@ public:
     // ---- joins (wait_for_branch.cpp)
     /// True: the branch is the owner's again. False: it has run elsewhere, or was reported.
     bool join_popped(wait_seat& w, fork_slot* slot);
-    /// Runs a branch that the wait needs.
-    bool steal_needed_branch(wait_seat& w, const wait_target& target);
+    /// Runs a branch that the wait needs: of what it is for, or of a task that is `wanted`.
+    bool steal_needed_branch(wait_seat& w, const wait_target& target, id_test wanted);
 
     // ---- policy/watch.cpp
     /// Until when a wait polls for what runs elsewhere. -1: not at all.

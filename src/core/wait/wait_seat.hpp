@@ -16,8 +16,8 @@ struct wait_seat : run_seat {
     std::int64_t blocking_since = 0, elsewhere_before = 0;  // in blocking()
     task_id needed_for;                      // whose needs `needed` lists; see needed_work
     const wait_list* needed_list = nullptr;  // in which it is one of several
-    task_id needed[32];
-    unsigned needed_count = 0, known_needed = 0;
+    task_id needed[64];
+    unsigned needed_count = 0, known_needed = 0, perhaps_needed = 0;
     // How many frames lie below the task that a wait runs although it does not need it, because
     // nobody else can; 0: there is none. relaxed: others look only at a stack that stays as it is.
     atomic<unsigned> unneeded_from{0};
