@@ -116,12 +116,11 @@ TEST_P(Explain, NamesTheChildThatATaskIsCompleteWith) {
         s.spawn({.name = "child", .parent = context.id(), .on = here}, [] {});
     });
     std::thread runs([&] { s.wait(parent); });
-    until([&] { return explain(s, parent).find("has run") != std::string::npos; });
-    const std::string text = explain(s, parent);
-    EXPECT_EQ(text,
-              "'parent' has run, and is complete when its children are: 'child', which is "
-              "ready, and no thread has begun with it: only the thread 'main' may run it, and "
-              "'main' is in no wait of 'braid'.");
+    const std::string text =
+        "'parent' has run, and is complete when its children are: 'child', which is ready, and no "
+        "thread has begun with it: only the thread 'main' may run it, and 'main' is in no wait of "
+        "'braid'.";
+    until([&] { return explain(s, parent) == text; });
     s.wait(parent);
     runs.join();
 }
