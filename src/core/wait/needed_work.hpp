@@ -136,37 +136,36 @@ private:
         std::uint16_t seat, depth;
         bool perhaps;
     };
+    struct several_waits {
+        several found[64];
+        unsigned count = 0;
+    };
 
     void add_awaited_by_members(certainty how) {
-        constexpr unsigned most = 64;
-        several found[most];
-        unsigned found_count = 0;
+        several_waits waits;
         const unsigned seats = rt_.seat_count();
-        for (unsigned i = 0; i < seats; ++i) {
-            const wait_seat* w = &rt_.seat_at(i);
-            const unsigned shown =
-                std::min<unsigned>(w->shown.load(acquire), wait_seat::shown_depth);
-            const bool all =
-                how == for_threads && w != &waiter_ && shown != 0 && awaits_seat(w->index);
-            // Whatever lies on top of a member must end before the member goes on.
-            const auto is_member = [&](std::uint64_t task) { return contains(task, count_, 0); };
-            look_at_stack(w->frames, shown, all, is_member,
-                          [&](unsigned depth, std::uint32_t wait, std::uint64_t awaited) {
-                              if (shown_frame::is_limited(wait) && how == sure) {
-                                  any_is_limited_ = true;
-                                  return;
-                              }
-                              add(task_id{awaited});
-                              if (shown_frame::is_for_several(wait) && found_count != most) {
-                                  found[found_count++] = {w->index,
-                                                          static_cast<std::uint16_t>(depth), all};
-                              }
-                          });
-        }
-        if (found_count == 0) return;
+        for (unsigned i = 0; i < seats; ++i) add_awaited_on(rt_.seat_at(i), how, waits);
+        if (waits.count == 0) return;
         // Those that no other thread can begin first, if there is not room for all.
-        add_listed({found, found_count}, how, true);
-        add_listed({found, found_count}, how, false);
+        add_listed({waits.found, waits.count}, how, true);
+        add_listed({waits.found, waits.count}, how, false);
+    }
+
+    void add_awaited_on(const wait_seat& w, certainty how, several_waits& waits) {
+        const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
+        const bool all = how == for_threads && &w != &waiter_ && shown != 0 && awaits_seat(w.index);
+        // Whatever lies on top of a member must end before the member goes on.
+        const auto is_member = [&](std::uint64_t task) { return contains(task, count_, 0); };
+        const auto found = [&](unsigned depth, std::uint32_t wait, std::uint64_t awaited) {
+            if (shown_frame::is_limited(wait) && how == sure) {
+                any_is_limited_ = true;
+                return;
+            }
+            add(task_id{awaited});
+            if (!shown_frame::is_for_several(wait) || waits.count == std::size(waits.found)) return;
+            waits.found[waits.count++] = {w.index, static_cast<std::uint16_t>(depth), all};
+        };
+        look_at_stack(w.frames, shown, all, is_member, found);
     }
 
     /// The tasks of those waits, by their records. While the lock of a record's bucket is held its

@@ -1,6 +1,6 @@
 #include "core/wait/wait_list.hpp"
 
-#include "core/task/words.hpp"
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -39,37 +39,29 @@ bool wait_list::advance() {
 }
 
 bool wait_list::enter(wait_room& rt, std::uint16_t seat, std::uint16_t depth, bool limited) {
-    for (part* p = last_; p != nullptr; p = p->before) {
-        for (std::size_t i = 0; i < p->ids.size; ++i) {
-            wait_record& r = p->records[i];
-            if (r.done.load(acquire)) continue;  // pairs with wake(); it has the task's result
-            if (entered_) {
-                // Not out of the lot and in again: what fails in between would have no receiver.
-                (void)rt.lot().change(r, [&] {
-                    r.seat = seat;
-                    r.depth = depth;
-                });
-                continue;
-            }
-            r.limited = limited;
-            r.depth = depth;
-            const wait_target one{.task = p->ids.data[i]};
-            const bool open = rt.lot().enter(r, one.key(), seat, [&] { return one.arm(rt); });
-            if (!open) r.done.store(true, relaxed);  // it was complete before the wait
-        }
-    }
-    entered_ = true;
+    const bool is_in = std::exchange(entered_, true);
+    each_left([&](wait_record& r, task_id id) {
+        if (is_in) return move_to(rt, r, seat, depth);
+        r.limited = limited;
+        r.depth = depth;
+        const wait_target one{.task = id};
+        const bool open = rt.lot().enter(r, one.key(), seat, [&] { return one.arm(rt); });
+        if (!open) r.done.store(true, relaxed);  // it was complete before the wait
+    });
     return advance();
+}
+
+/// Not out of the lot and in again: what fails in between would have no receiver.
+void wait_list::move_to(wait_room& rt, wait_record& r, std::uint16_t seat, std::uint16_t depth) {
+    (void)rt.lot().change(r, [&] {
+        r.seat = seat;
+        r.depth = depth;
+    });
 }
 
 void wait_list::leave(wait_room& rt) {
     entered_ = false;
-    for (part* p = last_; p != nullptr; p = p->before) {
-        for (std::size_t i = 0; i < p->ids.size; ++i) {
-            if (!p->records[i].done.load(acquire))
-                (void)rt.lot().leave(p->records[i]);  // pairs with wake()
-        }
-    }
+    each_left([&](wait_record& r, task_id) { (void)rt.lot().leave(r); });
 }
 
 void wait_list::stay() {

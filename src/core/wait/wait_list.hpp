@@ -66,6 +66,17 @@ public:
     }
 
 private:
+    /// Calls `f(record, id)` for each task that is not done.
+    template <class F>
+    void each_left(F&& f) {
+        for (part* p = last_; p != nullptr; p = p->before) {
+            for (std::size_t i = 0; i < p->ids.size; ++i) {
+                // acquire: pairs with wake(). If it is done the record has the task's result.
+                if (!p->records[i].done.load(acquire)) f(p->records[i], p->ids.data[i]);
+            }
+        }
+    }
+    static void move_to(wait_room& rt, wait_record& r, std::uint16_t seat, std::uint16_t depth);
     static std::uint64_t hash(task_id id) { return id.value * 0x9e37'79b9'7f4a'7c15U >> 54; }
 
     part* const last_;
