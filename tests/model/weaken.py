@@ -48,7 +48,7 @@ WEAKENED = {
     "shown.show release": (
         SHOWN, "task_.store(task, release)", "task_.store(task, relaxed)", "shown_frame", None),
     "shown.begin_wait says the wait: release": (
-        SHOWN, "several_bit : 0U), release)", "several_bit : 0U), relaxed)", "shown_frame", None),
+        SHOWN, "several_bit : 0), release)", "several_bit : 0), relaxed)", "shown_frame", None),
     "shown.begin_wait says what for: release": (
         SHOWN, "awaited_.store(awaited, release)", "awaited_.store(awaited, relaxed)",
         "shown_frame", None),
@@ -58,12 +58,16 @@ WEAKENED = {
         SHOWN, "task_.load(acquire)", "task_.load(relaxed)", "shown_frame", None),
     "shown.awaited acquire": (
         SHOWN, "awaited_.load(acquire)", "awaited_.load(relaxed)", "shown_frame", None),
-    "shown.cover": (SHOWN, "wait_.load(relaxed) + one, release)", "wait_.load(relaxed), release)",
-                    "shown_frame", None),
+    "shown.cover": (SHOWN, "wait_.load(relaxed) + one_cover, release)",
+                    "wait_.load(relaxed), release)", "shown_frame", None),
+    "shown.look: a cover is another wait": (
+        SHOWN, "if (!Frame::is_same(frame.wait(), wait)) return;",
+        "if (frame.wait() != wait) return;", "shown_frame", None),
     "shown.look: the frame that waits": (
-        SHOWN, "        if (frame.wait() != wait) return;\n", "", "shown_frame", None),
+        SHOWN, "        if (!Frame::is_same(frame.wait(), wait)) return;\n", "", "shown_frame", None),
     "shown.look: the member's frame": (
-        SHOWN, "        if (member != nullptr && member->wait() != wait_of_member) return;\n", "",
+        SHOWN, "        if (is_above && member->wait() != wait_of_member) return;\n",
+        "        (void)is_above;\n        (void)wait_of_member;\n",
         "shown_frame", None),
     "ring.end_push release": (
         RING, "head_.load(relaxed) + 1, release)", "head_.load(relaxed) + 1, relaxed)",

@@ -22,32 +22,38 @@ public:
     /// Another task lies on top of this one from now on.
     void cover() {
         // release: as in begin_wait().
-        wait_.store(wait_.load(relaxed) + one, release);
+        wait_.store(wait_.load(relaxed) + one_cover, release);
     }
     /// `limited`: the wait may run out of time. `several`: `awaited` is one of several tasks.
     void begin_wait(std::uint64_t awaited, bool limited, bool several) {
-        const std::uint32_t next = (wait_.load(relaxed) & ~facts) + one;
+        const std::uint64_t next = (wait_.load(relaxed) & ~facts) + one;
         // release, both: pair with wait() and awaited(). Who sees the wait sees the task, and who
         // sees what is awaited sees the wait.
-        wait_.store(next | (limited ? limited_bit : 0U) | (several ? several_bit : 0U), release);
+        wait_.store(next | (limited ? limited_bit : 0) | (several ? several_bit : 0), release);
         awaited_.store(awaited, release);
     }
     void end_wait() { awaited_.store(0, relaxed); }
 
     // ---- any thread; acquire, each: see above
     /// Returns another number after each begin_wait() and cover().
-    std::uint32_t wait() const { return wait_.load(acquire); }
-    static bool is_limited(std::uint32_t wait) { return (wait & limited_bit) != 0; }
-    static bool is_for_several(std::uint32_t wait) { return (wait & several_bit) != 0; }
+    std::uint64_t wait() const { return wait_.load(acquire); }
+    /// Both are of one begin_wait(), also if other tasks have begun on top of this one since.
+    static bool is_same(std::uint64_t a, std::uint64_t b) {
+        return static_cast<std::uint32_t>(a) == static_cast<std::uint32_t>(b);
+    }
+    static bool is_limited(std::uint64_t wait) { return (wait & limited_bit) != 0; }
+    static bool is_for_several(std::uint64_t wait) { return (wait & several_bit) != 0; }
     std::uint64_t task() const { return task_.load(acquire); }
     /// Returns 0 if the task waits for no task.
     std::uint64_t awaited() const { return awaited_.load(acquire); }
 
 private:
-    static constexpr std::uint32_t limited_bit = 1, several_bit = 2, facts = 3, one = 4;
+    // Two bits say what the wait is like, 30 count waits, and the upper 32 count covers. A carry
+    // out of the lower ones only makes a look end that need not.
+    static constexpr std::uint64_t limited_bit = 1, several_bit = 2, facts = 3, one = 4,
+                                   one_cover = std::uint64_t{1} << 32;
 
-    typename Policy::template atomic<std::uint64_t> task_{0}, awaited_{0};
-    typename Policy::template atomic<std::uint32_t> wait_{0};
+    typename Policy::template atomic<std::uint64_t> task_{0}, awaited_{0}, wait_{0};
 };
 
 /// Looks for tasks on a thread's stack for which `is_member(task)` returns true, and calls
@@ -56,26 +62,27 @@ private:
 /// counts.
 ///
 /// The thread may go on with other tasks meanwhile, so the look might see one task and what another
-/// one waits for. A task can wait, or have another one on top of it, only after wait() of its frame
-/// has changed. So what was read belongs together if wait() of the member's frame is what it was
-/// before the task was read, and that of the frame that waits what it was before `awaited` was
-/// read. Otherwise the look ends there.
+/// one waits for. What a frame waits for is what its task waits for if no wait of that frame has
+/// begun since before the task was read. What lies above the member's frame lies above the member
+/// if, besides, no other task has begun directly on top of it. Otherwise the look ends there. What
+/// it misses has begun meanwhile, and looks itself before it sleeps; what stands still is found.
 template <class Frame, class IsMember, class Found>
 void look_at_stack(const Frame* frames, unsigned count, bool all, IsMember&& is_member,
                    Found&& found) {
     const Frame* member = nullptr;
-    std::uint32_t wait_of_member = 0;
+    std::uint64_t wait_of_member = 0;
     for (unsigned i = 0; i < count; ++i) {
         const Frame& frame = frames[i];
-        const std::uint32_t wait = frame.wait();
+        const std::uint64_t wait = frame.wait();
         if (!all && member == nullptr && is_member(frame.task())) {
             member = &frame;
             wait_of_member = wait;
         }
         if (!all && member == nullptr) continue;
         const std::uint64_t awaited = frame.awaited();
-        if (frame.wait() != wait) return;
-        if (member != nullptr && member->wait() != wait_of_member) return;
+        if (!Frame::is_same(frame.wait(), wait)) return;
+        const bool is_above = member != nullptr && member != &frame;
+        if (is_above && member->wait() != wait_of_member) return;
         if (awaited != 0) found(i + 1, wait, awaited);
     }
 }

@@ -156,7 +156,7 @@ private:
         const bool all = how == for_threads && &w != &waiter_ && shown != 0 && awaits_seat(w.index);
         // Whatever lies on top of a member must end before the member goes on.
         const auto is_member = [&](std::uint64_t task) { return contains(task, count_, 0); };
-        const auto found = [&](unsigned depth, std::uint32_t wait, std::uint64_t awaited) {
+        const auto found = [&](unsigned depth, std::uint64_t wait, std::uint64_t awaited) {
             if (shown_frame::is_limited(wait) && how == sure) {
                 any_is_limited_ = true;
                 return;

@@ -40,7 +40,7 @@ protected:
     wait_seat& w_;
     const wait_target& target_;
     const help policy_;
-    bool others_cannot_ = false;  // no thread could stand in for this wait, at any time of it
+    bool others_cannot_ = false;  // no thread could stand in for this one when it last asked
 
 private:
     task_id claim_needed(std::size_t look_at);

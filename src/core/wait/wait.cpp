@@ -123,7 +123,7 @@ void wait_loop::end(std::int64_t now) {
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
     rt_.leave_search(w_);
     // Publishers left work to this thread, and no other one was asked: now another one is.
-    if (others_cannot_ && rt_.work_visible()) rt_.wake_one();
+    if (was_alone_ && rt_.work_visible()) rt_.wake_one();
     rt_.flush_scope_ends(w_);
     if (is_own(w_)) return;
     if (w_.was_sentry && outer_wait_ == nullptr) rt_.pass_sentry_on(w_);
@@ -323,7 +323,8 @@ void wait_loop::rest() {
         if (rt_.asleep().end_search(searcher::waiter) && rt_.work_visible() &&
             !rt_.wake_one(false)) {
             alone_ = !rt_.release_permit(w_);
-            others_cannot_ = others_cannot_ || alone_;
+            others_cannot_ = alone_;
+            was_alone_ = was_alone_ || alone_;
             if (alone_) ended_ = rt_.totals().ended();
             return;
         }

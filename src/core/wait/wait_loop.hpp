@@ -76,6 +76,7 @@ private:
     bool timed_out_ = false;     // the last sleep
     bool asked_ = false;         // others know that this thread is about to sleep
     bool alone_ = false;         // no thread can stand in: it polls
+    bool was_alone_ = false;     // at any time of this wait
     bool had_released_ = false;  // the permit, before this wait
     bool completes_ = false;     // the thread, below this wait
     bool starved_ = false;       // it was out of time, and has run one more task
