@@ -695,6 +695,7 @@ TEST_P(WaitAll, OfAForeignThreadKeepsTheSchedulerUntilItReturns) {
     if (GetParam() == 0) GTEST_SKIP() << "nobody runs the task that ends the scheduler";
     struct watched {
         std::atomic<bool> handling{false}, freed_meanwhile{false};
+        std::atomic<int> live{0};  // pieces of memory
         std::thread::id foreign;
     } seen;
     braid::scheduler_options o = options();
@@ -702,12 +703,14 @@ TEST_P(WaitAll, OfAForeignThreadKeepsTheSchedulerUntilItReturns) {
     static watched* at = nullptr;
     at = &seen;
     o.memory.allocate = [](void*, std::size_t bytes, std::size_t alignment, braid::memory_tag) {
+        ++at->live;
         return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
     };
     o.memory.release = [](void*, void* p, std::size_t, std::size_t alignment,
                           braid::memory_tag tag) {
         if (tag == braid::memory_tag::runtime && at->handling) at->freed_meanwhile = true;
         ::operator delete(p, std::align_val_t{alignment});
+        --at->live;
     };
     o.unobserved_exception = {[](void*, const char*, std::exception_ptr) {
                                   if (std::this_thread::get_id() != at->foreign) return;
@@ -735,6 +738,7 @@ TEST_P(WaitAll, OfAForeignThreadKeepsTheSchedulerUntilItReturns) {
     gate.finish();
     calls_are_over = true;
     foreign.join();
+    until([&] { return seen.live == 0; });  // a thread of the scheduler's own ends it
     EXPECT_FALSE(seen.freed_meanwhile);
 }
 
