@@ -309,22 +309,25 @@ TEST_P(WaitAll, OfManyStillRunsWhatOneOfThemAwaitsOfThisThread) {
     }
 }
 
-/// `count` tasks, of which one, for `on`, sets the event that the others wait for, each after it
-/// has counted in `begun`.
+/// Adds `count` tasks that wait for the event, each after it has counted in `begun`.
+void add_waiters(braid::scheduler& s, braid::event& set, std::size_t count,
+                 std::atomic<std::size_t>& begun, std::vector<task_id>& ids) {
+    for (std::size_t i = 0; i < count; ++i) {
+        ids.push_back(s.spawn([&s, &set, &begun] {
+            ++begun;
+            s.do_work_while_waiting_for(set);
+        }));
+    }
+}
+
+/// `count` tasks, of which one, for `on`, sets the event that the others wait for.
 std::vector<task_id> waiters_for_one(braid::scheduler& s, braid::event& set, braid::thread_ref on,
                                      std::size_t count, std::size_t one,
-                                     std::atomic<std::size_t>* begun = nullptr) {
+                                     std::atomic<std::size_t>& begun) {
     std::vector<task_id> ids;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (i == one) {
-            ids.push_back(s.spawn({.on = on}, [&set] { set.set(); }));
-        } else {
-            ids.push_back(s.spawn([&s, &set, begun] {
-                if (begun != nullptr) ++*begun;
-                s.do_work_while_waiting_for(set);
-            }));
-        }
-    }
+    add_waiters(s, set, one, begun, ids);
+    ids.push_back(s.spawn({.on = on}, [&set] { set.set(); }));
+    add_waiters(s, set, count - one - 1, begun, ids);
     return ids;
 }
 
@@ -335,7 +338,10 @@ TEST_P(WaitAll, OfManyThatRunElsewhereRunsTheOneForThisThread) {
     braid::scheduler s(o);
     for (const std::size_t one : {0U, 50U, 99U}) {
         braid::event set(s, braid::reset::manual);
-        EXPECT_TRUE(wait_all(s, waiters_for_one(s, set, s.this_thread(), 100, one)));
+        std::atomic<std::size_t> begun{0};
+        const auto ids = waiters_for_one(s, set, s.this_thread(), 100, one, begun);
+        until([&] { return begun == 99; });
+        EXPECT_TRUE(wait_all(s, ids));
     }
 }
 
@@ -350,7 +356,9 @@ TEST_P(WaitAll, OfManyRunsWhatTheFirstOfThemAwaitsOfThisThread) {
         task.wait(task.spawn({.on = here}, [] {}));
         set.set();
     })};
-    for (int i = 1; i < 100; ++i) ids.push_back(s.spawn([&] { s.do_work_while_waiting_for(set); }));
+    std::atomic<std::size_t> begun{0};
+    add_waiters(s, set, 99, begun, ids);
+    until([&] { return begun == 99; });
     EXPECT_TRUE(wait_all(s, ids));
 }
 
@@ -372,9 +380,9 @@ TEST_P(WaitAll, OfManyRunsWhatLiesBelowOneOfThemForThisThread) {
             s.spawn({.parent = last, .on = here}, [&] { set.set(); });
             for (braid::task_builder& one : below) one.finish();
         })};
-        for (int i = 1; i < 100; ++i) {
-            ids.push_back(s.spawn([&] { s.do_work_while_waiting_for(set); }));
-        }
+        std::atomic<std::size_t> begun{0};
+        add_waiters(s, set, 99, begun, ids);
+        until([&] { return begun == 99; });
         EXPECT_TRUE(wait_all(s, ids));
     }
 }
@@ -392,7 +400,7 @@ TEST_P(WaitAll, OfManyWithPredecessorsRunsWhatOneOfThemAwaitsOfThisThread) {
     })};
     until([&] { return begun.load(); });
     const task_id gate = s.spawn([&] { s.do_work_while_waiting_for(set); });
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 100; ++i) {
         const task_id before = s.spawn({.after = {gate}}, [] {});
         ids.push_back(s.spawn({.after = {before}}, [] {}));
     }
@@ -407,15 +415,15 @@ TEST_P(WaitAll, InManyTasksThatAreAwaitedShowsWhatEachNeeds) {
     braid::scheduler s(o);
     const braid::thread_ref here = s.this_thread();
     braid::event set(s, braid::reset::manual);
-    std::atomic<int> begun{0};
+    std::atomic<int> begun{0}, entered{0};
     const auto waits = [&] {
         ++begun;
         s.do_work_while_waiting_for(set);
     };
     const task_id all = s.spawn([&](braid::task_context& task) {
         for (int i = 0; i < count; ++i) {
-            task.spawn_child([&, i] {
-                const bool last = i == count - 1;
+            task.spawn_child([&] {
+                const bool last = ++entered == count;  // on the thread that came last
                 const task_id shown = s.spawn(waits);
                 const task_id other =
                     last ? s.spawn({.on = here}, [&] { set.set(); }) : s.spawn(waits);
@@ -439,7 +447,7 @@ TEST_P(WaitAll, OfATaskThatIsAwaitedShowsOthersAllThatItNeeds) {
             std::atomic<std::size_t> begun{0};
             const task_id waits = s.spawn([&] {
                 const std::size_t one = first ? 0 : count - 1;
-                wait_all(s, waiters_for_one(s, set, here, count, one, &begun));
+                wait_all(s, waiters_for_one(s, set, here, count, one, begun));
             });
             until([&] { return begun.load() == count - 1; });
             s.wait(waits);

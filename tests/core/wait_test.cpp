@@ -135,7 +135,7 @@ TEST_P(Wait, ServesAPinnedTaskForWhichATaskPollsBesideOneThatNeedsMany) {
             s.do_work_while_waiting_for(set);
         });
         std::vector<braid::task_id> after_it;
-        for (int i = 0; i < 60; ++i) after_it.push_back(task.spawn({.after = {gate}}, [] {}));
+        for (int i = 0; i < 100; ++i) after_it.push_back(task.spawn({.after = {gate}}, [] {}));
         const auto last = task.spawn({.after_all = after_it}, [] {});
         task.spawn_child([&, last](braid::task_context& child) {
             child_waits.open();
