@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -34,9 +34,10 @@ struct pack_writer::state {
         errno = 0;
         to.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
         if (to) return true;
-        return fail(errno != 0 ? std::strerror(errno) : "it cannot be written");
+        return fail(errno != 0 ? std::generic_category().message(errno) : "it cannot be written");
     }
-    /// What lies in the file: packed bytes, where they are fewer. Empty: no memory.
+    /// Returns what is to be written for a page: its packed bytes, or `bytes` if packing saves
+    /// nothing. Returns an empty span if there is no memory.
     std::span<const std::byte> packed(std::span<const std::byte> bytes);
 };
 
@@ -57,7 +58,7 @@ pack_writer::pack_writer(std::string path, const pack_options& options)
     s.level = std::clamp(options.level, 0, pack_options::most_level);
     errno = 0;
     s.to.open(s.unfinished, std::ios::binary | std::ios::trunc);
-    if (!s.to && errno != 0) s.fail(std::strerror(errno));
+    if (!s.to && errno != 0) s.fail(std::generic_category().message(errno));
     const detail::pack_header nothing{};  // until finish()
     s.write(&nothing, sizeof nothing);
 }

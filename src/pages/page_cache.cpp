@@ -206,11 +206,11 @@ page_handle page_cache::use(page_id id, std::uint64_t frame) {
     return {&p.view, frame};
 }
 
-/// What it failed with is in `failures`, for each who needs the page.
 void page_cache::state::wait_for(task_id load) {
     try {
         s.wait(load);
     } catch (const page_error&) {
+        // `failures` has the reason for everybody who needs the page.
     }
 }
 

@@ -48,7 +48,7 @@ std::uint32_t page_pack::size() const { return static_cast<std::uint32_t>(table_
 
 page_info page_pack::operator[](page_id id) const {
     const detail::pack_entry& e = table_->pages[id.index];
-    return {.name = table_->name(id.index).data(),
+    return {.name = table_->names + e.name_at,
             .offset = e.offset,
             .packed_bytes = static_cast<std::size_t>(e.packed_bytes),
             .bytes = static_cast<std::size_t>(e.bytes),

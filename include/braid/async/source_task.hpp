@@ -86,22 +86,22 @@ private:
     static constexpr bool lies_here =
         sizeof(F) <= bytes_here && alignof(F) <= alignof(void*) && std::is_trivially_copyable_v<F>;
 
-    template <class callable, class F>
+    template <class Callable, class F>
     bool emplace_outside(runtime& rt, F&& f) {
         struct guard {
             runtime& to;
             void* bytes;
             ~guard() {
                 if (bytes == nullptr) return;
-                release_closure(to, bytes, sizeof(callable), alignof(callable));
+                release_closure(to, bytes, sizeof(Callable), alignof(Callable));
             }
-        } g{rt, allocate_closure(rt, sizeof(callable), alignof(callable))};
+        } g{rt, allocate_closure(rt, sizeof(Callable), alignof(Callable))};
         if (g.bytes == nullptr) return false;
-        ::new (g.bytes) callable(std::forward<F>(f));
+        ::new (g.bytes) Callable(std::forward<F>(f));
         object_ = std::exchange(g.bytes, nullptr);
         destroy_ = [](runtime& of, void* object) {
-            std::launder(static_cast<callable*>(object))->~callable();
-            release_closure(of, object, sizeof(callable), alignof(callable));
+            std::launder(static_cast<Callable*>(object))->~Callable();
+            release_closure(of, object, sizeof(Callable), alignof(Callable));
         };
         return true;
     }

@@ -49,7 +49,7 @@ public:
     explicit basic_spread_work(scheduler& s, const spread_options& options = {})
         : code_holder(s), rt_(s.internals()), options_(options) {}
     /// Drops the chunks that have not run. No thread may be in run_frame().
-    ~basic_spread_work() {
+    ~basic_spread_work() override {
         while (job* j = first_) drop(j);
     }
     basic_spread_work(const basic_spread_work&) = delete;

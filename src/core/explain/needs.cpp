@@ -162,7 +162,8 @@ bool needs::next_in_line(const need_node& of, need_cursor& cursor, dependent& fo
 /// While the body that holds them stays on its stack.
 bool needs::next_in_lines(const slot& s, need_cursor& cursor, dependent& found) const {
     if (!rt_.uses_resources(s)) return false;
-    for (const auto held = rt_.held_by(s); cursor.resource < held.size(); ++cursor.resource) {
+    const auto held = rt_.held_by(s);
+    while (cursor.resource < held.size()) {
         resource& r = *held[cursor.resource];
         const bool is_alone = r.internals().limit == 1;
         if (const task_id waits = is_alone ? rt_.in_line(r.internals(), cursor.at) : task_id{}) {
@@ -171,6 +172,7 @@ bool needs::next_in_lines(const slot& s, need_cursor& cursor, dependent& found) 
             return true;
         }
         cursor.at = 0;
+        ++cursor.resource;
     }
     return false;
 }
