@@ -5,6 +5,7 @@
 #include "braid/profile/recorder.hpp"
 #include "memory_sink.hpp"
 #include "profile/device_lanes.hpp"
+#include "scale.hpp"
 #include "seeded_chooser.hpp"
 
 #include <gtest/gtest.h>

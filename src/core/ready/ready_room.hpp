@@ -115,6 +115,7 @@ public:
 private:
     // ---- policy/unclaimed.cpp
     bool sees_unclaimed(ready_seat& w, std::int64_t now) const;
+    std::uint64_t executed_by_others(const ready_seat& w) const;
 
     static constexpr std::size_t overflow_batch = 64;
     static constexpr std::uint32_t refills_in_a_row = 32;

@@ -35,7 +35,8 @@ struct ready_seat : seats_seat {
     // policy/unclaimed.cpp
     std::uint64_t unclaimed = 0;  // the oldest task of somebody, while this thread does not steal
     std::int64_t unclaimed_again = 0;
-    fork_stack* joins = nullptr;  // its own
+    std::uint64_t ran_elsewhere = 0;  // 1 + what others had executed, if nothing lay in their rings
+    fork_stack* joins = nullptr;      // its own
     // Beside its slots, written before a branch becomes public; null: nobody asks for stable ids.
     std::uint64_t* branch_ids = nullptr;
 

@@ -15,6 +15,8 @@ public:
         braid::detail::seats_seat* const seat = rt_.add_seat(braid::seat_kind::worker, 0, "victim");
         EXPECT_NE(seat, nullptr);
         victim_ = &seat->whole;
+        // Without a time at which the task before ended, a task would have begun with the clock.
+        thief_.stamp = victim_->stamp = braid::active_policy::now();
     }
 
     /// The victim has no thread that would run what is left.
@@ -37,6 +39,10 @@ public:
     }
     braid::task_id take_from_victim() {
         return {victim_->ready[braid::detail::normal_level].steal()};
+    }
+    void victim_runs_one() {
+        give_to_victim();
+        rt_.run(*victim_, take_from_victim());
     }
     /// What the thief finds. It runs it, and what it has stolen with it.
     braid::task_id found() {

@@ -41,6 +41,30 @@ TEST_F(Unclaimed, OneWhoseOwnerComesToItsTasksIsLeftAlone) {
     }
 }
 
+TEST_F(Unclaimed, ATaskIsStolenAtOnceAfterNobodyHadOrRanOneBetweenTwoLooks) {
+    EXPECT_FALSE(looks());
+    EXPECT_FALSE(looks());  // there is nothing to be found, but the pause is over
+    EXPECT_EQ(two_.thief().steal_pause, 0);
+    two_.thief().unclaimed_again = INT64_MAX;
+    const braid::task_id task = two_.give_to_victim();
+    EXPECT_EQ(two_.found(), task);
+}
+
+TEST_F(Unclaimed, OneThatRunsTasksBetweenTwoLooksKeepsTheNextOne) {
+    for (int i = 0; i < 10; ++i) {
+        two_.victim_runs_one();
+        EXPECT_FALSE(looks());
+        EXPECT_NE(two_.thief().steal_pause, 0);
+    }
+    two_.give_to_victim();
+    EXPECT_FALSE(looks());
+    const braid::task_id left = two_.take_from_victim();  // it lay there at one of two looks
+    ASSERT_TRUE(left);
+    two_.run(left);
+    EXPECT_FALSE(looks());
+    EXPECT_NE(two_.thief().steal_pause, 0);
+}
+
 TEST_F(Unclaimed, OneThatHasManyIsAtWork) {
     two_.give_to_victim(5);
     for (int i = 0; i < 10; ++i) EXPECT_FALSE(looks());
