@@ -43,7 +43,7 @@ TEST_F(Unclaimed, OneWhoseOwnerComesToItsTasksIsLeftAlone) {
 
 TEST_F(Unclaimed, ATaskIsStolenAtOnceAfterNobodyHadOrRanOneBetweenTwoLooks) {
     EXPECT_FALSE(looks());
-    EXPECT_FALSE(looks());  // there is nothing to be found, but the pause is over
+    EXPECT_FALSE(looks());  // there is nothing to be found, but the pause has ended
     EXPECT_EQ(two_.thief().steal_pause, 0);
     two_.thief().unclaimed_again = INT64_MAX;
     const braid::task_id task = two_.give_to_victim();

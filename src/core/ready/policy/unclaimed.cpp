@@ -9,9 +9,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Returns true if somebody has a few tasks, the oldest of which was the oldest 2 µs ago, too; or
-/// if nobody has had tasks or run any between two looks. Then a steal slows nobody down, and the
-/// pause is over.
+/// Returns true if somebody has a few tasks, the oldest of which was the oldest 2 µs ago, too. Also
+/// if nobody had a task or ran one between two looks: then a steal slows nobody down, so the pause
+/// ends.
 bool ready_room::sees_unclaimed(ready_seat& w, std::int64_t now) const {
     constexpr std::int64_t between_ns = 2'000;
     constexpr unsigned few = 4;
