@@ -149,10 +149,7 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
         for (std::size_t i = 0; i < count && observed(); ++i) {
             report_stolen(w, victim, {taken[i]});
         }
-        if (policies::steals_pay && level != high_level) {
-            w.stole = static_cast<unsigned>(count);
-            w.stole_at = active_policy::now();
-        }
+        if (policies::steals_pay && level != high_level) note_steal(w, count);
         if (count == 1) return true;
         // All at once: each is two lines in the victim's core.
         for (std::size_t i = 0; i < count; ++i) slot_at(index_of(taken[i])).prefetch();

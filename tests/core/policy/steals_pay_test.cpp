@@ -11,6 +11,7 @@ constexpr int many = 10;
 
 /// So many that each of them took no time, however long this thread stands still meanwhile.
 void has_stolen_small_ones(whole_seat& thief) {
+    thief.fetch_ns = 50;
     thief.stole = 1'000'000'000;
     thief.stole_at = active_policy::now();
 }
@@ -43,6 +44,36 @@ TEST(StealsPay, TasksThatTookLongerAreStolenAtOnce) {
     thief.stole_at = active_policy::now() - 1'000'000;
     EXPECT_TRUE(two.found());
     EXPECT_EQ(thief.steal_pause, 0);
+}
+
+TEST(StealsPay, WhatPaysWhereLinesComeQuicklyDoesNotWhereTheyComeSlowly) {
+    // So long that it does not matter how long this thread stands still. A body takes two lines.
+    constexpr std::int64_t body = 1'000'000'000'000, slow_line = body / 2;
+    for (const std::int64_t line : {std::int64_t{50}, slow_line}) {
+        braid_test::thief_and_victim two;
+        two.give_to_victim(many);
+        two.thief().stole = 1;
+        two.thief().stole_at = active_policy::now() - body;
+        two.thief().fetch_ns = line;
+        EXPECT_EQ(static_cast<bool>(two.found()), line != slow_line) << line;
+    }
+}
+
+TEST(StealsPay, AStealMeasuresHowLongALineTakes) {
+    braid_test::thief_and_victim two;
+    two.give_to_victim();
+    EXPECT_EQ(two.thief().fetch_ns, 0);
+    EXPECT_TRUE(two.found());
+    EXPECT_GT(two.thief().fetch_ns, 0);
+    EXPECT_LE(two.thief().fetch_ns, 500);
+    // A thread that was off its core meanwhile has not measured a line.
+    two.thief().fetch_ns = 0;
+    two.thief().stole = 0;
+    two.thief().steal_pause = 0;
+    two.give_to_victim();
+    two.thief().looked_at = active_policy::now() - 1'000'000'000;
+    two.note_steal(1);
+    EXPECT_EQ(two.thief().fetch_ns, 500);
 }
 
 TEST(StealsPay, UrgentOnesAndTheThreadsOwnAreTakenMeanwhile) {

@@ -53,6 +53,7 @@ public:
         }
         return id;
     }
+    void note_steal(std::size_t tasks) { braid::detail::note_steal(thief_, tasks); }
     void run(braid::task_id id) { rt_.run(thief_, id); }
 
 private:
