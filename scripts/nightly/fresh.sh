@@ -12,8 +12,10 @@ leave() {
     if ! mountpoint -q "$folder/proc" && ! mountpoint -q "$folder/dev"; then rm -rf "$folder"; fi
 }
 trap leave EXIT
-mirror=$(awk '$1 == "deb" { for (i = 2; i <= NF; ++i) if ($i ~ /^(http|https|file|copy):/) { print $i; exit } }
-              $1 == "URIs:" { print $2; exit }' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
+# Either kind of list may be absent.
+mirror=$( (cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true) |
+    awk '$1 == "deb" { for (i = 2; i <= NF; ++i) if ($i ~ /^(http|https|file|copy):/) { if (!found) print $i; found = 1 } }
+         $1 == "URIs:" { if (!found) print $2; found = 1 }')
 debootstrap --variant=minbase bookworm "$folder" ${mirror:+"$mirror"}
 # As this machine fetches its packages.
 cp -r /etc/apt/apt.conf.d /etc/apt/sources.list* "$folder/etc/apt/" 2>/dev/null || true
