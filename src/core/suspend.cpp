@@ -36,8 +36,8 @@ completion_id await_outside(task_context& context, completion_options&& with, en
                                                   by);
 }
 
-bool go_on_in(task_context& context, task_class as) {
-    return runtime_of_body(context).go_on_in(slot_of_body(context), as);
+void go_on_in(task_context& context, task_class as) {
+    runtime_of_body(context).go_on_in(slot_of_body(context), as);
 }
 
 bool go_on_at(task_context& context, thread_ref on) {

@@ -64,7 +64,7 @@ BRAID_API completion_id await_outside(task_context& context, completion_options&
                                       ended_by by = ended_by::outside);
 /// go_on_in() and go_on_at() set the threads on which the task runs from now on. If there is no
 /// thread `on`, go_on_at() reports the mistake and returns false.
-BRAID_API bool go_on_in(task_context& context, task_class as);
+BRAID_API void go_on_in(task_context& context, task_class as);
 BRAID_API bool go_on_at(task_context& context, thread_ref on);
 /// Returns the current time of the timers' clock in ns.
 BRAID_API std::int64_t clock_of(task_context& context);

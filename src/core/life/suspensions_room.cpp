@@ -73,7 +73,7 @@ awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id
     return awaiting::linked;
 }
 
-bool suspensions_room::go_on_in(std::uint32_t index, task_class as) {
+void suspensions_room::go_on_in(std::uint32_t index, task_class as) {
     slot& s = slot_at(index);
     detail_block& d = its_detail(s);
     d.direct.store(false, relaxed);
@@ -84,7 +84,6 @@ bool suspensions_room::go_on_in(std::uint32_t index, task_class as) {
     } else {
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_background), relaxed);
     }
-    return true;
 }
 
 bool suspensions_room::go_on_at(const life_seat& w, std::uint32_t index, thread_ref on) {
