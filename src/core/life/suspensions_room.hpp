@@ -23,7 +23,8 @@ public:
     // ---- by the thread that runs the body
     void begin_suspension(std::uint32_t index, const suspension& how);
     awaiting await_task(life_seat& w, std::uint32_t index, task_id awaited);
-    /// Where the task goes on from now on. False, and reported: it cannot.
+    /// Sets the threads on which the task runs from now on. go_on_at() reports a thread that does
+    /// not exist, and returns false.
     void go_on_in(std::uint32_t index, task_class as);
     bool go_on_at(const life_seat& w, std::uint32_t index, thread_ref on);
     /// The body has returned. From here on another thread may run the task.

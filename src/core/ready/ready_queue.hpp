@@ -126,6 +126,9 @@ public:
         bottom_.exchange(bottom, seq_cst);                                           // as in push()
     }
 
+    /// Any thread. Returns true if steal() would find nothing. acquire: as there.
+    bool looks_empty() const { return bottom_.load(acquire) <= top_.load(acquire); }
+
     /// Any thread. Steals the oldest task, or returns 0 if it saw none.
     std::uint64_t steal() {
         std::uint64_t id = 0;

@@ -142,14 +142,24 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
     std::uint64_t taken[most];
     task_id first;
     any_victim(w, w.victim, [&](ready_seat& victim) {
-        const std::size_t count = victim.ready[level].steal(taken, limit);
+        ready_queue& ring = victim.ready[level];
+        if (ring.looks_empty()) return false;
+        std::int64_t claims = 0;
+        if constexpr (policies::steals_pay) claims = active_policy::now();
+        const std::size_t count = ring.steal(taken, limit);
         if (count == 0) return false;
+        if constexpr (policies::steals_pay) note_claims(w, count, active_policy::now() - claims);
         first = {taken[0]};
         seat_counters::add(w.counters.stolen, count);
         for (std::size_t i = 0; i < count && observed(); ++i) {
             report_stolen(w, victim, {taken[i]});
         }
-        if (policies::steals_pay && level != high_level) note_steal(w, count);
+        if constexpr (policies::steals_pay) {
+            if (level != high_level) {
+                w.stole = static_cast<unsigned>(count);
+                w.stole_at = active_policy::now();
+            }
+        }
         if (count == 1) return true;
         // All at once: each is two lines in the victim's core.
         for (std::size_t i = 0; i < count; ++i) slot_at(index_of(taken[i])).prefetch();

@@ -32,7 +32,7 @@ struct ready_seat : seats_seat {
     bool others_first = false;      // see wait_loop::run_anything()
     // policy/steals_pay.cpp
     unsigned stole = 0;  // tasks at the last steal, until it is known whether that paid
-    std::int64_t looked_at = 0, stole_at = 0, steal_pause = 0, steal_again = 0;
+    std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
     std::int64_t fetch_ns = 0;  // what a line of another core has taken lately; 0 is not known
     // policy/unclaimed.cpp
     std::uint64_t unclaimed = 0;  // the oldest task of somebody, while this thread does not steal
@@ -55,8 +55,8 @@ inline bool gives_way_again_and_again(ready_seat& w) {
     return true;
 }
 
-/// policy/steals_pay.cpp: the thread has just stolen `count` tasks.
-void note_steal(ready_seat& w, std::size_t count);
+/// policy/steals_pay.cpp: the thread has claimed `count` tasks of another one within `ns`.
+void note_claims(ready_seat& w, std::size_t count, std::int64_t ns);
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -40,6 +40,10 @@ public:
     braid::task_id take_from_victim() {
         return {victim_->ready[braid::detail::normal_level].steal()};
     }
+    void thief_runs_one() {
+        give_to_victim();
+        run(take_from_victim());
+    }
     void victim_runs_one() {
         give_to_victim();
         rt_.run(*victim_, take_from_victim());
@@ -53,7 +57,6 @@ public:
         }
         return id;
     }
-    void note_steal(std::size_t tasks) { braid::detail::note_steal(thief_, tasks); }
     void run(braid::task_id id) { rt_.run(thief_, id); }
 
 private:

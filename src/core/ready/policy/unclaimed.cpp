@@ -10,8 +10,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 /// Returns true if somebody has a few tasks, the oldest of which was the oldest 2 µs ago, too. Also
-/// if nobody had a task or ran one between two looks: then a steal slows nobody down, so the pause
-/// ends.
+/// if nobody had a task or finished one between two looks: then a steal slows nobody down, so this
+/// pause ends. How long it was is kept, as the next tasks may be small ones of a busy owner.
 bool ready_room::sees_unclaimed(ready_seat& w, std::int64_t now) const {
     constexpr std::int64_t between_ns = 2'000;
     constexpr unsigned few = 4;
@@ -36,7 +36,7 @@ bool ready_room::sees_unclaimed(ready_seat& w, std::int64_t now) const {
     }
     const std::uint64_t ran = nothing_lies_there ? 1 + executed_by_others(w) : 0;
     if (ran == std::exchange(w.ran_elsewhere, ran) && ran != 0) {
-        w.steal_pause = 0;
+        w.steal_again = now;
         return true;
     }
     return oldest != 0 && oldest == std::exchange(w.unclaimed, oldest);
