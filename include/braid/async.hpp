@@ -1,7 +1,7 @@
 #pragma once
-// This header includes all of braid/async/, for work that waits without a thread: coroutines,
-// channels, timers, descriptors, files and messages. braid.hpp does not include it, because
-// <coroutine> and what it needs cost compile time.
+// This header includes all of braid/async/: coroutines, channels, timers, file descriptors, files
+// and messages. Work that waits for these holds no thread. braid.hpp does not include this header,
+// because <coroutine> and its dependencies cost compile time.
 
 #include "braid/async/await.hpp"
 #include "braid/async/await_fd.hpp"

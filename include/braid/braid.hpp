@@ -1,6 +1,6 @@
 #pragma once
-// Tasks, waits, queues and events in one include. Joins and algorithms: braid/fork_join.hpp, which
-// takes longer to compile.
+// This header includes tasks, waits, queues and events. Joins and parallel algorithms are in
+// braid/fork_join.hpp, which takes longer to compile.
 
 #include "braid/base/version.hpp"
 #include "braid/core/error.hpp"

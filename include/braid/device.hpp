@@ -1,5 +1,6 @@
 #pragma once
-// Work for processors that are not cores. Not in braid.hpp: who has none pays nothing.
+// This header includes the parts that run work on processors other than the CPU cores. braid.hpp
+// does not include it, so that programs without such processors pay nothing.
 
 #include "braid/device/cpu.hpp"
 #include "braid/device/fake.hpp"

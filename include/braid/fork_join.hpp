@@ -1,5 +1,5 @@
 #pragma once
-// Joins and parallel algorithms in one include.
+// This header includes joins and parallel algorithms.
 
 #include "braid/fork_join/gather.hpp"
 #include "braid/fork_join/join.hpp"

@@ -1,20 +1,21 @@
 #pragma once
-// Awaitables for coroutines: tasks, completions, futures, sleeps, and moves to other threads.
-// Coroutines and events are in co.hpp, channels are in channel.hpp.
+// The awaitables for coroutines: tasks, completions, futures, sleeps, and moves to other threads.
+// The header co.hpp contains coroutines and events, and channel.hpp contains channels.
 //
-// A co_await releases its thread until the awaited operation has ended. The co_await then throws
-// the exception of the awaited task if that task failed. It throws task_cancelled if the awaited
-// task was cancelled, or if the awaiting task is cancelled: its scope was cancelled, or a
-// discarding shutdown began. It throws std::bad_alloc if there was not enough memory for the wait.
-// A co_await of as_result() throws nothing.
+// A co_await releases its thread until the awaited operation has ended. If the awaited task failed,
+// the co_await then throws the exception of that task. If the awaited task or the awaiting task was
+// cancelled, the co_await throws task_cancelled. The awaiting task is cancelled if its scope is
+// cancelled or if a discarding shutdown begins. If there is not enough memory for the wait, the
+// co_await throws std::bad_alloc. A co_await of as_result() throws nothing.
 //
 // The cancellation of the awaiting task is reported once, by the first co_await that ends after the
-// cancellation. This co_await ends at once (a file read ends as soon as the system has released the
-// buffer). If the awaited task failed or there was no memory, the co_await throws that exception in
-// place of task_cancelled. From then on until it ends, the awaiting task is shielded so that it can
-// clean up: operations that it awaits or defers, also in coroutines that it calls, end as if
-// nothing had been cancelled, and a shutdown waits for the task. If only the awaited task was
-// cancelled, the awaiting task is not shielded.
+// cancellation. This co_await ends at once (a file read ends as soon as the operating system has
+// released the buffer). If the awaited task failed or there was no memory, this co_await throws the
+// exception of that task or std::bad_alloc instead of task_cancelled. After this co_await, the
+// awaiting task is shielded until it ends, so that it can clean up. Operations that a shielded task
+// awaits or defers, directly or in coroutines that it calls, end as if nothing had been cancelled.
+// A shutdown waits for a shielded task. If only the awaited task was cancelled, the awaiting task
+// is not shielded.
 
 #include "braid/async/co_loop.hpp"
 #include "braid/base/time.hpp"
@@ -41,7 +42,7 @@ protected:
         return *loop_;
     }
     /// Returns how the await ended. If nothing was awaited, the returned status reports success.
-    /// co_loop::take() describes `first`.
+    /// See co_loop::take() for `first`.
     await_status take(task_id* first = nullptr) {
         return loop_ != nullptr ? loop_->take(first) : await_status{};
     }
@@ -70,7 +71,7 @@ private:
     task_id id_;
 };
 
-/// Always returns true, because an id does not contain its scheduler.
+/// Always returns true, because the scheduler of a task cannot be found from its id.
 inline bool may_await(task_context&, const task_ids&) { return true; }
 
 /// `Ids` is either task_ids, which is a view of ids that the caller keeps, or awaited_tasks, which
@@ -158,7 +159,8 @@ public:
     }
     const task_id* data() const { return ids_; }
     std::size_t size() const { return size_; }
-    /// Returns false, and reports the mistake, if one of the futures belongs to another scheduler.
+    /// If one of the futures belongs to another scheduler, may_be_awaited() calls the assertion
+    /// handler and returns false.
     bool may_be_awaited(task_context& context) const {
         return (first_ == nullptr || may_await_value_of(context, *first_)) &&
                (other_ == nullptr || may_await_value_of(context, *other_));
@@ -172,8 +174,8 @@ private:
 
     task_id ids_[most];
     std::size_t size_;
-    const runtime* first_ = nullptr;  // of the first future that is not empty; or null
-    const runtime* other_ = nullptr;  // a different scheduler of another future; or null
+    const runtime* first_ = nullptr;  // scheduler of the first nonempty future, or null
+    const runtime* other_ = nullptr;  // a different scheduler of another future, or null
 };
 
 inline bool may_await(task_context& context, const awaited_tasks& tasks) {
@@ -185,7 +187,7 @@ class future_awaiter : public awaiter {
 public:
     explicit future_awaiter(future<T>&& f) : awaited_(std::move(f)) {}
     bool await_ready() const noexcept { return !awaited_.valid(); }
-    /// Returns false if the task is complete already, so that the coroutine does not suspend.
+    /// Returns false if the task is already complete. The coroutine then does not suspend.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> by) {
         co_loop& loop = enter(by);
@@ -298,12 +300,13 @@ concept has_result = requires(T& awaiter) { awaiter.result(); };
 // ---- tasks -------------------------------------------------------------------------------------
 
 /// `co_await id` waits until the task is complete. A thread that waits for the coroutine helps with
-/// the awaited task. The co_await throws task_failed if the task had failed before the await, and
-/// task_cancelled if the task had been cancelled before. See task_state for how long an id
-/// remembers its outcome.
+/// the awaited task. If the task failed before the await, the co_await throws task_failed. If the
+/// task was cancelled before the await, the co_await throws task_cancelled. See task_state for how
+/// long the scheduler remembers the outcome of a task.
 inline auto operator co_await(task_id id) { return detail::task_awaiter(id); }
-/// `co_await id` waits until the completion is settled, its children are complete, and the object
-/// that it keeps is destroyed. `co_await id.task()` does the same.
+/// `co_await id` waits until the completion is settled, the children of the completion are
+/// complete, and the object that the completion keeps is destroyed. `co_await id.task()` does the
+/// same.
 inline auto operator co_await(completion_id id) { return detail::task_awaiter(id.task()); }
 /// `co_await std::move(f)` waits until the task of the future is complete, and returns the value of
 /// the future.
@@ -311,25 +314,26 @@ template <class T>
 auto operator co_await(future<T>&& f) {
     return detail::future_awaiter<T>(std::move(f));
 }
-/// `co_await when_all(ids)` waits until all these tasks are complete. The array that `ids` refers
-/// to must stay valid until then.
+/// `co_await when_all(ids)` waits until all tasks in `ids` are complete. The array that `ids`
+/// refers to must stay valid until then.
 inline auto when_all(task_ids ids) { return detail::all_awaiter<task_ids>(ids); }
 /// `co_await when_all({a, b})` waits for up to 8 tasks, each given by its id or its future. The
 /// futures are not moved from. After the await, get() returns the value of a future.
 inline auto when_all(const detail::awaited_tasks& tasks) {
     return detail::all_awaiter<detail::awaited_tasks>(tasks);
 }
-/// `co_await when_any(ids)` waits until the first of these tasks is complete, and returns the index
-/// of that task. If that task failed, its failure is thrown. The other tasks run on. Each of them
-/// costs 32 bytes until it is complete. The array that `ids` refers to must stay valid until the
-/// await ends. If `ids` is empty, the await ends at once and returns 0.
+/// `co_await when_any(ids)` waits until the first task in `ids` is complete, and returns the index
+/// of that task. If that task failed, the co_await throws its failure. The other tasks continue.
+/// Each of them costs 32 bytes until it is complete. The array that `ids` refers to must stay valid
+/// until the await ends. If `ids` is empty, the await ends at once and returns 0.
 inline auto when_any(task_ids ids) { return detail::any_awaiter<task_ids>(ids, nullptr); }
-/// `co_await when_any({a, b})` waits for up to 8 ids and futures, like when_all().
+/// `co_await when_any({a, b})` waits for the first of up to 8 tasks, each given by its id or its
+/// future.
 inline auto when_any(const detail::awaited_tasks& tasks) {
     return detail::any_awaiter<detail::awaited_tasks>(tasks, nullptr);
 }
-/// With this argument, when_any() cancels the scope `in` when the first task is complete. Put the
-/// other tasks into that scope, so that they are cancelled.
+/// With this argument, when_any() cancels the scope `in` when the first task is complete. To cancel
+/// the other tasks, put them into that scope.
 struct cancel_rest {
     scope& in;
 };
@@ -342,8 +346,8 @@ inline auto when_any(const detail::awaited_tasks& tasks, cancel_rest rest) {
 
 // ---- time, and where the task resumes -----------------------------------------------------------
 
-/// Suspends the task for `time`. The time is measured by the scheduler's clock, which timers use,
-/// too. If `time` is 0 or less, the task suspends as well, and resumes as soon as its timer is
+/// Suspends the task for `time`. The time is measured by the scheduler's clock, which timers use as
+/// well. If `time` is 0 or less, the task still suspends, and resumes as soon as its timer is
 /// served. `name` is shown in profiles. It must be a literal or outlive the sleep.
 inline auto sleep_for(nanoseconds time, const char* name = "sleep_for",
                       std::source_location where = std::source_location::current()) {
@@ -356,18 +360,20 @@ inline auto sleep_until(std::int64_t moment, const char* name = "sleep_until",
     return detail::sleep_awaiter(nanoseconds(moment), true, name, where);
 }
 /// Suspends the task and queues it behind the tasks that are ready now. Tasks that yield again and
-/// again cannot keep another task from running: a yielding task that any worker may run is queued
-/// in the overflow list, which all threads share. After 32 fetches from that list in a row, a
-/// thread that has no ready task of its own first steals up to 32 tasks from another thread. While
-/// such steals find tasks, fetches and steals alternate. If a thread waits for a yielding task and
-/// runs it during the wait, another thread stands in and runs the other ready tasks.
+/// again cannot keep another task from running. A yielding task that any worker may run is queued
+/// in the overflow list, which all threads share. If a thread has no ready task of its own and has
+/// fetched 32 tasks in a row from the overflow list, it steals up to 32 tasks from another thread
+/// before the next fetch. While such steals find tasks, fetches and steals alternate. If a thread
+/// waits for a yielding task and runs this task during the wait, another thread stands in and runs
+/// the other ready tasks.
 inline auto yield() { return detail::yield_awaiter(); }
-/// Makes the task run as a task of class `as` from here on, on any thread of that class. A task
-/// that was bound to one thread or to a set of workers loses this binding.
+/// Makes the task continue as a task of class `as`, on any thread of that class. A task that was
+/// bound to one thread or to a set of workers loses this binding.
 inline auto resume_on(task_class as) { return detail::move_awaiter<task_class>(as); }
-/// Makes the task run on `thread` alone from here on. If `thread` is empty, has left already, or
-/// belongs to another scheduler, the mistake is reported and the task resumes where it could run
-/// before. If `thread` is a main thread that leaves later, the task is cancelled.
+/// Makes the task continue on `thread`, and on no other thread. If `thread` is empty, has already
+/// left, or belongs to another scheduler, the assertion handler is called, and the task may run on
+/// the same threads as before. If `thread` is a main thread that leaves later, the task is
+/// cancelled.
 inline auto resume_on(thread_ref thread) { return detail::move_awaiter<thread_ref>(thread); }
 
 // ---- without exceptions ------------------------------------------------------------------------

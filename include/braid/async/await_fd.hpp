@@ -1,6 +1,6 @@
 #pragma once
-// With readable() and writable() a coroutine waits until a descriptor can be read or written,
-// without holding a thread.
+// With readable() and writable(), a coroutine waits until a file descriptor can be read or written.
+// The wait does not hold a thread.
 //
 //   while (true) {
 //       co_await braid::readable(pipe);
@@ -13,7 +13,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A task's wait for a descriptor. It is stored in the coroutine's frame.
+/// Holds the state of a task that waits until a file descriptor is ready. The object is stored in
+/// the frame of the coroutine.
 class fd_wait {
 public:
     struct request {
@@ -27,11 +28,11 @@ public:
     /// The object must not be moved after begin().
     fd_wait(fd_wait&& other) noexcept : request_(other.request_) {}
 
-    /// Starts the wait. It must be called within a suspension. Returns false if there is no memory,
-    /// or no thread for the timer of the deadline.
+    /// Starts the wait. begin() must be called within a suspension. Returns false if there is no
+    /// memory, or no thread for the timer of the deadline.
     BRAID_API bool begin(task_context& context);
-    /// Ends the wait. It must be called after the suspension. Returns what the descriptor was ready
-    /// for.
+    /// Ends the wait. end() must be called after the suspension. The returned event says whether
+    /// the descriptor can be read or written.
     BRAID_API fd_event end();
 
 private:
@@ -70,17 +71,17 @@ private:
 }  // namespace detail
 
 /// `co_await readable(descriptor)` waits until reading would not block or the other side has hung
-/// up, and returns an fd_event. Pipes, sockets, terminals and processes (by pidfd_open()) can be
-/// awaited, as with fd_source. A descriptor must have only one wait or source at a time, and must
-/// stay open until the wait ends. No thread of the program waits, because the scheduler's timer
-/// thread watches the descriptor.
+/// up. The co_await returns an fd_event. Pipes, sockets, terminals and processes (by pidfd_open())
+/// can be awaited, as with fd_source. A descriptor must have only one wait or source at a time, and
+/// must stay open until the wait ends. No thread of the program waits, because the scheduler's
+/// timer thread watches the descriptor.
 ///
 /// The co_await throws a completion_error if the descriptor is closed or is a regular file, if the
-/// system cannot watch one more descriptor, or if the scheduler has a chooser. It also throws if
-/// another source or wait already watches the descriptor. The what() of the error is a sentence
-/// with the reason. `deadline` is the time from now until the wait fails with a completion_error of
-/// code deadline_passed. While the scheduler drains, the wait continues. `name` must be a literal
-/// or outlive the wait. Cost: one completion and two system calls.
+/// operating system cannot watch one more descriptor, if another source or wait already watches the
+/// descriptor, or if the scheduler has a chooser. The what() of the error is a sentence with the
+/// reason. `deadline` is the time from now until the wait fails with a completion_error of code
+/// deadline_passed. While the scheduler drains, the wait continues. `name` must be a literal or
+/// outlive the wait. Cost: one completion and two system calls.
 inline auto readable(int descriptor, nanoseconds deadline = no_limit, const char* name = "readable",
                      std::source_location where = std::source_location::current()) {
     return detail::fd_awaiter({descriptor, false, deadline, name, where});

@@ -29,12 +29,11 @@ public:
 };
 
 enum class full_channel : std::uint8_t {
-    waits,         // if full: co_await push() waits, try_push() returns false
-    drops_oldest,  // if full: a push drops the oldest value and never waits
+    waits,         // in a full channel, co_await push() waits, and try_push() returns false
+    drops_oldest,  // in a full channel, a push drops the oldest value and never waits
 };
 
-/// If `capacity` is outside its range, it is replaced by the nearest value in the range, and the
-/// scheduler logs this.
+/// A `capacity` outside its range is clamped to the range. The scheduler logs the correction.
 struct channel_options {
     static constexpr std::uint32_t most_capacity = std::uint32_t{1} << 20;
 
@@ -51,10 +50,10 @@ BRAID_API void* open_channel(runtime& rt, channel_options& options, std::size_t 
 }  // namespace detail
 
 /// Any number of threads may push and pop at the same time. Values are popped in the order in which
-/// they were pushed, and the waiter that has waited longest is served first. Moving a T must not
-/// throw. The constructor allocates sizeof(T) bytes for each of the `capacity` values. If there is
-/// no memory, the channel is closed from the start. A push or a pop locks a mutex, which takes 20
-/// ns. A wait costs as much as a completion.
+/// they were pushed. The waiter that has waited longest is served first. Moving a T must not throw.
+/// The constructor allocates sizeof(T) bytes for each of the `capacity` values. If there is no
+/// memory, the channel is closed from the start. A push or a pop locks a mutex. This takes 20 ns. A
+/// wait costs as much as a completion.
 ///
 /// The channel must outlive the calls of its functions, and must be destroyed before its scheduler.
 /// Coroutines that still wait when the channel is destroyed resume as if the channel had been
@@ -87,29 +86,30 @@ public:
 
     class pop_awaiter;
     class push_awaiter;
-    /// `co_await pop()` returns the oldest value. It throws channel_closed if the channel is closed
-    /// and empty; with as_result(), the result has no value in this case. If a value has arrived,
-    /// it is returned even if the task is cancelled, and the next co_await reports the
-    /// cancellation.
+    /// `co_await pop()` returns the oldest value. If the channel is closed and empty, the co_await
+    /// throws channel_closed. With as_result(), the result then has no value. If a value has
+    /// arrived, the co_await returns the value even if the task is cancelled. The next co_await
+    /// then reports the cancellation.
     pop_awaiter pop(std::source_location where = std::source_location::current()) {
         return pop_awaiter(*this, where);
     }
-    /// `co_await push(v)` returns true if `v` was pushed. It returns false if the channel is
-    /// closed; `v` is lost in this case.
+    /// `co_await push(v)` returns true if `v` was pushed. If the channel is closed, the co_await
+    /// returns false, and `v` is lost.
     push_awaiter push(T v, std::source_location where = std::source_location::current()) {
         return push_awaiter(*this, std::move(v), where);
     }
 
-    /// Returns the oldest value, or an empty optional if the channel is empty. Never waits. Any
-    /// thread may call.
+    /// Returns the oldest value, or an empty optional if the channel is empty. try_pop() never
+    /// waits. Any thread may call try_pop().
     std::optional<T> try_pop() {
         detail::point(rt_);
         waiter w;
         attempt(&channel::pop_now, w);
         return std::move(w.value);
     }
-    /// Pushes `v` and never waits. Returns false if the channel is closed, or if it is full and has
-    /// full_channel::waits. In this case `v` still has its value. Any thread may call.
+    /// Pushes `v`. try_push() never waits. Returns false if the channel is closed, or if the
+    /// channel is full and its `when_full` is full_channel::waits. If try_push() returns false, `v`
+    /// still has its value. Any thread may call try_push().
     bool try_push(T&& v) {
         detail::point(rt_);
         waiter w;
@@ -118,8 +118,8 @@ public:
         if (!w.done) std::construct_at(destroyed(v), std::move(*w.value));
         return w.done;
     }
-    /// Closes the channel. From then on nothing can be pushed, and only the remaining values can be
-    /// popped. All waiters resume. Any thread may call.
+    /// Closes the channel. After close(), no value can be pushed, and only the remaining values can
+    /// be popped. All waiters resume. Any thread may call close().
     void close() {
         detail::point(rt_);
         {
@@ -131,8 +131,8 @@ public:
         }
     }
 
-    // relaxed: closed() and size() read without the lock under which the members are written, so
-    // the answer may be out of date.
+    // relaxed: closed() and size() do not hold the lock under which the members are written, so the
+    // returned value may be out of date.
     bool closed() const { return closed_.load(relaxed); }
     std::size_t size() const { return count_.load(relaxed); }
     /// Returns how many values full_channel::drops_oldest has dropped so far.
@@ -148,7 +148,7 @@ private:
         std::destroy_at(&v);
         return &v;
     }
-    /// Calls `now`, which is pop_now() or push_now(), under the lock. If `now` released a waiter,
+    /// Calls `now`, which is pop_now() or push_now(), under the lock. If `now` releases a waiter,
     /// that waiter resumes. Returns false if `w` has to wait.
     bool attempt(step now, waiter& w) {
         detail::waiting_task* released = nullptr;
@@ -161,8 +161,8 @@ private:
         return ended;
     }
     /// Must be called within a suspension, after `w` was armed. Calls `now` again under the lock.
-    /// The task of `w` then resumes at once, or `w` is added to the list `among` and the task
-    /// waits.
+    /// If `now` returns true, or if the wait was cancelled, the task of `w` resumes at once.
+    /// Otherwise `w` is added to the list `among`, and the task waits.
     void wait(step now, waiter& w, detail::waiting_tasks& among) {
         detail::waiting_task* released = nullptr;
         bool ended = false;
@@ -173,16 +173,16 @@ private:
         if (released != nullptr) detail::go_on(*released);
         if (ended) detail::go_on(w);
     }
-    /// pop_waits() and push_waits() read without the lock whether a pop or a push would have to
-    /// wait. If so, the awaiter does not try the operation before the wait is armed.
+    /// pop_waits() and push_waits() check, without the lock, whether a pop or a push would have to
+    /// wait. If it would, the awaiter does not try the operation before the wait is armed.
     bool pop_waits() const { return size() == 0 && !closed(); }
     bool push_waits() const {
         return options_.when_full == full_channel::waits && size() == options_.capacity &&
                !closed();
     }
     /// pop_now() and push_now() return true if the operation of `w` is done or the channel is
-    /// closed. They return false if `w` has to wait. `released` receives the waiter on the other
-    /// side whose operation was completed, if there is one.
+    /// closed. They return false if `w` has to wait. If the operation of a waiter on the other side
+    /// was completed, `released` receives that waiter.
     bool pop_now(waiter& w, detail::waiting_task*& released) BRAID_REQUIRES(lock_) {
         if (size() == 0) return closed();
         take_first(&w.value);

@@ -1,7 +1,7 @@
 #pragma once
-// Coroutines as tasks. co_spawn() makes one task from a co<T>. This task stays open across all
-// suspensions. A co_await releases the thread. A thread that waits for the task helps with the
-// tasks that the coroutine awaits.
+// This header makes tasks from coroutines. co_spawn() makes one task from a co<T>. This task stays
+// open across all suspensions. A co_await releases the thread. A thread that waits for the task
+// helps with the tasks that the coroutine awaits.
 
 #include "braid/async/await.hpp"
 #include "braid/async/co_frame.hpp"
@@ -20,8 +20,8 @@ template <class T>
 inline constexpr bool dies_at_suspension = std::is_same_v<std::remove_cvref_t<T>, task_context> ||
                                            std::is_same_v<std::remove_cvref_t<T>, fork_context>;
 
-/// report_second_await() reports that a coroutine was awaited before. report_empty_await() reports
-/// that an awaited `co` is empty.
+/// report_second_await() calls the assertion handler because a coroutine was awaited or spawned
+/// before. report_empty_await() logs a warning that an awaited `co` is empty.
 BRAID_API void report_second_await(co_loop& loop);
 BRAID_API void report_empty_await(co_loop& loop);
 
@@ -93,8 +93,8 @@ public:
     void take() { rethrow(); }
 };
 
-/// The awaiter of a coroutine, which runs in the same task. `Owner` is a co<T>, or a reference to a
-/// co<T>.
+/// The awaiter of a coroutine. The awaited coroutine runs in the task of the awaiting coroutine.
+/// `Owner` is a co<T>, or a reference to a co<T>.
 template <class T, class Owner>
 class co_awaiter {
 public:
@@ -150,13 +150,13 @@ private:
 
 }  // namespace detail
 
-/// A coroutine. It starts when it is awaited or spawned, and runs once. A second await is reported
-/// and throws broken_promise. In a build without exceptions, a second await ends the program,
-/// except within as_result().
+/// A coroutine. It starts when it is awaited or spawned, and runs once. A second await calls the
+/// assertion handler and throws broken_promise. In a build without exceptions, a second await ends
+/// the program, except within as_result().
 ///
 /// A co can be moved, and owns its frame. A co is empty if there was no memory for its frame, or
 /// after it was moved from. co_spawn() of an empty co returns an empty future. Awaiting an empty co
-/// is reported and throws std::bad_alloc. A co that was created in a task must not outlive the
+/// logs a warning and throws std::bad_alloc. A co that was created in a task must not outlive the
 /// scheduler of that task. T must not be aligned to more than 16 bytes.
 template <class T>
 class [[nodiscard]] co {
@@ -188,7 +188,7 @@ public:
         return detail::co_awaiter<T, co&&>(std::move(c));
     }
 
-    /// For co_spawn() and the awaiters.
+    /// co_spawn() and the awaiters use this function.
     std::coroutine_handle<promise_type> internals() const { return frame_; }
 
 private:
@@ -212,8 +212,9 @@ inline co<void> co_promise<void>::get_return_object() noexcept {
 }
 inline co<void> co_promise<void>::get_return_object_on_allocation_failure() noexcept { return {}; }
 
-/// Searches the frame that resumes next, and the frames that await it, for the code that `to` looks
-/// for. Reports the first match and returns true. Returns false if there is no match.
+/// Searches for the code that `to` looks for, in the frame that resumes next and in the frames that
+/// await this frame. Reports the first match to `to` and returns true. Returns false if there is no
+/// match.
 BRAID_API bool show_frames(const resumable_body& loop, code_search& to, held_code what);
 
 /// The body of a coroutine's task. It is constructed in the storage of the task, and is never
@@ -283,8 +284,9 @@ inline constexpr bool is_co = false;
 template <class T>
 inline constexpr bool is_co<co<T>> = true;
 
-/// A coroutine that calls `f` and awaits the result. Its frame owns `f` and the arguments, so that
-/// captures and references to the arguments stay valid until the inner coroutine has returned.
+/// Calls `f` and awaits the coroutine that `f` returns. The frame of owning() owns `f` and the
+/// arguments, so that captures and references to the arguments stay valid until the inner coroutine
+/// has returned.
 template <class F, class... Arguments, class Co = std::invoke_result_t<F&, Arguments&...>>
 Co owning(F f, Arguments... arguments) {
     co_return co_await f(arguments...);
@@ -332,8 +334,8 @@ private:
     event_wait& wait_;
 };
 
-/// Waits until `e` is set. If the wait succeeds and the event is automatic, the event was consumed
-/// by this task.
+/// Waits until `e` is set. If the wait succeeds and the event is automatic, this task has consumed
+/// the event.
 inline co<await_status> until_set(event& e) {
     event_wait wait(e);
     await_status s;

@@ -1,5 +1,5 @@
 #pragma once
-// Memory for the frames of coroutines.
+// The functions that allocate and release the frames of coroutines.
 
 #include "braid/base/export.hpp"
 #include "braid/base/version.hpp"
@@ -11,9 +11,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Frames of up to this many bytes come from a pool of the process. Each thread has a part of the
-/// pool. Any thread may free a frame, and in steady state nothing is allocated. The pool allocates
-/// 64 KiB at a time from the system, and keeps this memory until the process ends.
+/// A frame of up to this many bytes is allocated from a pool that all threads of the process share.
+/// Each thread has its own part of the pool. Any thread may release a frame. In steady state the
+/// pool allocates nothing. It allocates 64 KiB at a time by operator new, and keeps this memory
+/// until the process ends.
 inline constexpr std::size_t pooled_frame_bytes = 1024;
 inline constexpr std::size_t frame_step = 32;
 inline constexpr std::size_t frame_sizes = pooled_frame_bytes / frame_step;
@@ -25,7 +26,7 @@ struct free_frame {
     free_frame* next = nullptr;
     free_frame* next_batch = nullptr;  // used only in the first frame of a batch in the pool
 };
-/// A list of free frames of one size.
+/// A list of `count` free frames of one size. The list has room for `room` frames.
 struct frame_list {
     free_frame* first = nullptr;
     std::uint32_t count = 0;
@@ -36,10 +37,10 @@ struct frame_lists {
 };
 
 /// The slow paths of allocate_frame() and release_frame(). take_frame() is called if the thread has
-/// no free frame of the size, and give_frame() is called if the thread has no room for another one.
-/// Both functions also serve frames that are too large for the pool. Memory for a large frame comes
-/// from the scheduler whose task creates the frame, with memory_tag::coroutine. Outside of tasks,
-/// the memory comes from operator new. take_frame() returns null if there is no memory.
+/// no free frame of the size. give_frame() is called if the thread's list of that size is full.
+/// Both functions also serve frames that are too large for the pool. The memory of such a frame is
+/// allocated by the scheduler whose task creates the frame, with memory_tag::coroutine. Outside of
+/// tasks, the memory is allocated by operator new. take_frame() returns null if there is no memory.
 BRAID_API void* take_frame(std::size_t bytes) noexcept;
 BRAID_API void give_frame(void* frame, std::size_t bytes) noexcept;
 
@@ -47,14 +48,15 @@ BRAID_API void give_frame(void* frame, std::size_t bytes) noexcept;
 inline void* allocate_frame(std::size_t bytes) noexcept { return take_frame(bytes); }
 inline void release_frame(void* frame, std::size_t bytes) noexcept { give_frame(frame, bytes); }
 #else
-/// The thread's part of the pool. If the thread has no part, this points to lists that have no
-/// frames and no room. Each call of a coroutine allocates a frame and releases it again, so reading
-/// this variable must not cost a function call. For this reason its TLS model is initial-exec.
+/// Points to the calling thread's part of the pool. If the thread has no part, the variable points
+/// to lists that have no frames and no room. Each call of a coroutine allocates a frame and
+/// releases it again, so reading the variable must not cost a function call. For this reason its
+/// TLS model is initial-exec.
 extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
 frame_lists* frames_of_thread;
 
-/// Returns memory that is aligned for any object that is not over-aligned, or null if there is no
-/// memory.
+/// Allocates a frame. The memory is aligned for any object that is not over-aligned. Returns null
+/// if there is no memory.
 inline void* allocate_frame(std::size_t bytes) noexcept {
     if (bytes > pooled_frame_bytes) return take_frame(bytes);
     frame_list& own = frames_of_thread->of[frame_size_of(bytes)];

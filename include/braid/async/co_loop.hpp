@@ -18,12 +18,12 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// The outcome of an await, as `co_await as_result(…)` returns it. It converts to true if the await
-/// succeeded.
+/// The outcome of an await. `co_await as_result(…)` returns it. An await_status converts to true if
+/// the await succeeded.
 struct await_status {
     std::exception_ptr error;  // the exception of the awaited task if it failed, or null
-    /// Set if the awaited task was cancelled, or if the awaiting task itself is cancelled. A
-    /// cancellation of the awaiting task is reported once, even if `error` is set as well.
+    /// Set if the awaited task or the awaiting task itself was cancelled. A cancellation of the
+    /// awaiting task is reported once, even if `error` is set as well.
     bool cancelled = false;
     bool no_memory = false;  // there was not enough memory for the wait
     explicit operator bool() const { return error == nullptr && !cancelled && !no_memory; }
@@ -57,14 +57,14 @@ co_loop*& loop_of(std::coroutine_handle<Promise> of) {
     }
 }
 
-/// Runs the frames of one task. It is stored in the storage of the task.
+/// Runs the frames of one task. The object is stored in the storage of the task.
 struct co_loop : resumable_body {
-    std::coroutine_handle<> current;  // resumes next; null if the outermost frame has returned
+    std::coroutine_handle<> current;  // next to resume; null if the outermost frame has returned
     task_context* context = nullptr;  // valid while the body runs
     bool suspended = false;
-    bool came = false;     // the last wait has ended, and take() was not called yet
-    bool refused = false;  // there was no memory to wait
-    bool foreign = false;  // a future is of another scheduler; reported as cancelled
+    bool came = false;     // the last wait has ended, and take() has not been called yet
+    bool refused = false;  // there was no memory for the wait
+    bool foreign = false;  // a future belongs to another scheduler; the await ends as cancelled
 
     void run(task_context& task) {
         context = &task;
@@ -80,7 +80,7 @@ struct co_loop : resumable_body {
     void await(task_id id) {
         if (await_task(*context, id) == awaiting::no_memory) refused = true;
     }
-    /// Returns how the wait ended. Call this function once after each resumption. With
+    /// Returns how the wait ended. It must be called once after each resumption. With
     /// suspension::first_is_enough, `first` receives the first task that became complete, or an
     /// empty id if none did.
     await_status take(task_id* first = nullptr) {

@@ -1,6 +1,6 @@
 #pragma once
-// file_reader reads files while the program runs on. Reads have priorities, and a frame has a
-// budget of bytes. A coroutine that awaits a read holds no thread.
+// file_reader reads files while the program continues. Reads have priorities, and a frame has a
+// budget of bytes. A coroutine that awaits a read does not hold a thread.
 //
 //   braid::file pack("level.pack");
 //   braid::file_reader io(scheduler, {.in_flight = 32, .bytes_per_frame = 8 << 20});
@@ -25,20 +25,21 @@ BRAID_NAMESPACE_BEGIN
 
 class file_reader;
 
-/// How requests are passed to the system. `uring` uses io_uring, which needs no threads. `threads`
-/// uses background threads. For `automatic` see file_reader_options::back_end.
+/// Selects how the reader passes requests to the operating system. `uring` uses io_uring, which
+/// needs no threads. `threads` uses background threads. See file_reader_options::back_end for
+/// `automatic`.
 enum class file_back_end : std::uint8_t { automatic, uring, threads };
 
 /// Faults that the reader injects, so that a test can show how a program handles them. The same
-/// seed and the same order of requests give the same faults. A share is a fraction of the requests
-/// to the system, 0 … 1.
+/// seed and the same order of requests cause the same faults. A share is a fraction of the requests
+/// to the operating system, 0 … 1.
 struct file_faults {
     static constexpr nanoseconds most_delay = seconds(10);
 
     std::uint64_t seed = 0;
-    double fails = 0;                     // share that fails with EIO, whatever was read
+    double fails = 0;                     // share that fails with EIO, even if data was read
     double is_cut = 0;                    // share that reads less than was asked for
-    double is_refused = 0;                // share that is refused at first, as by a full ring
+    double is_refused = 0;                // share that is refused at first, as if a ring were full
     double is_late = 0;                   // share that ends up to `delay` late
     nanoseconds delay = milliseconds(1);  // 0 … most_delay
     bool reorders = false;  // requests that end at the same time are reported in random order
@@ -52,19 +53,22 @@ struct file_reader_options {
     static constexpr int most_in_flight = 256;
 
     const char* name = "files";  // for messages; must outlive the reader
-    /// The most requests that the system has at once, 1 … most_in_flight. Neighboring reads that
-    /// were merged form one request. `threads` accepts at most two requests for each background
-    /// thread, and two more that only urgent reads may use. `uring` gives reads of low priority at
-    /// most a quarter of the requests, but at least one. The reason is that a device makes an
-    /// urgent read wait for the requests that it already has.
+    /// The maximum number of requests that the operating system has at the same time, 1 …
+    /// most_in_flight. Neighboring reads that were merged form one request. The back end `threads`
+    /// accepts at most two requests for each background thread, and two more that only urgent reads
+    /// may use. With the back end `uring`, at most a quarter of the requests, but at least one, may
+    /// be reads of low priority. The reason is that a device makes an urgent read wait for the
+    /// requests that the device already has.
     int in_flight = 32;
-    /// The budget of a frame: the number of bytes whose reads may start from one begin_frame() to
-    /// the next. 0 means no limit. A read that is larger than the budget starts only while the
-    /// budget is still full, and uses up all of it. Urgent reads may still start after that.
+    /// The budget of a frame, in bytes. Each read that starts reduces the budget by the size of the
+    /// read, and begin_frame() restores the full budget. A read starts only if the remaining budget
+    /// is large enough. 0 means no limit. A read that is larger than the full budget starts only
+    /// while the budget is still full, and uses up the whole budget. Urgent reads may start even if
+    /// the budget is used up.
     std::size_t bytes_per_frame = 0;
-    /// `automatic` uses io_uring if the library was built with it and the system allows it. If
-    /// io_uring is not available, or if the scheduler has a chooser, the reader uses `threads`,
-    /// even if `uring` was requested. This is logged once for each reader.
+    /// `automatic` uses io_uring if the library was built with it and the operating system allows
+    /// it. If io_uring is not available, or if the scheduler has a chooser, the reader uses
+    /// `threads`, even if `uring` was requested. Each reader logs this once.
     file_back_end back_end = file_back_end::automatic;
     file_faults faults = {};
     std::source_location where = std::source_location::current();
@@ -74,16 +78,16 @@ struct read_options {
     static constexpr std::uint64_t some_frame = UINT64_MAX;
 
     const char* name = "read";  // for messages and profiles; must outlive the read
-    /// A read of priority `high` is urgent. It starts even if the frame's budget is spent.
-    /// file_reader_statistics::overdrawn counts the bytes beyond the budget. With `threads`, tasks
-    /// of class `frame` read urgent requests, too. While the system makes such a task wait, another
-    /// thread stands in for the thread of the task.
+    /// A read of priority `high` is urgent. An urgent read starts even if the frame's budget is
+    /// used up. file_reader_statistics::overdrawn counts the bytes beyond the budget. With the back
+    /// end `threads`, tasks of class `frame` carry out urgent requests as well. While the operating
+    /// system makes such a task wait, another thread stands in for the thread of the task.
     priority_level priority = priority_level::normal;
-    /// The number of the frame in which the read is needed, counted by the program. Among reads of
-    /// equal priority, the read with the earliest frame starts first.
+    /// The number of the frame that needs the read. The program counts its frames. Among reads of
+    /// equal priority, the read for the earliest frame starts first.
     std::uint64_t frame = some_frame;
     /// The time from the co_await to the deadline. A read that misses its deadline fails with a
-    /// completion_error, but not before the system has released the buffer.
+    /// completion_error, but not before the operating system has released the buffer.
     nanoseconds deadline = no_limit;
     std::source_location where = std::source_location::current();
 };
@@ -97,13 +101,13 @@ struct read_result {
 struct file_reader_statistics {
     std::uint64_t asked = 0, read = 0, failed = 0, cancelled = 0;  // reads
     std::uint64_t bytes = 0;                                       // of reads that succeeded
-    std::uint64_t requests = 0;   // to the system; fewer than reads if neighbors were merged
-    std::uint64_t continued = 0;  // for bytes that an earlier request left unread
+    std::uint64_t requests = 0;   // to the operating system; merged reads form one request
+    std::uint64_t continued = 0;  // requests for bytes that an earlier request left unread
     std::uint64_t overdrawn = 0;  // bytes that urgent reads have started beyond a frame's budget
     std::uint64_t frames = 0;     // calls of begin_frame()
     unsigned queued = 0, in_flight = 0;  // reads
     std::size_t buffer_bytes = 0;        // in use by read_then()
-    std::size_t registered_bytes = 0;    // of buffers that are registered with the system
+    std::size_t registered_bytes = 0;    // of buffers registered with the operating system
     nanoseconds p50{0}, p99{0};          // from co_await to end, of reads that succeeded
     const char* back_end = "";
 };
@@ -112,8 +116,8 @@ namespace detail {
 
 class reader_state;
 
-/// One read. It is stored in the frame of the coroutine that awaits it, and must not move until the
-/// read has ended.
+/// One read. The object is stored in the frame of the coroutine that awaits the read, and must not
+/// move until the read has ended.
 struct file_request {
     enum class stage : std::uint8_t { made, refused, queued, flying, over };
     static constexpr std::uint32_t no_place = UINT32_MAX;
@@ -129,11 +133,11 @@ struct file_request {
     completion_id id = {};
     task_id task = {};
     std::int64_t asked_at = 0;
-    std::uint64_t number = 0;  // in the order of the requests; decides between equal reads
+    std::uint64_t number = 0;  // order in which reads were requested; decides between equals
     int known_as = -1;         // the buffer's number in the back end; see read_buffer
     file_request* next = nullptr;
     std::size_t done = 0;
-    int error = 0;                   // the system's error number
+    int error = 0;                   // the operating system's error number
     std::uint32_t place = no_place;  // index in the queue
     stage at = stage::made;
     bool alone = false;     // must not be merged, because a merged request failed
@@ -172,15 +176,15 @@ private:
     file_request request_;
 };
 
-/// A buffer of the reader for one read_then(). A buffer for direct reads is registered with the
-/// system once, if the back end can do so, because this makes the reads cheaper.
+/// A buffer of the reader for one read_then(). If the back end can register buffers with the
+/// operating system, a buffer for direct reads is registered once. This makes the reads cheaper.
 class read_buffer {
 public:
     BRAID_API read_buffer(file_reader& io, const file& from, std::size_t bytes);
     read_buffer(const read_buffer&) = delete;
     read_buffer& operator=(const read_buffer&) = delete;
     BRAID_API ~read_buffer();
-    /// Returns the buffer. The data pointer of the span is null if there was no memory.
+    /// Returns the buffer. If there was no memory, the data pointer of the span is null.
     std::span<std::byte> bytes() const { return {data_, bytes_}; }
     int known_as() const { return known_as_; }
 
@@ -193,16 +197,16 @@ private:
 
 }  // namespace detail
 
-/// The reader starts reads by priority, then by the frame in which they are needed, then by file
-/// and offset. With this order, neighboring reads can be merged into one request to the system, of
-/// at most `most_merged` bytes. The system writes into the program's buffer, so the reader copies
-/// nothing. In steady state the reader allocates nothing.
+/// The reader starts reads in the order of their priority, then of the frame that needs them, then
+/// of file and offset. With this order, neighboring reads can be merged into one request of at most
+/// `most_merged` bytes to the operating system. The operating system writes into the program's
+/// buffer, so the reader copies nothing. In steady state the reader allocates nothing.
 ///
 /// Any thread may call the functions of a reader. While no read is open, no code of the reader
 /// runs. The destructor cancels queued reads, then waits until the reads in flight have ended and
 /// their tasks have resumed. The destructor runs other tasks during this wait. The reader must be
-/// destroyed before its scheduler. In a child of fork() a read fails with a completion_error of
-/// code EINVAL that says why, and the destructor does nothing.
+/// destroyed before its scheduler. In a child process of fork(), a read fails with a
+/// completion_error of code EINVAL, whose what() is the reason, and the destructor does nothing.
 class file_reader {
 public:
     static constexpr std::size_t most_merged = std::size_t{1} << 20;
@@ -217,9 +221,9 @@ public:
     /// at once. `to` must stay valid until the await has ended, even if the task is cancelled. The
     /// co_await returns a read_result. If the file ends before `to` is full, the result has fewer
     /// bytes, and at_end is set. If the read fails, the co_await throws a completion_error. The
-    /// code is the error number of the system, and what() contains the name, path, offset, length
-    /// and the error message of the system. If an argument is invalid, the code is EINVAL, and
-    /// what() says what is wrong. Cost: one completion and one system call.
+    /// code is the error number of the operating system, and what() contains the name, path,
+    /// offset, length and the error message of the operating system. If an argument is invalid, the
+    /// code is EINVAL, and what() says what is wrong. Cost: one completion and one system call.
     [[nodiscard]] auto read(const file& from, std::uint64_t offset, std::span<std::byte> to,
                             const read_options& options = {}) {
         return detail::file_read({.reader = state_,
@@ -243,22 +247,22 @@ public:
             .id();
     }
 
-    /// Starts a new frame with a full budget. If reads exceeded the budget of the previous frame,
-    /// the excess is not subtracted.
+    /// Starts a new frame with a full budget. If urgent reads exceeded the budget of the previous
+    /// frame, the excess is not subtracted from the new budget.
     BRAID_API void begin_frame();
 
-    /// Changes the priority and the frame of the reads that task `of` awaits and that the system
-    /// does not have yet. Returns the number of reads that changed.
+    /// Changes the priority and the frame of those reads that task `of` awaits and that were not
+    /// yet passed to the operating system. Returns the number of reads that changed.
     BRAID_API unsigned set_priority(task_id of, priority_level level,
                                     std::uint64_t frame = read_options::some_frame);
     /// Cancels the reads that task `of` awaits. A queued read ends at once. A read in flight ends
-    /// when the system has released the buffer. The co_await in the task throws task_cancelled.
-    /// Returns the number of reads that were cancelled.
+    /// when the operating system has released the buffer. The co_await in the task throws
+    /// task_cancelled. Returns the number of reads that were cancelled.
     BRAID_API unsigned cancel(task_id of);
 
     BRAID_API file_reader_statistics statistics() const;
 
-    /// For read_buffer.
+    /// read_buffer uses this function.
     detail::reader_state* internals() { return state_; }
 
 private:

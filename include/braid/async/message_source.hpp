@@ -24,23 +24,21 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A number outside its range is replaced by the nearest number in the range, and the scheduler
-/// logs this.
+/// A number outside its range is clamped to the range. The scheduler logs the correction.
 struct message_options {
     static constexpr std::uint32_t least_capacity = 2, most_capacity = std::uint32_t{1} << 20;
     static constexpr std::uint32_t most_batch = 4096;
 
     const char* name = "messages";  // also the name of the tasks; must outlive the source
     std::uint32_t capacity = 256;   // least_capacity..most_capacity, rounded up to a power of two
-    std::uint32_t batch = 1;        // the most messages that one task takes, 1..most_batch
+    std::uint32_t batch = 1;        // maximum number of messages for one task, 1..most_batch
     source_task task = {};
     std::source_location where = std::source_location::current();
 };
 
 namespace detail {
 
-/// The part of a message_source that makes its tasks. This class is the same for messages of any
-/// type.
+/// Makes the tasks of a message_source. The class does not depend on the type of the messages.
 class message_tasks {
 public:
     struct functions {
@@ -60,8 +58,9 @@ public:
 
     /// Sets the functions. Nothing is served before this call.
     BRAID_API void open(const functions& f);
-    /// Waits until all messages were served, or until no more of them will be served, and returns
-    /// true. Returns false, and reports the mistake, if a task of this source calls it.
+    /// Waits until all messages have been served, or until no more messages will be served, and
+    /// returns true. If a task of this source calls close(), the assertion handler is called and
+    /// close() returns false.
     BRAID_API bool close();
     BRAID_API bool accepts() const;
     /// Must be called after a message was pushed. Makes a task if the source has none.
@@ -109,11 +108,12 @@ concept message_callable = source_callable<F, std::span<T>> || std::is_invocable
 }  // namespace detail
 
 /// A task calls `f` as f(std::span<T>) for a batch of messages, or as f(T&) for each message of a
-/// batch. Either call may have a task_context& in front. The T objects are default-constructed, and
-/// a message is moved into one of them. When a batch has been served, even by a task that failed,
-/// T{} is assigned to its objects, so that the memory of the messages is released. Messages are
-/// served in the order in which they were pushed, and never by two tasks at a time. If `f` throws,
-/// the task fails with this exception, and the rest of the batch is dropped.
+/// batch. In both forms, `f` may have a task_context& as its first parameter. The source has
+/// default-constructed T objects, and moves each message into one of these objects. When a batch
+/// has been served, even by a task that failed, the source assigns T{} to the objects of the batch,
+/// so that the memory of the messages is released. Messages are served in the order in which they
+/// were pushed, and never by two tasks at a time. If `f` throws, the task fails with this
+/// exception, and the rest of the batch is dropped.
 ///
 /// push() makes a task if the source has none. If there is no memory for the task, the messages
 /// wait for the next push(). A source must be destroyed before its scheduler. Cost: sizeof(T) + 8
@@ -144,10 +144,10 @@ public:
                      .captures = body_.object(),
                      .captured_bytes = body_.size()});
     }
-    /// Waits until all pushed messages have been served, and helps with them. The remaining
-    /// messages are dropped if a shutdown began, if the latest task was cancelled, or if there is
-    /// no memory for a task. A task of the source must not destroy the source. This mistake is
-    /// reported, and the memory is not released.
+    /// Waits until all pushed messages have been served. The calling thread helps to serve them.
+    /// The remaining messages are dropped if a shutdown began, if the latest task was cancelled, or
+    /// if there is no memory for a task. A task of the source must not destroy the source. If it
+    /// does, the assertion handler is called, and the memory of the source is not released.
     ~message_source() {
         if (tasks_.close()) body_.reset(rt_);
     }
@@ -155,7 +155,7 @@ public:
     message_source& operator=(const message_source&) = delete;
 
     /// Pushes a message. Returns false if the queue is full, if the constructor of the source got
-    /// no memory, or if the scheduler is shut down. Any thread may call.
+    /// no memory, or if the scheduler is shut down. Any thread may call push().
     bool push(T message) {
         if (!tasks_.accepts()) return false;
         if (!queue_.push_with([&message](T& to) { to = std::move(message); })) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// The parts that timers and other sources share: the options of their tasks, and the callable of a
-// source.
+// The parts that timers and other sources share are the options of their tasks and the callable of
+// a source.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/task_context.hpp"
@@ -75,7 +75,7 @@ public:
     void reset(runtime& rt) {
         if (void* const object = std::exchange(object_, nullptr)) destroy_(rt, object);
     }
-    // code(), object() and size() are for a code_search.
+    // code(), object() and size() describe the callable to a code_search.
     const void* code() const { return reinterpret_cast<const void*>(call_); }
     const void* object() const { return object_; }
     std::size_t size() const { return size_; }

@@ -24,14 +24,14 @@ struct timer_options {
     /// tick, so delays do not add up. 0 or less means that the timer ticks only once.
     nanoseconds every = {};
     /// A tick may be late by up to this time. Timers whose intervals overlap then tick together,
-    /// and one wake-up of the thread serves all of them. A value below 0 means 0.
+    /// and the timer thread wakes up once for all these timers. A value below 0 means 0.
     nanoseconds slack = {};
     source_task task = {};
     std::source_location where = std::source_location::current();
 };
 
-/// Times are in ns on the scheduler's clock. The clock is active_policy::now(). With a chooser it
-/// is the clock of the chooser, which starts at 0.
+/// Times are in ns on the scheduler's clock. This clock is active_policy::now(), or, if the
+/// scheduler has a chooser, the clock of the chooser, which starts at 0.
 struct timer_tick {
     std::uint64_t number = 0;  // on the grid, from 0; missed ticks have numbers, too
     std::int64_t due = 0;
@@ -41,21 +41,21 @@ struct timer_tick {
 struct timer_report {
     std::uint64_t ticks = 0;    // ticks whose task was made
     std::uint64_t missed = 0;   // ticks not served in time, or due while a task was open
-    std::uint64_t refused = 0;  // ticks without memory for the task; the handler was called
+    std::uint64_t refused = 0;  // ticks without memory for the task (see out_of_memory_handler)
 };
 
-/// Each tick makes a task that calls f() or f(const timer_tick&), or either of them with a
-/// task_context& in front. Two tasks of a timer never run at the same time. If the previous task is
-/// still open, a tick of a periodic timer is missed, and the tick of a one-shot timer waits for the
-/// task. Only one thread at a time may use a timer, unless a function says otherwise. A task of the
-/// timer may call everything except the destructor.
+/// Each tick makes a task that calls f() or f(const timer_tick&). In both forms, `f` may have a
+/// task_context& as its first parameter. Two tasks of a timer never run at the same time. If the
+/// previous task is still open, a tick of a periodic timer is missed, and the tick of a one-shot
+/// timer waits for the task. Only one thread at a time may use a timer, unless the comment of a
+/// function says otherwise. A task of the timer may call all functions except the destructor.
 ///
-/// One thread of the scheduler serves all timers. This thread is started when the first timer is
-/// armed, and never runs `f`. If the system refuses the thread, or there is no memory, armed()
-/// returns false and the scheduler's handlers are called. With 0 workers, the task of a tick runs
-/// in the next wait that runs everything, or on a reserve thread. When a shutdown begins, all
-/// timers are cancelled. Cancelling the scope in timer_options::task cancels the tasks of the
-/// timer, but not the timer.
+/// One thread of the scheduler, the timer thread, serves all timers. The timer thread is started
+/// when the first timer is armed, and never runs `f`. If the operating system refuses the thread,
+/// or if there is no memory, the scheduler's handlers are called and armed() returns false. With 0
+/// workers, the task of a tick runs in the next wait that may run any task, or on a reserve thread.
+/// When a shutdown begins, all timers are cancelled. Cancelling the scope in timer_options::task
+/// cancels the tasks of the timer, but not the timer.
 ///
 /// A timer must be destroyed before its scheduler. Cost: about 200 bytes and the size of the
 /// callable for each timer, and the cost of a spawned task for each tick.
@@ -67,26 +67,29 @@ public:
         detail::source_body<const timer_tick&> body;
         if (body.emplace(rt_, std::forward<F>(f))) start(options, body);
     }
-    /// Calls cancel(), then waits until the last task of the timer is complete, and helps with this
-    /// task. A task of the timer must not destroy the timer, because the task would wait for
-    /// itself. This mistake is reported, and the memory is not released.
+    /// Calls cancel(), then waits until the last task of the timer is complete. The calling thread
+    /// helps with this task. A task of the timer must not destroy the timer, because the task would
+    /// wait for itself. If it does, the assertion handler is called, and the memory of the timer is
+    /// not released.
     BRAID_API ~timer();
     timer(const timer&) = delete;
     timer& operator=(const timer&) = delete;
 
-    /// Cancels the timer, so that it does not tick again. A task that was made before runs on.
-    /// Returns false if no tick was pending, because the only tick has passed or the timer was
-    /// cancelled before. Any thread may call, even while a task of the timer runs.
+    /// Cancels the timer, so that it does not tick again. A task that was made before cancel()
+    /// continues. Returns false if no tick was pending, because the only tick has passed or the
+    /// timer was cancelled before. Any thread may call cancel(), even while a task of the timer
+    /// runs.
     BRAID_API bool cancel();
-    /// Restarts the timer as if it had been constructed now with this `in`. The numbers of the
-    /// ticks continue. Returns false if the timer will not tick, because there is no thread or
-    /// memory for it, a shutdown began, or `in` is `no_limit`.
+    /// Restarts the timer as if it were constructed now with timer_options::in = `in`. The numbers
+    /// of the ticks continue. Returns false if the timer will not tick, because there is no thread
+    /// or memory for it, a shutdown began, or `in` is `no_limit`.
     BRAID_API bool restart(nanoseconds in);
     /// Returns true if the timer will tick again.
     BRAID_API bool armed() const;
-    /// Returns the task of the latest tick, or an empty id if there was none. Any thread may call.
+    /// Returns the task of the latest tick, or an empty id if no tick has made a task. Any thread
+    /// may call task().
     BRAID_API task_id task() const;
-    /// Returns the counts so far. Any thread may call.
+    /// Returns the counts so far. Any thread may call report().
     BRAID_API timer_report report() const;
 
 private:

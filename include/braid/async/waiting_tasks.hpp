@@ -1,6 +1,7 @@
 #pragma once
-// A list of suspended tasks, oldest first. The tasks wait at a channel, or for a frame. The record
-// of a wait is stored in the frame of the task's coroutine, so the list allocates no memory.
+// A list of suspended tasks. The task that has waited longest is first. The tasks wait at a
+// channel, or for a frame. The record of a wait is stored in the frame of the task's coroutine, so
+// the list allocates no memory.
 
 #include "braid/base/export.hpp"
 #include "braid/base/mutex.hpp"
@@ -15,15 +16,16 @@ namespace detail {
 
 class waiting_tasks;
 
-/// take_waiting_mutex() takes a mutex from a pool of the process, and give_waiting_mutex() returns
-/// it to the pool. The mutexes of the pool are never freed. If there is no memory for a mutex,
-/// several owners share one mutex.
+/// take_waiting_mutex() takes a mutex from a pool that the process shares, and give_waiting_mutex()
+/// returns the mutex to the pool. The mutexes of the pool are never freed. If there is no memory
+/// for a mutex, several owners share one mutex.
 BRAID_API mutex& take_waiting_mutex();
 BRAID_API void give_waiting_mutex(mutex& m);
 
 /// Owns the mutex that guards the lists of one owner, such as a channel. The mutex outlives the
-/// lists and their scheduler, because a thread that cancels a wait may lock the mutex after both
-/// were destroyed. The mutex may have a new owner by then. This does no harm.
+/// lists and their scheduler, because a thread that cancels a wait may lock the mutex after the
+/// lists and the scheduler were destroyed. The mutex may have a new owner by then. This does no
+/// harm.
 class waiting_lock {
 public:
     waiting_lock() : mutex_(take_waiting_mutex()) {}
@@ -36,15 +38,15 @@ private:
     mutex& mutex_;
 };
 
-/// The wait of one task. It must live until the completion `id` is complete. The members `in`,
-/// `lock`, `of` and `id` are written before another thread can access the wait. The mutex of the
-/// list guards the other members.
+/// The wait of one task. The object must live until the completion `id` is complete. The members
+/// `in`, `lock`, `of` and `id` are written before another thread can access the wait. The mutex of
+/// the list guards the other members.
 struct waiting_task {
     waiting_tasks* in = nullptr;  // the list; exists as long as `listed` is true
     mutex* lock = nullptr;        // the mutex of the list; outlives the list
     waiting_task* next = nullptr;
     waiting_task* before = nullptr;
-    runtime* of = nullptr;  // the task's scheduler; the list may belong to another one
+    runtime* of = nullptr;  // the task's scheduler; the list may belong to another scheduler
     completion_id id;
     bool listed = false;
     bool cancelled = false;  // cancelled while the wait was not in the list
@@ -55,19 +57,19 @@ struct waiting_task {
 inline void go_on(const waiting_task& w) { complete_awaited(*w.of, w.id); }
 
 /// The caller of each function except arm() must hold the mutex of the list. The thread that takes
-/// a task out of the list must then call go_on() for the task, without the mutex. The list must not
-/// be destroyed while a task is listed. It may be destroyed while a cancellation of a task that was
-/// taken out is in progress.
+/// a task out of the list must then release the mutex and call go_on() for the task. The list must
+/// not be destroyed while a task is listed. The list may be destroyed while another thread cancels
+/// a task that was already taken out.
 class waiting_tasks {
 public:
     /// `of` is the scheduler whose tasks and threads take tasks out of the list. Null means that
-    /// the tasks are taken out by others.
+    /// other threads take them out.
     explicit waiting_tasks(mutex& lock, const runtime* of = nullptr) : lock_(lock), of_(of) {}
     waiting_tasks(const waiting_tasks&) = delete;
     waiting_tasks& operator=(const waiting_tasks&) = delete;
 
-    /// Starts a wait. It must be called within a suspension, before list(). Returns false if there
-    /// is no memory.
+    /// Starts a wait. arm() must be called within a suspension, before list(). Returns false if
+    /// there is no memory.
     bool arm(waiting_task& w, task_context& context, const char* name,
              const std::source_location& where) {
         w.in = this;

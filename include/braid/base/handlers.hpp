@@ -1,6 +1,6 @@
 #pragma once
-// The library reports everything through these handlers. It ends the program only where the
-// documentation of a function says so.
+// The library reports everything through these handlers. The library ends the program only where
+// the documentation of a function says so.
 
 #include "braid/base/export.hpp"
 #include "braid/base/version.hpp"
@@ -12,12 +12,13 @@ BRAID_NAMESPACE_BEGIN
 
 enum class log_level { info, warning, error };
 
-/// Receives messages from any thread, and from several threads at the same time. The function must
-/// not call back into the scheduler. `message` is one sentence, valid during the call. If
-/// `function` is null, warnings and errors are printed to standard error. Each of them is one line
-/// "braid: <scheduler>: …" (reports of a caller's mistake do not contain the scheduler's name). A
-/// scheduler prints at most one line of a kind per second, with the number of messages that were
-/// left out. Messages are of one kind if they differ only in numbers and quoted names.
+/// The function receives messages from any thread, and from several threads at the same time. It
+/// must not call back into the scheduler. `message` is one sentence that is valid during the call.
+/// If `function` is null, warnings and errors are printed to standard error. Each message is one
+/// line "braid: <scheduler>: …" (reports of a caller's mistake do not contain the scheduler's
+/// name). Two messages are of the same kind if they differ only in numbers and quoted names. A
+/// scheduler prints at most one message of a kind per second. The next printed message of that kind
+/// contains the number of messages that were left out.
 struct log_handler {
     void (*function)(void* user, log_level level, const char* message) = nullptr;
     void* user = nullptr;
@@ -28,24 +29,24 @@ struct log_handler {
     }
 };
 
-/// Receives a caller's mistake (see assert.hpp). After the function has returned, the operation is
-/// refused (it returns an empty id, or `false`), and is never half done. The default calls the log
-/// handler at level error. In a library configured with -DBRAID_CHECKED=ON, the default then calls
-/// std::terminate.
+/// The function receives a caller's mistake (see assert.hpp). After the function has returned, the
+/// operation is refused. A refused operation returns an empty id or `false`, and is never half
+/// done. The default calls the log handler at level error. In a library configured with
+/// -DBRAID_CHECKED=ON, the default then calls std::terminate.
 struct assertion_handler {
     void (*function)(void* user, const char* condition, const char* what_to_change,
                      const char* file, int line) = nullptr;
     void* user = nullptr;
 };
 
-/// Called when an allocation failed or the byte budget is spent. After the function has returned,
-/// the operation is refused.
+/// The function is called if an allocation fails or would exceed the byte budget. After the
+/// function has returned, the operation is refused.
 struct out_of_memory_handler {
     void (*function)(void* user, std::size_t bytes, const char* what) = nullptr;
     void* user = nullptr;
 };
 
-/// Receives an exception that has no receiver: no future, no waiter, no parent, no scope. `task` is
+/// The function receives an exception that no future, waiter, parent or scope receives. `task` is
 /// the name of the task that threw. The default calls the log handler at level error.
 struct exception_handler {
     void (*function)(void* user, const char* task, std::exception_ptr error) = nullptr;

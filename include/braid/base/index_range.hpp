@@ -1,9 +1,9 @@
 #pragma once
-// A range of indices that several threads divide among themselves: the bodies of a batch or the
-// units of a loop. The holder of the range takes indices from the front. Each other thread takes
-// the upper half of the remaining indices, and divides this half in the same way. So all work that
-// has not started can still be taken by other threads. (Lazy splitting of ranges: Tzannes, Caragea,
-// Barua, Vishkin, "Lazy Binary-Splitting", PPoPP 2010.)
+// Several threads divide a range of indices among themselves. The indices are the bodies of a batch
+// or the units of a loop. The thread that holds the range takes indices from the front. Each other
+// thread takes the upper half of the remaining indices, and divides this half in the same way. So
+// other threads can still take all work that has not started. (Lazy splitting of ranges: Tzannes,
+// Caragea, Barua, Vishkin, "Lazy Binary-Splitting", PPoPP 2010.)
 
 #include "braid/base/policy.hpp"
 
@@ -21,8 +21,8 @@ struct index_range {
 
 namespace detail {
 
-/// The remaining indices of a range, and one mark. Both are stored in one word: {end, mark, begin}.
-/// All indices are below `capacity`.
+/// The remaining indices of a range, and a mark that the user of the class can set. Both are stored
+/// in one word: {end, mark, begin}. All indices are below `capacity`.
 class shared_range {
 public:
     static constexpr std::size_t capacity = INT32_MAX;
@@ -31,8 +31,9 @@ public:
     /// `all.end` must be at most `capacity`.
     explicit shared_range(index_range all) : word_(make(all.begin, all.end)) {}
 
-    // relaxed, throughout: the word assigns indices and orders nothing else. The writes of the
-    // bodies are ordered by the join that the helpers belong to, or by the tickets of the batch.
+    // relaxed, throughout: the word only assigns indices to threads, and orders nothing else. The
+    // writes of the bodies are ordered by the join that the helpers belong to, or by the tickets of
+    // the batch.
 
     /// Takes a piece from the front. The pieces become smaller toward the end. Returns false if no
     /// indices remain.
@@ -51,9 +52,9 @@ public:
         std::size_t left;  // remaining indices including `index`; 0 means that no index remained
         bool marked;
     };
-    /// Takes the next index. Only one thread may take from the front. The call is cheaper than
-    /// take_front(). After a call has returned `left` = 0, refill() must be called before the next
-    /// take_first().
+    /// Takes the next index. Only one thread may take from the front. take_first() is cheaper than
+    /// take_front(). After take_first() has returned `left` = 0, refill() must be called before the
+    /// next take_first().
     first_index take_first() {
         const std::uint64_t seen = word_.fetch_add(1, relaxed);
         return {begin_of(seen), left_of(seen), (seen & mark_bit) != 0};
@@ -74,7 +75,8 @@ public:
     std::size_t left() const { return left_of(word_.load(relaxed)); }
     /// Sets a new range. No indices may remain in the old range. The mark does not change.
     void refill(index_range all) {
-        // No thread takes from an empty range, so only the mark may change meanwhile.
+        // The old range is empty, so no thread takes indices from it. Only the mark can change
+        // before the exchange succeeds.
         std::uint64_t seen = word_.load(relaxed);
         while (!word_.compare_exchange_weak(seen, make(all.begin, all.end) | (seen & mark_bit),
                                             relaxed, relaxed)) {
@@ -88,7 +90,7 @@ public:
     void unmark() { word_.fetch_and(~mark_bit, relaxed); }
 
 private:
-    // take_first() may increment the front to one beyond the end. So the front uses all bits below
+    // take_first() may increment `begin` to one beyond the end. So `begin` uses all 32 bits below
     // the mark.
     static constexpr std::uint64_t mark_bit = std::uint64_t{1} << 32;
     static constexpr unsigned end_shift = 33;

@@ -1,8 +1,8 @@
 #pragma once
-// Locks whose rules the compiler checks (clang's thread-safety analysis, -Wthread-safety; other
-// compilers ignore the rules). The declaration of a member says which mutex guards it. The
-// declaration of a function says which mutex its caller must hold. The locks are templates over a
-// policy, as the atomics are, so that a model checker can supply its own locks.
+// Locks with rules that clang checks (thread-safety analysis, -Wthread-safety). Other compilers
+// ignore the rules. The declaration of a member says which mutex guards it. The declaration of a
+// function says which mutex its caller must hold. The locks are templates over a policy, like the
+// atomics, so that a model checker can supply its own locks.
 
 #include "braid/base/policy.hpp"
 

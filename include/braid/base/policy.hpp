@@ -1,7 +1,7 @@
 #pragma once
-// The single access to atomics, parking and the clock. Lock-free parts are templates over a policy.
-// The policy is `system_policy` in production, and a model checker's policy in tests/model.
-// A policy has these members:
+// The library uses atomics, parking and the clock only through a policy. Lock-free parts are
+// templates over the policy. The policy is `system_policy` in production. In tests/model it is the
+// policy of a model checker. A policy has these members:
 //   template <class T> atomic<T>   with the interface of std::atomic
 //   void wait(const atomic<uint32_t>&, uint32_t expected, int64_t deadline_ns)
 //   void wake_one(const atomic<uint32_t>&)

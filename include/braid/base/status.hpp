@@ -1,5 +1,5 @@
 #pragma once
-// The result of an operation that depends on the world outside the program: on files, other
+// The result of an operation that depends on something outside the program, such as files, other
 // programs or sockets.
 
 #include "braid/base/version.hpp"
@@ -9,9 +9,9 @@
 BRAID_NAMESPACE_BEGIN
 
 /// Converts to true if the operation succeeded. Otherwise `text` is one sentence that says what
-/// failed.
+/// failed, and `code` is an error code of the operating system or of the other program.
 struct status {
-    int code = 0;      // 0 means success; other values are codes of the system or the other program
+    int code = 0;      // 0 on success
     std::string text;  // empty on success
 
     explicit operator bool() const { return code == 0; }

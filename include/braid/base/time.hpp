@@ -1,6 +1,7 @@
 #pragma once
-// Durations in the interface. Including <chrono> costs a quarter of a second of compile time. So
-// this header accepts any type shaped like std::chrono::duration without including <chrono>.
+// The type of durations in the interface. Including <chrono> costs a quarter of a second of compile
+// time. So this header does not include <chrono>, and accepts any type with the members of
+// std::chrono::duration.
 
 #include "braid/base/version.hpp"
 
@@ -11,8 +12,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-// The saturated_ functions return the end of the 64-bit range if the exact result is beyond that
-// end. As a moment, INT64_MAX means never.
+// The saturated_ functions return INT64_MAX if the exact result is above the 64-bit range, and
+// INT64_MIN if it is below. A moment of INT64_MAX means never.
 
 constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
     if (b > 0 && a > INT64_MAX - b) return INT64_MAX;
@@ -92,7 +93,7 @@ inline constexpr nanoseconds no_limit{INT64_MAX};
 namespace detail {
 
 /// Returns the moment when a time-out ends. INT64_MAX means that the time-out never ends. Every
-/// time-out must be converted by this function.
+/// time-out must be converted by deadline_after().
 constexpr std::int64_t deadline_after(std::int64_t now, nanoseconds timeout) {
     return saturated_sum(now, timeout.value);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // A histogram of durations or delays that were measured many times. The width of a bucket is at
-// most an eighth of the times in it. Below 16 ns, each time has a bucket of its own.
+// most an eighth of the shortest time in the bucket. Below 16 ns, each time has a bucket of its
+// own.
 
 #include "braid/base/policy.hpp"
 #include "braid/base/time.hpp"
@@ -29,9 +30,9 @@ public:
         for (const auto& b : buckets_) sum += b.load(relaxed);
         return sum;
     }
-    /// Returns the time that the given share of all times did not exceed. The result is too long by
-    /// at most an eighth. The result is 0 if no times were added yet. `share` is 0 to 1. NaN and
-    /// values below 0 mean 0, and values above 1 mean 1.
+    /// Returns the time that the share `share` of all added times did not exceed. The result is too
+    /// long by at most an eighth. The result is 0 if no times were added yet. `share` is a number
+    /// from 0 to 1. NaN and values below 0 mean 0, and values above 1 mean 1.
     nanoseconds quantile(double share) const {
         share = share > 0 ? (std::min)(share, 1.0) : 0;
         const auto wanted = static_cast<std::uint64_t>(static_cast<double>(count()) * share);
@@ -51,8 +52,8 @@ public:
     }
 
 private:
-    // Each of the times 0 … 15 ns has a bucket of its own. Above, each power of two has eight
-    // buckets.
+    // Each of the times 0 … 15 ns has a bucket of its own. From 16 ns on, each power of two has
+    // eight buckets.
     static constexpr std::size_t bucket_count = 16 + 60 * 8;
     static constexpr std::size_t bucket_of(std::uint64_t ns) {
         if (ns < 16) return static_cast<std::size_t>(ns);

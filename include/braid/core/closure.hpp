@@ -1,5 +1,5 @@
 #pragma once
-// Stores a callable in a task. The callable is constructed in the task's slot if it fits, and on
+// The closure of a task is its callable. It is constructed in the task's slot if it fits, and on
 // the heap otherwise.
 
 #include "braid/base/export.hpp"
@@ -27,24 +27,25 @@ inline constexpr std::size_t closure_alignment = 64;
 /// the callable.
 using closure_fn = void (*)(void* storage, task_context* context);
 
-/// A slot that open_task() or open_plain() has taken and that is not published yet. The caller must
-/// construct the callable in `storage` and publish the task, or abandon the task.
+/// A task slot that open_task() or open_plain() has reserved and that is not published yet. The
+/// caller must construct the callable in `storage` and publish the task, or abandon the task.
 struct draft {
     void* storage = nullptr;      // null if the task was refused
     whole_seat* owner = nullptr;  // the seat of the calling thread, if it has one
 };
 
 enum class draft_kind : std::uint8_t {
-    posted,  // nobody gets the id, so nobody waits for the task, depends on it or adds children
+    posted,  // nobody gets the id, so nobody can wait for the task, depend on it or add children
     spawned,
     built,      // a task_builder keeps the task open
-    valued,     // an owning handle, the future, keeps the task
+    valued,     // a future owns the task and keeps its slot
     resumable,  // like `valued`, and the storage begins with a resumable_body
     shared,     // the closure stays alive for the children until the task is complete
 };
 
-/// Takes a slot for a task and applies the options. `w` must be the calling thread's seat, or null
-/// if the caller does not know the seat. The returned draft has no storage if the task is refused.
+/// Reserves a slot for a task and applies the options. `w` must be the calling thread's seat, or
+/// null if the caller does not know the seat. The returned draft has no storage if the task is
+/// refused.
 BRAID_API draft open_task(runtime& rt, whole_seat* w, const task_options& options, draft_kind kind);
 BRAID_API task_id publish_task(runtime& rt, draft d, closure_fn run);
 /// The options of a posted or spawned task for which options.plain() is true. Such a task takes a
@@ -68,7 +69,7 @@ template <class F>
 concept task_callable =
     std::is_invocable_v<std::decay_t<F>&> || std::is_invocable_v<std::decay_t<F>&, task_context&>;
 
-/// A braid::co. It does not run before it is awaited or spawned.
+/// Matches a braid::co, a coroutine that does not run before it is awaited or spawned.
 template <class R>
 concept unstarted_coroutine = requires { std::remove_cvref_t<R>::promise_type::is_of_a_co; };
 
@@ -165,14 +166,15 @@ void run_closure(void* storage, task_context* context) {
                       "a task that returns a coroutine would not run it: use co_spawn()");
         guarded(*context, [&] { call_task(stored<F>::get(storage), *context); });
     }
-    stored<F>::destroy(storage);  // before other threads see that the task is complete
+    stored<F>::destroy(storage);  // must come before the task is visible as complete
 }
 
 using publish_fn = task_id (*)(runtime& rt, draft d, closure_fn run);
 
-/// Constructs a T in the storage of the slot `opened`, from which `run` reads it, and publishes the
-/// task. Returns the empty id if the task was refused or there is no memory for the T. If the
-/// constructor of T throws, the task ends as cancelled and the exception passes to the caller.
+/// Constructs a T in the storage of the slot `opened` and publishes the task. `run` later reads the
+/// T from that storage. Returns the empty id if the task was refused or there is no memory for the
+/// T. If the constructor of T throws, the task ends as cancelled and the exception passes to the
+/// caller.
 template <class T, class... Arguments>
 task_id put_and_publish(runtime& rt, draft opened, publish_fn publish, closure_fn run,
                         Arguments&&... arguments) {

@@ -1,6 +1,6 @@
 #pragma once
-// Finds everything that holds a piece of code that is about to be replaced: everything in a
-// scheduler, and in the objects that use the scheduler, that points into the code. The search runs
+// A code search finds the holders of code that is about to be replaced. A holder is anything in a
+// scheduler, or in an object that uses the scheduler, that points into the code. The search runs
 // while everything is at rest; see safepoint.hpp.
 
 #include "braid/base/export.hpp"
@@ -31,7 +31,7 @@ struct code_range {
 
 enum class code_use : std::uint8_t {
     task,      // a task that has not run, or that keeps a value that the code destroys
-    stack,     // the stack of a thread that rests within the code
+    stack,     // the stack of a thread at rest with a frame in the code
     node,      // a node of a graph
     job,       // a job in a job list, or a function registered for job lists
     queued,    // a piece of work in a queue
@@ -48,8 +48,9 @@ struct held_code {
     code_use use = code_use::task;
     const char* name = "";    // the name of the task, graph, queue or handler
     const char* thread = "";  // for a stack, the name of its thread
-    /// An address in the range, unless the task was found only by its tag. For a stack, this is the
-    /// address in the code at which the thread will continue.
+    /// The address that was found in the range. If the task was found only by its tag, the address
+    /// is not in the range. For a stack, this is the address in the code at which the thread will
+    /// continue.
     std::uintptr_t address = 0;
     task_id task = {};  // for a task, the id to pass to safepoint::cancel()
 };
@@ -78,8 +79,8 @@ public:
         look_at(use, name, reinterpret_cast<const void*>(function));
     }
     /// Checks each pointer-sized word of the `size` bytes at `bytes`, which must be aligned for a
-    /// pointer. Reports the first word that is an address in the range. Returns true if there is
-    /// such a word.
+    /// pointer. Reports the first word that is an address in the range. Returns true if it has
+    /// reported a word.
     BRAID_API bool look_into(const held_code& what, const void* bytes, std::size_t size);
     /// Reports a callable if its code is in the range, or else if one of its captures is an address
     /// in the range. The captures are the `size` bytes at `object`, which may be null. Reports a
@@ -94,9 +95,9 @@ private:
     void* const user_;
 };
 
-/// The base class of everything that keeps callables for longer than one task runs. Graphs, queues
-/// and similar classes derive from it. A program's own tables of callbacks should derive from it,
-/// too. The scheduler knows a holder from its construction to its destruction.
+/// The base class of everything that keeps callables beyond the run of one task. Graphs, queues and
+/// similar classes derive from it. A program's own tables of callbacks should derive from it, too.
+/// The scheduler knows a holder from its construction to its destruction.
 class BRAID_API code_holder {
 public:
     explicit code_holder(scheduler& s);
@@ -106,20 +107,20 @@ public:
     code_holder& operator=(const code_holder&) = delete;
 
     /// Returns true if the holder has threads and one of them runs a callable of the program. While
-    /// the scheduler comes to rest, any thread may call this function, again and again, until it
-    /// returns false. After it has returned false, no thread of the holder may start a callable
-    /// before resume().
+    /// the scheduler comes to rest, any thread may call this function repeatedly until it returns
+    /// false. After it has returned false, no thread of the holder may start a callable before
+    /// scheduler::resume().
     virtual bool runs_code() const { return false; }
-    /// Reports all callables that the holder keeps. The function is called while everything is at
-    /// rest. It must not create or destroy a holder.
+    /// Reports all callables that the holder keeps to the search `to`. This function is called
+    /// while everything is at rest. It must not create or destroy a holder.
     virtual void show_code(code_search& to) const = 0;
-    /// Called while everything is at rest, after nothing holds the code in the range anymore. The
-    /// holder may forget all data that it keeps by addresses in the range. It must forget such data
-    /// if the data would otherwise pile up.
+    /// This function is called while everything is at rest, when nothing holds the code in the
+    /// range anymore. The holder may forget all data that it keeps by addresses in the range. It
+    /// must forget such data if the data would otherwise accumulate.
     virtual void forget_code(const code_range&) {}
 
 private:
-    friend class detail::holder_list;  // links holders under its lock; derived classes must not
+    friend class detail::holder_list;  // only holder_list links holders, under its lock
     detail::runtime& rt_;
     code_holder *next_ = nullptr, *before_ = nullptr;
 };

@@ -1,8 +1,8 @@
 #pragma once
 // Completions stand for work outside the scheduler. A device, a file reader, a socket or another
 // process does this work. A task calls defer(), passes the completion's id to the party that does
-// the work, and returns. The task is complete only after the completion was completed, too. No
-// thread waits in the meantime.
+// the work, and returns. The task stays open until the completion is settled. No thread waits in
+// the meantime.
 
 #include "braid/base/export.hpp"
 #include "braid/base/time.hpp"
@@ -21,21 +21,21 @@
 BRAID_NAMESPACE_BEGIN
 
 /// Identifies one completion. An id is plain data that fits into io_uring's user_data, a void* or a
-/// message. Ids are never used again. The id of a completion that was settled long ago still reads
-/// as settled.
+/// message. Ids are never reused. The id of a completion that was settled long ago still reads as
+/// settled.
 struct completion_id {
     std::uint64_t value = 0;
 
     /// Returns false for the empty id, which a refused defer() returns.
     constexpr explicit operator bool() const { return value != 0; }
     friend constexpr auto operator<=>(completion_id, completion_id) = default;
-    /// Returns the completion as a task that other tasks can wait for or run after. That task is
-    /// complete when the completion was settled, its children are complete, and the object that it
-    /// kept is destroyed.
+    /// Returns the id of the task that represents the completion. Other tasks can wait for this
+    /// task or run after it. The task is complete when the completion is settled, the task's
+    /// children are complete, and the object in completion_options::keep is destroyed.
     constexpr task_id task() const { return {value}; }
 };
 
-/// The outcome of the work outside. The default values mean success.
+/// The outcome of the work outside the scheduler. The default values mean success.
 struct completion_result {
     /// Any code but 0 means that the work failed. The task that called defer() then fails with a
     /// completion_error.
@@ -48,7 +48,7 @@ struct completion_result {
     std::exception_ptr error = nullptr;
 };
 
-/// The exception with which a task fails if its completion failed or missed its deadline.
+/// The exception of a task whose completion failed or missed its deadline.
 class BRAID_API completion_error : public std::runtime_error {
 public:
     completion_error(int code, const char* sentence) : runtime_error(sentence), code_(code) {}
@@ -98,8 +98,8 @@ public:
         if (auto* const end = std::exchange(move_, nullptr)) end(nullptr, bytes_);
     }
 
-    /// Used by the core. Returns the address of the function that destroys the object. This address
-    /// is in the module that supplied the object.
+    /// This function is for the core. It returns the address of the function that destroys the
+    /// object. This address is in the module that supplied the object.
     const void* code() const { return reinterpret_cast<const void*>(move_); }
 
 private:
@@ -112,14 +112,14 @@ private:
     void (*move_)(void* to, void* from) noexcept = nullptr;  // only destroys if `to` is null
 };
 
-/// A function that asks the work outside to stop. It is called at most once: when the completion's
-/// scope is cancelled, when a discarding shutdown begins, or when the deadline passes, whichever is
-/// first. The function must return true only if nobody outside touches anything of the completion
-/// anymore. The completion then ends at once: as late if the deadline was the cause, and otherwise
-/// as cancelled. If the function returns false, the work continues, and the party that does the
-/// work must call complete(). The function is called on a thread of the scheduler or in a wait. It
-/// must not wait itself. It may call complete(). The object that `data` points to must live until
-/// the completion's task is complete.
+/// A function that asks the work outside the scheduler to stop. It is called at most once: when the
+/// completion's scope is cancelled, when a discarding shutdown begins, or when the deadline passes,
+/// whichever is first. `ask` must return true only if nobody outside the scheduler accesses
+/// anything of the completion anymore. If it returns true, the completion is settled at once. It is
+/// settled as late if the deadline was the cause, and as cancelled otherwise. If `ask` returns
+/// false, the work continues, and the party that does the work must call complete(). `ask` is
+/// called on a thread of the scheduler or in a wait. It must not wait itself, but it may call
+/// complete(). The object that `data` points to must live until the completion's task is complete.
 struct completion_hint {
     bool (*ask)(void* data, completion_id id) = nullptr;
     void* data = nullptr;
@@ -129,22 +129,23 @@ struct completion_options {
     /// The name in messages and profiles: a literal, or text that outlives the task. If `name` is
     /// null, the task's name is used.
     const char* name = nullptr;
-    /// The time from now until the deadline, by the clock of timers. If it is 0 or less, the
-    /// deadline passes at once. `no_limit` means that there is no deadline. If the completion
-    /// misses its deadline, the task fails with a completion_error. defer() is refused if there is
-    /// no memory or no thread for a timer.
+    /// The time from now until the deadline, by the clock of timers. A value of 0 or less means
+    /// that the deadline passes at once. `no_limit` means that there is no deadline. If the
+    /// completion misses its deadline, the task fails with a completion_error. defer() is refused
+    /// if there is no memory or no thread for a timer.
     nanoseconds deadline = no_limit;
     completion_hint cancel = {};
-    /// An object that the completion keeps alive. The object is destroyed before the completion is
-    /// visible as complete: by a thread of the scheduler, in a wait, or in complete(). If a
-    /// completion keeps an object and has no `cancel`, only complete() or try_complete() ends it,
-    /// even after the deadline, because a device may still write to the object.
+    /// An object that the completion keeps alive. The object is destroyed before other threads can
+    /// see that the completion is complete. A thread of the scheduler, a waiting thread or the
+    /// thread in complete() destroys it. If a completion keeps an object and has no `cancel`
+    /// function, only complete() or try_complete() settles it, even after the deadline, because a
+    /// device may still write to the object.
     completion_keep keep = {};
-    /// The source location that is reported to observers.
+    /// The source location that observers receive.
     std::source_location where = std::source_location::current();
 };
 
-/// An open completion, as scheduler::open_completions() lists it.
+/// Describes one open completion in the list of scheduler::open_completions().
 struct completion_info {
     completion_id id;
     task_id task;  // the task that called defer()

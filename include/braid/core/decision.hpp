@@ -1,7 +1,8 @@
 #pragma once
-// The interface through which a program makes all choices of a scheduler. With a chooser installed,
-// the scheduler runs one thread at a time. It asks the chooser at every point where it could
-// continue in more than one way. If the chooser gives the same answers again, the run is the same.
+// A chooser is the interface through which a program makes all choices of a scheduler. With a
+// chooser installed, the scheduler runs one thread at a time. It asks the chooser at every point
+// where it could continue in more than one way. If the chooser gives the same answers again, the
+// run is the same.
 
 #include "braid/base/version.hpp"
 
@@ -38,14 +39,14 @@ struct alternative {
 };
 
 /// Makes the decisions of a scheduler. While a chooser is installed, waits time out by a virtual
-/// clock of the scheduler. The virtual clock stands still until choose() answers 1 to `clock`, or
-/// until no thread can continue. Then the earliest deadline passes. A chooser that always answers 0
-/// lets time pass as late as possible.
+/// clock of the scheduler. The virtual clock stands still until choose() answers 1 to
+/// decision_kind::clock, or until no thread can continue. In both cases the earliest deadline
+/// passes next. A chooser that always answers 0 lets time pass as late as possible.
 ///
-/// At each call into the library, and at this_task::point(), another thread may run (`preempt`). So
-/// a task must not hold a lock across such a point if another task acquires the same lock. The
-/// other task would wait for the lock while the gate lets no other thread run, and no thread could
-/// continue.
+/// At each call into the library, and at this_task::point(), the chooser may let another thread run
+/// (decision_kind::preempt). Therefore a task must not hold a lock across such a point if another
+/// task acquires the same lock. The other task would wait for the lock while no other thread may
+/// run, and no thread could continue.
 ///
 /// The functions of a chooser are called by one thread at a time. They must not call into the
 /// scheduler.
@@ -55,10 +56,11 @@ public:
     virtual std::size_t choose(decision_kind kind, const alternative* alternatives,
                                std::size_t count) = 0;
 
-    /// Called when no thread can continue: every thread under the chooser sleeps, at least one of
-    /// them in a wait, and no wait can time out. Only a foreign thread or a thread within
-    /// blocking(), which are not under the chooser, can then end the standstill. The function is
-    /// called once for each standstill. The scheduler also reports it to its log.
+    /// The scheduler calls this function when no thread can continue: every thread under the
+    /// chooser sleeps, at least one of them in a wait, and no wait can time out. Foreign threads
+    /// and threads within blocking() are not under the chooser, and only they can then end the
+    /// standstill. The function is called once for each standstill. The scheduler also writes each
+    /// standstill to its log.
     virtual void nobody_can_go_on() {}
 
 protected:

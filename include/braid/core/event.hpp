@@ -19,19 +19,19 @@ enum class reset : std::uint8_t {
 };
 
 namespace detail {
-/// The core's data of an event.
+/// The internal data of an event.
 struct event_state {
     runtime& rt;
     reset mode;
     const char* name;               // null if the event has no name
-    atomic<std::uint32_t> word{0};  // one bit: the event is set; another: there may be a waiter
+    atomic<std::uint32_t> word{0};  // two bits: the event is set; a waiter may exist
 };
 }  // namespace detail
 
-/// An event that a thread or task sets and that others wait for. Any thread may set it, inside a
-/// task or as a foreign thread. To wait for an event, call scheduler::do_work_while_waiting_for(),
-/// which keeps the waiter's core busy. An event may be destroyed as soon as a waiter has returned,
-/// even while the set() that released that waiter has not returned yet.
+/// An event that a thread or task sets and that others wait for. Any thread may set it, inside or
+/// outside a task. To wait for an event, call scheduler::do_work_while_waiting_for(), which keeps
+/// the waiter's core busy with other work. An event may be destroyed as soon as a waiter has
+/// returned, even while the set() that released that waiter has not returned yet.
 class event {
 public:
     BRAID_API explicit event(scheduler& s, reset mode = reset::automatic);

@@ -1,5 +1,5 @@
 #pragma once
-// Each thread has a stack that holds the second branches of its running joins. The stack is
+// Each thread has a stack that holds the second branches of its running joins. This stack is
 // separate from the thread's tasks. Only braid/fork_join uses it; programs do not.
 // docs/design/fork-join.md describes the protocol and its roles, and lists the papers on which the
 // protocol is based.
@@ -30,7 +30,7 @@ struct running_task;
 struct whole_seat;
 struct fork_access;
 
-/// Stands for one part of a thread's running task as the creator of tasks. A part is a branch, a
+/// Represents one part of a thread's running task as the creator of tasks. A part is a branch, a
 /// piece of a loop or an item of a list. In a part, the running task itself is not the creator,
 /// because the order in which the parts create tasks depends on the schedule. Each part has a count
 /// of its own, which starts at 0. Creators are used only with stable ids; see docs/design/seams.md.
@@ -43,9 +43,9 @@ struct creator {
     creator* below;
 };
 
-/// One word {tail, split, version} that says which slots of a stack are public. Each publication
-/// changes the version. So if a thief reads a branch and then claims it with the word that it saw,
-/// it has claimed the branch that it read.
+/// Holds one word {tail, split, version}, which determines the public slots of a stack. Each
+/// publication changes the version. Therefore a thief that reads a branch and then claims it with
+/// the word that it saw claims the same branch that it has read.
 template <class Policy>
 class basic_fork_window {
     template <class T>
@@ -58,26 +58,27 @@ public:
     static constexpr std::uint32_t split(word w) { return w >> bits & capacity; }
     static constexpr bool empty(word w) { return tail(w) >= split(w); }
 
-    /// seq_cst: pairs with publish(). A thread that has announced its sleep either sees the
-    /// branches here, or the owner sees the announcement. For other threads, acquire would be
-    /// enough.
+    /// seq_cst: pairs with the seq_cst in publish(), so that either a thread that has announced its
+    /// sleep sees the branches, or the owner sees the announcement. For all other callers of
+    /// look(), acquire would be enough.
     word look() const { return word_.load(seq_cst); }
 
-    /// The owner makes `count` more branches public. release: pairs with look(), so that a thief
-    /// sees the contents of the branches. seq_cst: orders the publication before the owner's check
-    /// for sleeping threads, which follows.
+    /// The owner calls this to make `count` more branches public. release: pairs with look(), so
+    /// that a thief sees the contents of the branches. seq_cst: orders the publication before the
+    /// owner's check for sleeping threads, which follows.
     void publish(std::uint32_t count) {
         word_.fetch_add(word{count} << bits | version_one, seq_cst);
     }
 
-    /// A thief claims the branch at tail(seen). Returns false if the word is not `seen` anymore.
-    /// relaxed: look() has already acquired the contents of the branches that are public in `seen`.
+    /// A thief calls this to claim the branch at tail(seen). Returns false if the word is not
+    /// `seen` anymore. relaxed: look() has already acquired the contents of the branches that are
+    /// public in `seen`.
     bool claim(word seen) {
         return word_.compare_exchange_strong(seen, seen + 1, relaxed, relaxed);
     }
 
-    /// The owner makes the topmost public branch, at `index`, private again. Returns false if the
-    /// branch was stolen.
+    /// The owner calls this to make the topmost public branch, at `index`, private again. Returns
+    /// false if the branch was stolen.
     bool take_back(std::uint32_t index) {
         // relaxed: the owner wrote the branch itself, and the word alone decides whether the owner
         // or a thief gets the branch.
@@ -90,8 +91,8 @@ public:
         return false;
     }
 
-    /// The owner removes the stolen branch at `index` from the window. The branch must be complete
-    /// and must have been the topmost public branch.
+    /// The owner calls this to remove the stolen branch at `index` from the window. The branch must
+    /// be complete and must have been the topmost public branch.
     void forget(std::uint32_t index) {
         // relaxed: no branch is public now, so no thief uses the word before the next publish().
         const word seen = word_.load(relaxed);
@@ -105,8 +106,8 @@ private:
 using fork_window = basic_fork_window<active_policy>;
 
 /// A thief calls this to ask a stack's owner for work. The owner notices the request at its next
-/// join, because each join compares its slot with `limit`. This comparison is the whole cost when
-/// nobody asks. `asked` is on a cache line that thieves read anyway, and `limit` is on the owner's
+/// join, because each join compares its slot with `limit`. This comparison is the whole cost if no
+/// thief asks. `asked` is on a cache line that thieves read anyway, and `limit` is on the owner's
 /// cache line.
 template <class Limit, class Flag>
 void ask_for_branches(Limit& limit, Flag& asked) {
@@ -139,13 +140,13 @@ struct alignas(64) fork_slot {
         seat_mask = 0xfff,
         height_shift = 16,
         height_mask = 0xfff,
-        unstolen = 1U << 28,  // nobody stole it; for fork_run_unstolen() or fork_drop_unstolen()
+        unstolen = 1U << 28,  // no thief stole it; for fork_run_unstolen() or fork_drop_unstolen()
     };
 
-    /// Called by a thief or by fork_run_unstolen(). Moves the closure out of the payload, runs it,
-    /// and stores its result or exception in the payload. Returns true if the closure threw.
+    /// A thief or fork_run_unstolen() calls this. It moves the closure out of the payload, runs it,
+    /// and stores its result or exception in the payload. It returns true if the closure threw.
     bool (*run)(fork_slot& self, fork_context context) = nullptr;
-    fork_stack* stack = nullptr;     // the slot's stack; a context needs only the slot's address
+    fork_stack* stack = nullptr;     // the slot's stack; a context stores only a slot
     atomic<std::uint32_t> state{0};  // reset when the slot becomes public
     atomic<std::uint32_t> task{0};   // index of the join's task; set when `state` is reset
     alignas(8) std::byte payload[payload_bytes];
@@ -168,51 +169,52 @@ struct alignas(64) fork_stack {
     fork_slot* pop_limit;  // the slots below `pop_limit` are, or were, public
     /// The owner reads this limit at each join. It calls fork_pushed() if the join's topmost slot
     /// is at or above the limit. The limit is null in these cases: a thief asks for work, the next
-    /// join is the outermost one or follows fork_access::publish_next(), an observer listens, or
+    /// join is the outermost join or follows fork_access::publish_next(), an observer listens, or
     /// tasks have stable ids (as they do with a chooser).
     atomic<fork_slot*> push_limit{nullptr};
     fork_slot* const base;
     fork_slot* const end;
     whole_seat* const owner;  // null if the thread is in no scheduler; no join fits then
-    bool identified =
-        false;  // tasks have stable ids; each join is then public, and its parts get ids, too
+    /// Set if tasks have stable ids. Each join is then public, and its parts have ids, too.
+    bool identified = false;
     // ---- read and written by all threads ----
     alignas(64) fork_window window;
     atomic<bool> asked{false};  // a thief has asked, and the owner has not answered yet
 };
 static_assert(fork_stack::depth <= fork_window::capacity);
 
-/// Called when branches were written to `count` slots, the last of which is at or above push_limit.
-/// Clears a thief's request, and makes branches public if other threads may help. Returns false if
-/// the stack has no room for the branches.
+/// The owner calls this after it has written branches to `count` slots. The last of these slots is
+/// at or above push_limit. Clears a thief's request, and makes branches public if other threads may
+/// help. Returns false if the stack has no room for the branches.
 BRAID_API bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count);
-/// Called when the owner returns to a public branch. If a thief has the branch, waits for the
-/// thief. Returns true if the branch belongs to the owner again. Returns false if a thief has run
-/// the branch, so that the result is in the slot, or if the slot is marked as `unstolen`.
+/// The owner calls this when it returns to a public branch. If a thief has the branch, the call
+/// waits for the thief. Returns true if the branch belongs to the owner again. Returns false if a
+/// thief has run the branch, so that the result is in the slot, or if the slot is marked as
+/// `unstolen`.
 BRAID_API bool fork_popped(fork_stack& stack, fork_slot* slot);
-/// Runs a branch that nobody stole, on the owner's thread, and reports the end of its join. If
+/// Runs a branch that no thief stole, on the owner's thread, and reports the end of its join. If
 /// tasks have stable ids, the branch runs as a part with an id of its own. The result or exception
 /// is stored in `result`, as a thief would store it in the slot.
 BRAID_API void fork_run_unstolen(fork_slot& slot, fork_slot& result);
-/// Reports the end of a join whose branch nobody stole, if the owner ends the join without running
-/// the branch.
+/// Reports the end of a join to the observer. Call this if no thief stole the join's branch and the
+/// owner ends the join without running the branch.
 BRAID_API void fork_drop_unstolen(fork_slot& slot);
-/// Returns the stable id for one more creation. The creator is the running task, or the part of the
+/// Returns the stable id for the next creation. The creator is the running task, or the part of the
 /// task that the thread runs.
 BRAID_API std::uint64_t fork_next_identity(const fork_stack& stack);
 BRAID_API bool fork_splits(const fork_stack& stack);
 BRAID_API void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of,
                              std::uint64_t part);
 BRAID_API void leave_creator(const fork_stack& stack, const creator& as);
-/// Passes an exception to the handler for unobserved exceptions. Use it if another part of the join
-/// threw, too, because the caller of the join receives only one exception.
+/// Passes an exception to the handler for unobserved exceptions. Call this if another part of the
+/// join threw, too, because the caller of the join receives only one exception.
 BRAID_API void fork_lost(fork_stack& stack, std::exception_ptr error);
 #if defined(_WIN32)
 BRAID_API fork_stack* thread_joins();
 #else
-/// The joins of the task that the thread runs. The pointer is null outside tasks, and before the
-/// first join on the thread's seat. It is read without a call, because each join without a context
-/// reads it.
+/// Points to the joins of the task that the thread runs. The pointer is null outside tasks, and
+/// before the first join on the thread's seat. It is a variable and not a function because each
+/// join without a context reads it.
 extern BRAID_API constinit thread_local __attribute__((tls_model("initial-exec")))
 fork_stack* joins_of_thread;
 inline fork_stack* thread_joins() { return joins_of_thread; }
@@ -223,24 +225,24 @@ inline fork_stack* thread_joins() { return joins_of_thread; }
 fork_context serial_context();
 /// Calls `body` in a task named `name`, which the calling thread runs at once. If the thread
 /// already runs a task of this scheduler, `body` is called in that task. If the thread finds no
-/// seat, `body` is called without a task, and its joins are serial. `body` is also called without a
-/// task if the scheduler is shut down or has no memory for a task. An exception of `body` passes to
-/// the caller.
+/// seat, `body` is called without a task, and its joins are serial. If the scheduler is shut down
+/// or has no memory for a task, `body` is also called without a task. An exception of `body` passes
+/// to the caller.
 BRAID_API void enter_fork_join(scheduler& s, const char* name,
                                void (*body)(void* data, fork_context context), void* data);
 
 }  // namespace detail
 
-/// The place of a join on its thread's stack. Each join passes a context to its parts as an
-/// argument, so that an inner join need not look up its thread. A context is valid only on its
-/// thread, and only until the call that received it returns.
+/// Refers to the place of a join on its thread's stack of joins. Each join passes a context to its
+/// parts as an argument, so that an inner join need not look up its thread. A context is valid only
+/// on its thread, and only until the call that received it returns.
 class fork_context {
 public:
     /// Makes the context of a running task.
     BRAID_API fork_context(task_context& task);
-    /// Returns the context of the task that the calling thread runs. A call outside tasks returns a
-    /// context whose joins run their branches one after the other. Such a call is reported, unless
-    /// it is within a fork_join() that found no seat.
+    /// Returns the context of the task that the calling thread runs. Outside tasks, returns a
+    /// context whose joins run their branches one after the other. A call outside tasks is reported
+    /// to standard error, unless it is within a fork_join() that found no seat.
     static fork_context current() {
         const detail::fork_stack* joins = detail::thread_joins();
         return joins != nullptr ? fork_context(joins->top) : find_current();
@@ -248,8 +250,8 @@ public:
 
     /// Returns the seat of the running thread, which is below scheduler::seat_count(). Use it as an
     /// index for per-thread scratch. The seat never changes during the call that received this
-    /// context. But between the parts of a join, and in a wait, other parts of the same work may
-    /// run on this thread. Returns 0 if a foreign thread found no seat.
+    /// context. However, other parts of the same work may run on this thread between the parts of a
+    /// join and in a wait. Returns 0 if a foreign thread found no seat.
     BRAID_API unsigned seat() const;
     /// Returns true if the scope of the task was cancelled or a discarding shutdown began. The task
     /// should then return soon.
@@ -284,8 +286,8 @@ struct fork_access {
     static void publish_next(fork_context c) { c.top_->stack->push_limit.store(nullptr, relaxed); }
 };
 
-/// While this object lives, the piece is the creator of the tasks that the thread creates. The
-/// object does nothing if `all` is 0, which means that the pieces have no stable ids.
+/// While this object lives, the piece `piece` is the creator of the tasks that the thread creates.
+/// The object does nothing if `all` is 0, which means that the pieces have no stable ids.
 class running_piece {
 public:
     running_piece(fork_context c, std::uint64_t all, std::uint64_t piece)

@@ -1,6 +1,6 @@
 #pragma once
-// The value of a task. A future needs no shared state apart from the task itself: the value is
-// stored in the task's slot.
+// A future holds the value of a task. It needs no shared state apart from the task itself, because
+// the value is stored in the task's slot.
 
 #include "braid/core/error.hpp"
 #include "braid/core/scheduler.hpp"
@@ -13,16 +13,17 @@ namespace detail {
 BRAID_API void keep_value(task_context& context, closure_fn destroy);
 BRAID_API runtime& runtime_of(task_context& context);
 BRAID_API void wait_value(runtime& rt, task_id id);
-/// Rethrows the task's failure, or returns the storage of its value. If there is neither, throws
-/// broken_promise if the task was cancelled, is still open, or failed without memory to record the
-/// failure. Otherwise returns null.
+/// Rethrows the task's exception if the task failed with an exception. Otherwise returns the
+/// storage of the task's value if the task has a value. If the task has neither, throws
+/// broken_promise if it was cancelled, is still open, or failed without memory to record the
+/// failure. Returns null in all other cases.
 BRAID_API void* take_value(runtime& rt, task_id id);
 BRAID_API bool value_ready(runtime& rt, task_id id);
 BRAID_API void release_value(runtime& rt, task_id id);
 /// Returns the exception with which a complete task failed, and marks the exception as observed.
-/// Returns null if there is none.
+/// Returns null if there is no exception.
 BRAID_API std::exception_ptr take_failure(runtime& rt, task_id id);
-/// Returns the storage of a complete task's value, or null if there is none.
+/// Returns the storage of a complete task's value, or null if the task has no value.
 BRAID_API void* value_of(runtime& rt, task_id id);
 
 template <class F>
@@ -81,9 +82,9 @@ public:
         if (id_) detail::wait_value(*rt_, id_);
     }
 
-    /// Waits for the task, meanwhile runs work that the task needs, and moves the value out of the
-    /// future. It can be called once only. Rethrows the task's exception. Throws broken_promise if
-    /// the task never ran or the future is not valid.
+    /// Waits for the task and moves the value out of the future. The calling thread runs work that
+    /// the task needs during the wait. get() can be called only once. Rethrows the task's
+    /// exception. Throws broken_promise if the task never ran or the future is not valid.
     T get() {
         if (!id_) throw_broken();
         future done(std::move(*this));

@@ -1,6 +1,6 @@
 #pragma once
-// The single interface through which instruments observe a scheduler. Instruments are the recorder,
-// the access checker, the explainer and tests.
+// An observer is the single interface through which instruments observe a scheduler. Instruments
+// are the recorder, the access checker, the explainer and tests.
 
 #include "braid/base/export.hpp"
 #include "braid/core/task.hpp"
@@ -13,7 +13,9 @@ BRAID_NAMESPACE_BEGIN
 
 struct scheduler_options;
 
-/// The kinds of events. If captures have a record for a kind, the record has the same number.
+/// The kinds of events. In the comments below, task, other, seat, seat_from, object, name, facts
+/// and holder are the members of task_event. If captures have a record for a kind, the record has
+/// the same number.
 enum class event_kind : std::uint8_t {
     // ---- scripts/kinds.py writes this
     // Task, other = parent (or empty), name, facts.
@@ -79,9 +81,9 @@ enum class event_kind : std::uint8_t {
     // ---- as far as here
 };
 
-/// The kind of thread that a seat belongs to. A guest is a thread that is not part of the
-/// scheduler, while it is inside the scheduler. The `source` thread serves timers and descriptors,
-/// and runs no tasks.
+/// The kind of thread that a seat belongs to. A guest is a thread that does not belong to the
+/// scheduler, while that thread is inside a call of the scheduler. The `source` thread serves
+/// timers and file descriptors, and runs no tasks.
 enum class seat_kind : std::uint8_t { worker, main, guest, reserve, background, source };
 
 /// Facts that are reported with a `spawned` event, beside the task's name.
@@ -91,12 +93,13 @@ struct spawn_facts {
     bool restricted = false;      // only certain threads may run the task
     bool background = false;      // background threads run the task
     bool same_moment = false;     // no time has passed since the thread's previous event
-    std::uint64_t stable_id = 0;  // see alternative in decision.hpp; 0 if not asked for
+    std::uint64_t stable_id = 0;  // see alternative in decision.hpp; 0 if nobody asked for it
 };
 
-/// An event. An observer may use ids only to tell tasks apart. It must neither wait for a task nor
-/// add to it if it knows the task's id only from an event. The reason is that other threads may use
-/// the id of a graph's node only if the node's body asked for its own id.
+/// Describes one event. An observer may use ids only to tell tasks apart. If it knows a task's id
+/// only from an event, it must not wait for the task or add children or predecessors to it. The
+/// reason is that other threads may use the id of a graph's node only if the node's body asked for
+/// its own id.
 struct task_event {
     event_kind kind;
     seat_kind holder = {};            // set for `seated` only
@@ -106,27 +109,28 @@ struct task_event {
     task_id other = {};  // for frame events, the number of the frame
     const char* name = nullptr;
     const void* object = nullptr;
-    // Set for `spawned` and `deferred`. If stable ids are asked for, it is also set for `forked`,
-    // but then contains only the branch's stable id. The pointer is valid during the call.
+    // Set for `spawned` and `deferred`. If the observer asked for stable ids, it is also set for
+    // `forked`, but then contains only the branch's stable id. The pointer is valid during the
+    // call.
     const spawn_facts* facts = nullptr;
 };
 
 /// Bits in the `facts` of observer::on_start().
 inline constexpr unsigned start_ready_now = 1;  // the task became ready at the moment of its start
-inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() has reported the name
+inline constexpr unsigned start_told_by_run = 2;  // on_graph_run() has reported the task's name
 
-/// Work that an external processor has done for a task; see observer::on_external(). An external
-/// processor is not a thread of the scheduler.
+/// Describes work that an external processor has done for a task; see observer::on_external(). An
+/// external processor is not a thread of the scheduler.
 struct external_run {
     std::uint32_t processor = 0;      // unique in the process; names need not be unique
     const char* processor_name = "";  // valid during the call
     task_id work = {};                // the id of the completion, as in `deferred`
     task_id task = {};                // the task that the work belongs to
     const char* name = nullptr;       // the name of the completion
-    std::source_location where = {};  // the place in the source of the completion
+    std::source_location where = {};  // the source location of the completion
     std::int64_t begin = 0, end = 0;  // ns of CLOCK_MONOTONIC
     /// The maximum error of `begin` and `end` in ns, if they were read from another clock than
-    /// CLOCK_MONOTONIC. 0 otherwise.
+    /// CLOCK_MONOTONIC. Otherwise the value is 0.
     std::int64_t clock_error = 0;
     /// `arrived` is the time at which all input of the work had arrived. `left` is the time at
     /// which the output of the work began to leave. 0 means that the time is not known.
@@ -136,12 +140,13 @@ struct external_run {
 
 class observer;
 
-/// The events at the start of a graph's run: `spawned` for each node, `edge` for each dependency,
-/// and `ready` for each node that waits for nothing. The id of a node is the node's id in the first
-/// run of the plan, plus `id_offset`. All other data is the same as in the first run of the plan.
+/// Contains the events at the start of a graph's run: `spawned` for each node, `edge` for each
+/// dependency, and `ready` for each node that waits for nothing. The id of a node is the node's id
+/// in the first run of the plan, plus `id_offset`. All other data is the same as in the first run
+/// of the plan.
 class graph_run_events {
 public:
-    /// Reports the events to `to`, one by one. May be called only during on_graph_run().
+    /// Reports the events to `to`, one by one. Call this only during on_graph_run().
     virtual void tell_each(observer& to) const = 0;
 
     std::uint64_t plan = 0;  // unique in the process; a changed graph gets a new plan
@@ -155,9 +160,10 @@ protected:
 
 /// Receives the events of a scheduler. Each function is called on the thread where the event
 /// happens, so many threads may call the functions at the same time. The events of one thread
-/// arrive in the order in which they happened on that thread. The `ready` of an edge arrives after
-/// the `completed` of the task that released it. The functions must not call into the scheduler. An
-/// observer is installed when the scheduler is constructed (scheduler_options::observer).
+/// arrive in the order in which they happened on that thread. The `ready` of a task arrives after
+/// the `completed` of the predecessor that released it. The functions must not call into the
+/// scheduler. An observer is installed when the scheduler is constructed
+/// (scheduler_options::observer).
 class observer {
 public:
     virtual void on_event(const task_event& e) = 0;
@@ -194,15 +200,15 @@ public:
     /// learns of the end first, while no lock of the processor is held.
     virtual void on_external(const external_run& done) { static_cast<void>(done); }
 
-    /// Returns false if the observer receives no events but `seated`. Tasks then cost what they
-    /// cost without an observer. The value may change at any time. Threads notice a change soon,
-    /// but not at once.
+    /// Returns false if the observer receives no events but `seated`. Each task then costs as much
+    /// as without an observer. The value may change at any time. Threads notice a change soon, but
+    /// not at once.
     bool listens() const noexcept {
         // relaxed: on_event() must order by itself all data that the flag guards.
         return listens_.load(std::memory_order_relaxed) != 0;
     }
     /// Returns the word from which listens() is computed. The word is 0 if the observer does not
-    /// listen. Otherwise it is a number that is new after each listen(true).
+    /// listen. Otherwise it is a number that is new after each call of listen(true).
     const std::atomic<std::uint32_t>& listening() const noexcept { return listens_; }
     /// Returns true if the observer wants stable ids (see spawn_facts). Each task then takes the
     /// slower path of a task with options. With a chooser, each task takes this path in any case.
@@ -221,9 +227,9 @@ private:
     const bool stable_ids_ = false;
 };
 
-/// A function that supplies an observer to each scheduler that is made without one. The function
-/// may return null. Set it before the first scheduler is made. The `profile` module sets it if the
-/// environment variable BRAID_CAPTURE is set.
+/// A function that supplies an observer to each scheduler that is constructed without an observer.
+/// The function may return null. It must be set before the first scheduler is constructed. The
+/// `profile` module sets it if the environment variable BRAID_CAPTURE is set.
 using observer_source = observer* (*)(const scheduler_options& of);
 BRAID_API void set_observer_source(observer_source source);
 

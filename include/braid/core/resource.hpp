@@ -14,7 +14,7 @@ class runtime;
 }
 
 namespace detail {
-/// The core's data about a resource.
+/// The internal data of a resource.
 struct resource_state {
     runtime& rt;
     const char* name;
@@ -28,11 +28,11 @@ struct resource_state {
 };
 }  // namespace detail
 
-/// Something that at most `limit` tasks may use at the same time. A task lists its resources in
-/// task_options::uses. If a resource is not free, the task waits without holding a thread. Waiting
-/// tasks get the resource in the order in which they arrived (FIFO), or in the order that a chooser
-/// decides. A task that needs several resources acquires them in the order of their ids, so that no
-/// two tasks block each other.
+/// A resource is something that at most `limit` tasks may use at the same time. A task lists its
+/// resources in task_options::uses. If a resource is not free, the task waits without holding a
+/// thread. Waiting tasks get the resource in the order in which they arrived (FIFO), or in the
+/// order that a chooser decides. A task that needs several resources acquires them in the order of
+/// their ids, so that no two tasks block each other.
 ///
 /// A task holds a resource from the start to the end of its own work. It does not hold the resource
 /// until its children are complete. A resource must outlive the tasks that use it.
@@ -49,7 +49,7 @@ public:
     const char* name() const { return state_.name; }
     std::uint32_t id() const { return state_.id; }
 
-    /// Used by the core; programs do not need it.
+    /// Internal access for the core; programs do not need it.
     detail::resource_state& internals() { return state_; }
 
 private:

@@ -15,13 +15,14 @@ class scheduler;
 /// Brings a scheduler to rest. After a safepoint was reached and until it is destroyed, everything
 /// is at rest as after scheduler::freeze(). During this time, a foreign thread blocks if it calls a
 /// function that makes a task (try_post() returns false instead). A registered thread of the
-/// program that is in no wait is not stopped, so it must not make work in the meantime.
+/// program is not stopped unless it is in a wait, so it must not make work during this time.
 ///
-/// The same thread must construct, use and destroy a safepoint, in a task or outside.
+/// The same thread must construct, use and destroy a safepoint. It may do so inside or outside a
+/// task.
 class safepoint {
 public:
     /// Returns when everything is at rest, or when the time `within` (0 or more) has passed. If the
-    /// time has passed first, everything continues, and reached() is false.
+    /// time passes first, all work continues, and reached() is false.
     BRAID_API safepoint(scheduler& s, nanoseconds within);
     /// Calls resume() if the safepoint was reached.
     BRAID_API ~safepoint();
@@ -30,17 +31,17 @@ public:
 
     bool reached() const { return reached_; }
     /// Returns the name or a description of a thread that did not come to rest in time, or "" if
-    /// all threads did. The text is valid as long as the scheduler and its parts.
+    /// all threads did. The text is valid as long as the scheduler and its parts exist.
     const char* awake() const { return awake_; }
 
     /// Reports everything that holds code in the range, and returns the number of holders. The
-    /// search covers these holders: tasks that have not run (by their callable and captures, but by
-    /// the code alone if the callable is above 48 bytes), coroutines (by the code of the frames
+    /// search covers these holders: tasks that have not run, coroutines (by the code of the frames
     /// that wait for each other), values in futures, completions, graphs, job lists, queues, rate
     /// threads, frame stages, handlers, observers, every code_holder, and the stacks of the threads
-    /// at rest, frame by frame. The search reads every task slot, and takes 5 to 50 µs for each
-    /// thread that rests within a task. Call it only if reached() is true, and from the thread of
-    /// the safepoint.
+    /// at rest, frame by frame. A task that has not run is found by its callable and captures. If
+    /// the callable is above 48 bytes, the task is found by the code alone. The search reads every
+    /// task slot, and takes 5 to 50 µs for each thread that rests within a task. Call holders()
+    /// only if reached() is true, and only on the thread of the safepoint.
     BRAID_API std::size_t holders(const code_range& of, code_search::found_fn found = nullptr,
                                   void* user = nullptr);
 
@@ -51,12 +52,13 @@ public:
 
     /// Destroys the callable of a reported task at once, on the calling thread. The task completes
     /// as cancelled after the end of the safepoint, at the time when it would have run. Returns
-    /// false if the task has begun (a waiting coroutine has begun), is a completion, or is part of
-    /// a graph or batch. The `found` function of holders() may also call it.
+    /// false if the task has started (a suspended coroutine has started), is a completion, or is
+    /// part of a graph or batch. The `found` function of holders() may call cancel(), too.
     BRAID_API bool cancel(const held_code& what);
 
     /// Runs ready work for `time`, as a worker would. A thread may call this to wait until no
-    /// holders remain. In a task, the call only sleeps. Do not call it within a safepoint.
+    /// holders remain. In a task, the call runs no work and only sleeps. Do not call let_run()
+    /// within a safepoint.
     BRAID_API static void let_run(scheduler& s, nanoseconds time);
 
 private:

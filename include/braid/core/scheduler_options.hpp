@@ -13,32 +13,32 @@ BRAID_NAMESPACE_BEGIN
 class observer;
 class chooser;
 
-/// How long a thread that finds no work polls before it sleeps. If there are fewer workers than
-/// cores and the thread has found work after short gaps, it polls longer: for twice the mean of the
-/// last gaps, 400 µs at most. This extension does not apply to `power`. Before a thread in a wait
-/// sleeps, it polls for other threads to finish the work that the wait needs. It polls for 50 µs
-/// with fewer workers than cores, otherwise for 12 µs, and not at all with `power`.
+/// Determines how long a thread that finds no work polls before it sleeps. If there are fewer
+/// workers than cores and the thread has found work after short gaps, it polls longer: for twice
+/// the mean of the last gaps, 400 µs at most. This extension does not apply to `power`. Before a
+/// thread in a wait sleeps, it polls for other threads to finish the work that the wait needs. It
+/// polls for 50 µs with fewer workers than cores, otherwise for 12 µs, and not at all with `power`.
 enum class parking : std::uint8_t {
     latency,   // polls for 50 µs
     balanced,  // polls for 25 µs
     power,     // sleeps at once
 };
 
-/// How a thread of the scheduler appears to the operating system. A number outside its range is
-/// replaced by the nearest valid one; see scheduler_options.
+/// Determines how a thread of the scheduler appears to the operating system. A number outside its
+/// range is clamped to the range; see scheduler_options.
 struct thread_options {
     static constexpr std::size_t least_stack = std::size_t{64} << 10;
     static constexpr std::size_t most_stack = std::size_t{1} << 50;
     static constexpr int most_cpu = 1023;
 
-    const char* name = nullptr;   // "<name> <i>"; the system shows 15 characters
-    std::size_t stack_bytes = 0;  // least_stack..most_stack; 0 means the system's default
+    const char* name = nullptr;   // "<name> <i>"; the operating system shows 15 characters
+    std::size_t stack_bytes = 0;  // least_stack..most_stack; 0: the operating system's default
     int nice = 0;                 // -20..19; negative values need a privilege
     /// Pins worker i to core first_cpu + i. If first_cpu is automatic (-1), hwloc determines the
     /// order of the hardware threads: fast cores come first, and one hardware thread of each core
     /// comes before its siblings. Workers then skip as many entries of that order as there are main
-    /// threads. Reading the topology takes some ms, once in a process. The affinity of your own
-    /// threads never changes.
+    /// threads. Reading the topology takes some ms, once in a process. The affinity of the
+    /// program's own threads never changes.
     bool pin = false;
     int first_cpu = -1;  // -1..most_cpu
 };
@@ -70,8 +70,8 @@ struct deadlock_options {
     /// thread checks. With a chooser and any other value, every thread checks before it sleeps.
     nanoseconds after = seconds(1);
     /// How long nothing may progress before the log gets one warning that lists the tasks: 1 ms..1
-    /// day. It applies only while nothing but a completion, a timer, or a thread that is in
-    /// blocking() or outside its waits can end the standstill. A check for deadlocks produces the
+    /// day. It applies only while the standstill can end only through a completion, a timer, or a
+    /// thread that is in blocking() or outside its waits. A check for deadlocks produces the
     /// warning. `no_limit` means never.
     nanoseconds outside = no_limit;
     deadlock_handler handler = {};
@@ -81,15 +81,15 @@ struct deadlock_options {
     bool lines = false;
 };
 
-/// The options of a scheduler. A number outside its range is replaced by the nearest number inside
-/// the range, and the log gets a warning. If no range is given, every value of the type is allowed.
+/// The options of a scheduler. A number outside its range is clamped to the range, and the log gets
+/// a warning. If no range is given, every value of the type is allowed.
 struct scheduler_options {
     static constexpr int automatic = -1;
     static constexpr int most_workers = 128;
     static constexpr int most_main_threads = 4096;
     static constexpr int most_background_threads = 64;
     /// The maximum number of seats of all kinds together. If no seat is left for a thread, the
-    /// thread is not started, which is reported to the log.
+    /// thread is not started, and the log reports this.
     static constexpr int most_seats = 256;
     static constexpr std::uint32_t least_ring = 2, most_ring = std::uint32_t{1} << 20;
 
@@ -98,11 +98,11 @@ struct scheduler_options {
     const char* name = "braid";
 
     /// The number of threads that run tasks, in addition to the program's own threads:
-    /// 0..most_workers. automatic means the usable cores (affinity mask and cgroup quota) minus
-    /// `main_threads`. 0 is a working configuration: tasks run inside waits, or on a reserve thread
-    /// if a wait cannot run them itself.
+    /// 0..most_workers. `automatic` means the usable cores (affinity mask and cgroup quota) minus
+    /// `main_threads`. With 0 workers, tasks run inside waits, or on a reserve thread if a wait
+    /// cannot run them itself.
     int workers = automatic;
-    /// The maximum that set_worker_count() allows: `workers`..most_workers. automatic means
+    /// The maximum that set_worker_count() allows: `workers`..most_workers. `automatic` means
     /// max(workers, usable cores). The cgroup quota is not read if `workers` is given.
     int max_workers = automatic;
     /// The number of threads of the program that take part: 0..most_main_threads. The constructing
@@ -112,15 +112,16 @@ struct scheduler_options {
     /// thread stays a foreign thread.
     const char* main_thread = "main";
     /// The maximum number of threads that stand in for waiting threads: 0..most_seats. They are
-    /// created when first needed. If all of them are in use, a waiting thread polls. It then runs
-    /// work that its wait does not need only while no other thread runs any work.
+    /// created when first needed. If all of them are in use, a waiting thread polls. While it
+    /// polls, it runs work that its wait does not need only if no other thread runs any work.
     int max_reserves = 64;
     /// The maximum number of threads of the background class: 0..most_background_threads, where 0
-    /// means 1. They are created when first needed. If the system refuses to start the thread that
-    /// a task needs, the task becomes frame work of low priority.
+    /// means 1. They are created when first needed. If the operating system refuses to start the
+    /// thread that a task needs, the task becomes frame work of low priority.
     int background_threads = 1;
-    /// The maximum number of foreign threads that may be inside a call at the same moment:
-    /// 0..most_seats, where 0 means 1. Threads that are only waiting inside a call do not count.
+    /// The maximum number of foreign threads that may be inside calls of the scheduler at the same
+    /// moment: 0..most_seats, where 0 means 1. Threads that are only waiting inside a call do not
+    /// count.
     ///
     /// Beyond the limit, calls that do not wait share one more seat, one call at a time. A wait
     /// beyond the limit runs nothing until a seat is free. The limit never delays a call that runs
@@ -148,9 +149,10 @@ struct scheduler_options {
     nanoseconds long_task = milliseconds(10);
     /// Logs the first wait that parks a worker.
     bool warn_when_wait_parks = false;
-    /// A shutdown waits for open completions without a limit, because the work outside may still
-    /// write into objects that they keep. After this time the log reports the open completions
-    /// once: up to 16 of them by name, and how many more are open. `no_limit` means never.
+    /// A shutdown waits for open completions without a limit, because the work outside the
+    /// scheduler may still write into objects that they keep. After this time the log reports the
+    /// open completions once: up to 16 of them by name, and how many more are open. `no_limit`
+    /// means never.
     nanoseconds external_patience = seconds(10);
     deadlock_options deadlock = {};
     /// Counts and times tasks by name. This costs two clock reads per task.
@@ -168,8 +170,8 @@ struct scheduler_options {
     class observer* observer = nullptr;
     class chooser* chooser = nullptr;
 
-    /// A prefix for the paths below /proc and /sys that are read to count the cores. It is meant
-    /// for tests.
+    /// A prefix for the paths below /proc and /sys that are read to count the cores. Only tests
+    /// need it.
     const char* system_root = "";
 };
 

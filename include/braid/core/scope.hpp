@@ -16,14 +16,14 @@ enum class on_failure : std::uint8_t {
     cancel,  // the first failure cancels the scope ("fail-fast")
 };
 
-/// How many tasks of a scope were created, and how many of them ended in which way.
+/// Counts the tasks of a scope: how many were created, and how many ended in each way.
 struct scope_account {
     std::uint64_t created = 0, executed = 0, failed = 0, cancelled = 0;
 };
 
 namespace detail {
 
-/// The core's data of a scope.
+/// The internal data of a scope.
 struct scope_state {
     // Seats count in separate shards, so that threads that post share no cache line. A reader reads
     // all `ended` counters first and all `created` counters after that. The scope is done if the
@@ -64,12 +64,12 @@ public:
     /// `name` is for reports and must live as long as the scope.
     BRAID_API scope(scheduler& s, const char* name, on_failure policy = on_failure::go_on,
                     const task_environment& environment = {});
-    /// Returns when every task of the scope has ended, and helps to run the tasks. If an exception
-    /// leaves the block in which the scope was made while tasks are open, tasks that have not
-    /// started are cancelled. If tasks are open without such an exception, a warning reports that
-    /// wait() was forgotten. A failure that no wait() has rethrown goes to the unobserved-exception
-    /// handler. In a task of the same scope the destructor could never return. This is reported,
-    /// and std::terminate ends the program.
+    /// Waits until every task of the scope has ended, and runs tasks of the scope during the wait.
+    /// If an exception leaves the block in which the scope was made while tasks are open, the tasks
+    /// that have not started are cancelled. If tasks are open and no exception leaves the block,
+    /// the log gets a warning that wait() was forgotten. A failure that no wait() has rethrown goes
+    /// to the unobserved-exception handler. A task must not destroy its own scope, because the
+    /// destructor could never return. This error is logged, and std::terminate ends the program.
     BRAID_API ~scope();
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
@@ -89,16 +89,17 @@ public:
                               std::forward<F>(f));
     }
 
-    /// Cancels the tasks of the scope that have not started. For running tasks,
+    /// Cancels the tasks of the scope that have not started. In running tasks,
     /// task_context::cancelled() returns true from then on.
     BRAID_API void cancel();
     bool cancelled() const { return state_.cancelled.load(acquire); }
 
-    /// Returns when every task of the scope has ended, and runs tasks of the scope meanwhile.
-    /// Rethrows the first failure, once. The other failures go to the unobserved-exception handler.
+    /// Waits until every task of the scope has ended. The calling thread runs tasks of the scope
+    /// during the wait. Rethrows the first failure, once. The other failures go to the
+    /// unobserved-exception handler.
     BRAID_API void wait(help policy = help::needed);
-    /// Waits as wait() does, for `timeout` at most. Returns false if the time is up. The scope is
-    /// unchanged then, and the caller can wait again.
+    /// Waits as wait() does, but for `timeout` at most. Returns false if the time is up. In this
+    /// case the scope is unchanged, and the caller can wait again.
     BRAID_API bool wait_for(nanoseconds timeout, help policy = help::needed);
 
     /// Returns the counts of the scope. They are exact once wait() has returned.
@@ -113,7 +114,7 @@ private:
     void end_open_tasks();
 
     detail::scope_state state_;
-    const int exceptions_;  // uncaught exceptions of the creating thread at that time
+    const int exceptions_;  // uncaught exceptions of the creating thread at construction
 };
 
 BRAID_NAMESPACE_END

@@ -1,6 +1,6 @@
 #pragma once
-// A list of spare pieces of memory that are kept for reuse. Many threads may take pieces from the
-// list at the same time.
+// This header defines a list of spare pieces of memory that are kept for reuse. Many threads may
+// take pieces from the list at the same time.
 
 #include "braid/base/policy.hpp"
 
@@ -8,13 +8,13 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 /// Takes the first node of the list, or returns null if the list is empty. While threads take
-/// nodes, no thread may put nodes back. So no node can be taken, put back and seen as the first
-/// node again (no ABA problem), and the `next` of each node in the list is unchanged since the list
-/// was filled.
+/// nodes, no thread may put nodes back. Therefore no node can be taken, put back and seen as the
+/// first node again (no ABA problem), and the `next` of each node in the list is unchanged since
+/// the list was filled.
 template <class Node>
 Node* take_spare(atomic<Node*>& first) {
-    // relaxed, throughout: the thread that filled the list has started the threads that take from
-    // it.
+    // relaxed, throughout: the list is filled before the threads that take from it are started, and
+    // the start of a thread makes the list visible to that thread.
     Node* node = first.load(relaxed);
     while (node != nullptr) {
         Node* const next = node->next.load(relaxed);

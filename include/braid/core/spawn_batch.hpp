@@ -9,11 +9,11 @@ namespace detail {
 /// The bodies of a batch. `run` is called with a batch_member for each index.
 struct batch_bodies {
     closure_fn run;
-    void* shared;  // the closure of the batch; it stays until all bodies have run
+    void* shared;  // the batch's closure, which is kept until all bodies have run
     std::size_t count;
 };
 BRAID_API void spawn_members(task_context& context, const batch_bodies& all);
-/// Returns false if `count` is above scheduler::most_bodies. This is reported.
+/// Returns false and calls the assertion handler if `count` is above scheduler::most_bodies.
 BRAID_API bool good_batch(const runtime& rt, std::size_t count);
 
 struct batch_member {

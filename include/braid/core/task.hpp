@@ -1,5 +1,5 @@
 #pragma once
-// The id of a task, and the options for spawning a task.
+// This header defines the id of a task and the options for spawning a task.
 
 #include "braid/base/version.hpp"
 
@@ -59,8 +59,8 @@ struct thread_ref {
 /// Which class of threads runs a task.
 enum class task_class : std::uint8_t {
     frame,  // workers, main threads in a wait, reserves
-    // Runs on background threads only, and never delays frame work. If the system refuses to start
-    // such a thread, the task is frame work of low priority.
+    // Runs on background threads only, and never delays frame work. If the operating system refuses
+    // to start a background thread, the task becomes frame work of low priority.
     background,
 };
 
@@ -71,7 +71,7 @@ struct task_options {
     const char* name = nullptr;
 
     /// The task starts only when all of these tasks have succeeded. If one of them fails or is
-    /// cancelled, this task is cancelled with the same cause. If the predecessor failed or was
+    /// cancelled, this task is cancelled with the same cause. If that predecessor failed or was
     /// cancelled before this call and no future holds it, the cause is a `task_failed` or a
     /// cancellation. See task_state for how long a failure is remembered. Empty ids and ids of
     /// tasks that have succeeded are skipped.
@@ -95,30 +95,32 @@ struct task_options {
     /// means no restriction.
     std::uint64_t workers = 0;
 
-    /// The task holds these resources from the start to the end of its own work. At most 8
-    /// resources.
+    /// The task holds these resources from the start to the end of its own work. A task may use at
+    /// most 8 resources.
     std::initializer_list<resource*> uses = {};
 
     /// The scope that counts and cancels this task. The default is the scope of `environment` if
-    /// `environment` is given, otherwise the scope of the parent, and without a parent the scope of
-    /// the spawning task.
+    /// `environment` is given, and otherwise the scope of the parent. Without a parent, the default
+    /// is the scope of the spawning task.
     scope* within = nullptr;
     /// The allocator, trace id and scope for this task and for all tasks that it spawns. The
     /// environment must outlive all of these tasks. It is ignored if `within` is given.
     const task_environment* environment = nullptr;
 
-    /// If true, the task promises never to wait, so that any waiter may run it (help::any).
+    /// Set this to promise that the task never waits. Any waiter with help::any may then run the
+    /// task.
     bool never_waits = false;
     /// Suppresses the warning of scheduler_options::long_task for this task.
     bool may_be_long = false;
     /// The module tag. A reloadable module counts its live tasks by this tag.
     std::uint8_t module = 0;
 
-    /// The source location that observers receive. It is the place where these options are written.
+    /// The source location that observers receive. The default is the place where these options are
+    /// written.
     std::source_location where = std::source_location::current();
 
     /// Returns true if all options except `name`, `within` and `where` have their defaults. With
-    /// literal options the compiler knows the result.
+    /// literal options the compiler can compute the result.
     constexpr bool plain() const {
         return after.size() == 0 && after_all.size == 0 && after_any.size() == 0 && !parent &&
                priority == priority_level::normal && category == 0 &&
@@ -147,7 +149,7 @@ enum class help : std::uint8_t {
 /// forgets earlier if it would otherwise have no memory for a new task. With a memory budget, it
 /// forgets before it allocates more memory for tasks. For a node of a graph, the scheduler
 /// remembers the failure until the next run of the node. When a failure is no longer remembered,
-/// the state of its task is `done`, and tasks `after` it run.
+/// the state of the failed task is `done`, and tasks that list it in `after` run.
 enum class task_state : std::uint8_t {
     open,       // not complete yet
     done,       // the task succeeded

@@ -28,10 +28,10 @@ public:
     task_id add_child(F&& f, std::source_location where = std::source_location::current()) {
         return add_child(task_options{.where = where}, std::forward<F>(f));
     }
-    /// Adds a predecessor. The task must have been begun with `empty`, and finish() must not have
-    /// been called yet. Returns false, and changes nothing, if finish() was called, if the caller
-    /// made a mistake (another kind of task, an unknown id, a cycle), or if there is no memory. A
-    /// mistake and a lack of memory are reported to the handlers.
+    /// Adds a predecessor. The task must have been made by begin() with `empty`, and finish() must
+    /// not have been called yet. Returns false, and changes nothing, if finish() was called, if the
+    /// caller made a mistake (another kind of task, an unknown id, a cycle), or if there is no
+    /// memory. A mistake and a lack of memory are reported to the handlers.
     BRAID_API bool add_dependency(task_id predecessor);
 
     BRAID_API task_id finish();

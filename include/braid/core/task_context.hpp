@@ -11,7 +11,7 @@ BRAID_NAMESPACE_BEGIN
 class scheduler;
 
 namespace detail {
-/// The core's data of a task_context.
+/// The internal data of a task_context.
 struct context_state {
     runtime& rt;
     whole_seat* seat;
@@ -20,8 +20,8 @@ struct context_state {
 };
 }  // namespace detail
 
-/// A task_context exists only while the task's own work runs, on the thread that runs it. Never
-/// keep a reference to a task_context beyond that.
+/// A task_context exists only while the task's own work runs, on the thread that runs it. Do not
+/// keep a reference to a task_context after the own work has returned.
 class task_context {
 public:
     task_context(detail::runtime& rt, detail::whole_seat& w, task_id id) : state_{rt, &w, id} {}
@@ -75,8 +75,8 @@ public:
     /// mistake. The reason is reported to the handlers. A completion costs less than a child.
     BRAID_API completion_id defer(completion_options with = {});
 
-    /// Runs one ready task of a higher level than this task. Returns false if no such task is
-    /// ready. Use it in long tasks.
+    /// Runs one ready task of a higher priority level than this task. Returns false if no such task
+    /// is ready. Use it in long tasks.
     BRAID_API bool yield_to_higher();
 
     /// Internal access for the core.

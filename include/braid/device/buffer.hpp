@@ -1,5 +1,6 @@
 #pragma once
-// Memory for a processor's work: buffers that the processor owns, and memory that the caller owns.
+// Declares the memory that a processor works on: buffers of the processor, and memory that the
+// caller owns.
 
 #include "braid/base/version.hpp"
 
@@ -14,7 +15,7 @@ BRAID_NAMESPACE_BEGIN
 namespace device {
 
 /// The handle of a buffer of one processor. A handle is plain data. It becomes stale when the
-/// buffer is released or the processor is lost. Handle values are never used again.
+/// buffer is released or the processor is lost. The value of a handle is never reused.
 struct buffer {
     std::uint64_t value = 0;
 
@@ -29,8 +30,9 @@ struct buffer_options {
     std::size_t bytes = 0;        // 1..most_bytes
 };
 
-/// Caller-owned memory that becomes a buffer. The memory must stay valid as long as the processor
-/// exists, because a lost device may still write to it until the device is destroyed.
+/// Describes caller-owned memory that processor::import_buffer() makes into a buffer. The memory
+/// must stay valid as long as the processor exists, because a lost device may still write to it
+/// until the device is destroyed.
 struct import_options {
     const char* name = "memory";  // for messages; must outlive the buffer
     std::span<std::byte> memory;  // size is 1..buffer_options::most_bytes

@@ -1,7 +1,7 @@
 #pragma once
 // A processor that uses the scheduler's cores and is always available. Each group of a kernel runs
-// as a task, so waiting threads help and workers steal. The results are the reference: other
-// processors must produce the same bytes.
+// as a task, so waiting threads help to run groups and workers steal groups. The results of this
+// processor are the reference: other processors must produce the same bytes.
 
 #include "braid/device/processor.hpp"
 

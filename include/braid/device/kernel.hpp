@@ -13,8 +13,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// The number of groups in each dimension, 1..65,535, which every graphics processor supports. The
-/// product of the three counts is at most 2^40.
+/// The number of groups in each dimension. Each count must be 1..65,535, a range that every
+/// graphics processor supports. The product of the three counts must be at most 2^40.
 struct group_counts {
     static constexpr std::uint32_t most = 65'535;
 
@@ -65,15 +65,15 @@ public:
         std::memcpy(&constants, bytes, sizeof(T));
         return constants;
     }
-    /// Returns the submission's input number i, counted from 0. Returns an empty span if the
-    /// submission has fewer inputs.
+    /// Returns input `i` of the submission. The first input has the number 0. Returns an empty span
+    /// if the submission has no input `i`.
     template <class T>
     std::span<const T> read(unsigned i) const {
         if (i >= all_.reads) return {};
         return as<const T>(all_.operands[i]);
     }
-    /// Returns the submission's output number i, counted from 0. Returns an empty span if the
-    /// submission has fewer outputs.
+    /// Returns output `i` of the submission. The first output has the number 0. Returns an empty
+    /// span if the submission has no output `i`.
     template <class T>
     std::span<T> write(unsigned i) const {
         if (i >= all_.writes) return {};

@@ -1,8 +1,8 @@
 #pragma once
-// A processor whose units each have a small private memory, the store, and access no other memory.
-// A kernel works on copies of its operands in the store. The outputs are copied back afterwards. A
-// kernel that runs here therefore accesses only its operands, as on the units of the Cell
-// processor, on signal processors and on many accelerators.
+// A processor whose units each have a small private memory, the store. A unit accesses no other
+// memory. A kernel works on copies of its operands in the store. When the kernel has ended, its
+// outputs are copied back. A kernel for this processor therefore accesses only its operands, as on
+// the units of the Cell processor, on signal processors and on many accelerators.
 
 #include "braid/base/index_range.hpp"
 #include "braid/device/processor.hpp"
@@ -13,8 +13,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace device {
 
-/// A value outside its range is clamped to the nearest value inside the range. The scheduler's log
-/// reports this.
+/// A value outside its range is clamped to the range, and the scheduler logs this.
 struct local_store_options {
     static constexpr unsigned most_units = 64;
     static constexpr std::size_t least_store_bytes = std::size_t{4} << 10;
@@ -27,26 +26,26 @@ struct local_store_options {
     nanoseconds transfer_latency = {};
     std::size_t stack_bytes = 0;  // see thread_options::stack_bytes
     /// Strict mode is for tests. The process ends if a kernel accesses a buffer of the processor
-    /// outside the store, accesses bytes past the end of an operand, or writes an operand that it
-    /// only reads. An error message on standard error then says which kernel, which byte and which
-    /// operand or buffer. Caller-owned memory is not protected. A write before the start of an
-    /// operand is reported when the kernel has ended.
+    /// instead of the copy in the store, accesses bytes past the end of an operand, or writes to an
+    /// input. A message on standard error then reports the kernel, the byte, and the operand or the
+    /// buffer. Caller-owned memory is not protected. If a kernel writes before the start of an
+    /// output, the assertion handler is called when the kernel has ended.
     ///
     /// A strict processor has one unit, and a process can have only one strict processor. Transfers
-    /// do not overlap with kernels. The alignment of an operand is the largest power of two that
-    /// divides its size, instead of 16.
+    /// do not overlap with kernels. Each operand is aligned to the largest power of two that
+    /// divides its size, instead of to 16 bytes.
     bool strict = false;
 };
 
-/// A unit runs all groups of a submission, or of one step of a sequence, one after the other.
-/// Meanwhile the operands of the unit's next submission are copied into the other half of the
-/// unit's store. A kernel does not run in a task. It may wait and spawn like a thread of the
-/// program.
+/// A unit runs all groups of a submission, or of one step of a sequence, one after the other. A
+/// unit's store has two halves. While a kernel works in one half, the operands of the unit's next
+/// submission are transferred to the other half. A kernel does not run in a task, but it may wait
+/// and spawn like a thread of the program.
 ///
-/// processor_options::max_in_flight is limited to three for each unit: one submission is copied in,
-/// one runs, and one is copied back. If the system refuses the thread or the store of a unit, this
-/// is logged and the processor continues without that unit. If there are no units, submissions run
-/// on the cores.
+/// processor_options::max_in_flight is limited to three times the number of units: for each unit,
+/// one submission is copied in, one runs, and one is copied back. If the operating system refuses
+/// the thread or the store of a unit, the scheduler logs this, and the processor works without that
+/// unit. If no unit exists, submissions run on the cores.
 class local_store : public processor {
 public:
     /// A range of items, split into jobs.
@@ -66,7 +65,7 @@ public:
 
     /// Returns the most bytes that the operands of one submission, or of one step of a sequence,
     /// may have together: half of a store. The size of each operand is rounded up to a multiple of
-    /// 16. A submission with more bytes is refused, and the misuse is reported.
+    /// 16. A submission or a step with more bytes is refused, and the assertion handler is called.
     std::size_t most_bytes() const { return most_bytes_; }
     /// Splits `items` items into the fewest jobs that fit into half of a store. 256 bytes of each
     /// job are reserved for the rounding of up to 16 operands. `bytes_per_item` is the size of one

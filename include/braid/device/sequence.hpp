@@ -34,15 +34,15 @@ struct sequence_order {
     std::source_location where = std::source_location::current();
 };
 
-/// Any thread may call all functions, but only one thread at a time. A sequence must be destroyed
+/// Any thread may use a sequence, but only one thread at a time. A sequence must be destroyed
 /// before its processor. The kernels and operands of the steps must stay valid and unchanged from
 /// submit() until the submission has ended, as for a single kernel. A call that would change the
-/// sequence during this time is refused, and the misuse is reported.
+/// sequence during this time is refused, and the assertion handler is called.
 ///
-/// Steps run concurrently if their operands allow it. A barrier precedes a step that reads an
-/// operand which an earlier step writes, and a step that writes an operand which an earlier step
-/// uses. Such a step starts when all steps before it have ended. A unit of a local_store runs its
-/// steps one after the other.
+/// Steps run concurrently if their operands allow it. A step needs a barrier before it if it reads
+/// an operand that an earlier step writes, or writes an operand that an earlier step uses. A step
+/// after a barrier starts when all steps before the barrier have ended. A unit of a local_store
+/// runs its steps one after the other.
 class sequence {
 public:
     static constexpr std::size_t most_steps = 65'536;
@@ -61,24 +61,25 @@ public:
     sequence(const sequence&) = delete;
     sequence& operator=(const sequence&) = delete;
 
-    /// Adds a step. Returns false if the step was not added because there was no memory or the step
-    /// is misuse, which is reported. A step occupies 1.2 KiB, which the sequence keeps until it is
-    /// destroyed.
+    /// Adds a step. Returns false if there is no memory. On misuse, add() calls the assertion
+    /// handler and returns false. In both cases the step is not added. A step occupies 1.2 KiB. The
+    /// sequence keeps this memory until it is destroyed.
     BRAID_API bool add(const step& what);
     /// Like add(const step&), but for a number of operands that is known only at run time.
     BRAID_API bool add(const device::kernel& kernel, std::span<const input> reads,
                        std::span<const output> writes, group_counts groups = {},
                        std::span<const std::byte> constants = {});
     /// Reserves memory for `steps` steps of three operands each, so that add() allocates nothing
-    /// for these steps. The steps may use at most `steps` separate ranges of buffers. Returns false
-    /// if there is no memory, or if a submission of the sequence has not ended.
+    /// for these steps. Together, the steps may use at most `steps` separate ranges of buffers.
+    /// Returns false if there is no memory, or if a submission of the sequence has not ended.
     BRAID_API bool reserve(std::size_t steps);
     /// Removes all steps. Returns false if a submission of the sequence has not ended.
     BRAID_API bool clear();
 
     BRAID_API std::size_t size() const;
-    /// Returns the number of phases. A phase is a group of steps between two barriers, so the
-    /// number of phases is the number of barriers plus 1. It is 0 if the sequence has no steps.
+    /// Returns the number of phases. A phase is a series of steps without a barrier between them,
+    /// so the number of phases is the number of barriers plus 1. The number is 0 if the sequence
+    /// has no steps.
     BRAID_API std::size_t phases() const;
 
 private:

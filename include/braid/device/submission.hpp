@@ -1,5 +1,6 @@
 #pragma once
-// A piece of work for a processor, its ticket, and the error codes of its failures.
+// Declares a submission, which is a piece of work for a processor, its ticket, and the error codes
+// of its failures.
 
 #include "braid/base/time.hpp"
 #include "braid/core/completion.hpp"
@@ -17,9 +18,10 @@ BRAID_NAMESPACE_BEGIN
 namespace device {
 
 /// Identifies one submission of one processor. A ticket is plain data, and its value is never used
-/// again. A ticket becomes stale when the task of the submission is complete. After that, only the
-/// successors and waiters of the task are sure to know how the submission ended. If the processor
-/// has forgotten that the submission failed, a stale ticket in submission::after has no effect.
+/// again. A ticket becomes stale when the task of the submission is complete. After that, the
+/// processor may forget how the submission ended, and only the successors and waiters of the task
+/// are guaranteed to know it. A stale ticket in submission::after has no effect if the processor
+/// has forgotten that the submission failed.
 struct ticket {
     completion_id done;           // settled when the submission ends
     std::uint64_t scheduler = 0;  // the scheduler's number, unique in the process
@@ -40,17 +42,18 @@ struct submission {
     std::initializer_list<output> writes = {};  // an output must not overlap another operand
     group_counts groups = {};
     std::span<const std::byte> constants = {};  // at most most_constants bytes; copied
-    /// The predecessors. The submission starts when all predecessors have succeeded, and fails when
-    /// one of them fails. No core is involved between two submissions of the same processor. The
-    /// failure of a predecessor may have been forgotten if its ticket is stale, or if the
-    /// predecessor was submitted to another processor and has ended. The predecessor is then
-    /// treated as succeeded, like the id of a task whose failure was forgotten (see task_state). A
-    /// ticket of a processor of another scheduler is misuse, which is reported, and nothing is
-    /// submitted.
+    /// The tickets of the predecessors, at most most_after. The submission starts when all
+    /// predecessors have succeeded, and fails if one of them fails. Between two submissions to the
+    /// same processor, no core is involved. The failure of a predecessor may have been forgotten if
+    /// its ticket is stale, or if the predecessor was submitted to another processor and has ended.
+    /// A predecessor whose failure was forgotten is treated as succeeded, like a task whose failure
+    /// was forgotten (see task_state). If a ticket belongs to a processor of another scheduler,
+    /// submit() calls the assertion handler and submits nothing.
     std::initializer_list<ticket> after = {};
-    /// The time allowed from submit() on. When it has passed, the task fails with a
-    /// completion_error whose code is completion_error::deadline_passed. The operands of the
-    /// submission stay in use until the processor has released them.
+    /// The time that the submission may take, measured from submit(). If the submission takes
+    /// longer, the task fails with a completion_error whose code is
+    /// completion_error::deadline_passed. The operands of the submission stay in use until the
+    /// processor has released them.
     nanoseconds deadline = no_limit;
     /// How many times the submission is run again if the processor is lost, 0..255. A retry
     /// requires that the submission is idempotent and uses no buffers, because buffers are lost
@@ -68,8 +71,8 @@ std::span<const std::byte> bytes_of(const T& constants) {
     return std::as_bytes(std::span<const T, 1>(&constants, 1));
 }
 
-/// The codes of the completion_error with which a task fails if its submission fails for one of
-/// these reasons.
+/// The codes of completion_error for failed submissions. If a submission fails for one of these
+/// reasons, its task fails with a completion_error that has the code.
 struct error_code {
     static constexpr int out_of_memory = 0x42440001;  // no memory on the processor or on the cores
     static constexpr int lost = 0x42440002;   // the processor was lost during the submission

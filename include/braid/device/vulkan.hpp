@@ -19,8 +19,8 @@ struct vulkan_options {
     /// name contains this text.
     const char* device = nullptr;
     /// The path of a file that keeps compiled kernels between runs of the program. Null means no
-    /// file. If the file is broken or another driver wrote it, this is logged and the file is
-    /// written anew.
+    /// file. If the file is broken or another driver wrote it, the scheduler logs this, and a new
+    /// file replaces it.
     const char* pipeline_cache = nullptr;
     /// Enables the Khronos validation layer with its synchronization checks, if the layer is
     /// installed. The layer's messages go to the scheduler's log.
@@ -33,8 +33,9 @@ struct vulkan_options {
 /// operands exceed the device's limits for their number or size.
 ///
 /// Buffers are in memory that the device and the cores share. Caller-owned memory is copied before
-/// and after a kernel. A range of a buffer whose offset is not a multiple of 256 is copied, too. If
-/// there is no device, or under a chooser, everything runs on the cores, and this is logged once.
+/// and after a kernel. A range of a buffer is copied, too, if its offset is not a multiple of 256.
+/// If there is no usable device, or if the scheduler has a chooser (see core/decision.hpp),
+/// everything runs on the cores, and the scheduler logs this once.
 class vulkan : public processor {
 public:
     struct device_facts {

@@ -1,7 +1,7 @@
 #pragma once
-// gather() is a loop whose bodies append to one list. The elements are in the same order as after a
-// serial loop, whichever threads ran the bodies. The next gather() into the same list reuses its
-// memory.
+// gather() is a parallel loop whose bodies append elements to one list. The order of the elements
+// is the same as after a serial loop, no matter which threads run the bodies. The next gather()
+// into the same list reuses the memory of the list.
 //
 //   braid::gathered<contact> contacts(scheduler);  // kept from frame to frame
 //   braid::gather(scheduler, pairs.size(), contacts, [&](std::size_t i, auto& out) {
@@ -20,17 +20,18 @@
 BRAID_NAMESPACE_BEGIN
 
 struct gather_options {
-    /// The minimum number of elements in one piece; only the last piece may be shorter. Any number
-    /// is allowed, and 0 means 1. A loop has at most 1,024 pieces. Their bounds depend only on the
-    /// number of elements and on this grain. A body that takes ranges is called once for each
-    /// piece.
+    /// The minimum number of indices in one piece of the loop. Only the last piece may be shorter.
+    /// Any number is allowed, and 0 means 1. A loop has at most 1,024 pieces. The bounds of the
+    /// pieces depend only on the number of indices and on this grain. A body that takes an
+    /// index_range is called once for each piece.
     std::size_t grain = 1;
     const char* name = "gather";
 };
 
-/// The result of gather(): a list that is stored in chunks of memory. Only one thread at a time may
-/// use the list. The list must not outlive its scheduler, whose memory functions it uses. The list
-/// keeps all memory that it has allocated until it is destroyed.
+/// A list of elements, which gather() fills. The elements are stored in chunks of memory. Only one
+/// thread at a time may use the list. The list allocates with the memory functions of its scheduler
+/// and must not outlive the scheduler. The list keeps all memory that it has allocated until it is
+/// destroyed.
 template <class T>
 class gathered {
     struct chunk;
@@ -66,16 +67,17 @@ public:
     const_iterator begin() const { return first<const_iterator>(); }
     const_iterator end() const { return {}; }
 
-    /// Destroys the elements. Allocates and frees no memory.
+    /// Destroys all elements. clear() neither allocates nor frees memory.
     void clear() {
         arenas_.for_each([this](arena& a) { a.clear(spare_); });
         piece_count_ = size_ = 0;
     }
 
-    /// Appends elements for one body. An appender is valid until that body returns. Elements keep
-    /// their addresses until the next clear() or gather(). Appending an element costs as much as
-    /// appending to a vector that need not grow. In addition, every 4 KB of elements cost one
-    /// atomic operation or one allocation. If the allocation is refused, std::bad_alloc is thrown.
+    /// Each body receives an appender and uses it to append elements to the list. An appender is
+    /// valid until its body returns. Elements keep their addresses until the next clear() or
+    /// gather(). Appending an element costs as much as push_back() on a vector that need not grow.
+    /// In addition, every 4 KB of elements cost one atomic operation or one allocation. The
+    /// functions of the appender throw std::bad_alloc if an allocation fails.
     class appender {
     public:
         template <class... Arguments>
@@ -164,8 +166,8 @@ private:
     };
 
     /// The chunks that one thread fills, one after the other. While a piece of the loop runs, no
-    /// other piece uses the same arena. So the elements that the piece appends directly follow each
-    /// other in these chunks.
+    /// other piece uses the same arena. So the elements of one piece are consecutive in the chunks
+    /// of one arena.
     struct arena {
         chunk* first = nullptr;
         chunk* last = nullptr;
@@ -190,7 +192,8 @@ private:
         }
     };
 
-    /// Says where the elements of one piece of the loop begin, and how many there are.
+    /// Stores where the elements of one piece of the loop begin, and how many elements the piece
+    /// has appended.
     struct piece {
         chunk* in;
         std::size_t index, count;
@@ -240,12 +243,13 @@ private:
     std::size_t piece_count_ = 0, size_ = 0;
 };
 
-/// Clears `into`, then calls `body` for [0, count) as parallel_for() does. The parameters of `body`
-/// are an index or an index_range, then an appender&, and optionally a fork_context. When gather()
-/// returns, `into` holds the appended elements in the order of the range. gather() throws what
-/// parallel_for() throws, and std::bad_alloc if there is no memory for the list. After an
-/// exception, `into` is empty. gather() costs about 20 ns more than parallel_for() for each piece
-/// of the loop. A body must not start another gather() into the same list.
+/// Clears `into`, and then calls `body` for the indices [0, count) as parallel_for() does. `body`
+/// takes an index or an index_range, then an appender&, and optionally a fork_context. When
+/// gather() returns, `into` holds the appended elements in the order of the indices. gather()
+/// throws the same exceptions as parallel_for(). It also throws std::bad_alloc if there is no
+/// memory for the list. If gather() throws, `into` is empty. For each piece of the loop, gather()
+/// costs about 20 ns more than parallel_for(). A body must not start another gather() into the same
+/// list.
 template <fork_place Place, class T, scratch_body<typename gathered<T>::appender> Body>
 void gather(Place&& place, std::size_t count, gathered<T>& into, Body&& body,
             const gather_options& options = {}) {
@@ -267,8 +271,8 @@ void gather(Place&& place, std::size_t count, gathered<T>& into, Body&& body,
             });
         };
         if constexpr (by_index) {
-            // A body that takes an index cannot see where pieces end, so one entry covers all
-            // pieces of `r`.
+            // A body that takes an index cannot see the bounds of the pieces, so one entry of
+            // `pieces_` describes all pieces of `r`.
             one(r.begin, r.end);
             for (std::size_t i = r.begin + 1; i != r.end; ++i) into.pieces_[i].count = 0;
         } else {

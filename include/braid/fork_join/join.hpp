@@ -22,7 +22,8 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A part of a join, or the body of fork_join(): a callable that takes a fork_context or nothing.
+/// The parts of a join and the body of fork_join() must be callable with a fork_context or without
+/// arguments.
 template <class F>
 concept fork_callable =
     std::is_invocable_v<std::decay_t<F>&, fork_context> || std::is_invocable_v<std::decay_t<F>&>;
@@ -41,8 +42,8 @@ template <class F>
 using part_result =
     std::decay_t<decltype(call_part(std::declval<F&>(), std::declval<fork_context>()))>;
 
-/// Calls the part and returns its result by value. If the part returns void, the result is a
-/// std::monostate.
+/// Calls the part and returns its result by value. If the part returns void, value_of_part()
+/// returns a std::monostate.
 template <class F>
 [[gnu::always_inline]] inline auto value_of_part(F& f, fork_context c) {
     if constexpr (std::is_void_v<part_result<F>>) {
@@ -60,16 +61,16 @@ template <class T>
 inline constexpr bool fits_payload =
     sizeof(T) <= fork_slot::payload_bytes && alignof(T) <= alignof(std::max_align_t) / 2;
 
-/// The constant is true if a copy of the part does the same as the part itself: the part is
-/// trivially copyable and can be called as const, so that a call does not change it.
+/// `copied_part` is true if a copy of the part can run in place of the part. Such a part is
+/// trivially copyable and callable as const, so a call does not change it.
 template <class F>
 inline constexpr bool copied_part =
     std::is_trivially_copyable_v<F> &&
     (std::is_invocable_v<const F&, fork_context> || std::is_invocable_v<const F&>);
 
-/// Keeps a second part in its slot, and later the part's result in the same slot. This version
-/// stores both by value. So no address of the caller's frame leaves that frame, and the compiler
-/// keeps everything in registers.
+/// Stores a second part (any part but the first) in its slot. When the part has run, the slot holds
+/// the result instead. This version stores the part and the result by value. No pointer to a
+/// variable of the caller escapes, so the compiler can keep all variables in registers.
 template <class G, bool ByValue = copied_part<G> && fits_payload<G> && fits_payload<part_value<G>>>
 class second_part {
 public:
@@ -80,11 +81,13 @@ public:
         slot.run = &run;
         ::new (static_cast<void*>(slot.payload)) G(g);
     }
-    /// Returns the part. Must not be called after the part has run.
+    /// Returns the part. get() must not be called after the part has run, because the slot then
+    /// holds the result.
     [[gnu::always_inline]] static G get(fork_slot& slot) {
         return *std::launder(reinterpret_cast<G*>(slot.payload));
     }
-    /// Call it only after run(). Returns the part's value, or rethrows the part's exception.
+    /// Returns the value of the part, or rethrows the exception of the part. take() must be called
+    /// only after run().
     [[gnu::noinline, gnu::cold]] static value take(fork_slot& slot) {
         const bool threw = (slot.state.load(relaxed) & fork_slot::failed) != 0;
         if (threw) std::rethrow_exception(error(slot));
@@ -93,8 +96,9 @@ public:
         result->~value();
         return moved;
     }
-    /// Call it only after run(), if nobody needs the result. If the part threw, returns the part's
-    /// exception. Otherwise destroys the part's value and returns null.
+    /// Discards the result of the part. discard() may be called only after run(), in place of
+    /// take(). If the part threw, returns the part's exception. Otherwise destroys the part's value
+    /// and returns null.
     static std::exception_ptr discard(fork_slot& slot) {
         if ((slot.state.load(relaxed) & fork_slot::failed) != 0) return error(slot);
         std::launder(reinterpret_cast<value*>(slot.payload))->~value();
@@ -132,8 +136,8 @@ struct end_of_value {
 };
 
 /// This version is for a part that is large, not trivially copyable or not callable as const, and
-/// for a part whose result is large. The part stays where it is, and this object, in the frame of
-/// the join, holds the result. The slot holds a pointer to this object.
+/// for a part whose result is large. The part is not copied. This object is in the stack frame of
+/// the join and holds the result. The slot holds a pointer to this object.
 template <class G>
 class second_part<G, false> {
 public:
@@ -199,8 +203,9 @@ struct values_of_join<A, B> {
     using type = std::pair<A, B>;
 };
 
-/// The second parts are stored in consecutive slots, with the rightmost part in the lowest slot. So
-/// the owner comes back to the parts from left to right, and thieves take them from right to left.
+/// Runs the parts of one join. The second parts are stored in consecutive slots, with the rightmost
+/// part in the lowest slot. So the owner runs the parts from left to right, and thieves steal them
+/// from right to left.
 template <class F, class... Parts>
 class parts_of_join {
 public:
@@ -231,9 +236,9 @@ private:
         return run_all(base, f, indices());
     }
 
-    // This function is not inlined, so that the function that calls join() stays small and is
-    // itself inlined where its parts call it recursively. A call that ends the recursion then costs
-    // only the function's first test, and no registers are saved.
+    // This function is not inlined, so the function that calls join() stays small, and the compiler
+    // can inline it where its parts call it recursively. A call that ends the recursion then
+    // executes only the first test of that function, and saves no registers.
     template <std::size_t... K>
     [[gnu::noinline]] static values run_all(fork_slot* base, passed f, std::index_sequence<K...>) {
         fork_stack& stack = *base->stack;
@@ -288,17 +293,18 @@ private:
     static bool is_unstolen(const fork_slot& here) {
         return (here.state.load(relaxed) & fork_slot::unstolen) != 0;
     }
-    /// Takes the part back, or waits for its thief. Returns true if the caller must run the part,
-    /// and false if take() returns the result. The stack pointer is read from the slot again,
-    /// because the read costs less than a register that must be saved across the calls.
+    /// Removes the part from the stack, or waits for the thief of the part. Returns true if the
+    /// caller must run the part, and false if the caller must call take(). The stack pointer is
+    /// read from the slot again, because the read costs less than saving a register across the
+    /// calls.
     [[gnu::always_inline]] static bool pop(fork_slot& here) {
         fork_stack& stack = *here.stack;
         stack.top = &here;
         return &here >= stack.pop_limit || fork_popped(stack, &here);
     }
-    /// Called after one part threw. The parts from index `first` on do not run anymore. If a thief
-    /// has run one of them, the part's value is discarded, and its exception goes to the handler
-    /// for exceptions that nobody waits for.
+    /// Ends a join after a part has thrown. The second parts with index `first` or above do not
+    /// run, unless a thief has started them. If a thief has run such a part, its value is
+    /// destroyed, or its exception goes to the unobserved-exception handler.
     template <std::size_t... K>
     [[gnu::noinline, gnu::cold]] static void abandon(fork_slot* base, std::size_t first,
                                                      std::index_sequence<K...>) {
@@ -313,7 +319,7 @@ private:
         (one(std::integral_constant<std::size_t, K>()), ...);
     }
     /// Runs the parts one after the other, because the stack has no room for them. Joins inside the
-    /// parts use the same slots, so this function first takes the parts out of the slots.
+    /// parts use the same slots, so run_in_turn() first reads the parts from the slots.
     template <std::size_t... K>
     [[gnu::noinline, gnu::cold]] static values run_in_turn(fork_slot* base, passed f,
                                                            std::index_sequence<K...>) {
@@ -325,18 +331,18 @@ private:
 
 }  // namespace detail
 
-/// Runs all parts and returns when all have ended. The first part runs on the calling thread, and
-/// the other parts run there or on other threads. Returns the parts' values as a pair or a tuple,
-/// with std::monostate for a part that returns nothing. If no part returns anything, join() returns
-/// nothing. Free threads take the oldest joins first. If parts throw, join() waits for the parts
-/// that have started, and then rethrows the leftmost exception. The other parts do not run. Further
-/// exceptions go to the handler for exceptions that nobody waits for.
+/// Runs all parts and returns when all of them have ended. The first part runs on the calling
+/// thread. The other parts run there or on other threads. Returns the values of the parts as a pair
+/// or a tuple, with std::monostate for a part that returns nothing. If no part returns a value,
+/// join() returns nothing. Free threads take parts of the oldest joins first. If a part throws,
+/// parts that have not started do not run. join() then waits for the parts that have started, and
+/// rethrows the leftmost exception. All other exceptions go to the unobserved-exception handler.
 /// `c` must be the context that the calling part or task received. A part may be any callable. The
-/// fastest parts are trivially copyable, callable as const, at most 40 bytes in size (the first
-/// part: 16 bytes), and return at most 40 bytes. join() calls a copy of such a part, and calls all
-/// other parts in place. If no thread steals, a join costs about 1 ns, and an outermost join about
-/// 15 ns. join() allocates nothing. When 1,024 second parts are pending on one thread, deeper joins
-/// run their parts one after the other.
+/// fastest parts are trivially copyable, callable as const, and at most 40 bytes in size (16 bytes
+/// for the first part), and return at most 40 bytes. join() calls a copy of such a part, and calls
+/// all other parts in place. If no part is stolen, a join costs about 1 ns, and an outermost join
+/// about 15 ns. The first join on a seat allocates about 64 KB; later joins allocate nothing. When
+/// 1,024 second parts are pending on one thread, deeper joins run their parts one after the other.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)
 [[gnu::always_inline]] inline auto join(fork_context c, F&& f, Parts&&... parts) {
@@ -350,20 +356,21 @@ template <fork_callable F, fork_callable... Parts>
     }
 }
 
-/// Like join(c, f, parts...), for code in a task that was not given a context. Looking up the
-/// context of the thread takes about 2 ns. Outside tasks there is no scheduler that could run a
-/// part. A call there is reported, and the parts run one after the other.
+/// Like join(c, f, parts...), for code in a task that has no context in its arguments. This join()
+/// looks up the context of the thread, which takes about 2 ns. A call outside tasks is a misuse,
+/// because no scheduler can run the parts. join() then prints the misuse to standard error and runs
+/// the parts one after the other.
 template <fork_callable F, fork_callable... Parts>
     requires(sizeof...(Parts) != 0)
 auto join(F&& f, Parts&&... parts) {
     return join(fork_context::current(), std::forward<F>(f), std::forward<Parts>(parts)...);
 }
 
-/// Calls `body` on the calling thread, which may be any thread. While `body` runs, the thread is in
-/// the scheduler and runs a task named `name`. If the thread already runs a task of this scheduler,
-/// fork_join() just calls `body`. If the thread finds no seat (see scheduler_options::guests),
-/// `body` runs without a task, and joins in `body` run their parts one after the other. Returns the
-/// result of `body`, or rethrows its exception.
+/// Calls `body` on the calling thread, which may be any thread. While `body` runs, the thread has a
+/// seat in the scheduler and runs a task named `name`. If the thread already runs a task of this
+/// scheduler, `body` runs within that task. If the thread finds no seat (see
+/// scheduler_options::guests), `body` runs without a task, and joins in `body` run their parts one
+/// after the other. Returns the result of `body`, or rethrows the exception of `body`.
 template <fork_callable F>
 auto fork_join(scheduler& s, const char* name, F&& body) {
     using value = detail::part_value<F>;

@@ -1,8 +1,8 @@
 #pragma once
-// Loops over indices, elements and blocks. The calling thread takes pieces from the front of the
-// range. Free threads take the upper half of the remaining range, and share that half in the same
-// way. So there is no grain to tune, and other threads can reach every element that has not
-// started, however long some elements take.
+// This file provides parallel loops over indices, elements and blocks. The calling thread takes
+// pieces from the front of the range. A free thread takes the upper half of the remaining range,
+// and shares that half in the same way. So a loop needs no tuned grain, and other threads can take
+// all pieces that have not started, even if some elements take long.
 //
 //   braid::parallel_for(scheduler, bodies.size(), [&](std::size_t i) { integrate(bodies[i]); });
 
@@ -18,17 +18,18 @@
 BRAID_NAMESPACE_BEGIN
 
 struct loop_options {
-    /// The minimum number of elements in one piece; only the last piece may be shorter. Any number
-    /// is allowed, and 0 means 1. Choose a larger grain for bodies of a few ns, and for loops that
-    /// must not wake a thread. If a loop has no more elements than its grain, the loop is one
+    /// The minimum number of elements in one piece. Only the last piece may be shorter. Any number
+    /// is allowed, and 0 means 1. Choose a larger grain if a body takes only a few ns, or if the
+    /// loop must not wake a thread. If a loop has no more elements than its grain, the loop is one
     /// piece, which the calling thread runs.
     std::size_t grain = 1;
-    /// A thread that calls the loop outside tasks enters the scheduler with a task of this name.
+    /// If a thread calls the loop outside tasks, the thread enters the scheduler and runs a task of
+    /// this name.
     const char* name = "parallel_for";
 };
 
-/// The place from which an algorithm is called: the context of a running task or of a part of a
-/// join, or a scheduler. Any thread may pass a scheduler.
+/// The type of the first argument of an algorithm: the context of a running task, the context of a
+/// part of a join, or a scheduler. Any thread may pass a scheduler.
 template <class T>
 concept fork_place =
     std::convertible_to<T&, fork_context> || std::same_as<std::remove_cvref_t<T>, scheduler>;
@@ -47,23 +48,23 @@ decltype(auto) at_place(Place& place, const char* name, F&& f) {
     }
 }
 
-/// Divides `elements` into pieces of `grain` elements. The last piece may be shorter. No
-/// computation overflows, however large the two numbers are.
+/// Divides a number of elements into pieces of `grain` elements. The last piece may be shorter. The
+/// computations never overflow, however large the two numbers are.
 struct even_pieces {
     std::size_t elements, grain, whole;
 
-    /// `wanted` is the grain, and 0 means 1.
+    /// `n` is the number of elements. `wanted` is the grain, and 0 means 1.
     constexpr even_pieces(std::size_t n, std::size_t wanted)
         : elements(n), grain(std::max<std::size_t>(wanted, 1)), whole(n / grain) {}
     constexpr std::size_t count() const { return whole + (whole * grain != elements ? 1 : 0); }
-    /// Returns the elements of the pieces [first, last). There must be at least one piece.
+    /// Returns the elements of the pieces [first, last). `first` must be below `last`.
     constexpr index_range range(std::size_t first, std::size_t last) const {
         return {first * grain, last > whole ? elements : last * grain};
     }
 };
 
-/// Closes the range in its destructor, unless normal_end() was called before. So when an element
-/// throws or the task is cancelled, no more elements of that range start.
+/// The destructor closes the range, unless normal_end() was called before. So if an element throws
+/// or the task is cancelled, no thread takes further elements from the range.
 class range_closer {
 public:
     explicit range_closer(shared_range& left) : left_(&left) {}
@@ -93,8 +94,8 @@ void run_from_front(shared_range& left, Front& front, fork_context c) {
     on_exit.normal_end();
 }
 
-/// Repeatedly takes the upper half of the remaining range and calls `back` for that half. Meanwhile
-/// another thread may do the same.
+/// Repeatedly takes the upper half of the remaining range and calls `back` for that half. Another
+/// thread may do the same at the same time.
 template <class Back>
 void run_from_back(shared_range& left, Back& back, fork_context c) {
     index_range half;
@@ -114,8 +115,8 @@ void run_from_back(shared_range& left, Back& back, fork_context c) {
 }
 
 /// Calls `front(fork_context, index_range)` on this thread, for one piece after the other from the
-/// front, until nothing remains. Meanwhile other threads repeatedly call `back` for the upper half
-/// of the remaining range.
+/// front, until nothing remains. At the same time, other threads repeatedly call `back` for the
+/// upper half of the remaining range.
 template <class Front, class Back>
 void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
     shared_range left(all);
@@ -128,7 +129,7 @@ void from_both_ends(fork_context c, index_range all, Front& front, Back& back) {
 }
 
 /// Calls `body(fork_context, index_range)` until all units of a range have run. Other threads help,
-/// and further threads help each helper in the same way.
+/// and each helper shares its half of the range with further threads.
 template <class Body>
 void loop(fork_context c, index_range all, Body& body) {
     if (all.size() <= 1) {
@@ -139,13 +140,13 @@ void loop(fork_context c, index_range all, Body& body) {
     from_both_ends(c, all, body, back);
 }
 
-/// Makes the pieces of a loop its units. When called for a range of units, the object calls
-/// body(fork_context, index_range) with the elements of those units.
+/// Adapts the body of a loop so that each piece of the loop is one unit. A call with a range of
+/// units calls body(fork_context, index_range) for the elements of those units.
 template <class Body>
 struct units_of_loop {
     Body body;
     even_pieces pieces;
-    std::uint64_t identity;  // stable id of the loop; 0 if nobody asks for stable ids
+    std::uint64_t identity;  // stable id of the loop; 0 if tasks have no stable ids
 
     void operator()(fork_context c, index_range units) {
         if (identity != 0) [[unlikely]]
@@ -154,8 +155,9 @@ struct units_of_loop {
     }
 
 private:
-    /// Runs each unit as a creator of its own, because the schedule decides which units are in one
-    /// range.
+    /// Calls the body once for each unit, and each unit is a creator of its own (see
+    /// fork_stack.hpp). A creator for the whole range would not be reproducible, because the
+    /// schedule decides which units are in one range.
     [[gnu::noinline, gnu::cold]] void run_one_by_one(fork_context c, index_range units) {
         for (std::size_t i = units.begin; i != units.end; ++i) {
             const running_piece as(c, identity, i);
@@ -164,7 +166,7 @@ private:
     }
 };
 
-/// Wraps a body of any form in a body(fork_context, index_range).
+/// Returns a callable for (fork_context, index_range) that calls a body of any form.
 template <class Body>
 auto by_range(Body& body) {
     return [&body](fork_context c, index_range r) {
@@ -190,13 +192,13 @@ concept loop_body = std::is_invocable_v<Body&, index_range, fork_context> ||
 
 /// Runs `body` once for each index in [0, count), in any order and on any threads, and returns when
 /// all calls have ended. `count` may be any number. `body` takes an index or an index_range, and
-/// optionally a fork_context after it. A generic `body`, which accepts both, is called with ranges.
-/// All threads share one `body`. If an element throws, elements that no thread has taken do not
-/// start, but a range that another thread has already taken may still run to its end. Then the
-/// exception is rethrown. If several elements throw, one exception is rethrown, and the others go
-/// to the handler for exceptions that nobody waits for. If the scope of the task is cancelled, the
-/// loop stops between two pieces and throws task_cancelled. Besides the bodies, a loop costs about
-/// 0.1 µs, and a wake if every other thread sleeps.
+/// optionally a fork_context as its second argument. If `body` accepts both an index and a range,
+/// it is called with ranges. All threads call the same `body` object. If `body` throws, elements
+/// that no thread has taken do not start, but a range that another thread has taken may still run
+/// to its end. When all calls have ended, parallel_for() rethrows the exception. If several calls
+/// throw, one exception is rethrown, and the others go to the unobserved-exception handler. If the
+/// scope of the task is cancelled, the loop stops between two pieces and throws task_cancelled. In
+/// addition to the bodies, a loop costs about 0.1 µs, and a wake if all other threads sleep.
 template <fork_place Place, loop_body Body>
 void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_options& options = {}) {
     detail::at_place(place, options.name, [&](fork_context c) {
@@ -208,16 +210,17 @@ void parallel_for(Place&& place, std::size_t count, Body&& body, const loop_opti
     });
 }
 
-/// A block of a loop: a rectangle in a 2-D loop, or a box in a 3-D loop. In the order of the
-/// blocks, x changes fastest.
+/// A block is a rectangle in a 2-D loop or a box in a 3-D loop. In the order of the blocks, x
+/// changes fastest.
 struct block_range {
     index_range x, y, z{0, 1};
 };
 
-/// The number of elements along each axis, and the maximum length of a block along each axis. A
-/// block length of 0 is chosen for you, so that there are about 256 blocks whose edges are of
-/// similar length. All numbers are allowed. If there would be SIZE_MAX blocks or more, the shortest
-/// block edges grow until there are fewer blocks.
+/// Describes the size of a 2-D or 3-D loop. `x`, `y` and `z` are the numbers of elements along the
+/// axes. `block_x`, `block_y` and `block_z` are the maximum lengths of a block along the axes. If a
+/// length is 0, the loop chooses it, so that there are about 256 blocks with edges of similar
+/// length. All numbers are allowed. If there would be SIZE_MAX blocks or more, the loop lengthens
+/// the shortest block edges until there are fewer blocks.
 struct block_extent {
     std::size_t x = 1, y = 1, z = 1;
     std::size_t block_x = 0, block_y = 0, block_z = 0;
@@ -227,8 +230,8 @@ namespace detail {
 BRAID_API block_extent with_blocks(block_extent extent);
 }
 
-/// Calls body(block_range) for each block of a 2-D or 3-D extent, as parallel_for() over indices
-/// does for each index. `body` may take a fork_context after the block.
+/// Calls body(block_range) for each block of a 2-D or 3-D loop. `body` may take a fork_context
+/// after the block. Otherwise this loop behaves like parallel_for() over the indices of the blocks.
 template <fork_place Place, class Body>
     requires std::is_invocable_v<Body&, block_range> ||
              std::is_invocable_v<Body&, block_range, fork_context>
@@ -255,7 +258,7 @@ void parallel_for(Place&& place, const block_extent& extent, Body&& body,
         options);
 }
 
-/// Calls f(element) for each element of a random-access range. Everything else is as in
+/// Calls f(element) for each element of a random-access range. Otherwise for_each() behaves like
 /// parallel_for().
 template <fork_place Place, std::ranges::random_access_range Range, class F>
     requires std::invocable<F&, std::ranges::range_reference_t<Range>>
@@ -274,8 +277,8 @@ void for_each(Place&& place, It first, It last, F&& f, const loop_options& optio
     for_each(place, std::ranges::subrange(first, last), f, options);
 }
 
-/// Sets out[i] = f(in[i]) for each element, as parallel_for() does. The two ranges may be the same;
-/// otherwise they must not overlap. Returns the end of the written range.
+/// Runs a parallel_for() that sets out[i] = f(in[i]) for each element. The two ranges may be the
+/// same. Otherwise they must not overlap. Returns the end of the written range.
 template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
           class F>
 Out transform(Place&& place, Range&& in, Out out, F&& f, const loop_options& options = {}) {

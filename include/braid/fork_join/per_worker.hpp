@@ -1,12 +1,12 @@
 #pragma once
-// Reusable scratch memory for loops. Each thread that takes part has a T of its own, which is
-// constructed when the thread first asks for a T.
+// A per_worker is reusable scratch memory for loops. Each thread that takes part in a loop has its
+// own T, which is constructed when the thread first borrows one.
 //
 //   braid::per_worker<std::vector<float>> rows(scheduler);  // kept from frame to frame
 //   braid::parallel_for(scheduler, n, rows, [&](std::size_t i, std::vector<float>& row) { … });
 //
-// The thread that runs a body differs from run to run, and so does the content of each T afterward.
-// For results in the order of the range, see gather.hpp and reduce.hpp.
+// The thread that runs a body may differ from run to run, so the final content of each T may also
+// differ. Use gather.hpp or reduce.hpp for results in the order of the range.
 
 #include "braid/fork_join/parallel_for.hpp"
 
@@ -24,11 +24,13 @@ public:
     scratch_store(const scratch_store&) = delete;
     scratch_store& operator=(const scratch_store&) = delete;
 
-    /// Returns an object of the calling thread that is not borrowed. If there is none, `make`
-    /// constructs one. Returns null if there is no memory or if the thread has no seat. Also
-    /// returns null, and reports it, if the thread is in no task of the scheduler.
+    /// Borrows an object of the calling thread. If all objects of the thread are borrowed, `make`
+    /// constructs a new object. Returns null if there is no memory, or if fork_join() found no seat
+    /// for the thread. If the thread is in no task of the scheduler, calls the assertion handler
+    /// and returns null.
     BRAID_API void* take(void (*make)(void* where));
-    /// Must be called on the thread that took the object.
+    /// Makes a borrowed object available again. give_back() must be called on the thread that
+    /// called take().
     BRAID_API static void give_back(void* object) noexcept;
     BRAID_API void visit(void (*f)(void* object, void* data), void* data) const;
 
@@ -38,8 +40,8 @@ private:
     static constexpr unsigned seat_limit = 256;
 
     runtime& rt_;
-    std::size_t before_, bytes_, alignment_;  // per object: header bytes, total bytes
-    seat* seats_[seat_limit] = {};            // each entry is used by its own thread only
+    std::size_t before_, bytes_, alignment_;  // of an object: header bytes, total bytes
+    seat* seats_[seat_limit] = {};            // each entry is used only by the thread on that seat
 };
 
 [[noreturn]] inline void no_memory() {
@@ -52,11 +54,11 @@ private:
 
 }  // namespace detail
 
-/// Provides a T for each body that runs at the same time on the threads of one scheduler. You may
-/// keep a per_worker as long as you like, but it must not outlive the scheduler. The memory
-/// functions of the scheduler provide the memory. A T, with cache lines of its own, is allocated
-/// only when a thread needs more objects at once than ever before. So usually nothing is allocated
-/// from the second frame on.
+/// Provides a separate T for each body that runs at the same time on the threads of one scheduler.
+/// You may keep a per_worker as long as you like, but it must not outlive the scheduler. It
+/// allocates with the memory functions of the scheduler. Each T has its own cache lines. A thread
+/// allocates a new T only when it needs more objects at once than ever before. So usually nothing
+/// is allocated from the second frame on.
 template <std::default_initializable T>
 class per_worker {
 public:
@@ -67,7 +69,7 @@ public:
     }
 
     /// Holds a T until the loan is destroyed. The thread that borrowed the T must destroy the loan.
-    /// The T has the content that its last borrower on this thread left in it.
+    /// The T has the content that the previous borrower on this thread left in it.
     class loan {
     public:
         explicit loan(per_worker& from) : object_(from.store_.take(&make)) {
@@ -84,17 +86,18 @@ public:
         void* object_;
     };
 
-    /// Borrows a T. Call it in a task of the scheduler, or within fork_join(). When a body waits or
-    /// runs a loop of its own, the same thread may run other bodies meanwhile. Each of these bodies
-    /// gets a T that no other body has. The call uses no lock and no atomic operation, and takes
-    /// about 15 ns. Throws std::bad_alloc if there is no memory, if fork_join() found no seat for
-    /// the thread, or (reported) if the thread is in no task of the scheduler. Rethrows the
-    /// exception if T's constructor throws.
+    /// Borrows a T. Call borrow() in a task of the scheduler or within fork_join(). If a body waits
+    /// or runs a loop of its own, its thread may run other bodies before the first body resumes.
+    /// Each of these bodies gets a T that no other body has. borrow() uses no lock and no atomic
+    /// operation, and takes about 15 ns. Throws std::bad_alloc if there is no memory, or if
+    /// fork_join() found no seat for the thread. If the thread is in no task of the scheduler,
+    /// calls the assertion handler and throws std::bad_alloc. If the constructor of T throws,
+    /// borrow() passes that exception to the caller.
     loan borrow() { return loan(*this); }
 
-    /// Calls f(T&) for each T that was ever constructed, seat by seat, and in the order of
-    /// construction within a seat. No T may be borrowed during the call. The thread that ran a body
-    /// is arbitrary, so merge only results that do not depend on it.
+    /// Calls f(T&) for each T that was ever constructed. The order is by seat, and by time of
+    /// construction within a seat. No T may be borrowed during the call. The schedule decides which
+    /// body uses which T, so merge only results that do not depend on this assignment.
     template <std::invocable<T&> F>
     void for_each(F&& f) {
         store_.visit(
@@ -111,8 +114,8 @@ private:
     detail::scratch_store store_;
 };
 
-/// The body of a loop with scratch memory: it takes an index or an index_range, then a T&, and
-/// optionally a fork_context.
+/// The body of a loop with scratch memory. The body takes an index or an index_range, then a T&,
+/// and optionally a fork_context.
 template <class Body, class T>
 concept scratch_body = std::is_invocable_v<Body&, index_range, T&, fork_context> ||
                        std::is_invocable_v<Body&, index_range, T&> ||
@@ -137,9 +140,9 @@ void call_with_scratch(Body& body, index_range r, T& scratch, fork_context c) {
 
 }  // namespace detail
 
-/// Runs a parallel_for() that passes a T& to each body. No other body uses that T at the same time.
-/// One T is borrowed for each piece of the loop. The T has the content that its last borrower left
-/// in it.
+/// Runs a parallel_for() that passes a T& to each call of `body`. No other body uses the same T at
+/// the same time. The loop borrows one T for each range of elements that a thread takes. The T has
+/// the content that its previous borrower left in it.
 template <fork_place Place, class T, scratch_body<T> Body>
 void parallel_for(Place&& place, std::size_t count, per_worker<T>& scratch, Body&& body,
                   const loop_options& options = {}) {

@@ -1,5 +1,5 @@
 #pragma once
-// pipeline() passes items through stages, several items at once, each stage in order or not.
+// pipeline() passes items through stages, several at a time. A stage can handle them in order.
 //
 //   braid::pipeline(scheduler, {.tokens = 8},
 //                   braid::serial([&] { return file.next_chunk(); }),  // std::optional<chunk>
@@ -19,13 +19,13 @@
 BRAID_NAMESPACE_BEGIN
 
 struct pipeline_options {
-    /// The maximum number of items in flight, which limits memory and how many stages run at once.
+    /// The maximum number of items in flight. It limits memory use and concurrent stage calls.
     std::size_t tokens = 16;  // 1 to 2^20; a number outside is clamped to this range
-    /// The name of the helpers' tasks, and of the task of a caller that comes from outside tasks.
+    /// The name of the helpers' tasks, and of the task that a caller outside tasks gets.
     const char* name = "pipeline";
 };
 
-/// A stage of a pipeline, made from a function by serial() or parallel().
+/// A stage of a pipeline. serial() or parallel() makes a stage from a function.
 template <class F, bool Serial>
 struct pipeline_stage {
     F f;  // a reference if the function was an lvalue
@@ -81,7 +81,7 @@ struct pipeline_item<1, Stages> {
     using type = typename made::value_type;
 };
 
-/// One run of a pipeline, in the frame of the call. All other threads have left before it ends.
+/// One run of a pipeline, on the caller's stack. All other threads leave the run before it ends.
 template <class... Stages>
 class pipeline_run {
     using stages = std::tuple<std::remove_cvref_t<Stages>...>;
@@ -91,7 +91,7 @@ class pipeline_run {
     template <std::size_t K>
     static constexpr bool is_serial = is_serial_stage<std::tuple_element_t<K, stages>>;
 
-    /// The size and alignment for the items that enter stages First, First + 2, and so on.
+    /// The largest size and alignment of the items that enter stages First, First + 2, and so on.
     template <std::size_t First>
     static constexpr auto largest = []<std::size_t... I>(std::index_sequence<I...>) {
         struct room {
@@ -103,9 +103,9 @@ class pipeline_run {
         return most;
     }(std::make_index_sequence<(count - First + 1) / 2>());
 
-    /// A stage constructs its result beside its input in the same token, so no item need move.
+    /// Holds one item. A stage constructs its result beside its input, so that no item need move.
     struct alignas(64) token {
-        std::uint64_t number = 0;  // of the item, from 0 on
+        std::uint64_t number = 0;  // of the item; the first item is 0
         std::uint32_t enters = 0;  // the next stage of the item; 0 means no item
         std::exception_ptr error;
         alignas(largest<1>.alignment) std::byte odd[largest<1>.bytes];
@@ -127,14 +127,14 @@ public:
         : stages_(list...),
           crew_(c, o.name, tokens_of(o), &run_in_crew, this),
           tokens_(tokens_of(o)) {
-        if (!use_memory()) {  // then there is one token, in this object
+        if (!use_memory()) {  // the only token is then in this object
             tokens_ = 1;
             token_ = ::new (own_token_) token;
             next_ = own_next_;
             use_cells(own_cells_, 1);
         }
         for (std::uint32_t i = 0; i != tokens_; ++i) next_[i].store(i, relaxed);
-        free_ = tokens_ - 1;  // all tokens are in one list, whose end is 0
+        free_ = tokens_ - 1;  // all tokens are in one list; 0 ends the list
     }
     ~pipeline_run() {
         std::destroy_n(token_, tokens_);
@@ -167,11 +167,11 @@ private:
             while (next != no_token) next = step(c, next);
         }
     }
-    /// Makes the token `other`, or the source, ready. A free thread then runs it.
+    /// Makes `other` ready, which is a token or the source. A free thread then runs `other`.
     void offer(std::uint32_t other) {
         if (ready_.push(other, next_, crew_.most()) && !crew_.call()) ready_.drop_runner();
     }
-    /// Runs the source or an item past its gate. Returns the next token or source, or no_token.
+    /// Runs the source or a stage of a token. Returns the token or source to run next, or no_token.
     std::uint32_t step(fork_context c, std::uint32_t next) {
         if (next == source()) return run_source(c);
         using enter_fn = std::uint32_t (pipeline_run::*)(fork_context, std::uint32_t);
@@ -184,7 +184,7 @@ private:
 
     // ---- the source ----------------------------------------------------------------------------
 
-    /// Called by the thread that owns the source and a free token for the next item.
+    /// Must be called by the thread that owns the source. `free_` must be a token for the new item.
     std::uint32_t run_source(fork_context c) {
         const std::uint32_t mine = free_;
         token& t = token_[mine];
@@ -201,7 +201,7 @@ private:
             t.enters = 1;
             made = true;
         });
-        if (!made) return no_token;  // end or exception: nobody runs the source again
+        if (!made) return no_token;  // the source ended or threw, and never runs again
         ++made_;
         std::uint32_t more = free_;
         if (more == no_token) more = returned_.take_or_wait();
@@ -221,11 +221,11 @@ private:
         }
         return enter<K>(c, mine);
     }
-    /// Runs stage K for an item. If the stage has a gate, that gate has let the item through.
+    /// Runs stage K for an item. If the stage has a gate, the item must have passed the gate.
     template <std::size_t K>
     std::uint32_t enter(fork_context c, std::uint32_t mine) {
         token& t = token_[mine];
-        // A stopped item stays in its token until the end, and so do the items behind it.
+        // A stopped item, like each item behind it, stays in its token until finish().
         if (!goes_on(c, t) || !run_stage<K>(c, t)) return no_token;
         std::uint32_t behind = no_token;
         if constexpr (is_serial<K>) behind = gates_[K].pass(t.number + 1);
@@ -240,7 +240,7 @@ private:
             return behind;
         }
     }
-    /// Returns false if the stage threw.
+    /// Calls the function of stage K. Returns false if the function throws.
     template <std::size_t K>
     bool run_stage(fork_context c, token& t) {
         return guarded_step(t, [&] {
@@ -262,13 +262,13 @@ private:
 
     // ---- an early end --------------------------------------------------------------------------
 
-    /// Returns false from the first failed item on, and for every item once the task is cancelled.
+    /// Returns false if the task was cancelled, or if this item or an item before it has failed.
     bool goes_on(fork_context c, const token& t) {
         if (c.cancelled()) {
-            cancelled_.store(true, relaxed);  // relaxed: crew_.wait() orders it
+            cancelled_.store(true, relaxed);  // relaxed: crew_.wait() orders the store
             end_.store(0, relaxed);
         }
-        // relaxed, all: if a thread sees the new end late, its item only appears to be faster.
+        // relaxed, as for all uses of end_: a late view of a new end costs only extra stage calls.
         return t.number < end_.load(relaxed);
     }
     template <class F>
@@ -290,7 +290,7 @@ private:
         return true;
     }
 
-    /// Called after all other threads left. Destroys remaining items and throws the first failure.
+    /// Destroys remaining items and throws the first failure. All other threads must have left.
     void finish(fork_context c) {
         token* first = nullptr;
         for (token* t = token_; t != token_ + tokens_; ++t) {
@@ -316,12 +316,12 @@ private:
 
     // ---- memory --------------------------------------------------------------------------------
 
-    /// The number of cell lists: one for each serial stage but the source, and at least one.
+    /// The number of cell lists: one for each serial stage except the source, but at least one.
     static constexpr std::size_t cell_lists =
         std::max<std::size_t>(1, (is_serial_stage<std::remove_cvref_t<Stages>> + ...) - 1);
 
     std::uint32_t cells_each() const { return std::bit_ceil(tokens_); }
-    /// Returns the number of words: first the links, then the cells.
+    /// Returns the number of words in memory. The links come first, and the cells follow.
     std::size_t words() const { return tokens_ + 1 + cell_lists * cells_each(); }
     std::size_t memory_bytes() const { return tokens_ * sizeof(token) + words() * sizeof(cell); }
 
@@ -349,9 +349,9 @@ private:
     crew crew_;
     std::uint32_t tokens_;
     token* token_ = nullptr;
-    cell* next_ = nullptr;  // link of each token in its list; the last is the source's
+    cell* next_ = nullptr;  // the link of each token; the last link is the source's
     std::array<serial_gate, count> gates_;
-    atomic<std::uint64_t> end_{UINT64_MAX};  // items from this number on stop
+    atomic<std::uint64_t> end_{UINT64_MAX};  // items with this number or a higher one stop
     atomic<bool> cancelled_{false};
     void* memory_ = nullptr;
     // Owned by the thread that runs the source:
@@ -368,24 +368,24 @@ private:
 
 }  // namespace detail
 
-/// Calls the first stage, which returns std::optional<T>, until the optional is empty. Each T
-/// passes through the other stages. Returns when all items have done so. serial() and parallel()
-/// make stages. The first stage must be serial, and the last stage must return nothing. A stage
-/// takes the previous stage's result, and optionally a fork_context after it. At most `tokens`
+/// Calls the first stage, the source, which returns std::optional<T>, until the optional is empty.
+/// Each T passes through the other stages. Returns when all items have passed. serial() and
+/// parallel() make stages. The first stage must be serial, and the last stage must return nothing.
+/// A stage takes the result of the previous stage, and optionally a fork_context. At most `tokens`
 /// items are in flight. A serial stage handles one item at a time, in the order of the source.
 ///
 /// Any thread may call pipeline(). While there is work for more than one thread, other threads help
-/// in child tasks of the calling task. Only the caller ever waits, and only when it has nothing
-/// left to run. If stages throw, the exception of the first failed item, in the order of the
-/// source, is rethrown after everything has ended. Items before that item have passed through all
-/// stages, as in a serial loop. Items behind it go no further and are destroyed, and their
-/// exceptions go to the handler for exceptions that nobody waits for. If the scope of the task is
-/// cancelled, no item goes further, and task_cancelled is thrown.
+/// in child tasks of the calling task. Only the caller waits, and only if it has nothing left to
+/// run. If stages throw, pipeline() waits until all stage calls have ended, and then rethrows the
+/// exception of the first failed item in the order of the source. Items before the failed item have
+/// passed through all stages, as in a serial loop. Items behind it stop and are destroyed, and
+/// their exceptions go to the unobserved-exception handler. If the scope of the task is cancelled,
+/// all items stop and pipeline() throws task_cancelled.
 ///
-/// Items are stored in `tokens` places, each with room for two of the largest items. The places are
-/// allocated once; without memory for them there is one place. The pipeline moves an item only out
+/// Items are stored in `tokens` places, each with room for two of the largest items. All places are
+/// allocated at once. If this allocation fails, there is only one place. An item is moved only out
 /// of the optional. On one thread, a pipeline costs about 1.4 µs, and about 20 ns for each item
-/// (with three stages), besides the stages.
+/// (with three stages), in addition to the stages.
 template <fork_place Place, class... Stages>
     requires(sizeof...(Stages) >= 2)
 void pipeline(Place&& place, const pipeline_options& options, Stages&&... stages) {

@@ -1,7 +1,7 @@
 #pragma once
-// Reductions and scans. The order in which elements are combined depends only on the number of
-// elements and the grain, never on threads. So sums of floats are the same to the last bit in every
-// run, with any number of workers.
+// This file provides parallel reductions and scans. The order in which elements are combined
+// depends only on the number of elements and the grain, never on threads. So sums of floats are the
+// same to the last bit in every run, with any number of workers.
 
 #include "braid/fork_join/parallel_for.hpp"
 
@@ -12,19 +12,19 @@
 BRAID_NAMESPACE_BEGIN
 
 struct reduce_options {
-    /// The number of elements in one piece; only the last piece may be shorter. The elements of a
-    /// piece are combined one after the other, from the left. If the grain is 0, there are at most
-    /// 1,024 pieces of at least 64 elements each. Any number is allowed. If the grain exceeds the
-    /// number of elements, there is one piece. A scan uses a larger grain if there would otherwise
-    /// be more than 256 pieces (fewer for a large T). The result for floats depends on the grain.
+    /// The number of elements in one piece. Only the last piece may be shorter. The elements of a
+    /// piece are combined from left to right. Any number is allowed. 0 means at most 1,024 pieces
+    /// of at least 64 elements each. If the grain exceeds the number of elements, the whole range
+    /// is one piece. A scan has at most 256 pieces (fewer for a large T), and uses a larger grain
+    /// if necessary. The rounding of floats depends on the grain.
     std::size_t grain = 0;
     const char* name = "reduce";
 };
 
 namespace detail {
 
-/// Divides `n` elements into pieces of `wanted` elements each. If `wanted` is 0, divides them into
-/// at most `most` pieces of at least 64 elements each.
+/// Divides `n` elements into pieces of `wanted` elements each. If `wanted` is 0, there are at most
+/// `most` pieces of at least 64 elements each.
 struct fixed_pieces : even_pieces {
     fixed_pieces(std::size_t n, std::size_t wanted, std::size_t most)
         : even_pieces(
@@ -33,8 +33,8 @@ struct fixed_pieces : even_pieces {
 };
 
 /// Reduces the pieces [first, last) as a tree whose shape depends only on the number of pieces. The
-/// upper joins of the tree, which have more than `most_private` pieces, are public before the first
-/// piece runs, because that piece may take long.
+/// upper joins of the tree, which have more than `most_private` pieces, become public before the
+/// first piece runs. Other threads can thus help even if the first piece takes long.
 template <class T, class Piece, class Combine>
 T reduce_tree(fork_context c, std::size_t first, std::size_t last, std::size_t most_private,
               Piece& piece, Combine& combine) {
@@ -54,10 +54,11 @@ T reduce_tree(fork_context c, std::size_t first, std::size_t last, std::size_t m
 
 }  // namespace detail
 
-/// Returns combine(… combine(map(0), map(1)) …, map(count − 1)). The brackets depend only on
-/// `count` and the grain. Returns `identity` if `count` is 0. `combine` must be associative, except
-/// for differences that you accept, such as rounding. `combine` need not be commutative. Values of
-/// type T are moved. Any thread may call reduce_indices(). Exceptions are handled as in join().
+/// Returns combine(… combine(map(0), map(1)) …, map(count − 1)). The grouping of the elements
+/// depends only on `count` and the grain. Returns `identity` if `count` is 0. `combine` must be
+/// associative, except for differences that you accept, such as rounding. `combine` need not be
+/// commutative. Values of type T are moved. Any thread may call reduce_indices(). Exceptions are
+/// handled as in join().
 template <fork_place Place, class T, class Map, class Combine = std::plus<>>
     requires std::is_invocable_v<Map&, std::size_t>
 T reduce_indices(Place&& place, std::size_t count, T identity, Map&& map, Combine&& combine = {},
@@ -92,11 +93,11 @@ T reduce(Place&& place, Range&& range, T identity, Combine&& combine = {},
 
 namespace detail {
 
-/// Scans over fixed pieces. The calling thread scans pieces from the left and computes the sum of
-/// each piece at the same time. Helpers compute the sums of the pieces on the right. When the
-/// calling thread and the helpers meet, the sum of all elements before each remaining piece is
-/// known, and all remaining pieces are scanned at once. Without help the scan is one pass over the
-/// elements, and with help two passes.
+/// Runs an inclusive or exclusive scan over fixed pieces. The calling thread scans pieces from the
+/// left and computes the sum of each piece at the same time. Other threads compute the sums of the
+/// pieces on the right. When they meet the calling thread, the sum of all elements before each
+/// remaining piece is computed, and the remaining pieces are scanned in parallel. Without helpers,
+/// the scan is one pass over the elements. With helpers, the remaining pieces take a second pass.
 template <bool Inclusive, class Place, class Range, class Out, class T, class Combine>
 Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const reduce_options& o) {
     // The sums are stored on the stack and use at most 16 KB.
@@ -153,8 +154,9 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
             T before = std::exchange(start, combine(start, *sums[i]));
             sums[i].emplace(std::move(before));
         }
-        // The number of remaining pieces depends on the schedule. This loop is a part of its own,
-        // so that tasks created after the scan have the same stable ids in every run.
+        // The number of remaining pieces depends on the schedule. This loop therefore has a creator
+        // of its own (see fork_stack.hpp), so that tasks created after the scan have the same
+        // stable ids in every run.
         const running_piece as(c, fork_access::identity_of_pieces(c), 0);
         parallel_for(c, pieces.count() - scanned, [&](std::size_t i) {
             const index_range r = pieces.piece(scanned + i);
@@ -166,9 +168,9 @@ Out scan(Place& place, Range& in, Out out, T start, Combine& combine, const redu
 
 }  // namespace detail
 
-/// Sets out[i] to `start` combined with in[0] … in[i]. The brackets depend only on the number of
-/// elements and the grain. `out` may be the beginning of `in`. Values of type T are copied. Returns
-/// the end of the written range.
+/// Sets out[i] to the combination of `start` and in[0] … in[i]. The grouping of the elements
+/// depends only on the number of elements and the grain. `out` may be the beginning of `in`. Values
+/// of type T are copied. Returns the end of the written range.
 template <fork_place Place, std::ranges::random_access_range Range, std::random_access_iterator Out,
           class T, class Combine = std::plus<>>
 Out inclusive_scan(Place&& place, Range&& in, Out out, T start, Combine&& combine = {},

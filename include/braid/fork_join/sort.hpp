@@ -1,7 +1,7 @@
 #pragma once
-// sort() is a quicksort (Hoare 1961). The two sides of a split are the two parts of a join. The
-// pivot is the median of nine elements, as in Bentley and McIlroy 1993. After about 2 log2(n)
-// nested splits, which happens only if the splits are uneven, std::sort sorts the remaining range.
+// sort() is a quicksort (Hoare 1961). A join sorts the two sides of each split. The pivot is the
+// median of three medians of three elements each (Bentley and McIlroy 1993). If uneven splits nest
+// deeper than about 2 log2(n), std::sort sorts the remaining range.
 
 #include "braid/fork_join/parallel_for.hpp"
 
@@ -11,8 +11,8 @@
 BRAID_NAMESPACE_BEGIN
 
 struct sort_options {
-    /// A range of at most this many elements is sorted by std::sort as one piece. Any number is
-    /// allowed, and a number below 15 means 15.
+    /// std::sort sorts a range of at most this many elements as one piece. Any number is allowed,
+    /// and a number below 15 means 15.
     std::size_t grain = 4096;
     const char* name = "sort";
 };
@@ -38,8 +38,8 @@ void sort_range(fork_context c, It first, It last, unsigned splits, std::size_t 
                             median(middle - eighth, middle, middle + eighth, less),
                             median(end - 2 * eighth, end - eighth, end, less), less);
     std::iter_swap(first, pivot);
-    // Both scans stop at elements equal to the pivot, so that a range with many equal elements is
-    // split evenly.
+    // Both inner loops stop at elements equal to the pivot, so that a range with many equal
+    // elements is split evenly.
     It left = first, right = last;
     while (true) {
         do ++left;
@@ -62,9 +62,9 @@ void sort_range(fork_context c, It first, It last, unsigned splits, std::size_t 
 
 }  // namespace detail
 
-/// Sorts in place and not stably, like std::sort. Needs O(n log n) time for any order of the
-/// elements, and allocates no memory. `less` may be called on several threads at once. If `less`
-/// throws, sort() rethrows the exception, and the elements have unspecified values, as after
+/// Sorts the range in place. Like std::sort, sort() is not stable. sort() takes O(n log n) time for
+/// any order of the elements, and allocates no memory. Several threads may call `less` at once. If
+/// `less` throws, sort() rethrows the exception, and the elements have unspecified values, as after
 /// std::sort.
 template <fork_place Place, std::random_access_iterator It, class Less = std::less<>>
 void sort(Place&& place, It first, It last, Less&& less = {}, const sort_options& options = {}) {

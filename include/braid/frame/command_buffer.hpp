@@ -1,6 +1,6 @@
 #pragma once
-// Many tasks record commands at once, for rendering, sound or lighting. The playback order of the
-// commands depends neither on the thread that recorded a command nor on the number of threads.
+// Many tasks can record commands at once, for rendering, sound or lighting. The playback order of
+// the commands does not depend on the threads that recorded them, nor on the number of threads.
 //
 //   simulate.add([&](const braid::frame_context& f) {
 //       auto out = commands.write(f.frame);
@@ -31,7 +31,7 @@ BRAID_API void report_commands_full(runtime& rt, const char* name, std::size_t l
 BRAID_API void log_frame_warning(runtime& rt, const char* what);
 /// Returns true if this process is a child of fork() and the scheduler belongs to its parent.
 BRAID_API bool in_child_of_fork(const runtime& rt);
-/// Reports a misuse of `rule`, with the text "'NAME': WHAT".
+/// Calls the assertion handler for a violation of `rule`, with the text "'NAME': WHAT".
 BRAID_API void report_frame_misused(runtime& rt, const char* rule, const char* name,
                                     const char* what);
 
@@ -39,17 +39,17 @@ BRAID_API void report_frame_misused(runtime& rt, const char* rule, const char* n
 
 struct command_buffer_options {
     const char* name = "commands";  // for messages; must outlive the buffer
-    /// The limit of commands in one frame. 0 means that the scheduler's memory budget is the limit.
-    /// A thread reserves space in chunks of 8 KB, or of 8 commands if a command is larger than
-    /// about 1 KB. A whole chunk counts against the limit as soon as a thread takes the chunk,
-    /// because other threads cannot use the rest of the chunk. The limit is therefore rounded up to
-    /// whole chunks. Commands beyond the limit are refused and counted, and the log gets one report
-    /// per frame.
+    /// The maximum number of commands in one frame. 0 means that the scheduler's memory budget is
+    /// the limit. A thread reserves space in chunks of 8 KB, or of 8 commands if a command is
+    /// larger than about 1 KB. When a thread takes a chunk, the whole chunk counts against the
+    /// limit, because other threads cannot use the rest of the chunk. The limit is therefore
+    /// rounded up to whole chunks. The buffer refuses and counts commands beyond the limit, and
+    /// logs one error per frame.
     std::size_t limit = 0;
 };
 
 /// A view of all sorted commands, or of a part of them. The view is valid until clear() of the
-/// buffer.
+/// buffer is called.
 template <class Command>
 class command_list {
 public:
@@ -69,9 +69,10 @@ private:
     std::size_t size_;
 };
 
-/// Each frame clears the buffer, records commands, sorts them and plays them. These four steps must
-/// run one after the other, in this order, but recorders may run in parallel with each other. The
-/// buffer keeps its memory from frame to frame.
+/// A buffer for the commands of a frame. In each frame, the program clears the buffer, records
+/// commands, sorts them and plays them. These four steps must run one after the other, in this
+/// order, but recorders may run in parallel with each other. The buffer keeps its memory from frame
+/// to frame.
 template <class Command>
 class command_buffer {
     static_assert(std::is_trivially_copyable_v<Command> && std::default_initializable<Command>,
@@ -94,9 +95,9 @@ public:
     command_buffer(const command_buffer&) = delete;
     command_buffer& operator=(const command_buffer&) = delete;
 
-    /// Records the commands of one body. Only that body may use its recorder, on its own thread,
-    /// while the body runs. Recording takes no lock, and needs atomic operations only once per
-    /// chunk of 8 KB.
+    /// Records the commands of one body. Only that body may use the recorder, on its own thread,
+    /// while the body runs. Recording takes no lock, and uses atomic operations only once per chunk
+    /// of 8 KB.
     class recorder {
     public:
         recorder(recorder&&) = delete;
@@ -104,14 +105,14 @@ public:
             if (to_ != nullptr) detail::scratch_store::give_back(to_);
         }
         /// Records a command. Commands play in the order of their keys. Commands with equal keys
-        /// play in the order of their recorders' ordinals, and commands of one recorder with equal
-        /// keys play in the order of the push() calls. Returns false, and counts the command as
-        /// refused, if the limit is reached, if there is no memory, if the recorder already has
-        /// 2^32 - 1 commands, if the thread is not in a task, or if record() reported a misuse.
+        /// play in the order of their recorders' ordinals. Commands of one recorder with equal keys
+        /// play in the order of the push() calls. push() returns false, and counts the command as
+        /// refused, in these cases: the limit is reached, there is no memory, the recorder already
+        /// has 2^32 - 1 commands, the thread is not in a task, or record() reported a misuse.
         bool push(std::uint64_t key, const Command& command) {
             if (to_ == nullptr || next_ == UINT32_MAX ||
                 ((to_->last == nullptr || to_->last->used == chunk::capacity) && !of_.grow(*to_))) {
-                // relaxed: only a count.
+                // relaxed: the value is only a count.
                 of_.refused_.fetch_add(1, relaxed);
                 return false;
             }
@@ -129,11 +130,11 @@ public:
         std::uint32_t ordinal_, next_ = 0;
     };
 
-    /// Makes a recorder for the calling body. Call record() in a task of the scheduler. Many
-    /// threads may call it at once. `ordinal` is the place of this body in the frame, which you
-    /// choose, for example the index of the body's first object or the number of its task. The
-    /// ordinal must be the same in every run, be below 2^32, and be different from the ordinals of
-    /// all other recorders of the frame.
+    /// Makes a recorder for the calling body. Call record() in a task of the scheduler. Several
+    /// threads may call record() at once. `ordinal` is the place of this body in the order of the
+    /// frame's bodies. You choose the ordinal, for example the index of the body's first object or
+    /// the number of its task. The ordinal must be the same in every run, be below 2^32, and differ
+    /// from the ordinals of all other recorders of the frame.
     recorder record(std::size_t ordinal) {
         const bool ready = sorted_size_ == unsorted && ordinal <= UINT32_MAX;
         if (!ready) {
@@ -144,10 +145,11 @@ public:
         return recorder(*this, static_cast<segment*>(own), static_cast<std::uint32_t>(ordinal));
     }
 
-    /// Sorts the commands, in parallel, in O(n log n). Call sort() after all recorders are
-    /// destroyed. Returns false if there is no memory; play() then plays nothing. Also returns
-    /// false, and reports it, if two recorders had the same ordinal, so that the order of some
-    /// commands with equal keys is left to chance. In that case, play() still plays the commands.
+    /// Sorts the commands in parallel, in O(n log n). Call sort() after all recorders of the frame
+    /// are destroyed. If there is no memory, sort() returns false, and play() then plays nothing.
+    /// If two recorders had the same ordinal, the order of some commands with equal keys may differ
+    /// from run to run. sort() then calls the assertion handler and returns false, but play() still
+    /// plays the commands.
     template <fork_place Place>
     bool sort(Place&& place) {
         std::size_t n = 0;
@@ -175,8 +177,8 @@ public:
         return true;
     }
 
-    /// Returns the sorted commands. Returns an empty list, and reports it, if sort() has not
-    /// succeeded since the last clear().
+    /// Returns the sorted commands. If sort() has not succeeded since the last clear(), sorted()
+    /// calls the assertion handler and returns an empty list.
     command_list<Command> sorted() const {
         if (sorted_size_ != unsorted) return {sorted_, sorted_size_};
         report_misused("sort() it before it is played");
@@ -190,8 +192,8 @@ public:
     }
     /// Splits the sorted commands into parts of `grain` commands and calls f(part, command_list)
     /// for each part, in parallel. For example, f can fill one command list of the graphics device.
-    /// The parts depend only on the number of commands and on `grain`. `grain` may be any number; 0
-    /// counts as 1.
+    /// The parts depend only on the number of commands and on `grain`. `grain` may be any number,
+    /// and 0 means 1.
     template <fork_place Place, class F>
     void play_parts(Place&& place, std::size_t grain, F&& f) const {
         const command_list<Command> all = sorted();
@@ -202,7 +204,8 @@ public:
         });
     }
 
-    /// Removes all commands, so that the next frame can record. Allocates and frees nothing.
+    /// Removes all commands, so that the next frame can record. clear() neither allocates nor frees
+    /// memory.
     void clear() {
         each_segment([this](segment& s) {
             while (chunk* c = s.first) {
@@ -236,7 +239,7 @@ private:
         item items[capacity];
     };
     /// The chunks that one recorder at a time fills. A thread has a second segment if a body with a
-    /// recorder runs on top of another body with a recorder.
+    /// recorder runs on top of another such body.
     struct segment {
         chunk* first = nullptr;
         chunk* last = nullptr;
@@ -265,7 +268,7 @@ private:
     }
 
     bool grow(segment& to) {
-        // relaxed: only a count, compared with the limit.
+        // relaxed: the value is only a count, which is compared with the limit.
         const std::size_t taken = taken_.fetch_add(chunk::capacity, relaxed);
         const bool full = options_.limit != 0 && taken >= options_.limit;
         if (full && !reported_.exchange(true, relaxed)) {

@@ -1,7 +1,7 @@
 #pragma once
-// Injects faults into a frame loop: a slow game, a slow renderer, a stall, a stage that fails,
-// threads that lose their core. Use the injector to find early the problems that a game otherwise
-// first meets in a demo.
+// A fault_injector causes faults in a frame loop: a slow game, a slow renderer, a stall, a stage
+// that fails, or threads that lose their core. Use it to find problems early that otherwise first
+// appear in a demo.
 
 #include "braid/base/export.hpp"
 #include "braid/base/policy.hpp"
@@ -26,10 +26,10 @@ struct fault_frames {
     std::uint64_t every = 1;
 };
 
-/// Set frame_loop_options::faults to use an injector in a loop. The injector must outlive the loop.
-/// Any thread may change the injector at any time. While the injector has no faults, a stage pays
-/// one load per frame. While the injector has faults, each stage locks a mutex once per frame. In
-/// stages that are not serial, each body also pays one load, or two loads while yields() is in
+/// To use an injector in a loop, set frame_loop_options::faults. The injector must outlive the
+/// loop. Any thread may change the injector at any time. While the injector has no faults, each
+/// stage costs one load per frame. While it has faults, each stage locks a mutex once per frame. In
+/// stages that are not serial, each body also costs one load, or two loads while yields() is in
 /// effect.
 class fault_injector {
 public:
@@ -37,18 +37,19 @@ public:
     fault_injector(const fault_injector&) = delete;
     fault_injector& operator=(const fault_injector&) = delete;
 
-    /// Makes the stage named `stage` compute for `by` longer in the frames `in`, on one thread,
-    /// before the bodies of the stage run. A `by` of 0 or below has no effect. The string `stage`
-    /// must outlive the injector. Returns false if the injector already has 16 faults.
+    /// Makes the stage named `stage` slower by `by` in the frames `in`: one thread computes for
+    /// this time before the bodies of the stage run. If `by` is 0 or below, slow() has no effect.
+    /// The string `stage` must outlive the injector. Returns false if the injector already has 16
+    /// faults.
     BRAID_API bool slow(const char* stage, nanoseconds by, fault_frames in = {});
     /// Makes the stage named `stage` throw injected_fault in the frames `in`, before the bodies of
-    /// the stage run. In a build without exceptions, failed() counts the fault and nothing else
-    /// happens. The string `stage` must outlive the injector. Returns false if the injector already
-    /// has 16 faults.
+    /// the stage run. In a build without exceptions, the stage does not throw, and only failed()
+    /// counts the fault. The string `stage` must outlive the injector. Returns false if the
+    /// injector already has 16 faults.
     BRAID_API bool fail(const char* stage, fault_frames in);
-    /// Makes `percent` of all bodies yield their core before they start. `percent` is 0 to 100, and
-    /// more counts as 100. Bodies of serial stages never yield. The choice depends only on the
-    /// seed, the frame and the body, so it is the same in every run.
+    /// Makes `percent` of all bodies yield their core before they start. A value above 100 is
+    /// clamped to 100. Bodies of serial stages never yield. The choice depends only on the seed,
+    /// the frame and the body, so it is the same in every run.
     BRAID_API void yields(unsigned percent, std::uint64_t seed = 1);
     /// Removes all faults and stops the yields. The counts below keep their values.
     BRAID_API void clear();
@@ -77,7 +78,7 @@ private:
     std::mutex mutex_;
     fault faults_[capacity] = {};  // guarded by mutex_
     atomic<unsigned> count_{0};    // written only under mutex_
-    // relaxed, all below: switches and counts. They publish no other data.
+    // relaxed, for all members below: they are switches and counts, and publish no other data.
     atomic<unsigned> percent_{0};
     atomic<std::uint64_t> seed_{1};
     atomic<std::uint64_t> slowed_{0}, failed_{0}, yielded_{0};

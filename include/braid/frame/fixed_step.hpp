@@ -1,6 +1,6 @@
 #pragma once
-// Turns frames of any length into steps of a fixed length, so that the game runs the same at every
-// frame rate.
+// A fixed_step divides frames of any length into steps of a fixed length, so that the game behaves
+// the same at every frame rate.
 //
 //   braid::fixed_step steps({.step = braid::nanoseconds{16'666'667}});
 //   for (unsigned n = steps.advance(elapsed); n != 0; --n) world.step();
@@ -14,30 +14,28 @@
 BRAID_NAMESPACE_BEGIN
 
 struct fixed_step_options {
-    nanoseconds step{16'666'667};  // at least 1 ns; less counts as 1
-    /// The maximum number of steps in one frame. Time beyond it is dropped, so that a game that
-    /// cannot keep up becomes slow instead of computing ever more steps in ever longer frames. 0
-    /// counts as 1.
+    nanoseconds step{16'666'667};  // at least 1 ns; a shorter step is clamped to 1 ns
+    /// The maximum number of steps in one frame. Time beyond these steps is dropped. So a game that
+    /// cannot keep up slows down, and its frames do not become longer and longer. 0 means 1.
     unsigned most_steps = 4;
-    /// The speed of game time relative to real time, from 0 to a million. For example, 0.5 is slow
-    /// motion and 0 is a pause. Values below 0 and NaN count as 0. Values above a million count as
-    /// a million.
+    /// The speed of game time relative to real time. For example, 0.5 is slow motion and 0 is a
+    /// pause. A value is clamped to the range 0 to 1,000,000, and NaN means 0.
     double time_scale = 1.0;
 };
 
-/// One thread at a time may use an object of this class. The results depend only on the arguments
-/// and on the options, not on a clock.
+/// Only one thread at a time may use an object of this class. The results depend only on the
+/// arguments and on the options, not on a clock.
 class fixed_step {
 public:
     BRAID_API explicit fixed_step(const fixed_step_options& options = {});
 
-    /// Adds `elapsed`, the real time since the last call, and returns how many steps are due. A
-    /// time below 0 counts as 0, and a time above a year counts as a year. Costs O(1), also after a
-    /// stall of hours.
+    /// Adds `elapsed`, the real time since the last call of advance(), and returns how many steps
+    /// are due. `elapsed` is clamped to the range from 0 to one year. advance() costs O(1), even
+    /// after a stall of hours.
     BRAID_API unsigned advance(nanoseconds elapsed);
 
     /// Returns how far game time has advanced from the last step to the next step, in [0, 1). Use
-    /// the value to interpolate the positions to draw.
+    /// this value to interpolate the positions to draw.
     double blend() const {
         return static_cast<double>(left_) / static_cast<double>(options_.step.value);
     }
@@ -45,7 +43,7 @@ public:
     std::uint64_t steps() const { return steps_; }
     /// Returns the total game time that was dropped so far.
     nanoseconds dropped() const { return nanoseconds{dropped_}; }
-    /// Sets the time scale. The new scale takes effect in the next advance().
+    /// Sets the time scale for the next calls of advance().
     BRAID_API void set_time_scale(double scale);
     double time_scale() const { return options_.time_scale; }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Memory that lasts for one frame. Many threads allocate at once by advancing a pointer, and
-// reset() releases all allocations together. A frame_loop has one arena for each frame in flight.
+// A frame_arena provides memory that lasts for one frame. Many threads allocate at once by
+// advancing a pointer, and reset() releases all allocations together. A frame_loop has one arena
+// for each frame in flight.
 
 #include "braid/base/export.hpp"
 #include "braid/core/scheduler.hpp"
@@ -19,28 +20,29 @@ struct frame_arena_options {
     static constexpr std::size_t most_block_bytes = std::size_t{1} << 40;
 
     const char* name = "frame arena";  // for messages; must outlive the arena
-    /// The size of the blocks that the arena allocates from the scheduler's memory. The range is
-    /// least_block_bytes..most_block_bytes. A value outside the range counts as the nearest value
-    /// inside it and is reported to the log. A block is smaller if `limit_bytes` allows no more.
-    /// The arena allocates the first block at the first allocation.
+    /// The size of the blocks that the arena allocates from the scheduler's memory. The arena
+    /// clamps the size to least_block_bytes..most_block_bytes, and logs a message if the size was
+    /// outside this range. A block is smaller if `limit_bytes` leaves less space. The arena
+    /// allocates its first block at the first allocation.
     std::size_t block_bytes = std::size_t{1} << 20;
-    /// The limit of the sizes of all blocks together, in bytes. Any number is allowed. 0 means that
-    /// the scheduler's memory budget is the limit.
+    /// The maximum total size of all blocks, in bytes. Any number is allowed. 0 means that the
+    /// scheduler's memory budget is the limit.
     std::size_t limit_bytes = 0;
 };
 
-/// All sizes are in bytes. The numbers are exact while no thread allocates.
+/// The statistics of an arena. All sizes are in bytes. The numbers are exact while no thread
+/// allocates.
 struct frame_arena_statistics {
-    std::size_t used = 0;        // in this frame; a chunk that a thread took counts as a whole
+    std::size_t used = 0;        // in this frame; includes all of each chunk that a thread took
     std::size_t high_water = 0;  // the maximum of `used` over all frames
     std::size_t reserved = 0;    // allocated from the scheduler, kept until the arena is destroyed
     std::uint64_t growths = 0;   // blocks that were added after the first one
     std::uint64_t refused = 0;   // allocations that returned null
 };
 
-/// Each thread takes chunks of 4 KB with one atomic operation, and allocates from its own chunk
-/// without atomic operations. The arena does not destroy objects, so they must not need a
-/// destructor.
+/// An allocator for one frame at a time. Each thread takes chunks of 4 KB with one atomic
+/// operation, and allocates from its own chunk without atomic operations. The arena does not
+/// destroy objects, so the objects must not need a destructor.
 class frame_arena {
 public:
     BRAID_API explicit frame_arena(scheduler& s, const frame_arena_options& options = {});
@@ -48,18 +50,18 @@ public:
     frame_arena(const frame_arena&) = delete;
     frame_arena& operator=(const frame_arena&) = delete;
 
-    /// Allocates memory for this frame. Any thread may call it. An allocation takes about 10 ns on
-    /// threads of the scheduler. Allocations on other threads, of 1 KB or more, or with an
-    /// alignment above 64 cost an atomic operation. `bytes` is any number; 0 counts as 1.
-    /// `alignment` must be a power of two.
-    /// Returns null if the limit is reached or if there is no memory. The first such failure of a
-    /// frame is logged, and the out-of-memory handler is called for a lack of memory. A smaller
-    /// allocation may still succeed afterwards. The arena also logs each block that it adds after
-    /// the first block.
+    /// Allocates memory for this frame. Any thread may call allocate(). On threads of the
+    /// scheduler, an allocation takes about 10 ns. An allocation costs an atomic operation on other
+    /// threads, if it is 1 KB or larger, or if its alignment is above 64. `bytes` may be any
+    /// number, and 0 means 1. `alignment` must be a power of two.
+    /// Returns null if the limit is reached or if there is no memory. The arena logs the first such
+    /// failure of a frame. If there is no memory, the arena also calls the out-of-memory handler. A
+    /// smaller allocation may still succeed after a failure. The arena logs each block that it adds
+    /// after the first block.
     BRAID_API void* allocate(std::size_t bytes, std::size_t alignment = 16);
 
-    /// Allocates and constructs a T. Returns null, without calling the constructor, if allocate()
-    /// returns null.
+    /// Allocates memory for a T and constructs the T. If allocate() returns null, make() returns
+    /// null and does not call the constructor.
     template <class T, class... Arguments>
         requires std::constructible_from<T, Arguments...>
     T* make(Arguments&&... arguments) {
@@ -68,7 +70,7 @@ public:
         return bytes != nullptr ? ::new (bytes) T(std::forward<Arguments>(arguments)...) : nullptr;
     }
     /// Allocates an array of `count` value-initialized objects. Returns null if allocate() returns
-    /// null, and also if the size in bytes would overflow.
+    /// null, or if the size in bytes would overflow.
     template <std::default_initializable T>
     T* make_array(std::size_t count) {
         static_assert(std::is_trivially_destructible_v<T>, "nobody would call its destructor");
@@ -85,16 +87,16 @@ public:
     frame_handle<T> handle_of(T* object) const {
         return {object, frame()};
     }
-    /// Returns the object to which `handle` refers. Returns null, and reports it, if the handle
-    /// belongs to another frame.
+    /// Returns the object to which `handle` refers. If the handle belongs to another frame, get()
+    /// calls the assertion handler and returns null.
     template <class T>
     T* get(frame_handle<T> handle) const {
         return handle.frame == frame() ? handle.object : static_cast<T*>(reject(handle.frame));
     }
 
     /// Releases all allocations and makes `frame` the current frame of the arena. During the call,
-    /// no thread may allocate or use memory of the arena. Costs a few ns per block, and returns no
-    /// memory to the scheduler.
+    /// no thread may allocate from the arena or use its memory. reset() costs a few ns per block,
+    /// and returns no memory to the scheduler.
     BRAID_API void reset(std::uint64_t frame);
     BRAID_API std::uint64_t frame() const;
 
@@ -109,7 +111,7 @@ private:
     bool grow(const block* seen, std::size_t bytes);
 
     detail::runtime& rt_;
-    state* state_;  // null if there was no memory for it
+    state* state_;  // null if there was no memory for the state
 };
 
 BRAID_NAMESPACE_END

@@ -6,9 +6,10 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// Refers to an object in the memory of one frame, and is valid in that frame only.
-/// frame_arena::get() rejects the handle in every other frame, whatever the depth of the loop is,
-/// also in serial stages. A handle is plain data that may be copied anywhere.
+/// A handle refers to an object in the memory of one frame, and is valid only in that frame.
+/// frame_arena::get() rejects the handle in every other frame, in serial stages as well as in
+/// parallel stages, and at every depth of the loop. A handle is plain data that may be copied
+/// anywhere.
 template <class T>
 struct frame_handle {
     T* object = nullptr;

@@ -1,7 +1,7 @@
 #pragma once
-// The loop of a game. A loop has an ordered list of stages, and each frame is one submission. Up to
-// four frames can be in flight, so that the next frame is simulated while the current frame is
-// drawn.
+// A frame_loop is the main loop of a game. A loop has an ordered list of stages, and each frame is
+// one submission. Up to four frames can be in flight, so that the next frame is simulated while the
+// current frame is drawn.
 //
 //   braid::frame_loop loop(scheduler, {.depth = 1});
 //   braid::frame_stage simulate(loop, {.name = "simulate"}), render(loop, {.name = "render"});
@@ -31,16 +31,17 @@ struct frame_loop_options {
     static constexpr unsigned most_depth = 3;
 
     const char* name = "frame";  // must outlive the loop
-    /// How many further frames may begin before a frame is complete: 0 (one frame after the other)
-    /// to 3. A greater depth is reported and counts as 3.
+    /// The number of further frames that may begin before a frame is complete: 0 (one frame after
+    /// the other) to 3. If the depth is greater, the loop calls the assertion handler and clamps
+    /// the depth to 3.
     unsigned depth = 1;
-    /// The budget for the latency of a frame. The record of a frame with a higher latency is
-    /// marked. A budget of 0 or below means no budget.
+    /// The budget for the latency of a frame. If a frame takes longer, its record is marked. A
+    /// value of 0 or below means no budget.
     nanoseconds budget{0};
     /// The options of the arenas. The loop has one arena for each frame in flight.
     frame_arena_options arena = {.name = "frame arena"};
-    /// Which tasks advance() and finish() may run while they wait. With `any`, they may also run
-    /// tasks of younger frames that promised never to wait.
+    /// Selects the tasks that advance() and finish() may run while they wait. With help::any, they
+    /// may also run tasks of younger frames that promised never to wait.
     help while_waiting = help::needed;
     fault_injector* faults = nullptr;  // must outlive the loop
 };
@@ -58,40 +59,40 @@ public:
     frame_loop& operator=(const frame_loop&) = delete;
 
     /// Begins the next frame n and returns its number. The first frame has number 1. advance()
-    /// first waits until frame n - 1 - depth is complete, and runs tasks meanwhile. This wait is
-    /// the back-pressure when a stage is slow. If frame n - 1 - depth failed, advance() throws the
-    /// failure of that frame and begins no frame. No work is lost, and the next call of advance()
-    /// continues.
-    /// Returns 0 if the frame is refused because the loop has no stages, the edges have a cycle,
-    /// there is no memory, the scheduler is shut down or the wait could never end. No body of a
-    /// refused frame runs. The handlers get the reason.
+    /// first waits until frame n - 1 - depth is complete, and may run tasks while it waits. If a
+    /// stage is slow, this wait is the back-pressure on the caller. If frame n - 1 - depth failed,
+    /// advance() throws the failure of that frame and begins no frame. No work is lost, and the
+    /// next call of advance() continues.
+    /// Returns 0 if the frame is refused. A frame is refused if the loop has no stages, the edges
+    /// have a cycle, there is no memory, the scheduler is shut down, or the wait could never end.
+    /// No body of a refused frame runs. The handlers of the scheduler receive the reason.
     BRAID_API std::uint64_t advance();
-    /// Waits until all frames are complete. Throws the failure of the earliest frame that failed.
-    /// The unobserved-exception handler gets the failures of the other frames.
+    /// Waits until all frames are complete. If frames failed, finish() throws the failure of the
+    /// earliest failed frame. The failures of the other frames go to the unobserved-exception
+    /// handler.
     BRAID_API void finish();
 
-    /// Returns the number of the frame that was begun last, or 0 if no frame was begun.
+    /// Returns the number of the frame that began last, or 0 if no frame has begun.
     BRAID_API std::uint64_t submitted() const;
-    /// Returns the number of the last frame that advance() or finish() found complete, or 0 if
-    /// there is none. All writes of that frame are visible to the thread that called advance() or
-    /// finish().
+    /// Returns the number of the last frame that advance() or finish() found complete, or 0 if no
+    /// frame is complete. All writes of that frame are visible to the thread that called advance()
+    /// or finish().
     BRAID_API std::uint64_t completed() const;
 
-    /// Sets the depth. The new depth takes effect in the next advance(). Returns false, and reports
-    /// it, if `depth` is greater than frame_loop_options::depth.
+    /// Sets the depth. The new depth takes effect in the next advance(). If `depth` is greater than
+    /// frame_loop_options::depth, set_depth() calls the assertion handler and returns false.
     BRAID_API bool set_depth(unsigned depth);
     BRAID_API unsigned depth() const;
-    /// Returns the greatest possible number of frames in flight, which is frame_loop_options::depth
-    /// plus 1.
+    /// Returns the maximum number of frames in flight, which is frame_loop_options::depth plus 1.
     BRAID_API unsigned slot_count() const;
 
     /// Returns the record of the frame whose number completed() returns. The reference is valid
     /// until the next advance() or finish().
     BRAID_API const frame_record& record() const;
-    /// Writes the latest records to `to`, newest first, at most `capacity` and at most 64. Returns
-    /// the number of records that were written.
+    /// Writes the latest records to `to`, newest first. Writes at most `capacity` records, and at
+    /// most 64. Returns the number of records that were written.
     BRAID_API std::size_t records(frame_record* to, std::size_t capacity) const;
-    /// Returns how many frames were above the budget so far.
+    /// Returns how many frames have exceeded the budget so far.
     BRAID_API std::uint64_t over_budget() const;
 
     /// Returns the statistics of all arenas together. Each number is a sum, except `high_water`,
@@ -103,7 +104,7 @@ public:
 
 private:
     friend class frame_stage;
-    detail::frame_state* state_;  // null if there was no memory for it
+    detail::frame_state* state_;  // null if there was no memory for the state
 };
 
 BRAID_NAMESPACE_END

@@ -1,5 +1,5 @@
 #pragma once
-// A record of how a frame spent its time.
+// A frame_record describes how a frame spent its time.
 
 #include "braid/base/export.hpp"
 #include "braid/base/time.hpp"
@@ -12,19 +12,20 @@ BRAID_NAMESPACE_BEGIN
 
 inline constexpr unsigned most_stages = 8;
 
-/// Describes one stage in one frame. Moments are from active_policy::now(), in ns.
+/// Describes one stage in one frame. `began` and `ended` are values of active_policy::now(), in ns.
 struct stage_record {
     const char* name = "";
     std::int64_t began = 0, ended = 0;
-    /// The time from the end of the previous stage of this frame to `began`, while the stage waited
-    /// for the previous frame. It is 0 for the first stage.
+    /// The time that the stage waited for the previous frame, from the end of the previous stage of
+    /// this frame to `began`. It is 0 for the first stage.
     nanoseconds waited{0};
     nanoseconds ran{0};  // from `began` to `ended`
     bool serial = false;
     bool over_budget = false;  // `ran` was more than stage_options::budget
 };
 
-/// The sum of `waited` and `ran` over all stages is exactly `time`, to the nanosecond.
+/// Describes one frame. The sum of `waited` and `ran` over all stages is exactly `time`, to the
+/// nanosecond. `submitted`, `began` and `ended` are values of active_policy::now(), in ns.
 struct frame_record {
     std::uint64_t frame = 0;     // 0 if there is no frame
     std::int64_t submitted = 0;  // when advance() began the frame
@@ -33,16 +34,16 @@ struct frame_record {
     unsigned stages = 0;
     stage_record stage[most_stages] = {};
     bool over_budget = false;  // `time` was more than frame_loop_options::budget
-    /// A stage failed, or the frame was cancelled. The stages that did not succeed have a `ran` of
-    /// 0.
+    /// Set if a stage failed or the frame was cancelled. The `ran` of a stage that did not succeed
+    /// is 0.
     bool failed = false;
 };
 
 /// Writes one line for an overlay or a log, such as
 ///   frame 7: 9.20 of 8.00 ms OVER = simulate 4.10 + (0.30) draw 4.80 OVER
 /// In this line, (0.30) is `waited` of the stage draw, and OVER marks a frame or a stage above its
-/// budget. Writes at most `size` bytes to `text`, including the terminating zero. Returns the
-/// length of the whole line, as snprintf does, even if it did not fit.
+/// budget. describe() writes at most `size` bytes to `text`, including the terminating zero. It
+/// returns the length of the whole line, even if the line does not fit, as snprintf does.
 BRAID_API std::size_t describe(const frame_record& record, nanoseconds budget, char* text,
                                std::size_t size);
 

@@ -1,5 +1,6 @@
 #pragma once
-// A stage of a frame loop, for example simulate, draw or render. Each stage has a retained graph.
+// A frame_stage is a stage of a frame loop, for example simulate, draw or render. Each stage has a
+// graph that is kept from frame to frame.
 
 #include "braid/fork_join/parallel_for.hpp"
 #include "braid/frame/frame_arena.hpp"
@@ -17,7 +18,7 @@ namespace detail {
 
 struct stage_state;
 
-/// The operations on a body whose type is erased.
+/// The operations on a body of any type, and its size and alignment in bytes.
 struct body_manner {
     void (*call)(void* object, const frame_context& frame);
     void (*destroy)(void* object);
@@ -26,8 +27,8 @@ struct body_manner {
 
 }  // namespace detail
 
-/// The argument of a body that has a parameter: `[](const braid::frame_context& frame) { … }`. The
-/// object is valid until the body returns.
+/// The argument of a body that takes a parameter: `[](const braid::frame_context& frame) { … }`.
+/// The object is valid until the body returns.
 struct frame_context {
     std::uint64_t frame;  // number of the frame; the first is 1
     unsigned slot;        // frame % frame_loop::slot_count(), unique among the frames in flight
@@ -35,7 +36,8 @@ struct frame_context {
     frame_arena& arena;   // this frame's memory
     task_context& task;
 
-    /// Runs parallel_for(). In a serial stage, runs a plain loop on the calling thread instead.
+    /// Runs a parallel_for() over [0, count). In a serial stage, for_each() runs a plain loop on
+    /// the calling thread instead.
     template <loop_body Body>
     void for_each(std::size_t count, Body&& body, const loop_options& options = {}) const {
         if (!serial) return parallel_for(task, count, body, options);
@@ -43,7 +45,7 @@ struct frame_context {
     }
 };
 
-/// A callable that is called as f(), f(task_context&) or f(const frame_context&).
+/// A callable that can be called as f(), f(task_context&) or f(const frame_context&).
 template <class F>
 concept frame_body =
     detail::task_callable<F> || std::is_invocable_v<std::decay_t<F>&, const frame_context&>;
@@ -60,15 +62,17 @@ struct stage_options {
 class frame_stage {
 public:
     BRAID_API explicit frame_stage(frame_loop& loop, const stage_options& options = {});
-    /// Waits for the frames in flight. Later frames of the loop run without this stage.
+    /// Waits for the frames in flight and removes the stage from its loop. Later frames run without
+    /// this stage.
     BRAID_API ~frame_stage();
     frame_stage(const frame_stage&) = delete;
     frame_stage& operator=(const frame_stage&) = delete;
 
-    /// Adds a body. `f` is called once per frame, and is destroyed with the stage. Returns an empty
-    /// node if the body is refused; the handlers get the reason. A body is refused if a frame is in
-    /// flight or there is no memory. A serial stage also refuses a body that is tied to a thread,
-    /// to workers or to resources, or that runs as background work.
+    /// Adds a body. The stage calls `f` once per frame. The destructor of the stage destroys `f`.
+    /// If the body is refused, add() returns an empty node, and the handlers of the scheduler
+    /// receive the reason. A body is refused if a frame is in flight or there is no memory. A
+    /// serial stage also refuses a body that is tied to a thread, to workers or to resources, or
+    /// that runs as background work.
     template <frame_body F>
     graph_node add(const node_options& options, F&& f) {
         using callable = std::decay_t<F>;
@@ -92,24 +96,26 @@ public:
     /// Like graph::precede(), for nodes of this stage.
     BRAID_API bool precede(graph_node earlier, graph_node later);
 
-    /// Makes the stage serial or parallel. Any thread may call it at any time. The change takes
-    /// effect when the next frame begins this stage. The bodies of a serial stage run one after the
-    /// other on one thread, in the order in which they were added as far as the edges allow, and
-    /// frame_context::for_each() is a plain loop. Tasks that a body spawns may still run in
-    /// parallel. A body that throws has the same consequences as in a run of a graph. Returns
-    /// false, and reports it, if `serial` is true and a body of the stage is tied to a thread, to
-    /// workers or to resources, or runs as background work.
+    /// Makes the stage serial or parallel. Any thread may call set_serial() at any time. The change
+    /// takes effect when the next frame begins this stage. The bodies of a serial stage run one
+    /// after the other on one thread. They run in the order in which they were added, as far as the
+    /// edges allow. In a serial stage, frame_context::for_each() is a plain loop, but tasks that a
+    /// body spawns may still run in parallel. A body that throws has the same consequences as in a
+    /// run of a graph. A stage cannot be serial if one of its bodies is tied to a thread, to
+    /// workers or to resources, or runs as background work. In this case, set_serial(true) calls
+    /// the assertion handler and returns false.
     BRAID_API bool set_serial(bool serial);
     BRAID_API bool serial() const;
 
-    /// Returns the number of the frame on which the stage works. Only these may call it: bodies of
-    /// the stage, and tasks that are children of such a body or for which the body waits.
+    /// Returns the number of the frame on which the stage works. frame() may be called only in a
+    /// body of the stage, in a child task of such a body, and in a task for which such a body
+    /// waits.
     BRAID_API std::uint64_t frame() const;
     BRAID_API const char* name() const;
     BRAID_API std::size_t size() const;
-    /// Returns the stage's graph, for priorities, times and pictures. Build the graph only with
-    /// add() and precede() of the stage, and do not run it yourself. Call nodes() only while no
-    /// frame is in flight, and never on a stage that was refused.
+    /// Returns the graph of the stage. Use the graph for priorities, times and pictures. Build the
+    /// graph only with add() and precede() of the stage, and do not run the graph yourself. Call
+    /// nodes() only while no frame is in flight, and never on a stage that was refused.
     BRAID_API graph& nodes() const;
     BRAID_API std::string to_dot() const;
 

@@ -1,14 +1,14 @@
 #pragma once
-// Data in several copies, so that the renderer reads one copy while the simulation writes the next
-// copy. The frame number selects the copy. Without frame numbers, swap() exchanges the copies, and
-// you run swap() as a separate task.
+// An n_buffered object holds several copies of some data, so that the renderer reads one copy while
+// the simulation writes the next copy. The frame number selects the copy. A program without frame
+// numbers calls swap() in a separate task to exchange the copies.
 //
 //   braid::n_buffered<scene, 2> scenes(scheduler, "scene");
 //   simulate.add([&](const braid::frame_context& f) { auto to = scenes.write(f.frame); … });
 //   render.add([&](const braid::frame_context& f) { auto from = scenes.read(f.frame); … });
 //
-// The edges of your graph must order the reader and the writer. This class only checks that the
-// edges do so.
+// The edges of your graph must order the reader and the writer of a copy. This class only checks
+// their order.
 
 #include "braid/base/export.hpp"
 #include "braid/base/policy.hpp"
@@ -22,9 +22,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Records which tasks use one copy. relaxed throughout: a claim checks accesses and is no lock. A
-/// stronger order here would synchronize tasks between which the program has no edge, and so hide
-/// the missing edge from ThreadSanitizer.
+/// Records which tasks use one copy. relaxed, for all members: a claim checks accesses and is not a
+/// lock. A stronger memory order would synchronize tasks that have no edge between them.
+/// ThreadSanitizer could then not find the missing edge.
 struct alignas(64) buffer_claim {
     static constexpr std::uint32_t writer = 1U << 31;
     atomic<std::uint32_t> users{0};  // number of readers, and the writer bit
@@ -37,17 +37,18 @@ public:
     buffer_claims(runtime& rt, const char* name, buffer_claim* claims, unsigned copies)
         : rt_(rt), name_(name != nullptr ? name : "buffer"), claims_(claims), copies_(copies) {}
 
-    /// Claims the copy of `frame` for writing. Returns null, and reports it, if a task uses the
-    /// copy.
+    /// Claims the copy of `frame` for writing. If a task uses the copy, write() calls the assertion
+    /// handler and returns null.
     BRAID_API buffer_claim* write(std::uint64_t frame);
-    /// Claims the copy of `frame` for reading. Returns null, and reports it, if a task writes the
-    /// copy or if the copy holds the data of another frame.
+    /// Claims the copy of `frame` for reading. If a task writes the copy, or if the copy holds the
+    /// data of another frame, read() calls the assertion handler and returns null.
     BRAID_API buffer_claim* read(std::uint64_t frame);
-    /// Advances the frame that is read by one. Returns false, and reports it, if a task still
-    /// writes the copy that would then be read, or if a task still uses the copy that would then be
-    /// written.
+    /// Adds one to the number of the frame that is read. The swap is refused if a task still writes
+    /// the copy that would then be read, or if a task still uses the copy that would then be
+    /// written. In this case, swap() calls the assertion handler and returns false.
     BRAID_API bool swap();
-    /// Returns the frame that is read now. The frame after it is the one that is written now.
+    /// Returns the number of the frame that is read now. The frame with the next number is written
+    /// now.
     std::uint64_t read_frame() const { return read_frame_.load(relaxed); }
 
 private:
@@ -76,8 +77,8 @@ public:
     n_buffered(const n_buffered&) = delete;
     n_buffered& operator=(const n_buffered&) = delete;
 
-    /// An access to one copy, which lasts until this object is destroyed. The access is empty if it
-    /// was refused. An empty access must not be dereferenced.
+    /// An access to one copy, which lasts until the access object is destroyed. The access is empty
+    /// if it was refused. An empty access must not be dereferenced.
     template <class U>
     class access {
     public:
@@ -101,25 +102,25 @@ public:
         std::uint32_t share_;
     };
 
-    /// Returns the access of the one writer of `frame` to the copy of that frame. If several bodies
-    /// write in parallel, they must share this access. Returns an empty access if another task
-    /// still reads or writes the copy, and reports the names of both tasks. In that case, an edge
-    /// of the graph or a further copy is missing.
+    /// Begins the write access to the copy of `frame`. Only one task may have this access. If
+    /// several bodies write in parallel, they must share it. If another task still reads or writes
+    /// the copy, write() calls the assertion handler with the names of both tasks, and returns an
+    /// empty access. In this case, an edge of the graph or a further copy is missing.
     access<T> write(std::uint64_t frame) {
         return {&copies_[frame % Copies], claims_.write(frame), detail::buffer_claim::writer};
     }
-    /// Returns the access of a reader to the copy of `frame`. Any number of readers may have access
-    /// at once. If a task still writes the copy, or if the copy holds the data of another frame,
-    /// read() returns an empty access and reports it.
+    /// Begins a read access to the copy of `frame`. Any number of readers may have access at once.
+    /// If a task still writes the copy, or if the copy holds the data of another frame, read()
+    /// calls the assertion handler and returns an empty access.
     access<const T> read(std::uint64_t frame) {
         return {&copies_[frame % Copies], claims_.read(frame), 1};
     }
 
-    /// Exchanges the copies for write() and read() without frame numbers: after the swap, read()
-    /// returns the data that was written before the swap. Run the swap as a task that comes after
-    /// the writer and the readers, and let the next writer and readers come after the swap. If a
-    /// writer or a reader still uses its copy, swap() returns false, reports the name of its task,
-    /// and changes nothing.
+    /// Exchanges the copies that write() and read() without frame numbers use. After the swap,
+    /// read() returns the data that was written before the swap. Call swap() in a task that runs
+    /// after the writer and the readers. The next writer and readers must run after that task. If a
+    /// writer or a reader still uses its copy, swap() calls the assertion handler with the name of
+    /// its task, changes nothing and returns false.
     bool swap() { return claims_.swap(); }
     access<T> write() { return write(claims_.read_frame() + 1); }
     access<const T> read() { return read(claims_.read_frame()); }

@@ -1,5 +1,5 @@
 #pragma once
-// Lets a coroutine do a piece of its work in each frame.
+// next_frame() lets a coroutine do a piece of its work in each frame.
 //
 //   braid::co<> fade(braid::frame_loop& loop, light& l) {
 //       for (int i = 0; i < 60; ++i) {
@@ -21,8 +21,8 @@ namespace detail {
 struct frame_waiter : waiting_task {
     std::uint64_t frame = 0;  // set by the thread that completes the waiter
 };
-/// Adds `w` to the waiters of `loop`. Call it within a suspension. Returns false if there is no
-/// memory.
+/// Adds `w` to the waiters of `loop`. wait_for_frame() must be called within a suspension. Returns
+/// false if there is no memory.
 BRAID_API bool wait_for_frame(frame_state* loop, frame_waiter& w, task_context& context,
                               const std::source_location& where);
 
@@ -55,8 +55,8 @@ private:
 }  // namespace detail
 
 /// Suspends the coroutine until advance() begins the next frame. The result of co_await is the
-/// number of that frame, or 0 if the loop is destroyed instead. The coroutine then runs in parallel
-/// with the frame and is not part of it.
+/// number of that frame, or 0 if the loop is destroyed instead. The resumed coroutine runs in
+/// parallel with the frame and is not part of the frame.
 inline auto next_frame(frame_loop& loop,
                        std::source_location where = std::source_location::current()) {
     return detail::frame_awaiter(loop.internals(), where);

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a small function at a fixed rate on a separate thread, independent of the frame rate. For
-// example, it reads the controller 250 times a second.
+// A rate_thread calls a small function at a fixed rate on a separate thread, independent of the
+// frame rate. For example, the function can read the controller 250 times a second.
 //
 //   braid::sampler<pad_state> pad(scheduler, {.name = "pad", .period = braid::milliseconds(4)},
 //                                 [](const braid::rate_tick&) { return read_pad(); });
@@ -21,15 +21,15 @@
 BRAID_NAMESPACE_BEGIN
 
 struct rate_options {
-    const char* name = "rate";             // must outlive the thread; 15 characters are visible
-    nanoseconds period = milliseconds(4);  // 250 ticks a second; at least 1 ns, less counts as 1
+    const char* name = "rate";             // must outlive the thread; Linux shows 15 characters
+    nanoseconds period = milliseconds(4);  // 250 ticks a second; clamped to at least 1 ns
     int nice = 0;                          // as thread_options::nice
     std::size_t stack_bytes = 0;           // as thread_options::stack_bytes
 };
 
-/// Times are from active_policy::now(), in ns.
+/// Describes one tick. `due` and `began` are values of active_policy::now(), in ns.
 struct rate_tick {
-    std::uint64_t number = 0;  // period since the start, from 1; missed periods count, too
+    std::uint64_t number = 0;  // of the period since the start, from 1; includes missed periods
     std::int64_t due = 0, began = 0;
 };
 
@@ -37,8 +37,8 @@ struct rate_report {
     std::uint64_t ticks = 0;
     std::uint64_t missed = 0;  // periods that passed without a tick
     nanoseconds p50{0}, p99{0},
-        longest{0};              // lateness; after missed ticks, counted from the first missed one
-    std::uint64_t failures = 0;  // ticks that threw; reported as unobserved exceptions
+        longest{0};              // lateness; if ticks were missed, from the first missed tick
+    std::uint64_t failures = 0;  // ticks that threw an unobserved exception
 };
 
 namespace detail {
@@ -52,13 +52,13 @@ struct rate_counts {
 
 /// Calls `f(const rate_tick&)` at each tick, on a thread that does not belong to the scheduler. `f`
 /// may spawn and post tasks, and should take no longer than a period. If the scheduler has a
-/// chooser, the chooser also decides when this thread runs, and the period is measured on the
-/// chooser's clock. The times of ticks then count from 0.
+/// chooser, the chooser also decides when this thread runs. In this case, the period and the times
+/// of ticks are measured with the chooser's clock, which starts at 0.
 class rate_thread {
 public:
     /// Starts the thread. `f` is destroyed with this object, after the thread has ended. If there
-    /// is no memory or the system refuses a thread, the failure is reported and running() returns
-    /// false.
+    /// is no memory, the constructor calls the out-of-memory handler. If the operating system
+    /// refuses a thread, the constructor logs an error. In both cases, running() returns false.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>&, const rate_tick&>
     rate_thread(scheduler& s, const rate_options& options, F&& f) : rt_(s.internals()) {
@@ -89,10 +89,12 @@ public:
     rate_thread(const rate_thread&) = delete;
     rate_thread& operator=(const rate_thread&) = delete;
 
-    /// Stops the thread. Returns when the last tick has ended. Do not call it from a tick.
+    /// Stops the thread. Returns when the last tick has ended. stop() must not be called from a
+    /// tick.
     BRAID_API void stop();
     bool running() const { return state_ != nullptr; }
-    /// Returns the counts and the lateness of the ticks so far. Any thread may call it at any time.
+    /// Returns the counts and the lateness of the ticks so far. Any thread may call report() at any
+    /// time.
     BRAID_API rate_report report() const;
 
 private:
@@ -114,9 +116,9 @@ private:
     detail::rate_counts counts_;
 };
 
-/// A rate_thread whose values wait in a queue until a thread takes them. If the queue is full, the
-/// sampler drops the oldest value, because input that no thread has fetched for `Capacity` ticks is
-/// out of date.
+/// A sampler is a rate_thread whose function returns a value at each tick. The values wait in a
+/// queue until a thread takes them. If the queue is full, the sampler drops the oldest value,
+/// because input that no thread has taken for `Capacity` ticks is out of date.
 template <class T, std::size_t Capacity = 256>
 class sampler {
     static_assert(std::has_single_bit(Capacity) && Capacity >= 2, "a power of two");
@@ -136,11 +138,12 @@ public:
               push({tick, f(tick)});
           }) {}
 
-    /// Moves the oldest sample to `to`. Returns false if there is none. Any thread may call it.
+    /// Moves the oldest sample to `to`. Returns false if the queue is empty. Any thread may call
+    /// take().
     bool take(sample& to) {
         thread_.point();
-        // A move may be a copy. The cell is therefore reset, so that resources of its sample are
-        // released at once.
+        // The move of a value may be a copy. The cell is therefore reset, so that the resources of
+        // its sample are released at once.
         return queue_.pop_with([&to](sample& from) { to = std::exchange(from, sample{}); });
     }
     /// Returns how many samples were dropped because the queue was full.
@@ -152,7 +155,7 @@ public:
 private:
     void push(sample&& fresh) {
         while (!queue_.push_with([&fresh](sample& to) { to = std::move(fresh); })) {
-            // relaxed: only a count.
+            // relaxed: the value is only a count.
             if (queue_.pop_with([](sample& oldest) { oldest = sample{}; }))
                 dropped_.fetch_add(1, relaxed);
         }

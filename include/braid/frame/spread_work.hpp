@@ -1,7 +1,7 @@
 #pragma once
-// Spreads work that is too long for one frame over many frames, for example navigation graphs and
-// light maps. The work is divided into chunks. Until the work is done, each frame runs as many
-// chunks as fit into its budget, and at least one.
+// A spread_work object spreads work that is too long for one frame over many frames, for example
+// navigation graphs and light maps. The work is divided into chunks. Until the work is done, each
+// frame runs as many chunks as fit into its budget, and at least one.
 //
 //   braid::spread_work later(scheduler, {.budget = braid::milliseconds(1)});
 //   simulate.add([&] { later.run_frame(); });
@@ -37,27 +37,27 @@ struct spread_statistics {
 };
 
 /// Runs jobs in the order in which they were added. The first chunk of a frame always runs. A
-/// further chunk starts only if the estimated time of a chunk of its job still fits into the
-/// budget. The estimate of a job is the time of its longest recent chunk, and is 0 before its first
-/// chunk. With each chunk, the estimate falls by one eighth, and rises to the time of that chunk if
-/// the chunk took longer. So after the first chunk of a frame, the frame exceeds its budget by no
-/// more than the time that a chunk takes beyond its estimate.
+/// further chunk starts only if its estimated time still fits into the budget. Each job has one
+/// estimate, which is 0 before the first chunk of the job. With each chunk, the estimate falls by
+/// one eighth. If the chunk took longer than the lowered estimate, the time of the chunk becomes
+/// the estimate. So a frame with several chunks exceeds its budget by no more than the time that
+/// its last chunk takes beyond the estimate.
 /// `Policy` supplies the clock.
 template <class Policy>
 class basic_spread_work final : code_holder {
 public:
     explicit basic_spread_work(scheduler& s, const spread_options& options = {})
         : code_holder(s), rt_(s.internals()), options_(options) {}
-    /// Drops the chunks that have not run. No thread may be in run_frame().
+    /// Drops the chunks that have not run. No thread may be in run_frame() at that time.
     ~basic_spread_work() override {
         while (job* j = first_) drop(j);
     }
     basic_spread_work(const basic_spread_work&) = delete;
     basic_spread_work& operator=(const basic_spread_work&) = delete;
 
-    /// Adds a job, which calls f(0) … f(chunks - 1), in this order and one at a time, over as many
-    /// frames as necessary. Any thread may call add(), also a chunk. Returns false, and calls the
-    /// out-of-memory handler, if there is no memory.
+    /// Adds a job. The job calls f(0) … f(chunks - 1) in this order, one call at a time, over as
+    /// many frames as necessary. Any thread may call add(), and a chunk may call it, too. If there
+    /// is no memory, add() calls the out-of-memory handler and returns false.
     template <class F>
         requires std::is_invocable_v<std::decay_t<F>&, std::size_t>
     bool add(const spread_job& options, std::size_t chunks, F&& f) {
@@ -80,9 +80,9 @@ public:
         return true;
     }
 
-    /// Runs the chunks of one frame. Returns how many chunks ran. One body of each frame must call
-    /// it. If a chunk throws, run_frame() drops the job of that chunk and rethrows the exception.
-    /// The other jobs continue in the next frame.
+    /// Runs the chunks of one frame. Returns how many chunks ran. Call run_frame() in exactly one
+    /// body of each frame. If a chunk throws, run_frame() drops the job of that chunk and rethrows
+    /// the exception. The other jobs continue in the next frame.
     std::size_t run_frame() {
         const std::int64_t began = Policy::now();
         std::int64_t now = began;
@@ -110,16 +110,17 @@ public:
         return ran;
     }
 
-    /// Returns how many jobs have not ended. Any thread may call it.
+    /// Returns how many jobs have not ended. Any thread may call jobs().
     std::size_t jobs() const {
         const std::lock_guard lock(mutex_);
         std::size_t n = 0;
         for (const job* j = first_; j != nullptr; j = j->next) ++n;
         return n;
     }
-    /// Returns the statistics so far. Only the thread that calls run_frame() may call it.
+    /// Returns the statistics so far. Only the thread that calls run_frame() may call statistics().
     const spread_statistics& statistics() const { return statistics_; }
-    /// Sets the budget of later frames. Only the thread that calls run_frame() may call it.
+    /// Sets the budget of later frames. Only the thread that calls run_frame() may call
+    /// set_budget().
     void set_budget(nanoseconds budget) { options_.budget = budget; }
 
 private:
@@ -129,7 +130,7 @@ private:
         const char* name;
         std::size_t chunks;
         std::size_t done = 0;
-        std::int64_t expected = 0;  // ns that the next chunk is expected to take
+        std::int64_t expected = 0;  // estimated time of the next chunk, in ns
         job* next = nullptr;
     };
     template <class F>
@@ -152,8 +153,8 @@ private:
             to.look_at(code_use::callback, j->name, j->run);
         }
     }
-    /// Returns the oldest job with chunks left to run, or null if there is none. Finishes the jobs
-    /// before it.
+    /// Returns the oldest job that has chunks left to run, or null if no job has any. Finishes all
+    /// older jobs.
     job* next_job() {
         while (true) {
             job* j = nullptr;

@@ -53,8 +53,9 @@ void call_range(F& body, std::size_t first, std::size_t last) {
 
 /// Only one thread at a time may build and edit a graph, and only between runs. Any thread may run
 /// the graph. Several graphs may run at once. Runs of one graph run one after the other. The nodes
-/// of a graph are tasks: they help in waits, they can join and have children, the scope of the run
-/// counts them, observers see them, and choosers order them.
+/// of a graph are tasks. A node can wait for other tasks, and its thread then helps. A node can
+/// have children. The scope of the run counts the nodes, observers see them, and choosers order
+/// them.
 class graph {
 public:
     /// `name` must outlive the graph. The runs of the graph have the same name.
@@ -67,9 +68,9 @@ public:
     // ---- building ------------------------------------------------------------------------------
 
     /// Adds a node. `f` is called once in each run, and destroyed with the node. If there is no
-    /// memory, if the options are invalid, or while a run is in progress, the node is refused:
-    /// add() returns an empty node, and the handlers get a report. A callable of up to 48 bytes
-    /// needs no allocation of its own.
+    /// memory, if the options are invalid, or if a run is in progress, add() calls the scheduler's
+    /// handlers and returns an empty node. A callable of up to 48 bytes needs no allocation of its
+    /// own.
     template <detail::task_callable F>
     graph_node add(const node_options& options, F&& f) {
         using callable = std::decay_t<F>;
@@ -80,43 +81,45 @@ public:
     graph_node add(F&& f, std::source_location where = std::source_location::current()) {
         return add(node_options{.where = where}, std::forward<F>(f));
     }
-    /// Adds a node without work, to join others: it is complete when its predecessors are. Such a
-    /// node costs next to nothing.
+    /// Adds a node without work. The node joins other nodes: it is complete when all its
+    /// predecessors are complete. A node without work costs next to nothing.
     BRAID_API graph_node add(const node_options& options, empty_task);
 
     /// Adds a group. A node becomes a member of the group by node_options::in. Returns an empty
     /// node in the same cases as add().
     BRAID_API graph_node add_group(const group_options& options);
-    /// Sets whether the members of `group` run one after the other, from the next run on. Returns
-    /// false, and reports it, if `group` is not a group of this graph or while a run is in
-    /// progress.
+    /// Sets whether the members of `group` run one after the other, from the next run on. If
+    /// `group` is not a group of this graph, or if a run is in progress, set_serial() calls the
+    /// assertion handler and returns false.
     BRAID_API bool set_serial(graph_node group, bool serial);
 
-    /// Adds a node that processes all i in [0, count()) in each run: it calls `f(i)` for each i, or
-    /// `f(first, last)` for ranges. The range is divided into pieces, which all threads share. A
-    /// negative count means 0. A piece has at least `grain` elements, or all elements if there are
-    /// fewer. Any `grain` is allowed, and 0 means a few pieces for each thread. The node is
-    /// complete when all pieces are complete. The options `on`, `workers`, `uses` and `priority`
-    /// apply to `count()`, not to the pieces.
+    /// Adds a node that processes all i in [0, count()) in each run. The node calls `f(i)` for each
+    /// i. If `f` accepts two numbers, the node instead calls `f(first, last)` for ranges [first,
+    /// last). The indices are divided into pieces, which all threads share. A negative count means
+    /// 0. A piece has at least `grain` elements, or all elements if there are fewer. Any `grain` is
+    /// allowed, and 0 means a few pieces for each thread. The node is complete when all pieces are
+    /// complete. The options `on`, `workers`, `uses` and `priority` apply to `count()`, not to the
+    /// pieces.
     template <std::invocable Count, detail::range_body F>
     graph_node add_range(const node_options& options, Count&& count, F&& f, std::size_t grain = 0);
 
-    /// Adds a node that a second thread may run, too, if the first thread was switched out, in a
-    /// run with run_options::rerun_after. Both threads call `compute() const`, perhaps at the same
-    /// time. `compute` must not write to anything that outlives the call, and nobody may change its
-    /// inputs before the run is complete. The first call of `compute` to end decides: if it
-    /// returns, `publish` is called once with its result. If it throws, the node fails and
-    /// `publish` is not called. The options must allow any thread to run the node: `on`, `workers`,
-    /// `uses` and `runs_as` must have their defaults. The node must have no children and must not
-    /// wait. No other node is run twice in a run.
+    /// Adds a node that a second thread may run again if the operating system has switched out the
+    /// first thread. This happens only in a run with run_options::rerun_after. Both threads then
+    /// call `compute() const`, perhaps at the same time. `compute` must not write to anything that
+    /// outlives the call, and nobody may change its inputs before the run is complete. The call of
+    /// `compute` that ends first decides. If this call returns, `publish` is called once with the
+    /// result. If this call throws, the node fails and `publish` is not called. The options must
+    /// allow any thread to run the node: `on`, `workers`, `uses` and `runs_as` must have their
+    /// defaults. The node must have no children and must not wait. Only nodes that were added by
+    /// add_idempotent() can run twice in a run.
     template <class Compute, class Publish>
         requires detail::computed_and_published<std::decay_t<Compute>, std::decay_t<Publish>>
     graph_node add_idempotent(const node_options& options, Compute&& compute, Publish&& publish);
 
-    /// Adds a node that runs `inner` once in each run, as a part of this graph. That run of `inner`
-    /// starts after all runs of `inner` that were started before it elsewhere. `inner` must outlive
-    /// the node. Returns an empty node, and reports it, if `inner` is this graph, contains this
-    /// graph, or belongs to another scheduler.
+    /// Adds a node that runs `inner` once in each run, as a part of this graph. This run of `inner`
+    /// starts after all runs of `inner` that other nodes or threads started before. `inner` must
+    /// outlive the node. If `inner` is this graph, contains this graph, or belongs to another
+    /// scheduler, add_graph() calls the assertion handler and returns an empty node.
     BRAID_API graph_node add_graph(const node_options& options, graph& inner);
 
     /// Adds a node whose `f` returns a bool or a number. The returned value decides which
@@ -126,36 +129,38 @@ public:
     graph_node add_condition(const node_options& options, F&& f);
     /// Adds an edge as precede() does. If `condition` returns another value than `value` in a run,
     /// the run leaves out `later`. A node that is left out completes without having run. If a group
-    /// is left out, so are its members. The successors of `later` run all the same. If a condition
-    /// is itself left out, its successors run, too. If one condition has edges to `later` for
-    /// several values, any of these values lets `later` run. If several conditions have edges to
-    /// `later`, all of them must choose it. Returns false in the same cases as precede(). Also
-    /// returns false, and reports it, if `condition` was not made by add_condition().
+    /// is left out, its members are left out as well. The successors of `later` still run. If a
+    /// condition is itself left out, all its successors run. If one condition has edges to `later`
+    /// for several values, `later` runs if the condition returns any of these values. If several
+    /// conditions have edges to `later`, it runs only if all of them choose it. Returns false in
+    /// the same cases as precede(). If `condition` was not made by add_condition(), precede_if()
+    /// calls the assertion handler and returns false.
     BRAID_API bool precede_if(graph_node condition, unsigned value, graph_node later);
 
     /// Adds an edge: in each run, `later` starts after `earlier` and all children of `earlier` are
-    /// complete. Returns false, and reports it, if a node belongs to another graph or was erased,
-    /// if both nodes are the same, or while a run is in progress. Also returns false if there is no
-    /// memory.
+    /// complete. If a node belongs to another graph or was erased, if both nodes are the same, or
+    /// if a run is in progress, precede() calls the assertion handler and returns false. Returns
+    /// false if there is no memory.
     BRAID_API bool precede(graph_node earlier, graph_node later);
-    /// Removes the node and its edges. If the node is a group, also removes its members. The
-    /// predecessors of the node no longer precede its successors, unless other edges say so.
-    /// Returns false if the node is not in this graph. Also returns false, and reports it, while a
-    /// run is in progress.
+    /// Removes the node and its edges. If the node is a group, its members are removed as well. The
+    /// predecessors of the node then no longer precede its successors, except where other edges say
+    /// so. Returns false if the node is not in this graph. If a run is in progress, erase() calls
+    /// the assertion handler and returns false.
     BRAID_API bool erase(graph_node node);
 
-    /// Returns the number of nodes. Each group adds one node to its members.
+    /// Returns the number of nodes, including the groups and their members.
     BRAID_API std::size_t size() const;
 
     // ---- running -------------------------------------------------------------------------------
 
     /// Starts a run and returns its id. The run is complete when all nodes are complete. Its nodes
     /// start after all earlier runs of this graph have ended, even if those runs failed or were
-    /// cancelled. If a node throws, the nodes behind it are cancelled in this run. All other nodes
-    /// run, and waiters get the failure of the failed node that was added first. Returns an empty
-    /// id if there is no memory, after a shutdown, if the parent is complete, or if the graph has a
-    /// cycle. A cycle is reported with its path. A run costs one pass over the nodes, about 5 ns
-    /// for each node. The first run after an edit sorts the graph and may allocate.
+    /// cancelled. If a node throws, all nodes that must run after it are cancelled in this run. All
+    /// other nodes run. If several nodes fail, waiters receive the failure of the node that was
+    /// added first. Returns an empty id if there is no memory, after a shutdown, if the parent is
+    /// complete, or if the graph has a cycle. If there is a cycle, the assertion handler receives
+    /// the path of the cycle. A run costs one pass over the nodes, which takes about 5 ns for each
+    /// node. The first run after an edit sorts the graph and may allocate.
     BRAID_API task_id run(const run_options& options = {});
     /// Starts a run as run() does, and waits for it. The waiting thread helps. Throws the failure
     /// of the run, even if the run ended before the wait started. Returns false if the run was
@@ -169,10 +174,12 @@ public:
     BRAID_API void measure(bool on);
     /// Returns how often idempotent nodes were run a second time since the graph was constructed.
     BRAID_API std::uint64_t reruns() const;
-    /// Returns the node's times in the last measured run. Wait for that run before the call.
+    /// Returns the times of the node in the last measured run. The caller must wait for that run
+    /// before the call.
     BRAID_API node_timing timing(graph_node node) const;
 
-    /// Sets which ready nodes run first, from the next run on. critical_path also times the nodes.
+    /// Sets which ready nodes run first, from the next run on. If `by` is critical_path, each node
+    /// is timed as well.
     BRAID_API void set_priorities(graph_priorities by);
     /// Returns text about the last change of the order: which nodes changed their places, and why.
     /// The text is empty with declared priorities. After an edit, the text is empty until the graph
@@ -186,7 +193,8 @@ public:
     /// Writes a picture of the graph into a file. Graphviz lays the picture out, so the program
     /// `dot` must be installed.
     BRAID_API status write_svg(const char* path) const;
-    /// Returns the nodes, edges and times as lines of text. Each node follows its predecessors.
+    /// Returns the nodes, edges and times as lines of text. The line of each node follows the lines
+    /// of its predecessors.
     BRAID_API std::string to_text() const;
 
     /// This function is not for programs. Returns null if there was no memory for the state.
@@ -208,8 +216,8 @@ private:
         g.storage = nullptr;
         return close_node(call);
     }
-    /// Returns storage for the callable of a new node, or null if the node is refused. After a call
-    /// that returned storage, the caller must call drop_node() or close_node().
+    /// Returns storage for the callable of a new node, or null if the node is refused. If
+    /// open_node() returns storage, the caller must then call drop_node() or close_node().
     BRAID_API void* open_node(const node_options& options);
     BRAID_API void drop_node();
     BRAID_API graph_node close_node(detail::closure_fn call);
@@ -217,7 +225,7 @@ private:
     bool may_edit() const;
     bool is_own(graph_node node) const;
     bool add_edge(graph_node earlier, graph_node later);
-    /// Called by the running node `condition`. Leaves out the successors of `condition` that
+    /// Called by the running node `condition`. Leaves out those successors of `condition` that
     /// `value` does not choose.
     BRAID_API void choose(std::uint32_t condition, unsigned value) const;
     BRAID_API std::uint32_t next_index() const;
@@ -226,7 +234,7 @@ private:
     /// Records the attempts of the node. If there is no memory, erases the node and returns an
     /// empty node.
     BRAID_API graph_node keep_attempts(graph_node node, detail::attempts& of);
-    /// Called by a running node. Starts a run of `inner` as a child of that node.
+    /// Called by the running node `task`. Starts a run of `inner` as a child of this node.
     BRAID_API void run_inner(task_context& task, graph& inner);
     BRAID_API std::size_t pieces(std::size_t count, std::size_t grain) const;
 
@@ -240,7 +248,8 @@ graph_node graph::add_range(const node_options& options, Count&& count, F&& f, s
     return add(options, [this, count = std::forward<Count>(count), f = std::forward<F>(f),
                          grain](task_context& task) mutable {
         const auto counted = count();
-        // Not const: if it were a constant expression, the capture below would not be needed.
+        // `size` is not const. A const `size` may be a constant expression, and clang++ then warns
+        // that the capture in `piece` is not needed.
         std::size_t size = counted > 0 ? static_cast<std::size_t>(counted) : 0;
         const std::size_t all = pieces(size, grain);
         const auto piece = [&body = f, size, all](std::size_t i) {

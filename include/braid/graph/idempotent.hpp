@@ -1,8 +1,8 @@
 #pragma once
 // An idempotent node may be run again by a second thread if the first thread was switched out (a
 // straggler). The attempt that finishes first publishes its result and releases the successors of
-// the node ("somebody finished"). The run is complete only when the other attempt has returned, too
-// ("everybody finished"). So the data that both attempts read stays valid until then.
+// the node. The run is complete only when the other attempt has returned as well. So the data that
+// both attempts read stays valid until both attempts have returned.
 //
 //   state   idle ── first attempt ──> one ─────── finish(first) ──────> first won
 //                                      │ second attempt
@@ -26,25 +26,26 @@ class attempts {
 public:
     /// Called by the thread of the first attempt, before it runs the node.
     BRAID_API void begin();
-    /// Called by a thread that found that the first attempt stands still. Returns false if the
-    /// first attempt has finished, or if two attempts are already running.
+    /// Records that a second attempt starts. Called by a thread that has found that the first
+    /// attempt stands still. Returns false if the first attempt has finished, or if two attempts
+    /// are already running.
     bool begin_second() {
         std::uint32_t seen = one;
-        // relaxed: the acquire in stands_still() has made visible what the first attempt's thread
-        // could read when it started.
+        // relaxed: the acquire in stands_still() pairs with the release in begin(), so that this
+        // thread sees all data that the first thread saw when it started the node.
         return state_.compare_exchange_strong(seen, two, relaxed, relaxed);
     }
-    /// Withdraws the second attempt. Called if that attempt cannot run after all.
+    /// Withdraws the second attempt. Must be called if the second attempt cannot run after all.
     void take_second_back() {
         std::uint32_t seen = two;
         state_.compare_exchange_strong(seen, one, relaxed, relaxed);
     }
-    /// Called by an attempt whose computation has ended. Returns true if the other attempt has not
-    /// finished before. The caller must then publish its result, or fail the node if the
+    /// Called by an attempt whose computation has ended. Returns true if this attempt is the first
+    /// one that finishes. The caller must then publish its result, or fail the node if the
     /// computation threw.
     bool finish(attempt who) {
-        // relaxed: the published result becomes visible through the end of the node, not through
-        // this word.
+        // relaxed: this word does not publish the result. The end of the node makes the result
+        // visible.
         std::uint32_t seen = state_.load(relaxed);
         while ((seen & won) == 0) {
             const std::uint32_t wanted = seen | static_cast<std::uint32_t>(who);
@@ -56,20 +57,20 @@ public:
         return (state_.load(relaxed) & static_cast<std::uint32_t>(who)) != 0;
     }
 
-    /// Checks whether the first attempt stands still. Returns true if only that attempt is running,
-    /// and its thread has used less than 1/16 of the time since the last check as processor time.
-    /// Returns false if this is the first check of the attempt, or if less than `enough` ns have
-    /// passed between the last check and `now` (ns). Only one thread at a time may call
-    /// stands_still().
+    /// Checks whether the first attempt stands still. Returns true if only the first attempt is
+    /// running, and if the processor time of its thread since the last check is less than 1/16 of
+    /// the elapsed time. Returns false if this is the first check of the attempt, or if less than
+    /// `enough` ns have passed between the last check and `now` (ns). Only one thread at a time may
+    /// call stands_still().
     BRAID_API bool stands_still(std::int64_t now, std::int64_t enough);
 
 private:
     static constexpr std::uint32_t idle = 0, one = 1, two = 2, won = 4 | 8;
 
     atomic<std::uint32_t> state_{idle};
-    atomic<int> clock_{0};           // processor time of the first attempt's thread
+    atomic<int> clock_{0};           // clock for the processor time of the first attempt's thread
     atomic<std::int64_t> began_{0};  // ns, start of the first attempt
-    // These members belong to the thread that calls stands_still().
+    // Only the thread that calls stands_still() uses these members.
     std::int64_t looked_at_ = 0, began_then_ = 0, ran_then_ = 0;
 };
 

@@ -21,7 +21,8 @@ struct graph_node {
     friend constexpr bool operator==(graph_node, graph_node) = default;
 };
 
-/// The options of a node. An option that task_options also has means the same as there.
+/// The options of a node. Options that task_options has as well have the same meaning as in
+/// task_options.
 struct node_options {
     const char* name = nullptr;  // must outlive the node
     priority_level priority = priority_level::normal;
@@ -33,23 +34,23 @@ struct node_options {
     bool never_waits = false;
     bool may_be_long = false;
     graph_node in = {};  // the group that the node belongs to
-    /// The addresses of the data that the node reads and writes. If several nodes touch the same
-    /// address and one of them writes, they run in the order in which they were added, as if edges
-    /// had been made by hand. Nodes that only read may run at the same time.
+    /// The addresses of the data that the node reads and writes. If a node writes to an address, it
+    /// runs in the order of adding with every other node that reads or writes the same address, as
+    /// if edges had been added by hand. Nodes that only read an address may run at the same time.
     std::initializer_list<const void*> reads = {}, writes = {};
     std::source_location where = std::source_location::current();
 };
 
 /// A group is a node that consists of its members. Edges to and from the group apply to all
-/// members. If the group has no members, the edges still apply.
+/// members. If the group has no members, its predecessors still precede its successors.
 struct group_options {
     const char* name = nullptr;  // must outlive the group
     bool serial = false;         // members run one after the other, in the order of adding
     graph_node in = {};
 };
 
-/// The options of a run. An option that task_options also has means the same as there. Nodes keep
-/// their own priority.
+/// The options of a run. Options that task_options has as well have the same meaning as in
+/// task_options. Each node keeps its own priority.
 struct run_options {
     std::initializer_list<task_id> after = {};
     task_id parent = {};
@@ -64,8 +65,8 @@ struct run_options {
 
 /// Selects which of the ready nodes runs first.
 enum class graph_priorities : std::uint8_t {
-    declared,       // The node with the highest node_options::priority. Nodes of one level run in
-                    // any order.
+    declared,       // The node with the highest node_options::priority. Nodes of equal priority
+                    // run in any order.
     critical_path,  // The node with the longest path to the end of the run, by the times of the
                     // last runs. Declared priorities are ignored. Each node costs 100 to 150 ns
                     // and a read of one word for each 64 nodes, so use it for nodes that take
@@ -75,10 +76,10 @@ enum class graph_priorities : std::uint8_t {
                     // ready. With a chooser, all threads take nodes as they become ready.
 };
 
-/// What a node did in the last run that was measured. Times are in ns since the run began.
+/// The times of a node in the last measured run. Moments are in ns since the start of the run.
 struct node_timing {
     std::int64_t ready = 0, started = 0, ended = 0;  // `ended` includes children
-    std::int64_t average = 0;  // average of ended - started over the last runs
+    std::int64_t average = 0;  // ns, average of ended - started over the last runs
     unsigned seat = 0;         // seat of the thread that started the node
     bool ran = false;          // false if the node was left out, cancelled, empty or never measured
 };

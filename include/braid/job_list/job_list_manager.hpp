@@ -1,5 +1,5 @@
 #pragma once
-// Manages the job lists of a program: registers job functions, and allocates and frees lists.
+// A job_list_manager registers job functions, and allocates and frees job lists.
 //
 //   braid::job_list_manager lists(scheduler);
 //   lists.register_job(&skin_model, "skin");
@@ -27,24 +27,25 @@ public:
     job_list_manager(const job_list_manager&) = delete;
     job_list_manager& operator=(const job_list_manager&) = delete;
 
-    /// Registers a job function. Register a function before you add it to a list. `name` is for
-    /// messages and statistics, and must outlive the manager. If the function is already
-    /// registered, it keeps its first name. Returns false, and reports it, if `function` is null,
-    /// if `name` is null or empty, or if max_functions functions are already registered.
+    /// Registers a job function. A function must be registered before it is added to a list. `name`
+    /// is for messages and statistics, and must outlive the manager. If the function is already
+    /// registered, it keeps its first name. If `function` is null, if `name` is null or empty, or
+    /// if max_functions functions are already registered, register_job() calls the assertion
+    /// handler and returns false.
     BRAID_API bool register_job(job_function function, const char* name);
     /// Returns the name of `function`, or null if the function is not registered.
     BRAID_API const char* name_of(job_function function) const;
 
     /// Allocates a list with all memory that the list will ever need: 16 bytes per job, 12 bytes
-    /// per sync point, and 80 bytes for each of 256 seats. Returns null if the request is refused,
-    /// because max_lists lists are allocated, the id is taken, a number is out of range, or there
-    /// is no memory. The handlers get the reason.
+    /// per sync point, and 80 bytes for each of 256 seats. If max_lists lists are already
+    /// allocated, the id is taken, a number is out of range, or there is no memory, allocate()
+    /// calls the scheduler's handlers and returns null.
     BRAID_API job_list* allocate(const job_list_options& options = {});
-    /// Frees a list. If the list is submitted, free() first waits for the submission, and passes a
-    /// failure of the submission to the unobserved-exception handler. Jobs that were not submitted
-    /// are dropped. free() refuses the call, reports it and keeps the list if `list` does not
-    /// belong to this manager or if a job of the list calls free(). Has no effect if `list` is
-    /// null.
+    /// Frees a list. If the list is submitted, free() first waits for the submission. If the
+    /// submission fails, free() passes the failure to the unobserved-exception handler. Jobs that
+    /// were not submitted are dropped. If `list` does not belong to this manager, or if a job of
+    /// the list calls free(), the assertion handler is called and the list is not freed. Has no
+    /// effect if `list` is null.
     BRAID_API void free(job_list* list);
 
     BRAID_API unsigned list_count() const;
@@ -52,11 +53,11 @@ public:
     /// Returns the allocated list at `index`, in the order of ids, or null if `index` is not below
     /// list_count().
     BRAID_API job_list* list(unsigned index) const;
-    /// Returns the list with the id `id`, or null if there is none.
+    /// Returns the list with the id `id`, or null if no list has this id.
     BRAID_API job_list* find(std::uint32_t id) const;
 
-    /// Waits for all submitted lists of the manager. The calling thread must own all of them.
-    /// Throws the first failure, in the order of ids. The other failures go to the
+    /// Waits for all submitted lists of the manager. The calling thread must own all these lists.
+    /// Throws the failure of the failed list with the lowest id. The other failures go to the
     /// unobserved-exception handler.
     BRAID_API void wait_all();
 

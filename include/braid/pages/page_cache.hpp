@@ -22,7 +22,7 @@
 
 BRAID_NAMESPACE_BEGIN
 
-/// A value outside its range is clamped to the nearest value inside the range.
+/// A value outside its range is clamped to the range.
 struct page_cache_options {
     static constexpr unsigned most_frames_in_flight = 8, most_retries = 16, most_read_ahead = 16;
 
@@ -40,7 +40,8 @@ struct page_cache_options {
     /// How many more pages are loaded together with a missing page, 0..most_read_ahead. The cache
     /// chooses the pages that were wanted right after the missing page in an earlier frame.
     unsigned read_ahead = 2;
-    /// How long one call of unpack_some() may unpack pages. A value of 0 or less means one page.
+    /// How long one call of unpack_some() may unpack pages. A value of 0 or less means one page for
+    /// each call.
     nanoseconds unpack_budget = milliseconds(1);
 };
 
@@ -57,8 +58,8 @@ struct page_cache_statistics {
     std::uint64_t wasted = 0;      // pages loaded ahead and evicted before they were wanted
     unsigned loading = 0, resident = 0;
     std::size_t resident_bytes = 0;  // see page_cache_options::resident_bytes
-    nanoseconds p50{0}, p99{0};      // from the first want() of a page until it is resident
-    nanoseconds waited{0};           // total of all need() calls
+    nanoseconds p50{0}, p99{0};      // load time, from the first want() until the page is resident
+    nanoseconds waited{0};           // total waiting time of all need() calls
 };
 
 /// A page in memory. A page is valid for one frame.
@@ -70,14 +71,15 @@ using page_handle = frame_handle<const page>;
 
 /// Any thread may call all functions. Frames are numbered from 1.
 ///
-/// Besides its task, a load allocates memory for the page from the scheduler's memory. If the page
-/// is packed, the load also allocates memory for the packed bytes until they are unpacked. use() of
-/// a resident page costs four atomic loads. The first use in a frame additionally costs a
-/// compare-exchange and an increment. The first use of a page that was loaded ahead takes a lock.
+/// A load needs a task, and allocates memory for the page from the scheduler's memory. If the page
+/// is packed, the load allocates memory for the packed bytes, too, and frees it when they are
+/// unpacked. use() of a resident page costs four atomic loads. The first use in a frame
+/// additionally costs a compare-exchange and an increment. The first use of a page that was loaded
+/// ahead takes a lock.
 ///
 /// The reader, the pack and the scheduler must outlive the cache. The destructor cancels all loads
-/// and waits for them. The waiting thread helps. In a child of fork(), need() reads the page at
-/// once, and want() and the destructor do nothing.
+/// and waits for them. The waiting thread helps. In a child of fork(), need() reads a missing page
+/// on the calling thread, and want() and the destructor do nothing.
 class page_cache {
 public:
     page_cache(scheduler& s, file_reader& io, const page_pack& pack,
@@ -90,31 +92,32 @@ public:
     /// that its pages may be evicted.
     void begin_frame(std::uint64_t frame);
     /// Unpacks pages that were read and are not urgent, until the budget is used up (see
-    /// spread_work). One task body must call this once in each frame. Returns the number of pages
-    /// processed.
+    /// spread_work). Call unpack_some() once in each frame, from one task body. Returns the number
+    /// of pages that the call processed.
     std::size_t unpack_some();
 
-    /// Announces that `frame` will use the page. If the page is not resident, it is loaded. Pages
-    /// for earlier frames are loaded first. Returns the task that loads the page. The task fails
-    /// with page_error if the page cannot be loaded. Returns an empty id if the page is resident,
-    /// or if there is no memory for a task.
+    /// Announces that `frame` will use the page. If the page is not resident, want() starts to load
+    /// it. Pages for earlier frames are loaded first. Returns the task that loads the page. The
+    /// task fails with page_error if the page cannot be loaded. Returns an empty id if the page is
+    /// resident, or if there is no memory for a task.
     task_id want(page_id id, std::uint64_t frame);
     /// Returns a handle that keeps the page in memory until `frame` has ended. Returns an empty
-    /// handle if the page is not resident.
+    /// handle if the page is not resident, or if `frame` has ended already.
     page_handle use(page_id id, std::uint64_t frame);
     /// Like use(), but if the page is not resident, need() loads it before all other pages and
-    /// waits for it. The waiting thread helps. Throws page_error if the page cannot be loaded, or
-    /// if `resident_bytes` is too small for the pages that the frames in flight use. The error
-    /// message contains the name of the page and of the file. Throws std::bad_alloc if there is no
-    /// memory, or task_cancelled if there was not even memory to store a std::bad_alloc.
+    /// waits for it. The waiting thread helps. If `frame` has ended already, need() calls the
+    /// assertion handler and returns an empty handle. Throws page_error if the page cannot be
+    /// loaded, or if `resident_bytes` is too small for the pages that the frames in flight use. The
+    /// error message contains the name of the page and of the file. Throws std::bad_alloc if there
+    /// is no memory, or task_cancelled if there is not even memory to store a std::bad_alloc.
     page_handle need(page_id id, std::uint64_t frame);
-    /// Returns the bytes of the page. Returns an empty span if the frame of the handle has ended.
-    /// This is misuse, which is reported.
+    /// Returns the bytes of the page. If the frame of the handle has ended, bytes() calls the
+    /// assertion handler and returns an empty span.
     std::span<const std::byte> bytes(page_handle h) const;
 
     page_cache_statistics statistics() const;
-    /// Returns true if the page is in memory at the moment. This is meant for visualizing the
-    /// cache.
+    /// Returns true if the page is in memory at the moment. The function is meant for visualizing
+    /// the cache.
     bool is_resident(page_id id) const;
 
 private:

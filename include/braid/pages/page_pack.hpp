@@ -37,15 +37,15 @@ struct page_info {
     std::uint64_t checksum = 0;  // XXH3 of the page's bytes in the file
 };
 
-/// The file stays open as long as the pack exists. A pack must outlive the caches of its pages.
-/// Opening a pack reads and checks the table, but reads no page. Opening may take a few ms in the
-/// operating system. Any thread may call all functions.
+/// The file stays open as long as the pack exists. A pack must outlive the caches of its pages. The
+/// constructor reads and checks the table of the pages, but reads no page. The constructor may
+/// spend a few ms in calls of the operating system. Any thread may call all functions.
 class page_pack {
 public:
     static constexpr std::uint32_t most_pages = std::uint32_t{1} << 22;
     static constexpr std::size_t most_page_bytes = std::size_t{1} << 30;
 
-    /// Opens the file. On failure, error() returns the reason. For example, the file does not
+    /// Opens the file. On failure, error() returns the reason, for example that the file does not
     /// exist, is not a pack, is truncated or is damaged.
     explicit page_pack(std::string path);
     ~page_pack();
@@ -63,16 +63,16 @@ public:
     /// Finds a page by its name, in O(log n). Returns an empty id if no page has that name.
     page_id find(std::string_view name) const;
 
-    /// Returns true if the checksum of `stored` is the checksum of the page in the file. 1 GB takes
-    /// about 50 ms.
+    /// Returns true if the checksum of `stored` is the checksum of the page in the file. The cost
+    /// is about 50 ms for 1 GB.
     bool verify(page_id id, std::span<const std::byte> stored) const;
     /// Unpacks `stored` to `to`. The size of `to` must be the page's size. Returns false if there
     /// is no memory, or if `stored` is not the page in the file.
     bool unpack(page_id id, std::span<const std::byte> stored, std::span<std::byte> to) const;
-    /// Reads the whole page on the calling thread before it returns. This is meant for tools and
+    /// Reads the whole page on the calling thread before it returns. load() is meant for tools and
     /// tests. Throws page_error if the page cannot be read or unpacked.
     void load(page_id id, std::span<std::byte> to) const;
-    /// Returns "page 'NAME' of FILE, 4096 bytes at 64: WHY".
+    /// Returns a text such as "page 'NAME' of FILE, 4096 bytes at 64: WHY".
     std::string describe(page_id id, std::string_view why) const;
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// A capture holds the events that a recorder has recorded, in memory or in a file.
-// docs/design/profile.md describes the file format.
+// Defines captures. A capture holds the events that a recorder has recorded, in memory or in a
+// file. docs/design/profile.md describes the file format.
 
 #include "braid/base/export.hpp"
 #include "braid/base/status.hpp"
@@ -18,90 +18,94 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 
 /// The kind of a record. The numbers are stored in files, so existing numbers never change. New
-/// kinds get new numbers. `task` and `other` are values of task ids, where 0 means no task. The
-/// comments below describe `aux` and `flags`, and also `other` where it is not a task id. In these
-/// comments, `type` is an index into capture::types. A lane holds the records of one thread or of
-/// one device queue.
+/// kinds get new numbers. A lane holds the records of one thread or of one device queue.
 ///
-/// Three kinds of event have no record of their own, because other data in the capture contains the
-/// same information. A `failed` event is the flag end_failed of the task's `ended` record. A
-/// `helped` event is a task that starts on a lane between a wait_begin and its wait_end. A `seated`
-/// event is the seat and the kind of the lane. A guest's lane has the seat and the kind of the
-/// guest's last call.
+/// The comments below use the names of the members of `record`. `task` is the value of the id of
+/// the task that the record is about, and 0 means no task. `other` is the value of a second task
+/// id, the address of an object (an event, a resource or a join), or a number. `aux` is a seat, a
+/// count, or a type, which is an index into capture::types. Each comment says what its kind stores
+/// in `other`, `aux` and `flags`. In `deferred` and `settled` records, `task` is a completion and
+/// `other` is the task to which the completion belongs. For a timer, `other` is 0.
+///
+/// Three kinds of event (see event_kind) have no record of their own, because other data in the
+/// capture contains the same information. A `failed` event appears as the flag end_failed of the
+/// task's `ended` record. A `helped` event appears as a task that starts on a lane between a
+/// wait_begin and its wait_end. A `seated` event appears as the seat and the kind of the lane. A
+/// guest's lane has the seat and the kind of the guest's last call.
 enum class record_kind : std::uint8_t {
     // ---- scripts/kinds.py writes this
-    // Other = parent, aux = type, flags = spawn_flags.
+    // `other` is the parent of `task`, `aux` its type, and `flags` are spawn_flags.
     spawned = 1,
-    // Task waits for other, or would if that were not complete already.
+    // `task` depends on the task `other`, which may be complete already.
     edge = 2,
-    // Other = the task whose end released it.
+    // `task` is ready. `other` is the task whose end released it, or 0.
     ready = 3,
-    // On this lane, aux = type.
+    // `task` starts on this lane. `aux` is its type.
     started = 4,
-    // The task's own work ended; flags = end_flags.
+    // The own work of `task` has ended. `flags` are end_flags.
     ended = 5,
-    // Own work and all children.
+    // The own work of `task` and all its children have ended.
     completed = 6,
-    // Will not run; completed follows.
+    // `task` will not run. A `completed` record follows.
     cancelled = 7,
-    // Task (0: outside of tasks) waits, other = awaited (0: something else).
+    // `task` (0 outside of tasks) waits for the task `other` (0 if it waits for something else).
     wait_begin = 8,
-    // The wait has ended.
+    // The wait of the matching `wait_begin` has ended.
     wait_end = 9,
-    // Task, aux = seat it was taken from.
+    // This lane's thread stole `task` from the seat `aux`.
     stolen = 10,
-    // The lane found nothing to run and goes on searching.
+    // The lane's thread found nothing to run and continues to search.
     searching = 11,
-    // The lane's thread sleeps.
+    // The lane's thread goes to sleep.
     parked = 12,
     // The lane's thread is awake again.
     unparked = 13,
-    // Other = the event; task = who set it, 0: code outside of tasks.
+    // `task` (0 outside of tasks) sets the event `other`.
     event_set = 14,
-    // Other = the event; before the wait_end of the wait that took it.
+    // A wait for the event `other` succeeds. A `wait_end` follows if the wait had begun.
     event_taken = 15,
-    // Other = the resource, aux = type.
+    // `task` holds the resource `other`. `aux` is the type of the resource.
     acquired = 16,
-    // Other = the resource, aux = type.
+    // `task` no longer holds the resource `other`. `aux` is the type of the resource.
     released = 17,
-    // Task offers the second part of a join, other.
+    // `task` offers the second part of the join `other` to other threads.
     forked = 18,
-    // Both parts of the join other have ended; flags = join_flags, aux = whose seat ran it.
+    // The join `other` ended. `flags` are join_flags. `aux` is the seat that stole its second part.
     joined = 19,
-    // The part other of task's join runs here, aux = seat it was taken from.
+    // This lane runs the second part of the join `other` of `task`, stolen from the seat `aux`.
     job_started = 20,
-    // The part has ended.
+    // The second part of the join `other` has ended.
     job_ended = 21,
-    // Other = number, aux = type.
+    // The frame with the number `other` begins. `aux` is its type.
     frame_begin = 32,
-    // Other = number, aux = type.
+    // The frame with the number `other` ends. `aux` is its type.
     frame_end = 33,
-    // Aux = type; scopes of a lane nest.
+    // A scope begins. `aux` is its type. The scopes of a lane nest.
     scope_begin = 34,
-    // Aux = type.
+    // A scope ends. `aux` is its type.
     scope_end = 35,
-    // Aux = type, other = the bits of a double.
+    // A counter changes. `aux` is its type, and `other` contains the bits of a double.
     counter = 36,
-    // The system took the thread off its core; flags = switch_flags.
+    // The operating system took the lane's thread off its core. `flags` are switch_flags.
     switched_out = 37,
-    // The thread is on a core again.
+    // The lane's thread is on a core again.
     switched_in = 38,
-    // Since the last one on this lane: other = voluntary, aux = involuntary.
+    // Switches since the last such record of the lane: `other` voluntary, `aux` involuntary.
     switches = 39,
-    // Task, a completion (or a timer's wait), holds other (or 0) open; aux = type.
+    // The completion `task` is open, or the timer `task` is armed. `aux` is its type.
     deferred = 40,
-    // Task, what other waited for, was settled, or its timer due or disarmed; aux = type.
+    // The completion `task` is settled, or the timer `task` is due or disarmed. `aux` is its type.
     settled = 41,
-    // The task gave the lane back; flags = end_flags.
+    // `task` suspends and releases the lane's thread. `flags` are end_flags.
     suspended = 42,
-    // On this lane, aux = type.
+    // `task` resumes on this lane. `aux` is its type.
     resumed = 43,
     // ---- as far as here
 };
 
-// On a lane of kind `device`, the task of a record is a completion. `started` and `ended` have the
-// times at which a processor began and ended the work of the completion. A scope_begin and
-// scope_end between them are a transfer.
+// On a lane of kind `device`, `task` is a completion. `started` and `ended` records have the times
+// at which a processor started and ended the work of the completion. A scope_begin and a scope_end
+// between these two records mark a transfer.
 
 enum spawn_flags : std::uint8_t {
     spawn_priority = 3,    // the bits of the priority: 0 low, 1 normal, 2 high
@@ -119,7 +123,8 @@ enum switch_flags : std::uint8_t {
     switch_preempted = 1,  // the thread was still runnable
 };
 
-/// One event on one lane. The file uses the same layout, little-endian.
+/// One event on one lane. See record_kind for the meaning of `task`, `other`, `aux` and `flags`.
+/// The file uses the same layout, little-endian.
 struct record {
     std::uint64_t time = 0;  // ns since the capture began
     std::uint64_t task = 0;
@@ -134,7 +139,8 @@ struct record {
 };
 static_assert(sizeof(record) == 32);
 
-/// The name and the place in the source of tasks, scopes, counters or frames.
+/// Describes a type: the name and the source location of tasks, scopes, counters, frames or
+/// resources.
 struct record_type {
     std::string name;
     std::string file;        // empty if not known
@@ -144,7 +150,8 @@ struct record_type {
 
 enum class lane_kind : std::uint32_t { other, worker, main, reserve, background, guest, device };
 
-/// How much is known of the times at which the system switches threads.
+/// How much a lane or a capture records about the times at which the operating system switches
+/// threads.
 enum class switch_level : std::uint32_t {
     none,   // nothing
     flag,   // only the flag end_switched
@@ -152,17 +159,18 @@ enum class switch_level : std::uint32_t {
     exact,  // the flag end_switched, and `switched_out` and `switched_in` records
 };
 
-/// A thread or a device queue, with its records in order of time.
+/// Describes one thread or one device queue, and holds its records in order of time.
 struct lane {
     static constexpr std::uint32_t no_seat = 0xffffffff;
     std::string name;
     lane_kind kind = lane_kind::other;
     std::uint32_t seat = no_seat;  // for a device, the processor's number
-    std::uint64_t thread = 0;      // the system's number of the thread
+    std::uint64_t thread = 0;      // the operating system's number of the thread
     std::uint64_t dropped = 0;     // records for which the ring had no room
     std::vector<record> records;
     /// The switch level of this lane, if it was recorded. Lanes may have different levels, because
-    /// the system may refuse to one thread what it allows to another. See switches_of().
+    /// the operating system may allow exact times for one thread and refuse them for another. See
+    /// switches_of().
     std::optional<switch_level> switches = {};
     /// The largest error, in ns, of the times of the lane's records if a processor's own clock
     /// measured them. It is 0 if the clock of the threads measured them, or if the error is not
@@ -170,8 +178,8 @@ struct lane {
     std::uint32_t clock_error = 0;
 };
 
-/// The readings of two clocks at one moment. The times of records are computed from ticks with the
-/// help of such pairs.
+/// The readings of two clocks at one moment. A recorder uses such pairs to convert ticks to the
+/// times of records.
 struct clock_pair {
     std::uint64_t ticks = 0;
     std::uint64_t ns = 0;  // the reading of CLOCK_MONOTONIC

@@ -1,6 +1,6 @@
 #pragma once
-// A recorder records what a scheduler does and the frames, scopes and counters that the program
-// marks. `braid view` and `braid report` show the recording.
+// A recorder records what a scheduler does, and the frames, scopes and counters that the program
+// marks. The commands `braid view` and `braid report` show the recording.
 //
 //   braid::profile::recorder recorder;
 //   braid::scheduler scheduler({.observer = &recorder});
@@ -27,24 +27,26 @@ struct recorder_options {
     static constexpr std::size_t most_ring_records = std::size_t{1} << 22;
 
     /// How many records of 32 bytes the ring of each thread holds. The range is
-    /// least_ring_records..most_ring_records. A value outside the range is clamped, and the result
-    /// is rounded up to a power of two. A full ring drops and counts new records until it is
-    /// emptied.
+    /// least_ring_records..most_ring_records. A value outside the range is clamped to the range,
+    /// and the result is rounded up to a power of two. While a ring is full, new records are
+    /// dropped and counted.
     std::size_t ring_records = std::size_t{1} << 16;
     static constexpr nanoseconds least_flush_every{100'000};
     /// The interval at which a thread of the recorder empties the rings. The minimum is
     /// least_flush_every.
     nanoseconds flush_every{5'000'000};
-    /// Records the exact times at which the system switches threads, if the system provides these
-    /// times. This costs about 1 µs for each switch.
+    /// If true, the recorder records the exact times at which the operating system switches
+    /// threads, if the operating system provides these times. This costs about 1 µs for each
+    /// switch.
     bool exact_switches = true;
 };
 
 /// Receives the bytes of a capture. A sink must outlive the recording.
 class capture_sink {
 public:
-    /// Receives whole chunks. start() calls take() for the header, and afterwards the recorder's
-    /// thread calls it. Returns false if the sink accepts no more bytes.
+    /// Receives one or more complete chunks of a capture. recorder::start() calls take() with the
+    /// header. Later calls come from the recorder's own thread. Must return false if the sink
+    /// accepts no more bytes.
     virtual bool take(std::span<const std::byte> chunks) = 0;
 
 protected:
@@ -52,10 +54,11 @@ protected:
 };
 
 /// Only one recorder in a process can record at a time. A recorder may be started again after
-/// stop(). While it is not recording, tasks cost as much as without it. While it is recording, each
-/// node of a graph costs one more clock read. Each spawned task costs two more clock reads and
-/// about 15 ns. bench/profile measures these costs. A recorder must observe only one scheduler at a
-/// time, because each scheduler has its own task ids. The recorder must outlive the scheduler.
+/// stop(). While a recorder is not recording, tasks cost the same as without a recorder. While it
+/// is recording, each node of a graph costs one more clock read. Each spawned task costs two more
+/// clock reads and about 15 ns. bench/profile measures these costs. A recorder must observe only
+/// one scheduler at a time, because each scheduler has its own task ids. The recorder must outlive
+/// the scheduler.
 class recorder final : public observer {
 public:
     BRAID_API explicit recorder(const recorder_options& options = {});
@@ -64,15 +67,15 @@ public:
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
 
-    /// Starts a recording. Any thread may call start(), also while tasks run. A task that
-    /// has already started at the call appears in the recording from its next event on. The status
-    /// describes a failure: the file cannot be written, this or another recorder is already
-    /// recording, or the system refuses a thread for the recorder.
+    /// Starts a recording. Any thread may call start(), and tasks may run during the call. A task
+    /// that started before the call appears in the recording from its next event on. The status
+    /// reports a failure if the file cannot be written, if this or another recorder is already
+    /// recording, or if the operating system refuses a thread for the recorder.
     BRAID_API status start(const std::string& path);
     BRAID_API status start(capture_sink& to);
     /// Ends the recording and writes the remaining records. The status describes file errors since
-    /// start(), such as a full disk. Without a start(), the status reports success. Threads may
-    /// continue to run tasks during the call.
+    /// start(), such as a full disk. If start() was not called before, the status reports success.
+    /// Threads may continue to run tasks during the call.
     BRAID_API status stop();
 
     /// The counts since start(). `threads` is the number of lanes, including the lanes of devices.
@@ -80,7 +83,7 @@ public:
         std::uint64_t records = 0, dropped = 0, bytes = 0, threads = 0;
     };
     BRAID_API counts statistics() const;
-    /// Returns which information about thread switches a recording on this machine contains.
+    /// Returns how much a recording on this machine contains about thread switches.
     BRAID_API switch_level switches() const;
 
     BRAID_API void on_event(const task_event& e) override;
@@ -139,7 +142,7 @@ private:
     std::source_location where_;
 };
 
-/// Records the current value of a counter. Each name is a separate curve.
+/// Records the current value of a counter. A viewer shows one curve for each name.
 inline void count(const char* name, double value) {
     if (recorder* r = recorder::active()) r->count(name, value);
 }

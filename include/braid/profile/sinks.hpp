@@ -1,5 +1,5 @@
 #pragma once
-// Sinks for the bytes of a capture: a file, or several sinks at once.
+// Defines sinks for the bytes of a capture: a file, or several sinks at once.
 
 #include "braid/profile/recorder.hpp"
 
@@ -19,8 +19,8 @@ public:
 
     BRAID_API status open(const std::string& path);
     BRAID_API bool take(std::span<const std::byte> chunks) override;
-    /// Closes the file. It must be called after recorder::stop(). The status describes file errors
-    /// since open(), such as a full disk.
+    /// Closes the file. close() must be called after recorder::stop(). The status describes file
+    /// errors since open(), such as a full disk.
     BRAID_API status close();
 
 private:

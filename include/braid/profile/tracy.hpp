@@ -33,16 +33,16 @@ struct tracy_options {
 /// shown.
 ///
 /// Names may be any text that outlives its task. A copy of each different name is kept until the
-/// program ends, because Tracy requires it. A task whose name and place were seen before costs no
+/// program ends, because Tracy requires this. A task whose name and place were seen before costs no
 /// allocation and no lock. If Tracy was built without TRACY_ENABLE, the tracy_observer only
 /// forwards events.
 ///
 /// A tracy_observer must observe only one scheduler, because each scheduler has its own task ids.
-/// It must outlive the scheduler. Any number of tracy_observers may exist.
+/// The tracy_observer must outlive the scheduler. Any number of tracy_observers may exist.
 class tracy_observer final : public observer {
 public:
     explicit tracy_observer(const tracy_options& options = {});
-    /// Ends the frames for which no frame_end event was received.
+    /// Ends each frame for which no frame_end event was received.
     ~tracy_observer();
     tracy_observer(const tracy_observer&) = delete;
     tracy_observer& operator=(const tracy_observer&) = delete;

@@ -8,8 +8,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace profile {
 
-/// Returns the page, which stays valid as long as the program runs. If the viewer was missing when
-/// Braid was built, this page says that the viewer is missing. The function is in the library
+/// Returns the page. The text stays valid as long as the program runs. If the viewer was missing
+/// when Braid was built, the page says that the viewer is missing. The function is in the library
 /// braid::viewer_page.
 std::string_view viewer_page();
 

@@ -1,6 +1,7 @@
 #pragma once
-// A named queue with its own threads. Use a queue to keep two kinds of work from delaying each
-// other when work of one kind is slow or blocks. Work starts in the order in which it was pushed.
+// This header defines a named queue with its own threads. Use a queue to keep two kinds of work
+// from delaying each other when work of one kind is slow or blocks. Work starts in the order in
+// which it was pushed.
 
 #include "braid/core/closure.hpp"
 #include "braid/core/scheduler_options.hpp"
@@ -17,7 +18,7 @@ class scheduler;
 
 /// Specifies what push() does when the queue already holds `capacity` pieces of work. With `block`,
 /// a pusher runs pieces instead of sleeping if the queue has no threads, or if the pusher itself
-/// runs in a piece of this queue. It could otherwise wait for itself.
+/// runs in a piece of this queue. If it slept, it could wait for itself.
 enum class when_full : std::uint8_t {
     help,   // the pusher runs the oldest piece itself, then pushes its own
     block,  // the pusher sleeps until there is room
@@ -25,26 +26,26 @@ enum class when_full : std::uint8_t {
     fail,   // push() returns false
 };
 
-/// Options of a queue. A number outside its range counts as the nearest value inside, and is
-/// reported to the scheduler's log.
+/// The options of a queue. A number outside its range is clamped to the range, and the scheduler's
+/// log gets a warning.
 struct queue_options {
     static constexpr unsigned most_threads = 256;
     static constexpr std::uint32_t least_capacity = 2, most_capacity = std::uint32_t{1} << 20;
 
     const char* name = "queue";
     unsigned threads = 1;  // 0..most_threads; with 0, only drain() and helping pushers run work
-    /// The capacity in pieces of work. The range is least_capacity..most_capacity. The number is
-    /// rounded up to a power of two. Each piece takes 64 bytes.
+    /// The capacity in pieces of work: least_capacity..most_capacity, rounded up to a power of two.
+    /// Each piece takes 64 bytes.
     std::uint32_t capacity = 256;
     when_full full = when_full::help;
-    int nice = 0;                 // as thread_options::nice
-    std::size_t stack_bytes = 0;  // as thread_options::stack_bytes
+    int nice = 0;                 // see thread_options::nice
+    std::size_t stack_bytes = 0;  // see thread_options::stack_bytes
 };
 
 struct queue_statistics {
     std::uint64_t pushed = 0, executed = 0, refused = 0;
     std::uint64_t helped = 0;  // pieces that ran in drain() or in a push() that found no room
-    std::uint64_t grown = 0, blocked = 0;  // pieces that went behind the ring; sleeps of pushers
+    std::uint64_t grown = 0, blocked = 0;  // pieces put behind the ring; sleeps of pushers
 };
 
 class queue {
@@ -52,16 +53,16 @@ public:
     /// Starts the threads. The queue uses the memory, the log and the handlers of the scheduler,
     /// which must outlive the queue.
     BRAID_API explicit queue(scheduler& s, const queue_options& options = {});
-    /// Runs all work that was pushed, then joins the threads. Do not call it from a thread of this
-    /// queue.
+    /// Runs all work that was pushed, then joins the threads. Do not destroy a queue on one of its
+    /// own threads.
     BRAID_API ~queue();
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
-    /// Pushes a piece of work. Any thread may call it, also a thread of the queue. `f` is called as
-    /// f() or f(queue&). If `f` throws, the exception goes to the unobserved-exception handler. The
-    /// queue allocates memory for a callable that is larger than 40 bytes, is aligned more strictly
-    /// than a pointer, or has a move constructor that may throw.
+    /// Pushes a piece of work. Any thread may call it, including a thread of the queue. `f` is
+    /// called as f() or f(queue&). If `f` throws, the exception goes to the unobserved-exception
+    /// handler. The queue allocates memory for a callable that is larger than 40 bytes, is aligned
+    /// more strictly than a pointer, or has a move constructor that may throw.
     /// Returns false if the queue is full under when_full::fail, if there is no memory, or if the
     /// queue is being destroyed.
     template <class F>
@@ -77,9 +78,9 @@ public:
     }
 
     /// Runs work together with the queue's threads until all work that was pushed has run,
-    /// including work that is pushed meanwhile. The queue can be used afterwards. Do not call
+    /// including work that is pushed during the call. The queue can be used afterwards. Do not call
     /// drain() from a piece of work of this queue, because the piece would wait for itself. Such a
-    /// call is reported.
+    /// call runs nothing and is reported to the assertion handler.
     BRAID_API void drain();
     /// Drops the pieces of work that have not started, and destroys their captures. Returns how
     /// many pieces were dropped.

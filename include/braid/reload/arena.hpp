@@ -1,8 +1,8 @@
 #pragma once
-// An arena holds state that outlives a reload, even if the layout of its types changes. The host
-// owns the arena, and modules put their objects into it. If new code changes the types of the
-// objects, the frame boundary that loads the new code rebuilds the objects. Modules can include
-// this header without linking a library.
+// An arena holds state that outlives a reload, even if the reload changes the layout of the state's
+// types. The host owns the arena, and modules put their objects into it. If new code changes the
+// types of the objects, the frame boundary that loads the new code rebuilds the objects. Modules
+// can include this header without linking a library.
 //
 //   reload::arena state(modules);                           // host
 //   reload::function<void(reload::arena&)> simulate(logic, "simulate", stub);
@@ -47,7 +47,7 @@ struct arena_type {
 };
 
 /// The functions through which code in a module calls the host. They are function pointers because
-/// a module need not link a library.
+/// a module is not required to link a library.
 struct arena_calls {
     void* (*find)(const arena_state& in, const char* name);
     void* (*root)(arena_state& in, const char* name, const arena_type& type);
@@ -83,19 +83,19 @@ constexpr arena_type arena_type_of() {
 /// during a frame boundary.
 class arena {
 public:
-    /// Makes an empty arena. Its objects migrate when a reload of a module in `of` changes their
-    /// types. `of` must outlive the arena.
+    /// Makes an empty arena. The objects of the arena migrate when a reload of a module in `of`
+    /// changes their types. `of` must outlive the arena.
     explicit arena(modules& of);
-    /// Destroys the objects. It uses the destructor from the code that made the object, or from the
-    /// BRAID_RELOAD_TYPE of the object's type.
+    /// Destroys the objects. For each object, the arena calls the destructor from the code that
+    /// made the object, or from the BRAID_RELOAD_TYPE of the object's type.
     ~arena();
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
-    /// Returns the root named `name`. Makes it with `T()` if it does not exist. Two threads must
-    /// not make the same root at the same time. Throws std::invalid_argument if the root has
-    /// another type, or if T has another size than in the arena. Also throws std::bad_alloc and
-    /// any exception of the constructor.
+    /// Returns the root named `name`. If the root does not exist, root() makes it with `T()`. Two
+    /// threads must not make the same root at the same time. Throws std::invalid_argument if the
+    /// root has another type, or if T has another size than in the arena. Throws std::bad_alloc if
+    /// there is no memory. Rethrows any exception of the constructor.
     template <class T>
     T& root(const char* name) {
         if (void* const known = calls_->root(*state_, name, detail::arena_type_of<T>())) {
@@ -112,8 +112,9 @@ public:
         return static_cast<T*>(calls_->find(*state_, name));
     }
     /// Makes an object. The object lives as long as the arena, but a migration discards it if it
-    /// cannot be reached from a root. Throws std::bad_alloc, std::invalid_argument if T has another
-    /// size than in the arena, and any exception of the constructor.
+    /// cannot be reached from a root. Throws std::invalid_argument if T has another size than in
+    /// the arena, and std::bad_alloc if there is no memory. Rethrows any exception of the
+    /// constructor.
     template <class T, class... Args>
     T* make(Args&&... args) {
         taken own(*this, detail::arena_type_of<T>(), 1);
@@ -133,9 +134,9 @@ public:
         return {first, count};
     }
 
-    /// objects() returns the number of objects and arrays in the arena. An array counts once.
-    /// bytes() returns the total size of these objects and arrays in bytes, without the memory that
-    /// they own elsewhere.
+    /// objects() returns the number of objects and arrays in the arena. An array is counted as one.
+    /// bytes() returns the total size of these objects and arrays in bytes. Memory that they own
+    /// outside the arena is not counted.
     std::size_t objects() const;
     std::size_t bytes() const;
 

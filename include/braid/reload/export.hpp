@@ -6,8 +6,9 @@
 //   BRAID_RELOAD_EXPORT(simulate, void(arena::game&, const arena::input&))
 //   BRAID_RELOAD_TYPE(arena::character)
 //
-// Use both macros at namespace scope in a source file of the module, not in a header. They need
-// neither exceptions nor run-time type information. They work with g++ and clang on ELF systems.
+// Use the macros at namespace scope in a source file of the module, not in a header. The macros
+// need neither exceptions nor run-time type information. They work with g++ and clang on ELF
+// systems.
 
 #include "braid/reload/records.hpp"
 
@@ -67,8 +68,8 @@ constexpr auto checker_of() -> const char* (*)(const void*) {
 }  // namespace reload::detail
 BRAID_NAMESPACE_END
 
-// The linker defines these symbols if the file contains the section. The symbols are weak because
-// a module may have no exports or no types, and then it lacks that section.
+// The linker defines these symbols if the file contains the section. A module without exports or
+// without types lacks one of the sections, so the symbols are weak.
 extern "C" {
 extern const char __start_braid_reload_exports[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_braid_reload_exports[] __attribute__((weak, visibility("hidden")));
@@ -85,9 +86,10 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
 }
 }
 
-// These attributes keep a record in the file: `used` stops the compiler from removing the record,
-// and `retain` stops a linker that removes unused sections. The alignment is explicit because
-// compilers give larger objects a larger alignment, which would leave gaps between the records.
+// These attributes keep a record in the file: `used` keeps the compiler from removing the record,
+// and `retain` keeps the linker from removing the section as unused. The alignment is explicit
+// because compilers give larger objects a larger alignment, which would leave gaps between the
+// records.
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define BRAID_RELOAD_RECORD(name) \
@@ -119,9 +121,10 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
 
 /// BRAID_RELOAD_TYPE(type) records how objects of `type` are made, moved and destroyed. Use it for
 /// the types of state that outlives a reload. The type must be complete. If the namespace of the
-/// type has a function `const char* reload_invariant(const type&)`, a migration calls it for each
-/// migrated object. If the function returns a text instead of null, the reload is refused.
-/// Boundaries also call it while there is a way back, see modules::roll_back().
+/// type has a function `const char* reload_invariant(const type&)`, a migration calls this function
+/// for each migrated object. If the function returns a text instead of null, the reload is refused.
+/// After the reload, each frame boundary calls reload_invariant() as long as the program can go
+/// back to the previous code (see modules::roll_back()).
 #define BRAID_RELOAD_TYPE(...)                                                            \
     namespace {                                                                           \
     BRAID_RELOAD_RECORD(braid_reload_types)                                               \
@@ -155,8 +158,8 @@ __attribute__((used, visibility("default"))) inline void braid_reload_table(
 /// Declares that the field of `type` that is named `from` in the previous code is named `to` in
 /// this code. `to` may be the path of a nested member: BRAID_RELOAD_RENAMED(character, x, place.x).
 #define BRAID_RELOAD_RENAMED(type, from, to) BRAID_RELOAD_RENAME_RECORD(type, #from, #to)
-/// Declares that the field `from` of `type` in the previous code was removed. No field that was
-/// added to `type` is a new name for it.
+/// Declares that the field `from` of `type` in the previous code was removed. A migration then
+/// never treats a field that was added to `type` as the renamed field `from`.
 #define BRAID_RELOAD_DROPPED(type, from) BRAID_RELOAD_RENAME_RECORD(type, #from, "")
 /// Declares that `type` had the name `from` in the previous code. `from` is a string with the full
 /// name, for example "world::character".

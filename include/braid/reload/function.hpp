@@ -16,7 +16,7 @@ namespace reload {
 namespace detail {
 
 /// A function that the host imports from a module by name and signature. A reload of the module
-/// writes `target`.
+/// stores the address of the new code in `target`.
 struct import {
     import(module& of, const char* wanted, const char* signature_text, const char* mangled_name,
            void (*instead)());
@@ -41,15 +41,15 @@ struct import {
 template <class Signature>
 class function;
 
-/// Calls the function `name` of a module. Calls `stub` while no valid code is loaded. The host
-/// refuses the whole build of a module that does not export `name`, or exports it with another
-/// signature. If the module is already loaded and lacks the function when this object is made, the
-/// stub runs and the next boundary reports the missing function.
+/// Calls the function `name` of a module, or `stub` while no valid code of the module is loaded.
+/// The host refuses the whole build of a module that does not export `name`, or exports it with
+/// another signature. If the module is already loaded and lacks the function when this object is
+/// made, the stub runs and the next boundary reports the missing function.
 ///
 /// Any thread may create and destroy the object. Both operations take a lock. Any thread may call
 /// the object. A call costs one load and one indirect call. If reloaded code throws an exception
-/// while there is a way back (see modules::roll_back()), the caller receives the exception and the
-/// next boundary goes back to the previous code. `name` must outlive this object. Destroy this
+/// while the program can go back (see modules::roll_back()), the caller receives the exception, and
+/// the next boundary goes back to the previous code. `name` must outlive this object. Destroy this
 /// object before the modules object.
 template <class R, class... Args>
 class function<R(Args...)> {
@@ -70,7 +70,7 @@ public:
             throw;
         }
     }
-    /// Returns false if a call would run the stub. Any thread may call it.
+    /// Returns false if a call would run the stub. Any thread may call loaded().
     bool loaded() const {
         // relaxed: the caller only receives a bool, and no data is read through the pointer.
         return import_.target.load(std::memory_order_relaxed) != import_.stub;

@@ -1,7 +1,7 @@
 #pragma once
 // Reloads parts of a program while it runs. The host adds one module for each file with reloadable
-// code. When a build has written a new file, calls switch to the new code between two frames. This
-// header is part of the library braid::reload.
+// code. When a build has written a new file, the host switches calls to the new code between two
+// frames. This header is part of the library braid::reload.
 //
 //   reload::modules modules(scheduler);
 //   reload::module& logic = modules.add({.name = "game", .path = "live/libarena_game.so"});
@@ -55,14 +55,14 @@ public:
     struct migration {
         std::uint64_t objects = 0;  // rebuilt objects and elements of containers
         std::uint64_t bytes = 0;    // size of these objects
-        std::uint64_t outside = 0;  // pointers out of the state; they are not changed
+        std::uint64_t outside = 0;  // pointers to memory outside the state; not changed
         nanoseconds time{0};
     };
     const migration& migrated() const { return migrated_; }
     /// Returns a table of changes, or "" if there are none. If state migrated or its migration was
     /// refused, the table has a line for each field that changes, is added or is dropped. After
     /// these lines, the table lists the variables of each reloaded module that start again with
-    /// their initial values. These are the variables of static storage in the previous code that
+    /// their initial values. These are all variables with static storage in the previous code that
     /// are not constant.
     const std::string& table() const { return table_; }
     /// Returns one sentence about the boundary, or "" if nothing happened. The text is valid as
@@ -77,38 +77,38 @@ private:
     const char* fixed_ = nullptr;  // if not null, text() returns this
 };
 
-/// Selects what a boundary does with tasks that have not started and hold the code that it
-/// replaces. `drain` waits until these tasks have run. `cancel` ends them as cancelled.
+/// Selects what a boundary does with tasks that hold replaced code and have not started. `drain`
+/// waits until these tasks have run. `cancel` cancels these tasks.
 enum class before_swap : std::uint8_t { drain, cancel };
 
 struct module_options {
     /// The name of the module. It appears in messages and in the file names of the copies that are
     /// loaded. It must not be empty or contain '/'.
     std::string name;
-    /// The file that the build writes. The file is watched. It need not exist yet. The path may be
-    /// a symbolic link. In that case changes of the link are noticed, but not changes of the file
-    /// that the link points to.
+    /// The file that the build writes. The library watches the file, which need not exist yet. The
+    /// path may be a symbolic link. In that case the library notices changes of the link, but not
+    /// changes of the file to which the link points.
     std::string path;
     /// If true, the types in exported signatures are compared with the types of the host and of
     /// other modules. The module then needs debug information and is refused without it.
     bool compare_types = true;
-    /// Selects what happens to tasks that hold this module's code when a boundary replaces it. See
-    /// modules::at_frame_boundary().
+    /// Selects what happens to tasks that hold this module's code when a boundary replaces the
+    /// code. See modules::at_frame_boundary().
     enum before_swap before_swap = before_swap::drain;
     /// The longest time that a boundary waits until nothing holds the code, 0 or more. If several
     /// modules are replaced at one boundary, the largest value is used.
     nanoseconds drain_for = milliseconds(100);
-    /// Every task with this number in task_options::module holds the code. Use it for tasks whose
-    /// pointers into the code cannot be found, for example because they are in a large capture.
-    /// 0 means that there are no such tasks.
+    /// Every task with this number in task_options::module is treated as a holder of the code. Use
+    /// it for tasks whose pointers into the code cannot be found, for example because they are in a
+    /// large capture. 0 means that there are no such tasks.
     std::uint8_t tag = 0;
 };
 
 struct modules_options {
-    /// The parent folder of the folder with the copies that are loaded. "" means TMPDIR, or /tmp if
-    /// TMPDIR is not set. The system must allow code to run from this folder. The destructor of the
-    /// modules object removes the folder with the copies. A process that crashes does not remove
-    /// it, so a debugger can find the code.
+    /// The folder in which the modules object makes a folder for the copies that are loaded. ""
+    /// means TMPDIR, or /tmp if TMPDIR is not set. The operating system must allow code to run from
+    /// there. The destructor of the modules object removes the folder with the copies. A process
+    /// that crashes does not remove this folder, so a debugger can find the code.
     std::string folder = {};
     /// If true, one thread watches the folders of the modules and sleeps between changes. If false,
     /// the program must call check_now().
@@ -136,13 +136,13 @@ struct modules_options {
     /// crash, because a jump out of the handler would leave locks held and destructors not run.
     bool name_crashes = true;
     /// The number of boundaries after a reload during which the program can go back to the previous
-    /// code. See modules::roll_back(). If state migrated, the old objects stay in memory for
-    /// that long. 0 means that there is no way back.
+    /// code. See modules::roll_back(). If state migrated, the old objects stay in memory for that
+    /// long. 0 means that the program can never go back.
     unsigned keep_frames = 120;
     /// The file with the host's debug information. "" means the program's own file.
     std::string host = {};
-    /// A function that returns the time in ns, for tests. If it is null, the monotonic clock of the
-    /// system is used.
+    /// A function that returns the time in ns, for tests. If it is null, the operating system's
+    /// monotonic clock is used.
     std::int64_t (*clock)(void* user) = nullptr;
     void* clock_user = nullptr;
 };
@@ -161,7 +161,7 @@ public:
     /// the stubs are in use.
     std::string build_id() const;
     /// Returns how often a boundary has switched this module to new code. A return to previous code
-    /// does not count.
+    /// is not counted.
     std::size_t loads() const;
     /// Returns the total size in bytes of all files that were ever loaded for this module. Loaded
     /// code stays in the process.
@@ -193,78 +193,84 @@ public:
     modules(const modules&) = delete;
     modules& operator=(const modules&) = delete;
 
-    /// Adds a module. Any thread may call it. The module's file is checked as soon as possible and
-    /// whenever it changes. Throws std::invalid_argument if the name or the path is empty, if the
-    /// name contains '/', or if another module has the same name. Throws std::bad_alloc if there is
-    /// no memory. If it throws, no module is added.
+    /// Adds a module. Any thread may call add(). The module's file is checked as soon as possible
+    /// and whenever it changes. Throws std::invalid_argument if the name or the path is empty, if
+    /// the name contains '/', or if another module has the same name. Throws std::bad_alloc if
+    /// there is no memory. If add() throws an exception, no module is added.
     module& add(module_options options);
 
     /// Switches calls to new code that has passed its checks. Call it between two frames, from the
     /// thread that runs the frame loop. Modules that were built together and share a changed type
     /// are replaced at the same boundary. The call costs one relaxed load if there is no new code,
-    /// no trial is running and there is no way back (modules_options::keep_frames). Otherwise it
-    /// walks the functions of the changed modules. No code is replaced while files are being
-    /// checked in the background.
+    /// no trial is running and the program cannot go back (modules_options::keep_frames). Otherwise
+    /// the call visits each `function` of the changed modules. No code is replaced while files are
+    /// being checked in the background.
     ///
     /// Code is replaced only at a safepoint at which nothing holds the old code. A task, queue,
     /// graph, job list, frame stage, handler or code_holder of the scheduler holds the code if it
-    /// points into the code's image. A resting thread holds the code if the code is on its stack.
+    /// points into the code's image. A thread that rests at the safepoint holds the code if the
+    /// code is on the thread's stack.
     ///
     /// The boundary waits up to module_options::drain_for until no task, job, queued work or thread
     /// holds the code. The calling thread helps to run this work. Tasks that have not started can
     /// be cancelled instead (module_options::before_swap). If something still holds the code after
     /// this time, the new code is refused, and the outcome lists the holders. If anything else
     /// holds the code, for example a graph, a frame stage or a handler, the new code is refused at
-    /// once. A refused file is checked again when it changes, or by check_now().
+    /// once. A refused file is checked again when it changes, or when check_now() is called.
     ///
     /// Finish the frames in flight before the call, so that no frame runs partly on old code.
-    /// During the call, the program's own threads must not be inside a function of a module, except
-    /// in a wait of the scheduler. They must not make tasks.
+    /// During the call, the program's own threads must not make tasks. They must not be inside a
+    /// function of a module, except in a wait of the scheduler.
     ///
     /// If the types of objects in an arena change, the boundary rebuilds the objects before it
-    /// switches the first call to the new code. No thread may use the arena meanwhile. If the
-    /// objects cannot be rebuilt, the modules that know these types are refused, and all objects
-    /// stay unchanged.
+    /// switches the first call to the new code. No thread may use the arena during the rebuild. If
+    /// the objects cannot be rebuilt, the modules that know these types are refused, and all
+    /// objects stay unchanged.
     ///
-    /// Finally it calls the function `reloaded` in each replaced module that exports it
-    /// (report.hpp). If `reloaded` throws, the outcome reports the exception.
+    /// Finally, the boundary calls the function `reloaded` in each replaced module that exports
+    /// `reloaded` (see report.hpp). If `reloaded` throws an exception, the outcome reports this.
     outcome at_frame_boundary() noexcept;
 
     /// Makes boundaries try new code in a child process before the code replaces other code. A
     /// boundary forks the child. The child loads the code, migrates its copy of the state and calls
-    /// `reloaded`. Then it calls `frame` as often as trial_options::frames says, and checks each
-    /// `reload_invariant` of the state. Meanwhile the program runs the previous code. Each later
-    /// boundary polls the child, which costs one system call and one read of the clock. Code that
-    /// failed its trial is refused, and the outcome reports signal, function and source line. Code
-    /// that passed is loaded into the program in the background, and calls switch to it at a later
-    /// boundary. If modules_options::watch is false, the boundary itself loads the code. No part of
-    /// the code runs in the program before the trial has passed, not even a static constructor.
+    /// `reloaded`. Then the child calls `frame` as often as trial_options::frames says, and checks
+    /// each `reload_invariant` of the state. While the child runs, the program runs the previous
+    /// code. Each later boundary polls the child. A poll costs one system call and one read of the
+    /// clock. If code fails its trial, the code is refused, and the outcome reports the signal, the
+    /// function and the source line. If code passes its trial, the program loads the code in the
+    /// background, and a later boundary switches calls to it. If modules_options::watch is false,
+    /// the boundary itself loads the code. No part of the code runs in the program before the trial
+    /// has passed, not even a static constructor.
     ///
     /// Modules that were built together are tried together. The child is killed when the thread
     /// that forked it ends. Code is not tried if none of its modules has been loaded before. Pass a
-    /// null `frame` to stop trying new code. Call it from the thread that calls
+    /// null `frame` to stop trying new code. Call try_with() from the thread that calls
     /// at_frame_boundary(). Throws std::invalid_argument if `within` is not above 0, and
     /// std::bad_alloc if there is no memory.
     void try_with(std::function<void(trial&)> frame, trial_options how = {});
 
     /// Asks the next boundary to undo the last reload. The modules that were replaced in that
-    /// reload run their previous code again. If state migrated in that reload, the old objects
-    /// are restored, and all later changes to the state are lost. Other state is
-    /// unchanged. The code that was undone is not loaded again until it is rebuilt.
+    /// reload run their previous code again. If state migrated in that reload, the old objects are
+    /// restored, and all later changes to the state are lost. State that did not migrate is not
+    /// changed. The code that was undone is not loaded again until it is rebuilt.
     ///
-    /// A boundary also goes back if a call of new code through a `function` has thrown an
-    /// exception, or if a `reload_invariant` of the state reports an error. While there is a way
-    /// back, each boundary calls the invariants. The way back ends after
-    /// modules_options::keep_frames boundaries. It ends earlier if an arena whose objects migrated
-    /// in the reload is destroyed. If there is no way back, the next outcome reports it.
+    /// The program can go back until modules_options::keep_frames boundaries have passed since the
+    /// reload. This period ends earlier if an arena whose objects migrated in the reload is
+    /// destroyed. The program cannot go back after the first load of a module, or after a migration
+    /// of objects whose type can only be moved. If roll_back() is called when the program cannot go
+    /// back, the next outcome reports this. During the period, a boundary goes back without a call
+    /// of roll_back() if a call of new code through a `function` has thrown an exception, or if a
+    /// `reload_invariant` of the state reports an error. Each boundary of the period calls the
+    /// invariants.
     ///
-    /// Any thread may call it. `why` is the reason that the outcome reports. "" means "it was asked
-    /// to".
+    /// Any thread may call roll_back(). `why` is the reason that the outcome reports. If `why` is
+    /// empty, the reason is "it was asked to".
     void roll_back(std::string why = {});
 
     /// Checks all files now, on the calling thread, and loads new code. The next boundary then
-    /// switches calls to the new code. Use it if modules_options::watch is false. Also use it for
-    /// the first load, because otherwise the stubs run until a background task has loaded the code.
+    /// switches calls to the new code. Call check_now() if modules_options::watch is false. Call it
+    /// for the first load, too, because otherwise the stubs run until a background task has loaded
+    /// the code.
     void check_now();
 
 private:

@@ -21,8 +21,9 @@ constexpr const char* spelled() {
     return __PRETTY_FUNCTION__;
 }
 
-/// The record of an exported function. `type` points to the std::type_info of the function type. It
-/// is null without run-time type information. `signature` is the result of spelled<Signature>().
+/// The record of an exported function. `type` points to the std::type_info of the function type.
+/// `type` is null without run-time type information. `signature` is the result of
+/// spelled<Signature>().
 template <class Signature>
 struct export_of {
     std::uint32_t format;
@@ -64,7 +65,7 @@ struct rename_record {
 };
 
 /// The table in which a module reports its records to the host. The linker has placed all records
-/// of one kind next to each other. Each `_end` pointer is the end of such a range.
+/// of one kind next to each other. Each `_end` pointer marks the end of the records of its kind.
 struct module_table {
     std::uint32_t format;
     std::uint32_t bytes;

@@ -1,7 +1,7 @@
 #pragma once
-// A module that exports `reloaded` receives a report after its code has replaced other code. It
-// also receives a report in the child process of a trial, and when a boundary goes back to the
-// module's previous code.
+// A module that exports `reloaded` receives a report after its code has replaced other code. This
+// happens after a reload, after a boundary has gone back to the module's previous code, and in the
+// child process of a trial.
 //
 //   void reloaded(const braid::reload::report& went) { … }
 //   BRAID_RELOAD_EXPORT(reloaded, void(const braid::reload::report&))

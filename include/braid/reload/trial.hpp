@@ -19,9 +19,9 @@ struct trial_run;
 }
 
 struct trial_options {
-    /// How often the trial calls the function that was passed to modules::try_with(), 0 or more.
-    /// With 0, the child still loads the code, migrates the state, calls `reloaded` and checks the
-    /// invariants.
+    /// How many times the trial calls the function that was passed to modules::try_with(), 0 or
+    /// more. If it is 0, the child still loads the code, migrates the state, calls `reloaded` and
+    /// checks the invariants.
     unsigned frames = 2;
     /// The time limit for the whole child process. It must be above 0. If the child takes longer,
     /// it is terminated and the code is refused.
@@ -43,9 +43,9 @@ public:
     scheduler& tasks() const;
     /// Returns the number of the current frame, 0 to trial_options::frames - 1.
     unsigned frame() const;
-    /// Reports that the tried code is wrong. The code is refused with `why` as the reason, cut off
-    /// after 191 bytes, and the function is not called for another frame. An exception that leaves
-    /// the function has the same effect.
+    /// Reports that the tried code is wrong. The code is refused with `why` as the reason. `why` is
+    /// truncated to 191 bytes. The function passed to modules::try_with() is not called for another
+    /// frame. An exception that leaves that function has the same effect.
     void fail(std::string_view why);
 
 private:
