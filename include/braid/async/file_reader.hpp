@@ -53,12 +53,12 @@ struct file_reader_options {
     static constexpr int most_in_flight = 256;
 
     const char* name = "files";  // for messages; must outlive the reader
-    /// The maximum number of requests that the operating system has at the same time, 1 …
-    /// most_in_flight. Neighboring reads that were merged form one request. The back end `threads`
-    /// accepts at most two requests for each background thread, and two more that only urgent reads
-    /// may use. With the back end `uring`, at most a quarter of the requests, but at least one, may
-    /// be reads of low priority. The reason is that a device makes an urgent read wait for the
-    /// requests that the device already has.
+    /// The maximum number of requests that are in flight in the operating system at the same time,
+    /// 1 … most_in_flight. Neighboring reads that were merged form one request. The back end
+    /// `threads` accepts at most two requests for each background thread, and two more that only
+    /// urgent reads may use. With the back end `uring`, at most a quarter of the requests, but at
+    /// least one, may be reads of low priority. The reason is that a device makes an urgent read
+    /// wait for the requests that the device already has.
     int in_flight = 32;
     /// The budget of a frame, in bytes. Each read that starts reduces the budget by the size of the
     /// read, and begin_frame() restores the full budget. A read starts only if the remaining budget
@@ -205,8 +205,9 @@ private:
 /// Any thread may call the functions of a reader. While no read is open, no code of the reader
 /// runs. The destructor cancels queued reads, then waits until the reads in flight have ended and
 /// their tasks have resumed. The destructor runs other tasks during this wait. The reader must be
-/// destroyed before its scheduler. In a child process of fork(), a read fails with a
-/// completion_error of code EINVAL, whose what() is the reason, and the destructor does nothing.
+/// destroyed before its scheduler. In a child process made by fork(), each read fails with a
+/// completion_error. Its code is EINVAL, and its what() states the reason. The destructor does
+/// nothing there.
 class file_reader {
 public:
     static constexpr std::size_t most_merged = std::size_t{1} << 20;

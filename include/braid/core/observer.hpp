@@ -18,65 +18,65 @@ struct scheduler_options;
 /// the same number.
 enum class event_kind : std::uint8_t {
     // ---- scripts/kinds.py writes this
-    // Task, other = parent (or empty), name, facts.
+    // `task` was made. `other` is its parent or empty. `name` and `facts` are set.
     spawned = 1,
-    // Task waits for other, or would if that were not complete already.
+    // `task` depends on the task `other`, which may be complete already.
     edge = 2,
-    // Task; other = the task whose end released it (or empty).
+    // `task` is ready. `other` is the task whose end released it, or empty.
     ready = 3,
-    // Task runs on seat.
+    // `task` starts on `seat`.
     started = 4,
-    // The task's own work returned (also when it threw).
+    // The own work of `task` has ended, by a return or by an exception.
     ended = 5,
-    // Own work and all children have ended.
+    // The own work of `task` and all its children have ended.
     completed = 6,
-    // Will not run; `completed` follows.
+    // `task` will not run. `completed` follows.
     cancelled = 7,
-    // Task (or empty: a thread outside tasks) waits; other = awaited (or empty).
+    // `task` waits for the task `other`. Either is empty if there is none.
     wait_begin = 8,
-    // The wait has ended.
+    // The wait of the matching `wait_begin` has ended.
     wait_end = 9,
-    // Seat took task from seat_from.
+    // `seat` stole `task` from `seat_from`.
     stolen = 10,
-    // The seat's thread found nothing to run and goes on searching.
+    // The seat's thread found nothing to run and continues to search.
     searching = 11,
-    // The seat's thread sleeps.
+    // The seat's thread goes to sleep.
     parked = 12,
     // The seat's thread is awake again.
     unparked = 13,
-    // Object = the event, before others can see it; task, seat: where there are any.
+    // The event `object` is about to be set. `task` and `seat` are set if the caller has them.
     event_set = 14,
-    // A wait for object ends with it, or found it set; `wait_end` follows if it began.
+    // A wait for the event `object` succeeds. `wait_end` follows if the wait had begun.
     event_taken = 15,
-    // Task holds object, a resource.
+    // `task` holds the resource `object`.
     acquired = 16,
-    // Task holds object no more.
+    // `task` no longer holds the resource `object`.
     released = 17,
-    // Task puts the second part of a join, object, where others can take it.
+    // `task` offers the second part of the join `object` to other threads.
     forked = 18,
-    // Both parts of that join have ended; seat_from = who ran the second, if not seat.
+    // Both parts of the join `object` have ended. `seat_from` ran the second part, or is `seat`.
     joined = 19,
-    // Seat runs that part, which it took from seat_from.
+    // `seat` runs the second part of the join `object`, stolen from `seat_from`.
     job_started = 20,
-    // The part has ended.
+    // The second part of the join `object` has ended.
     job_ended = 21,
-    // The task's own work threw; `ended` follows.
+    // The own work of `task` threw an exception. `ended` follows.
     failed = 22,
-    // Other runs on top of the wait of task; what it makes ready may follow there.
+    // `other` runs on top of the wait of `task`. Tasks that `other` makes ready may run there next.
     helped = 23,
-    // The calling thread has the seat from now on; name, holder.
+    // The calling thread has `seat` from now on. `name` and `holder` are set.
     seated = 24,
-    // A frame of a frame_loop: other = its number, name.
+    // A frame of a frame_loop begins. `other` is its number, and `name` is set.
     frame_begin = 32,
-    // A frame of a frame_loop: other = its number, name.
+    // A frame of a frame_loop ends. `other` is its number, and `name` is set.
     frame_end = 33,
-    // Task (empty: a timer) waits for somebody outside: other = completion, name, facts.where.
+    // `task` (empty for a timer) has the open completion `other`. `name` and `facts.where` are set.
     deferred = 40,
-    // Other, which task waits for, was settled, or the timer is due or disarmed; name.
+    // The completion `other` of `task` is settled, or the timer is due or disarmed. `name` is set.
     settled = 41,
-    // The task's own work gave the thread back; `resumed` follows.
+    // `task` suspends and releases its thread. `resumed` follows.
     suspended = 42,
-    // Task goes on, on seat.
+    // `task` resumes on `seat`.
     resumed = 43,
     // ---- as far as here
 };

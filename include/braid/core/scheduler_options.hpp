@@ -14,10 +14,11 @@ class observer;
 class chooser;
 
 /// Determines how long a thread that finds no work polls before it sleeps. If there are fewer
-/// workers than cores and the thread has found work after short gaps, it polls longer: for twice
-/// the mean of the last gaps, 400 µs at most. This extension does not apply to `power`. Before a
-/// thread in a wait sleeps, it polls for other threads to finish the work that the wait needs. It
-/// polls for 50 µs with fewer workers than cores, otherwise for 12 µs, and not at all with `power`.
+/// workers than cores, and the last gaps in which the thread had no work were short, it polls
+/// longer: for twice the mean of these gaps, 400 µs at most. This extension does not apply to
+/// `power`. Before a thread in a wait sleeps, it polls for other threads to finish the work that
+/// the wait needs. It polls for 50 µs with fewer workers than cores, otherwise for 12 µs, and not
+/// at all with `power`.
 enum class parking : std::uint8_t {
     latency,   // polls for 50 µs
     balanced,  // polls for 25 µs

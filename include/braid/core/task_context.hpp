@@ -70,9 +70,10 @@ public:
 
     /// Adds a completion to this task, as if the task had one more child. The task does not
     /// complete before the returned id is settled, usually with scheduler::complete(). The body
-    /// continues and may return in the meantime. If the work outside fails, the task fails. A
-    /// posted task cannot defer. Returns the empty id if there is no memory or the caller made a
-    /// mistake. The reason is reported to the handlers. A completion costs less than a child.
+    /// continues and may return in the meantime. If the work outside fails, the task fails. A task
+    /// that was made by post() cannot call defer(). Returns the empty id if there is no memory or
+    /// the caller made a mistake. The reason is reported to the handlers. A completion costs less
+    /// than a child.
     BRAID_API completion_id defer(completion_options with = {});
 
     /// Runs one ready task of a higher priority level than this task. Returns false if no such task

@@ -120,7 +120,7 @@ public:
     BRAID_API ticket submit(task_context& task, const submission& what);
     BRAID_API ticket submit(task_context& task, sequence& all, const sequence_order& order = {});
     /// Returns true if the submission has ended in any of the ways that processor_report lists. The
-    /// ticket may be of any processor of the same scheduler.
+    /// ticket may come from any processor of the same scheduler.
     BRAID_API bool ended(const ticket& t) const;
 
     /// Allocates a buffer, filled with 0. If the processor has no memory for the buffer, the buffer

@@ -162,9 +162,9 @@ public:
     /// the path of the cycle. A run costs one pass over the nodes, which takes about 5 ns for each
     /// node. The first run after an edit sorts the graph and may allocate.
     BRAID_API task_id run(const run_options& options = {});
-    /// Starts a run as run() does, and waits for it. The waiting thread helps. Throws the failure
-    /// of the run, even if the run ended before the wait started. Returns false if the run was
-    /// refused. In that case no node has run, and the handlers have been notified.
+    /// Starts a run as run() does, and waits for it. The waiting thread helps. If the run fails,
+    /// throws its failure, even if the run ended before the wait started. Returns false if the run
+    /// was refused. In that case no node has run, and the handlers have been notified.
     BRAID_API bool run_and_wait(const run_options& options = {});
 
     // ---- seeing --------------------------------------------------------------------------------

@@ -56,10 +56,11 @@ struct run_options {
     task_id parent = {};
     scope* within = nullptr;
     const task_environment* environment = nullptr;
-    /// If the thread of an idempotent node stands still for this long during run_and_wait(), a free
-    /// thread runs the node again. 0 and negative values mean never. The waiting thread checks the
-    /// idempotent nodes once per period of this length. If the scheduler has a chooser, no node is
-    /// run again. The option does not apply to the nodes of inner graphs (see graph::add_graph()).
+    /// If the thread of an idempotent node makes no progress for this long during run_and_wait(),
+    /// for example because the operating system took it off its core, a free thread runs the node
+    /// again. 0 and negative values mean never. The waiting thread checks the idempotent nodes once
+    /// per period of this length. If the scheduler has a chooser, no node is run again. The option
+    /// does not apply to the nodes of inner graphs (see graph::add_graph()).
     nanoseconds rerun_after = nanoseconds{0};
 };
 

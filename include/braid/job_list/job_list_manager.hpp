@@ -57,8 +57,8 @@ public:
     BRAID_API job_list* find(std::uint32_t id) const;
 
     /// Waits for all submitted lists of the manager. The calling thread must own all these lists.
-    /// Throws the failure of the failed list with the lowest id. The other failures go to the
-    /// unobserved-exception handler.
+    /// If lists have failed, throws the failure of the one with the lowest id. The other failures
+    /// go to the unobserved-exception handler.
     BRAID_API void wait_all();
 
 private:

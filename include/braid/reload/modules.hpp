@@ -86,8 +86,8 @@ struct module_options {
     /// loaded. It must not be empty or contain '/'.
     std::string name;
     /// The file that the build writes. The library watches the file, which need not exist yet. The
-    /// path may be a symbolic link. In that case the library notices changes of the link, but not
-    /// changes of the file to which the link points.
+    /// path may be a symbolic link. If it is one, the library notices changes to the link, but not
+    /// changes to the file that the link points to.
     std::string path;
     /// If true, the types in exported signatures are compared with the types of the host and of
     /// other modules. The module then needs debug information and is refused without it.
@@ -260,8 +260,8 @@ public:
     /// of objects whose type can only be moved. If roll_back() is called when the program cannot go
     /// back, the next outcome reports this. During the period, a boundary goes back without a call
     /// of roll_back() if a call of new code through a `function` has thrown an exception, or if a
-    /// `reload_invariant` of the state reports an error. Each boundary of the period calls the
-    /// invariants.
+    /// `reload_invariant` of the state reports an error. At each boundary in this period, the
+    /// library calls the invariants.
     ///
     /// Any thread may call roll_back(). `why` is the reason that the outcome reports. If `why` is
     /// empty, the reason is "it was asked to".
