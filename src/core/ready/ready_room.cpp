@@ -133,6 +133,22 @@ void ready_room::requeue_by_table(ready_seat& w) {
 
 // ---- a task goes -------------------------------------------------------------------------------
 
+namespace {
+
+std::size_t steal_from(ready_queue& ring, std::uint64_t* taken, std::size_t limit, ready_seat& w) {
+    if (ring.looks_empty()) return 0;
+    if constexpr (policies::steals_pay) {
+        const std::int64_t began = active_policy::now();
+        const std::size_t count = ring.steal(taken, limit);
+        if (count != 0) note_claims(w, count, active_policy::now() - began);
+        return count;
+    } else {
+        return ring.steal(taken, limit);
+    }
+}
+
+}  // namespace
+
 /// Into the thread's own queue, which is empty, where others may take it again: a steal fetches
 /// lines from the victim's core, and small tasks would not be worth one each. Urgent ones are few,
 /// and want a thread each.
@@ -142,23 +158,16 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
     std::uint64_t taken[most];
     task_id first;
     any_victim(w, w.victim, [&](ready_seat& victim) {
-        ready_queue& ring = victim.ready[level];
-        if (ring.looks_empty()) return false;
-        std::int64_t claims = 0;
-        if constexpr (policies::steals_pay) claims = active_policy::now();
-        const std::size_t count = ring.steal(taken, limit);
+        const std::size_t count = steal_from(victim.ready[level], taken, limit, w);
         if (count == 0) return false;
-        if constexpr (policies::steals_pay) note_claims(w, count, active_policy::now() - claims);
         first = {taken[0]};
         seat_counters::add(w.counters.stolen, count);
         for (std::size_t i = 0; i < count && observed(); ++i) {
             report_stolen(w, victim, {taken[i]});
         }
-        if constexpr (policies::steals_pay) {
-            if (level != high_level) {
-                w.stole = static_cast<unsigned>(count);
-                w.stole_at = active_policy::now();
-            }
+        if (policies::steals_pay && level != high_level) {
+            w.stole = static_cast<unsigned>(count);
+            w.stole_at = active_policy::now();
         }
         if (count == 1) return true;
         // All at once: each is two lines in the victim's core.
