@@ -7,7 +7,7 @@
 #include <braid/graph/graph.hpp>
 
 #include "core/control/runtime.hpp"
-#include "core/wait/search.hpp"
+#include "core/wait/wait_loop.hpp"
 
 #include <array>
 #include <functional>
@@ -462,6 +462,23 @@ TEST_P(WaitEdge, WithoutReservesAChainOfWaitsEndsInOrder) {
         ASSERT_EQ(early, 0);
     }
     EXPECT_EQ(notes_.count(&braid_test::recorder::misuse), 0U);
+}
+
+TEST(WaitThatPolls, RestsForAsLongAsAllThreadsLookInTurn) {
+    // Only while all others rest does a thread know that none runs anything. With a fixed pause ten
+    // threads with looks of a tenth of it never rested all at once (1 % of the runs hung).
+    using braid::detail::rest_between_looks;
+    constexpr std::int64_t us = 1'000, ms = 1'000 * us;
+    for (const unsigned threads : {1U, 2U, 16U, 256U}) {
+        for (const std::int64_t look : {10 * us, 100 * us, 1 * ms, 3 * ms}) {
+            EXPECT_GE(rest_between_looks(look, threads), std::min(look * threads, 50 * ms));
+        }
+    }
+    EXPECT_EQ(rest_between_looks(0, 256), 200 * us);
+    EXPECT_EQ(rest_between_looks(10 * us, 16), 200 * us);
+    EXPECT_EQ(rest_between_looks(100 * us, 16), 1'600 * us);
+    EXPECT_EQ(rest_between_looks(INT64_MAX, 256), 50 * ms);  // a process that stood still
+    EXPECT_EQ(rest_between_looks(-1, 256), 200 * us);        // a clock that went back
 }
 
 TEST_P(WaitEdge, WithoutReservesAWaiterLeavesUnneededWorkToAThreadThatIsBusyNow) {

@@ -259,6 +259,7 @@ bool wait_loop::run_needed() {
 }
 
 void wait_loop::run_on_top(task_id id) {
+    looks_from_ = 0;
     rt_.leave_search(w_);
     seat_counters::add(w_.counters.helped);
     if (rt_.observed()) {

@@ -8,9 +8,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// How often it looks again.
-constexpr std::int64_t poll_ns = 200'000;
-/// And how often in a row with tasks on the stack, which may be buried.
+/// How often in a row it looks with tasks on the stack, which may be buried.
 constexpr std::uint8_t with_tasks = 3;
 
 }  // namespace
@@ -28,7 +26,8 @@ void wait_loop::poll() {
         w_.looks = false;
         if (!timed_out_ || out_of_time()) return;
     } else {
-        sleep(std::min(deadline_, active_policy::now() + poll_ns));
+        sleep(std::min(deadline_, next_poll()));
+        looks_from_ = active_policy::now();
         if (!nobody_else_runs()) {
             polls_ = 0;
             return;
@@ -47,6 +46,11 @@ void wait_loop::poll() {
     if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
     polls_ = 0;
     run_anything();
+}
+
+std::int64_t wait_loop::next_poll() const {
+    const std::int64_t at = active_policy::now();
+    return at + rest_between_looks(looks_from_ != 0 ? at - looks_from_ : 0, rt_.seat_count());
 }
 
 /// What is needed gives way again and again, and this thread would come to nothing else. Another

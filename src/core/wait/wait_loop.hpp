@@ -10,6 +10,16 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+/// How long a thread rests, in ns, before it looks again whether anything runs. `look` is what its
+/// last look took, `threads` is how many may look. It knows that nothing runs only if it finds all
+/// others at rest, and a thread that looks is not at rest. So each rests for as long as all of them
+/// look one after another. With a pause of fixed length, where looks are long and threads are many,
+/// some thread would look at every moment, and none would ever go on.
+constexpr std::int64_t rest_between_looks(std::int64_t look, unsigned threads) {
+    constexpr std::int64_t least = 200'000, most = 50'000'000;
+    return std::clamp(std::min(look, most) * threads, least, most);
+}
+
 /// What is needed runs on top of the wait; where there is nothing, the thread watches for a while,
 /// gives its permit away if that is wanted, and sleeps.
 class wait_loop : work_search {
@@ -63,6 +73,7 @@ private:
     [[gnu::noinline]] void rest();
     void sleep(std::int64_t until);
     void poll();
+    std::int64_t next_poll() const;
     bool others_rest() const;
     bool nobody_else_runs();
     bool all_others_stand_still();
@@ -89,7 +100,8 @@ private:
     const atomic<bool>* outer_module_wait_ = nullptr;
     std::int64_t began_ = 0, elsewhere_ = 0;
     std::int64_t watch_until_ = 0;
-    std::uint64_t ended_ = 0;  // tasks, when it was last found that no thread can stand in
+    std::int64_t looks_from_ = 0;  // since poll() rested last it has only looked; 0: it ran a task
+    std::uint64_t ended_ = 0;      // tasks, when it was last found that no thread can stand in
     std::uint64_t ended_elsewhere_ = UINT64_MAX;  // when all others were last looked at
     helper_floats floats_;
     wait_record record_;
