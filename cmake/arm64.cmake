@@ -16,3 +16,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_CROSSCOMPILING_EMULATOR ${braid_emulator} -L ${braid_cross_root})
+
+# Unit tests that it leaves out, with reasons.
+set(BRAID_LEFT_OUT ${CMAKE_CURRENT_LIST_DIR}/../tests/left_out/arm64.txt)

@@ -18,7 +18,10 @@ struct mutex_pool {
     waiting_mutex* free BRAID_GUARDED_BY(lock) = nullptr;
     waiting_mutex shared;
 };
-constinit mutex_pool waiting_mutexes;
+#if !defined(__MINGW32__)  // whose mutexes are made at run time
+constinit
+#endif
+    mutex_pool waiting_mutexes;
 
 }  // namespace
 

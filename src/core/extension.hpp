@@ -17,6 +17,7 @@
 // Any thread may call what takes no seat; what takes one is for the thread that has it. A step is
 // inline and forwards, so that passing the door costs nothing.
 
+#include "base/printf_format.hpp"
 #include "core/held_up.hpp"
 #include "core/own_task.hpp"
 #include "core/thread_marks.hpp"
@@ -40,8 +41,7 @@ inline const assertion_handler& misuse(const runtime& rt) { return rt.options().
 inline limiter limits(const runtime& rt, const char* name) { return {rt.options(), name}; }
 
 /// Logs "<scheduler>: " and the text, of which 400 characters at most are kept.
-__attribute__((format(printf, 3, 4))) void log(runtime& rt, log_level level, const char* format,
-                                               ...);
+BRAID_PRINTF(3, 4) void log(runtime& rt, log_level level, const char* format, ...);
 /// Hands an exception that nobody receives to its handler.
 inline void report_unobserved(runtime& rt, const char* who, std::exception_ptr error) {
     rt.report_unobserved(who, std::move(error));

@@ -2,6 +2,7 @@
 // A back end in a library of its own beside Braid: what it needs of its processor and of the core,
 // exported. It includes neither processor_state.hpp nor the core's private headers.
 
+#include "base/printf_format.hpp"
 #include "braid/base/handlers.hpp"
 #include "braid/base/mutex.hpp"
 #include "braid/core/scheduler.hpp"
@@ -22,7 +23,7 @@ public:
     /// By the memory hooks (memory_tag::device), at a multiple of 16. Null: there is none.
     void* allocate(std::size_t bytes) const;
     void release(void* memory, std::size_t bytes) const;
-    __attribute__((format(printf, 3, 4))) void log(log_level level, const char* format, ...) const;
+    BRAID_PRINTF(3, 4) void log(log_level level, const char* format, ...) const;
 
 protected:
     braid::detail::mutex& lock() const;

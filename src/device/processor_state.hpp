@@ -13,6 +13,7 @@
 //     left when go_on() has found nothing more to do; so have groups on the cores, from before they
 //     are spawned on. The destructor waits for them, and not for tasks.
 
+#include "base/printf_format.hpp"
 #include "braid/base/mutex.hpp"
 #include "braid/base/time_histogram.hpp"
 #include "braid/core/code_holders.hpp"
@@ -201,8 +202,8 @@ private:
     void release_successors(record& r) BRAID_REQUIRES(lock_);
     void forget_order(record& r) BRAID_REQUIRES(lock_);
     void drop_made(record& r) BRAID_REQUIRES(lock_);
-    __attribute__((format(printf, 4, 5))) void doom(record& r, int code, const char* format, ...)
-        BRAID_REQUIRES(lock_);
+    BRAID_PRINTF(4, 5)
+    void doom(record& r, int code, const char* format, ...) BRAID_REQUIRES(lock_);
     void doom_after(record& r, const record& failed) BRAID_REQUIRES(lock_);
     void settle_later(record& r) BRAID_REQUIRES(lock_);
     record* take_unsettled() BRAID_REQUIRES(lock_);

@@ -1,4 +1,5 @@
 #include "braid/frame/frame_record.hpp"
+#include "base/printf_format.hpp"
 
 #include <algorithm>
 #include <cstdarg>
@@ -13,7 +14,7 @@ class line {
 public:
     line(char* text, std::size_t size) : text_(text), size_(size) {}
 
-    __attribute__((format(printf, 2, 3))) void say(const char* format, ...) {
+    BRAID_PRINTF(2, 3) void say(const char* format, ...) {
         const std::size_t at = std::min(length_, size_);
         va_list values;
         va_start(values, format);

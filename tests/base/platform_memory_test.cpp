@@ -21,7 +21,7 @@ TEST(PlatformMemory, IsWritableFromEndToEndAndZeroAtFirst) {
 }
 
 TEST(PlatformMemoryDeathTest, HasAPageAtEachEndThatEndsWhoTouchesIt) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const auto page = platform::page_bytes();
     auto* const memory = static_cast<std::byte*>(platform::map_guarded(2 * page));
     ASSERT_NE(memory, nullptr);
     for (std::byte* const at :

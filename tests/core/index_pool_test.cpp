@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <new>
 #include <vector>
 
 namespace {
@@ -28,10 +28,12 @@ struct allocator {
     static void* allocate(void* user, std::size_t bytes, std::size_t alignment, braid::memory_tag) {
         auto& self = *static_cast<allocator*>(user);
         self.refused += self.refuses;
-        return self.refuses ? nullptr : std::aligned_alloc(alignment, bytes);
+        if (self.refuses) return nullptr;
+        return ::operator new(bytes, std::align_val_t(alignment), std::nothrow);
     }
-    static void release(void*, void* pointer, std::size_t, std::size_t, braid::memory_tag) {
-        std::free(pointer);
+    static void release(void*, void* pointer, std::size_t, std::size_t alignment,
+                        braid::memory_tag) {
+        ::operator delete(pointer, std::align_val_t(alignment));
     }
     static void report(void* user, std::size_t, const char*) {
         ++static_cast<allocator*>(user)->reported;

@@ -103,8 +103,8 @@ class scripts(unittest.TestCase):
         for line in (ROOT / "scripts/packages.txt").read_text().splitlines():
             if not line.startswith("#"):
                 group, package, *why = line.split()
-                self.assertIn(group, ("build", "test", "demo", "bench", "clang", "lint", "arm64", "viewer",
-                                  "vulkan", "nightly"))
+                self.assertIn(group, ("build", "test", "demo", "bench", "clang", "lint", "arm64", "windows",
+                                  "viewer", "vulkan", "nightly"))
                 self.assertRegex(package, r"^([a-z]+:)?[a-z0-9.+-]+$")
                 self.assertTrue(why, package)
 

@@ -17,7 +17,11 @@ inline std::atomic<std::uint64_t> news{0};
                                                   std::size_t alignment) noexcept {
     news.fetch_add(1, std::memory_order_relaxed);
     bytes = (bytes + alignment - 1) / alignment * alignment;
+#if defined(_WIN32)
+    return _aligned_malloc(bytes == 0 ? alignment : bytes, alignment);
+#else
     return std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes);
+#endif
 }
 [[gnu::noinline]] inline void* counted_or_throw(std::size_t bytes, std::size_t alignment) {
     void* p = counted_allocation(bytes, alignment);
@@ -25,7 +29,13 @@ inline std::atomic<std::uint64_t> news{0};
     return p;
 }
 
-[[gnu::noinline]] inline void give_back(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] inline void give_back(void* p) noexcept {
+#if defined(_WIN32)
+    _aligned_free(p);
+#else
+    std::free(p);
+#endif
+}
 
 /// A test that looks at allocations, by way of the scheduler's hooks or beside them.
 class allocation_test : public scheduler_test {

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
+#include <mutex>
 #include <thread>
 
 namespace braid_test {
@@ -52,17 +54,25 @@ void until(Condition&& condition) {
     while (!condition()) std::this_thread::yield();
 }
 
-/// Blocks who wants through until somebody opens it.
+/// Blocks who wants through until somebody opens it. Not std::atomic::wait(): where the C++ library
+/// has no call of the system for it, that of g++ 12 sometimes sleeps on.
 class door {
 public:
     void open() {
+        // Under the lock: who passes may end the door as soon as it is free.
+        const std::lock_guard lock(mutex_);
         open_.store(true);
-        open_.notify_all();
+        opened_.notify_all();
     }
-    void pass() const { open_.wait(false); }
+    void pass() const {
+        std::unique_lock lock(mutex_);
+        opened_.wait(lock, [this] { return open_.load(); });
+    }
     bool is_open() const { return open_.load(); }
 
 private:
+    mutable std::mutex mutex_;
+    mutable std::condition_variable opened_;
     std::atomic<bool> open_{false};
 };
 

@@ -44,12 +44,16 @@ public:
     void wake() noexcept;
 
 private:
+#if defined(_WIN32)
+    void *wakes_ = nullptr, *clock_ = nullptr;
+#else
     bool set_clock(std::int64_t deadline_ns) noexcept;
 
     int epoll_ = -1;
     int wakes_ = -1;
     int clock_ = -1;
     std::int64_t clock_set_to_ = 0;  // 0: it does not run
+#endif
 };
 
 }  // namespace braid::platform

@@ -2,6 +2,7 @@
 // Words about tasks, in memory of their own: to say why a program stands still takes none of the
 // scheduler's.
 
+#include "base/printf_format.hpp"
 #include "core/explain/needs.hpp"
 
 #include <cstdarg>
@@ -14,7 +15,7 @@ namespace detail {
 /// A text of a limited length, that is always ended by a 0. What does not fit is left out.
 class sentence {
 public:
-    void add(const char* format, ...) __attribute__((format(printf, 2, 3)));
+    void add(const char* format, ...) BRAID_PRINTF(2, 3);
     const char* text() const { return text_; }
     std::size_t size() const { return size_; }
     bool is_full() const { return size_ == sizeof text_ - 1; }

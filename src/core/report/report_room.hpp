@@ -3,6 +3,7 @@
 // and durations. With none of them installed each costs one predictable branch.
 
 #include "base/accounted_memory.hpp"
+#include "base/printf_format.hpp"
 #include "base/standard_error.hpp"
 #include "braid/base/assert.hpp"
 #include "braid/base/mutex.hpp"
@@ -86,7 +87,7 @@ public:
                          const char* name) const;
     void report_seated(const report_seat& w) const;
 
-    void log(log_level level, const char* format, ...) const __attribute__((format(printf, 3, 4)));
+    void log(log_level level, const char* format, ...) const BRAID_PRINTF(3, 4);
 
     /// The clock that tasks are timed with.
     std::int64_t task_clock() const;

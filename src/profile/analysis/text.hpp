@@ -1,6 +1,7 @@
 #pragma once
 // Sentences with numbers in them.
 
+#include "base/printf_format.hpp"
 #include "braid/base/version.hpp"
 
 #include <cstdint>
@@ -10,7 +11,7 @@ BRAID_NAMESPACE_BEGIN
 namespace profile {
 
 /// As printf() would print it.
-__attribute__((format(printf, 1, 2))) std::string text_of(const char* format, ...);
+BRAID_PRINTF(1, 2) std::string text_of(const char* format, ...);
 
 inline double ms(std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; }
 

@@ -1,9 +1,6 @@
 #include "base/platform/platform.hpp"
 
 #include <ctime>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace braid::platform {
 namespace {
@@ -19,13 +16,5 @@ std::int64_t read(clockid_t clock) noexcept {
 std::int64_t monotonic_ns() noexcept { return read(CLOCK_MONOTONIC); }
 std::int64_t calendar_ns() noexcept { return read(CLOCK_REALTIME); }
 std::int64_t coarse_monotonic_ns() noexcept { return read(CLOCK_MONOTONIC_COARSE); }
-
-void cpu_relax() noexcept {
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm("yield");
-#endif
-}
 
 }  // namespace braid::platform
