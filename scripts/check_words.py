@@ -32,6 +32,7 @@ GROUPS = (
     ("tests/stress", "tests/model"),
     ("tests/core", "docs/design/batch.md", "docs/design/deadlock.md", "docs/design/lineage.md", "docs/design/ready_queue.md",
      "docs/design/seams.md", "docs/design/seeds.md", "docs/design/slot.md", "docs/design/wait.md",
+     "docs/design/windows.md",
      "docs/design/memory-model.md", "docs/design/bodies.md", "docs/design/policies.md",
      "docs/design/mutants.md", "docs/design/nightly.md", "docs/design/profile.md"),
 )

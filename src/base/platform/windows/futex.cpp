@@ -5,6 +5,7 @@
 #include "base/platform/windows/system.hpp"
 
 #include <atomic>
+#include <new>
 
 namespace braid::platform {
 namespace {
@@ -14,18 +15,36 @@ struct alarm {
     HANDLE event = nullptr, timer = nullptr;
 
     bool open() noexcept {
-        if (event == nullptr) event = CreateEventW(nullptr, FALSE, FALSE, nullptr);
-        if (timer == nullptr) timer = create_timer();
+        event = CreateEventW(nullptr, FALSE, FALSE, nullptr);
+        timer = create_timer();
         return event != nullptr && timer != nullptr;
     }
-    // Runs under the loader's lock, so it takes no lock and waits for nobody.
-    ~alarm() {
+    void close() noexcept {
         if (event != nullptr) CloseHandle(event);
         if (timer != nullptr) CloseHandle(timer);
     }
 };
 
-thread_local alarm own_alarm;
+/// As a thread ends. The loader's lock is held, so it takes no lock and waits for nobody.
+void WINAPI give_back(void* data) {
+    auto* const own = static_cast<alarm*>(data);
+    own->close();
+    HeapFree(GetProcessHeap(), 0, own);
+}
+
+/// Null: the system refuses. Not thread_local: MinGW's g++ 12 frees such objects as a thread ends
+/// before it calls their destructors (its bug 83562).
+alarm* own_alarm() noexcept {
+    static const DWORD index = FlsAlloc(&give_back);
+    if (index == FLS_OUT_OF_INDEXES) return nullptr;
+    if (void* const there = FlsGetValue(index)) return static_cast<alarm*>(there);
+    void* const place = HeapAlloc(GetProcessHeap(), 0, sizeof(alarm));
+    if (place == nullptr) return nullptr;
+    alarm* const made = ::new (place) alarm;
+    if (made->open() && FlsSetValue(index, made) != 0) return made;
+    give_back(made);
+    return nullptr;
+}
 
 struct sleeper {
     const void* word;
@@ -54,21 +73,21 @@ bool is_still(const void* word, std::uint32_t expected) noexcept {
 }
 
 void sleep_until(const void* word, std::uint32_t expected, std::int64_t ns) noexcept {
-    alarm& own = own_alarm;
-    if (!own.open() || !set_timer(own.timer, ns)) {
+    const alarm* const own = own_alarm();
+    if (own == nullptr || !set_timer(own->timer, ns)) {
         // Late is better than never.
         const auto ms = static_cast<DWORD>(std::min<std::int64_t>(ns / 1'000'000 + 1, 1'000));
         WaitOnAddress(const_cast<void*>(word), &expected, sizeof expected, ms);
         return;
     }
     bucket& b = bucket_of(word);
-    sleeper self{word, own.event, nullptr};
+    sleeper self{word, own->event, nullptr};
     AcquireSRWLockExclusive(&b.lock);
     self.next = b.first;
     b.first = &self;
     b.count.fetch_add(1, std::memory_order_seq_cst);  // pairs with futex_wake_one()
     ReleaseSRWLockExclusive(&b.lock);
-    const HANDLE either[] = {own.event, own.timer};
+    const HANDLE either[] = {own->event, own->timer};
     if (is_still(word, expected)) WaitForMultipleObjects(2, either, FALSE, INFINITE);
     AcquireSRWLockExclusive(&b.lock);
     for (sleeper** at = &b.first; *at != nullptr; at = &(*at)->next) {
@@ -80,7 +99,7 @@ void sleep_until(const void* word, std::uint32_t expected, std::int64_t ns) noex
     ReleaseSRWLockExclusive(&b.lock);
     // One that came too late: it would end the next sleep at once, which may end early, but not
     // again and again.
-    ResetEvent(own.event);
+    ResetEvent(own->event);
 }
 
 /// Returns true if somebody slept there with a deadline.
