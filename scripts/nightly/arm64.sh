@@ -3,4 +3,4 @@
 set -euo pipefail
 source scripts/nightly/common.sh
 
-scripts/arm64.sh
+scripts/cross.sh arm64

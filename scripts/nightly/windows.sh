@@ -3,4 +3,4 @@
 set -euo pipefail
 source scripts/nightly/common.sh
 
-scripts/windows.sh
+scripts/cross.sh windows

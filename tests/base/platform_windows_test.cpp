@@ -205,6 +205,7 @@ TEST(Windows, FilesAreReadInPiecesAndErrorsAreThoseOfTheStandardLibrary) {
     EXPECT_EQ(platform::open_to_read("no such file", false), -ENOENT);
     EXPECT_EQ(platform::open_to_read(".", false), -EISDIR);
     EXPECT_LT(platform::open_to_read("\xff", false), 0);
+    EXPECT_EQ(platform::open_to_read(std::string(40'000, 'a').c_str(), false), -ENAMETOOLONG);
     const int file = platform::open_to_read(name, false);
     ASSERT_GE(file, 0);
     EXPECT_EQ(platform::size_of_file(file), 10);

@@ -8,7 +8,7 @@
 namespace braid::platform {
 namespace {
 
-constexpr std::size_t path_limit = 32'768;
+constexpr std::size_t path_limit = 32'768;  // of the system
 
 /// A handle has 32 significant bits, also in programs of 64 bits.
 HANDLE handle_of(int descriptor) noexcept {
@@ -43,30 +43,27 @@ int error_number(DWORD error) noexcept {
 
 int last_error() noexcept { return -error_number(GetLastError()); }
 
+int open_wide(const wchar_t* path, bool direct) noexcept {
+    const DWORD what = GetFileAttributesW(path);
+    if (what != INVALID_FILE_ATTRIBUTES && (what & FILE_ATTRIBUTE_DIRECTORY) != 0) return -EISDIR;
+    const HANDLE file =
+        CreateFileW(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                    nullptr, OPEN_EXISTING, direct ? FILE_FLAG_NO_BUFFERING : 0, nullptr);
+    if (file == INVALID_HANDLE_VALUE) return last_error();
+    return static_cast<int>(reinterpret_cast<std::intptr_t>(file));
+}
+
 }  // namespace
 
 int open_to_read(const char* path, bool direct) noexcept {
-    // Not on the stack of a task, which may be small.
-    static SRWLOCK lock = SRWLOCK_INIT;
-    static wchar_t wide[path_limit];
-    AcquireSRWLockExclusive(&lock);
-    int result = -ENOENT;
-    if (widen(path, wide, path_limit)) {
-        const DWORD what = GetFileAttributesW(wide);
-        const bool folder =
-            what != INVALID_FILE_ATTRIBUTES && (what & FILE_ATTRIBUTE_DIRECTORY) != 0;
-        const HANDLE file =
-            folder ? INVALID_HANDLE_VALUE
-                   : CreateFileW(wide, GENERIC_READ,
-                                 FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
-                                 OPEN_EXISTING, direct ? FILE_FLAG_NO_BUFFERING : 0, nullptr);
-        if (file != INVALID_HANDLE_VALUE) {
-            result = static_cast<int>(reinterpret_cast<std::intptr_t>(file));
-        } else {
-            result = folder ? -EISDIR : last_error();
-        }
-    }
-    ReleaseSRWLockExclusive(&lock);
+    // Not on the stack of a task, which may be small. UTF-16 has at most as many units.
+    const std::size_t units = std::strlen(path) + 1;
+    if (units > path_limit) return -ENAMETOOLONG;
+    auto* const wide =
+        static_cast<wchar_t*>(HeapAlloc(GetProcessHeap(), 0, units * sizeof(wchar_t)));
+    if (wide == nullptr) return -ENOMEM;
+    const int result = widen(path, wide, units) ? open_wide(wide, direct) : -ENOENT;
+    HeapFree(GetProcessHeap(), 0, wide);
     return result;
 }
 

@@ -52,11 +52,24 @@ struct sleeper {
     sleeper* next;
 };
 
-/// Those who sleep with a deadline, by their word.
+/// Those who sleep with a deadline and were not woken yet, by their word.
 struct bucket {
     SRWLOCK lock = SRWLOCK_INIT;
     std::atomic<unsigned> count{0};
     sleeper* first = nullptr;
+
+    /// Takes out the first that `fits`, under the lock. Null: there is none.
+    template <class Fits>
+    sleeper* take(Fits&& fits) noexcept {
+        for (sleeper** at = &first; *at != nullptr; at = &(*at)->next) {
+            sleeper* const found = *at;
+            if (!fits(*found)) continue;
+            *at = found->next;
+            count.fetch_sub(1, std::memory_order_relaxed);  // whoever misses it takes the lock
+            return found;
+        }
+        return nullptr;
+    }
 };
 
 constinit bucket buckets[64];
@@ -67,9 +80,18 @@ bucket& bucket_of(const void* word) noexcept {
 
 bool is_still(const void* word, std::uint32_t expected) noexcept {
     auto& value = *const_cast<std::uint32_t*>(static_cast<const std::uint32_t*>(word));
-    // seq_cst: pairs with the fence in futex_wake_one(). Either this sees the changed word, or that
-    // sees the count.
-    return std::atomic_ref<std::uint32_t>(value).load(std::memory_order_seq_cst) == expected;
+    // relaxed: what add() read of the count orders it.
+    return std::atomic_ref<std::uint32_t>(value).load(std::memory_order_relaxed) == expected;
+}
+
+void add(bucket& b, sleeper& self) noexcept {
+    AcquireSRWLockExclusive(&b.lock);
+    self.next = b.first;
+    b.first = &self;
+    // acq_rel: pairs with futex_wake_one(). Of the two the later one reads what the earlier one
+    // wrote: either this thread sees the word as it was changed, or that one sees the count.
+    b.count.fetch_add(1, std::memory_order_acq_rel);
+    ReleaseSRWLockExclusive(&b.lock);
 }
 
 void sleep_until(const void* word, std::uint32_t expected, std::int64_t ns) noexcept {
@@ -82,32 +104,20 @@ void sleep_until(const void* word, std::uint32_t expected, std::int64_t ns) noex
     }
     bucket& b = bucket_of(word);
     sleeper self{word, own->event, nullptr};
-    AcquireSRWLockExclusive(&b.lock);
-    self.next = b.first;
-    b.first = &self;
-    b.count.fetch_add(1, std::memory_order_seq_cst);  // pairs with futex_wake_one()
-    ReleaseSRWLockExclusive(&b.lock);
+    add(b, self);
     const HANDLE either[] = {own->event, own->timer};
     if (is_still(word, expected)) WaitForMultipleObjects(2, either, FALSE, INFINITE);
     AcquireSRWLockExclusive(&b.lock);
-    for (sleeper** at = &b.first; *at != nullptr; at = &(*at)->next) {
-        if (*at != &self) continue;
-        *at = self.next;
-        break;
-    }
-    b.count.fetch_sub(1, std::memory_order_relaxed);  // under the lock
+    b.take([&](const sleeper& other) { return &other == &self; });  // unless it was woken
     ReleaseSRWLockExclusive(&b.lock);
-    // One that came too late: it would end the next sleep at once, which may end early, but not
-    // again and again.
+    // What woke it too late would end the next sleep at once.
     ResetEvent(own->event);
 }
 
 /// Returns true if somebody slept there with a deadline.
-bool ring(const void* word) noexcept {
-    bucket& b = bucket_of(word);
+bool ring(bucket& b, const void* word) noexcept {
     AcquireSRWLockExclusive(&b.lock);
-    const sleeper* found = b.first;
-    while (found != nullptr && found->word != word) found = found->next;
+    const sleeper* const found = b.take([&](const sleeper& other) { return other.word == word; });
     // Under the lock: the event is its thread's, which takes the lock before it goes.
     if (found != nullptr) SetEvent(found->event);
     ReleaseSRWLockExclusive(&b.lock);
@@ -126,9 +136,9 @@ void futex_wait(const void* word, std::uint32_t expected, std::int64_t deadline_
 }
 
 void futex_wake_one(const void* word) noexcept {
-    // seq_cst: pairs with sleep_until(); the word was changed before.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (bucket_of(word).count.load(std::memory_order_relaxed) != 0 && ring(word)) return;
+    bucket& b = bucket_of(word);
+    // acq_rel, although it changes nothing: pairs with add(), and the word was changed before.
+    if (b.count.fetch_add(0, std::memory_order_acq_rel) != 0 && ring(b, word)) return;
     WakeByAddressSingle(const_cast<void*>(word));
 }
 

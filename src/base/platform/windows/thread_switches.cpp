@@ -1,4 +1,4 @@
-// Windows tells of switches only by ETW, to administrators. Nothing is known here.
+// Windows reports switches by ETW only, to administrators. Nothing is known here.
 #include "base/platform/thread_switches.hpp"
 
 namespace braid::platform {
