@@ -728,21 +728,25 @@ TEST_P(WaitAll, OfAForeignThreadKeepsTheSchedulerUntilItReturns) {
                               },
                               nullptr};
     auto* const s = new braid::scheduler(o);
-    std::atomic<bool> waits{false};
+    // They keep the workers, so that only the wait runs what says that it has begun.
+    std::atomic<int> kept{0};
+    std::atomic<bool> calls_are_over{false}, waits{false};
+    for (int i = 0; i < GetParam(); ++i) {
+        s->post([s, i, &kept, &calls_are_over] {
+            ++kept;
+            until([&] { return calls_are_over.load(); });
+            if (i == 0) delete s;
+        });
+    }
+    until([&] { return kept == GetParam(); });
     auto gate = s->begin({}, braid::empty);
-    std::vector<task_id> ids;
+    std::vector<task_id> ids{s->spawn([&waits] { waits = true; })};
     for (int i = 0; i < 3; ++i) ids.push_back(failing(*s, i, {.after = {gate.id()}}));
     std::thread foreign([&] {
         seen.foreign = std::this_thread::get_id();
-        waits = true;
         EXPECT_THROW(wait_all(*s, ids), int);
     });
     until([&] { return waits.load(); });
-    std::atomic<bool> calls_are_over{false};
-    s->post([s, &calls_are_over] {
-        until([&] { return calls_are_over.load(); });
-        delete s;
-    });
     gate.finish();
     calls_are_over = true;
     foreign.join();
