@@ -633,18 +633,30 @@ TEST_P(Completion, WithoutMemoryForItsFailureTheTaskFailsAllTheSame) {
     o.workers = std::min(o.workers, 2);
     braid_test::refusing_memory memory(o.memory);
     o.memory = memory.hooks();
-    braid::scheduler s(o);
-    std::atomic<bool> ran{false};
-    outbox out;
-    const task_id id = s.spawn([&](task_context& task) { out.put(task.defer()); });
-    braid::future<void> after = s.async({.after = {id}}, [&] { ran = true; });
-    work_until(s, [&] { return out.count() == 1; });
-    memory.refuse_after(0);
-    EXPECT_TRUE(s.complete(out.take(), {.code = 3}));
-    EXPECT_ANY_THROW(after.get());
-    memory.give_back();
-    EXPECT_FALSE(ran);
-    expect_all_settled(s);
+    for (unsigned how = 0; how < 6; ++how) {
+        const bool body_still_runs = how % 2 == 1;
+        braid::scheduler s(o);
+        std::atomic<bool> ran{false}, linked{false};
+        outbox out;
+        const auto fail = [&, room = how / 2](completion_id c) {
+            memory.refuse_after(room);
+            EXPECT_TRUE(s.complete(c, {.code = 3}));
+        };
+        const task_id id = s.spawn([&](task_context& task) {
+            braid_test::until([&] { return linked.load(); });
+            body_still_runs ? fail(task.defer()) : out.put(task.defer());
+        });
+        braid::future<void> after = s.async({.after = {id}}, [&] { ran = true; });
+        linked = true;
+        if (!body_still_runs) {
+            work_until(s, [&] { return out.count() == 1; });
+            fail(out.take());
+        }
+        EXPECT_ANY_THROW(after.get());
+        memory.give_back();
+        EXPECT_FALSE(ran);
+        expect_all_settled(s);
+    }
 }
 
 TEST_P(Completion, AllocatesNothingInSteadyState) {

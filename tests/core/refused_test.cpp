@@ -74,6 +74,14 @@ void sweep(braid::scheduler_options o, Operation&& operation) {
     }
 }
 
+/// Waits for the scope, whether that throws or not.
+void wait_anyhow(braid::scope& all) {
+    try {
+        all.wait();
+    } catch (const std::exception&) {
+    }
+}
+
 /// Options with which each first call of a foreign thread asks for a seat.
 braid::scheduler_options without_guests(braid::scheduler_options o) {
     o.guests = 0;
@@ -301,13 +309,37 @@ TEST_P(Refused, MemoryMakesNoFailureASuccess) {
         EXPECT_ANY_THROW(value.get());
         opener.join();
         memory.before_last_wait();
-        try {
-            all.wait();
-        } catch (const std::exception&) {
-        }
+        wait_anyhow(all);
         EXPECT_FALSE(successor_ran);
         EXPECT_EQ(all.account().executed, 0U);
     });
+}
+
+TEST_P(Refused, MemoryLetsAChildsFailureReachAParentWhoseBodyStillRuns) {
+    if (GetParam() == 0) GTEST_SKIP() << "the child runs beside its parent";
+    // A plain parent ends in a shortcut, which did not look for it.
+    for (const bool followed : {false, true}) {
+        sweep(options(), [&](braid::scheduler& s, shortage memory) {
+            braid::scope all(s);
+            std::atomic<bool> linked{false}, successor_ran{false};
+            const auto parent = all.spawn({}, [&](braid::task_context& task) {
+                braid_test::until([&] { return linked.load(); });
+                const auto child = task.spawn_child([] { throw std::runtime_error("planned"); });
+                memory.begin();
+                braid_test::until([&] { return s.done(child); });
+            });
+            braid::future<void> later;
+            if (followed) later = s.async({.after = {parent}}, [&] { successor_ran = true; });
+            linked = true;
+            if (followed) {
+                EXPECT_ANY_THROW(later.get());
+            }
+            memory.before_last_wait();
+            wait_anyhow(all);
+            EXPECT_FALSE(successor_ran);
+            EXPECT_EQ(all.account().executed, 0U);
+        });
+    }
 }
 
 TEST_P(Refused, MemoryLosesNoDependencyWithoutAWord) {

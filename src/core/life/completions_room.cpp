@@ -291,7 +291,7 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     } else if (result != nullptr) {
         adopt(w, parent, result, s.ordinal.load(relaxed));
     } else {
-        slot_at(parent).mark(flag_failed);  // no memory to say how
+        mark_unrecorded(slot_at(parent), flag_failed);
     }
     clean_and_give_slot(w, index);
     if (awaited) return;

@@ -21,7 +21,7 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
     // No memory: successors are cancelled and waits throw all the same, and the handler has it. An
     // empty task is one that was refused for want of memory itself: its parent has not failed.
     const bool threw = error != nullptr;
-    if (!s.has(flag_empty)) s.mark(threw ? flag_failed | flag_error : flag_failed);
+    if (!s.has(flag_empty)) mark_unrecorded(s, threw ? flag_failed | flag_error : flag_failed);
     if (error != nullptr) report_unobserved(by != nullptr ? by : "", std::move(error));
 }
 

@@ -335,6 +335,8 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
 void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head,
                                 outcome* result) {
     slot& s = slot_at(index);
+    // It is a plain task that failed without memory to say how.
+    if (result == nullptr && s.has(flag_failed)) result = outcome_of(s);
     const std::uint32_t parent = s.parent.load(relaxed);
     // A handle that was dropped before the end receives nothing. One that is held now does: a
     // successor may take the failure and drop it at once.

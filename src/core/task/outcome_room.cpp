@@ -122,10 +122,21 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
             d->result = result;
             d->result_ordinal = ordinal;
         }
-        // Also without memory for a place to keep it: then the handler hears of it by drop().
-        s.mark(with_error ? flag_failed | flag_error : flag_failed);
+        const std::uint16_t flags = with_error ? flag_failed | flag_error : flag_failed;
+        if (d != nullptr) {
+            s.mark(flags);
+        } else {
+            mark_unrecorded(s, flags);  // the handler hears of it by drop()
+        }
     }
     drop(loser);
+}
+
+void outcome_room::mark_unrecorded(slot& s, std::uint16_t flags) {
+    s.mark(flags);
+    // A plain task whose body still runs looks at no flags when that ends, for speed, but at who
+    // waits for it.
+    (void)mark_waited(s.successors, s.generation());
 }
 
 outcome* outcome_room::take_failure(slot& s) {

@@ -35,6 +35,8 @@ public:
     /// creation wins, an error before a mere cancellation; ordinal 0 is the task's own, or what a
     /// predecessor handed on.
     void adopt(task_seat& w, std::uint32_t index, outcome* result, std::uint32_t ordinal);
+    /// The task failed, and there is no memory to say how. `flags` are those of its failure.
+    static void mark_unrecorded(slot& s, std::uint16_t flags);
 
     /// For a task that comes after `predecessor`, or awaits it, which failed or was cancelled
     /// earlier: it is cancelled with the same outcome, as long as that is held. After that a
