@@ -90,7 +90,9 @@ TEST_P(FdSource, SaysThatTheOtherSideIsGoneUntilItIsStopped) {
 
 TEST_P(FdSource, WhatCannotBeWaitedForIsOneSentence) {
     braid::scheduler s(options());
-    const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const int low = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const int file = fcntl(low, F_DUPFD_CLOEXEC, 900);  // nobody else gets it when it is closed
+    close(low);
     const auto sentence = [&](int descriptor) {
         fd_source one(s, {.descriptor = descriptor}, [] {});
         return std::string(one.error() != nullptr ? one.error() : "");

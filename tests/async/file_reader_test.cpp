@@ -495,13 +495,13 @@ TEST_P(FileReader, ALateReadFails) {
     held_up thread(s);
     buffer first(10), second(10);
     braid::future<failure> flies;  // one that is late before it flies has more time the next time
-    for (auto deadline = braid::milliseconds(300); !flies.valid(); deadline.value *= 2) {
+    auto deadline = braid::milliseconds(300);
+    for (; !flies.valid(); deadline.value *= 2) {
         auto f = co_spawn(s, {}, failing_load(io, from, 0, first, {.deadline = deadline}));
         braid_test::work_until(s, [&] { return io.statistics().in_flight == 1 || f.ready(); });
         if (io.statistics().in_flight == 1) flies = std::move(f);
     }
-    auto waits = co_spawn(
-        s, {}, failing_load(io, from, 5000, second, {.deadline = braid::milliseconds(300)}));
+    auto waits = co_spawn(s, {}, failing_load(io, from, 5000, second, {.deadline = deadline}));
     const int late = braid_test::sanitized ? unread : braid::completion_error::deadline_passed;
     EXPECT_EQ(waits.get().code, late);
     EXPECT_FALSE(flies.ready());

@@ -223,13 +223,14 @@ TEST_P(Timer, ThoseThatFollowEachOtherCloselyWakeTheirThreadOnceIn50Microseconds
     braid::scheduler s(options());
     const std::int64_t before = active_policy::now();
     timer often(s, {.every = braid::microseconds(5)}, [] {});
-    work_until(s, [&] { return active_policy::now() - before > long_enough; });
+    work_until(s, [&] {
+        return active_policy::now() - before > long_enough && often.report().ticks != 0;
+    });
     const std::uint64_t wakes = s.statistics().source_wakes;
     // One sleep that is exact, as no short one precedes it; one that is not counted yet, or ends
     // now.
     const auto most = static_cast<std::uint64_t>((active_policy::now() - before) / briefly + 2);
     EXPECT_LE(wakes, most);
-    EXPECT_GT(often.report().ticks, 0U);
 }
 
 TEST_P(Timer, WithoutOneThereIsNoThreadForThem) {

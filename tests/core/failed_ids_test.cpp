@@ -18,7 +18,7 @@ BRAID_SCHEDULER_TEST(FailedIds);
 struct planned : std::exception {};
 
 /// 0: nothing was thrown, 1: what the task threw, 2: what stands for it, 3: a mere cancellation,
-/// 4: there is no value.
+/// 4: there is no value, 5: what failed was one of its completions.
 template <class Body>
 int caught(Body&& body) {
     try {
@@ -31,6 +31,8 @@ int caught(Body&& body) {
         return 3;
     } catch (const braid::broken_promise&) {
         return 4;
+    } catch (const braid::completion_error&) {
+        return 5;
     }
     return 0;
 }

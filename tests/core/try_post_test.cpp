@@ -117,18 +117,17 @@ public:
     void close() { closed_ = true; }
     void open() {
         closed_ = false;
-        closed_.notify_all();
+        opened_.open();
     }
-    void await_one_inside() { inside_.wait(false); }
+    void await_one_inside() { inside_.pass(); }
 
 private:
     static void* allocate(void* user, std::size_t bytes, std::size_t alignment,
                           braid::memory_tag tag) {
         auto& self = *static_cast<closed_memory*>(user);
         if (tag == braid::memory_tag::worker && self.closed_) {
-            self.inside_ = true;
-            self.inside_.notify_all();
-            self.closed_.wait(true);
+            self.inside_.open();
+            self.opened_.pass();
         }
         return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
     }
@@ -136,7 +135,8 @@ private:
         ::operator delete(p, std::align_val_t{alignment});
     }
 
-    std::atomic<bool> closed_{false}, inside_{false};
+    std::atomic<bool> closed_{false};
+    braid_test::door inside_, opened_;
 };
 
 /// Ten calls from a foreign thread while `holds` stands in the closed memory. On a thread of its

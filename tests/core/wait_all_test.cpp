@@ -183,7 +183,8 @@ TEST_P(WaitAll, DoesNotThrowWhatFailedBefore) {
     s.wait(after);
     EXPECT_TRUE(wait_all(s, {failed, after}));
     EXPECT_EQ(s.state(failed), braid::task_state::failed);
-    EXPECT_EQ(notes_.count(&braid_test::recorder::lost), 1U);
+    // If it was complete when `after` was made, the thread that ran it may still be on its way.
+    until([&] { return notes_.count(&braid_test::recorder::lost) == 1U; });
 }
 
 // ---- time --------------------------------------------------------------------------------------
@@ -627,7 +628,9 @@ TEST_P(WaitAll, OfAThreadThatGetsASeatMeanwhileReceivesWhatFailsThen) {
         std::thread other([&] {
             EXPECT_THROW(several ? (void)wait_all(s, {fails, ready}) : s.wait(fails), int);
         });
-        until([&] { return memory.refused() != 0; });
+        // It asks for two pieces of memory for a seat, and again when its wait has been entered:
+        // what fails before that is not its to throw.
+        until([&] { return memory.refused() > 2; });
         memory.give_back();
         // Without workers that thread runs it, once it has a seat.
         if (several) until([&] { return ran.load(); });

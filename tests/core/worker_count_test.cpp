@@ -142,6 +142,7 @@ TEST_P(Workers, WhatFollowsATaskForAThreadThatIsSwitchedOffRunsElsewhere) {
     braid::scheduler s(options());
     const braid::thread_ref off = s.worker_thread(static_cast<unsigned>(GetParam()) - 1);
     s.set_worker_count(1);
+    s.wait(s.spawn({.on = off}, [] {}));  // after it, that thread sees the new count
     for (int round = 0; round < 20; ++round) {
         const auto pinned = s.spawn({.on = off}, [&] { EXPECT_EQ(s.this_thread(), off); });
         s.wait(s.spawn({.after = {pinned}}, [&] { EXPECT_NE(s.this_thread(), off); }));

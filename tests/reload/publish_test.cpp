@@ -84,9 +84,10 @@ TEST_F(ReloadPublish, AHostThatWatchesSeesLinksFoldersAndLocksThatChange) {
     watching.watch = true;
     modules.emplace(*scheduler, watching);
     const fs::path later = place / "later";
-    const simulate_function simulate(
-        modules->add({.name = "game", .path = (later / "link.so").string()}), "simulate",
-        simulate_stub);
+    const simulate_function simulate(modules->add({.name = "game",
+                                                   .path = (later / "link.so").string(),
+                                                   .drain_for = braid::seconds(20)}),
+                                     "simulate", simulate_stub);
     const auto wait_for_value = [&](int value) {
         while (simulate(game, input) != value) {
             (void)modules->at_frame_boundary();

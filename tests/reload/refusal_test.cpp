@@ -79,7 +79,8 @@ TEST_F(ReloadRefusal, APipe) {
 }
 
 TEST_F(ReloadRefusal, ALinkToNothingAndThenToAModule) {
-    modules->add({.name = "linked", .path = (place / "link.so").string()});
+    modules->add(
+        {.name = "linked", .path = (place / "link.so").string(), .drain_for = braid::seconds(20)});
     fs::create_symlink(place / "nothing.so", place / "link.so");
     expect_sentence(look(), "is a symbolic link to nothing");
     EXPECT_FALSE(look());

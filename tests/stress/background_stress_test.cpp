@@ -61,22 +61,21 @@ TEST(BackgroundStress, AHundredLongTasksLeaveFramesToTheirOwnThreads) {
     braid::scheduler s({.background_threads = 2, .long_task = {}});
     const std::size_t frames = braid_test::stress_scaled(400);
     const frame_times alone = times_of(s, frames);
-    std::atomic<bool> stop{false};
+    braid_test::door stop;
     load_account account;
     braid::scope load(s);
     for (int k = 0; k < 100; ++k) {
         load.spawn({.runs_as = braid::task_class::background}, [&, k] {
             account.note();
             // Every other one stands for a read that blocks.
-            if (k % 2 == 1) return stop.wait(false);
-            while (!stop) braid::active_policy::relax();
+            if (k % 2 == 1) return stop.pass();
+            while (!stop.is_open()) braid::active_policy::relax();
         });
     }
     braid_test::until([&] { return account.begun == 2; });
     const frame_times beside = times_of(s, frames);
     EXPECT_EQ(account.begun, 2) << "as many as there are threads for it";
-    stop = true;
-    stop.notify_all();
+    stop.open();
     load.wait();
     EXPECT_EQ(account.begun, 100);
     EXPECT_EQ(account.elsewhere, 0);

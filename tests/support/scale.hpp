@@ -64,6 +64,8 @@ public:
         open_.store(true);
         opened_.notify_all();
     }
+    /// To be used again. Nobody may be inside a call.
+    void close() { open_.store(false); }
     void pass() const {
         std::unique_lock lock(mutex_);
         opened_.wait(lock, [this] { return open_.load(); });
