@@ -633,7 +633,7 @@ TEST_P(Completion, WithoutMemoryForItsFailureTheTaskFailsAllTheSame) {
     o.workers = std::min(o.workers, 2);
     braid_test::refusing_memory memory(o.memory);
     o.memory = memory.hooks();
-    for (unsigned how = 0; how < 6; ++how) {
+    for (int how = 0; how < 6; ++how) {
         const bool body_still_runs = how % 2 == 1;
         braid::scheduler s(o);
         std::atomic<bool> ran{false}, linked{false};
