@@ -44,7 +44,7 @@ class check_tour(planted_tree):
     def test_a_tour_that_is_so_passes_and_is_counted(self):
         result = self.run_script()
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn("task: 4 functions, 4 files, turned to 4 times, goes on elsewhere 1 times.",
+        self.assertIn("task: 4 functions, 3 files, 0 returns, goes on elsewhere 1 times.",
                       result.stdout)
 
     def expect_clean(self):
@@ -133,17 +133,25 @@ class check_tour(planted_tree):
         self.steps("Page.show src/a.ts", "Page.draw src/a.ts")
         self.expect_clean()
 
+    def test_a_header_and_its_source_are_one_file_and_those_for_the_model_checker_none(self):
+        steps = ["a src/a.cpp", "b src/a.hpp", "c src/words.hpp", "d src/b.cpp", "e src/a.cpp"]
+        self.assertEqual(checker.way_of(list(enumerate(steps))), (2, 3, 1))
+
     def test_a_tour_that_has_grown_is_named(self):
-        files, turns = checker.CEILINGS["task"]
-        calls = "".join(f" f{n}();" for n in range(turns))
-        self.write("src/a.cpp", "void a() {" + calls + " }\n")
-        for n in range(turns):
-            self.write(f"src/f{n % files}.cpp", "".join(f"void f{m}() {{}}\n" for m in range(turns)))
-        steps = [f"f{n} src/f{n % (files - 1)}.cpp" for n in range(turns - 1)]
-        self.steps("a src/a.cpp", *steps)
+        files, returns = checker.CEILINGS["task"]
+        steps = files + returns
+        self.write("src/a.cpp", "void a() {" + "".join(f" f{n}();" for n in range(steps)) + " }\n")
+        defined = "".join(f"void f{n}() {{}}\n" for n in range(steps))
+        for n in range(files):
+            self.write(f"src/f{n}.cpp", defined)
+        # Each file once, then the first two in turns.
+        there = [n if n < files - 1 else n % 2 for n in range(steps)]
+        lines = [f"f{n} src/f{there[n]}.cpp" for n in range(files - 1 + returns)]
+        self.steps("a src/a.cpp", *lines)
         self.expect_clean()
-        self.steps("a src/a.cpp", *steps, f"f{turns - 1} src/f{(turns - 1) % (files - 1)}.cpp")
-        self.expect_problem(f"'task' has {turns + 1} changes of file, at most {turns}: see CEILINGS.")
+        n = files - 1 + returns
+        self.steps("a src/a.cpp", *lines, f"f{n} src/f{n % 2}.cpp")
+        self.expect_problem(f"'task' has {returns + 1} returns, at most {returns}: see CEILINGS.")
         self.steps("a src/a.cpp", *(f"f{n} src/f{n}.cpp" for n in range(files)))
         self.expect_problem(f"'task' has {files + 1} files, at most {files}: see CEILINGS.")
 
