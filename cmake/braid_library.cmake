@@ -27,7 +27,7 @@ function(braid_configure target)
     target_compile_definitions(${target} PUBLIC $<$<BOOL:${BRAID_CHECKED}>:BRAID_CHECKED=1>)
     target_link_libraries(${target} PUBLIC Threads::Threads)
     if(WIN32)
-        target_link_libraries(${target} PUBLIC synchronization)  # WaitOnAddress()
+        target_link_libraries(${target} PUBLIC synchronization ws2_32)  # WaitOnAddress(), sockets
     endif()
     if(BRAID_HAS_HWLOC)
         target_link_libraries(${target} PRIVATE Hwloc::Hwloc)

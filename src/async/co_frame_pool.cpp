@@ -1,6 +1,7 @@
 #include "async/co_frame_pool.hpp"
 
 #include "base/platform/poison.hpp"
+#include "base/platform/thread_end.hpp"
 
 #include <algorithm>
 #include <new>
@@ -87,23 +88,12 @@ constinit frame_lists no_lists;
 
 }  // namespace
 
-#if defined(_WIN32)
-namespace {
-constinit thread_local frame_lists* frames_of_thread = &no_lists;
-}
-#else
+#if !defined(_WIN32)
 constinit thread_local __attribute__((tls_model("initial-exec"))) frame_lists* frames_of_thread =
     &no_lists;
 #endif
 
 namespace {
-
-/// Where frames are poisoned the lists lie elsewhere: the inline paths do not know of poison.
-frame_lists*& lists_of_thread() {
-    if constexpr (!platform::poisons) return frames_of_thread;
-    static constinit thread_local frame_lists* poisoned = &no_lists;
-    return poisoned;
-}
 
 /// A frame that goes past the lists of the thread. Null: there is no memory.
 void* take_one(std::size_t size) {
@@ -128,40 +118,50 @@ void give_all(frame_list& own, std::size_t size) {
 
 // The lists lie in a frame of the pool themselves: a segment of thread-local storage that is larger
 // keeps a program from loading the library with dlopen().
-constexpr std::size_t size_of_lists = frame_size_of(sizeof(frame_lists));
-static_assert(sizeof(frame_lists) <= pooled_frame_bytes);
+struct kept_lists {
+    frame_lists lists;
+    platform::thread_end_step end;
 
-constinit thread_local bool thread_ended = false;
-
-struct at_thread_end {
-    ~at_thread_end() {
-        thread_ended = true;
-        frame_lists* const own = std::exchange(lists_of_thread(), &no_lists);
-        if (own == &no_lists) return;
-        for (std::size_t size = 0; size < frame_sizes; ++size) give_all(own->of[size], size);
-        give_one(own, size_of_lists);
-    }
-    void mark() {}
+    void give_back() noexcept;
 };
+using lists_of_thread = platform::thread_owned<kept_lists>;
+constexpr std::size_t size_of_lists = frame_size_of(sizeof(kept_lists));
+static_assert(sizeof(kept_lists) <= pooled_frame_bytes);
+
+/// Lets the inline paths take from `lists`. They do not know of poison, so where frames are
+/// poisoned they find no lists.
+void show_inline_paths([[maybe_unused]] frame_lists& lists) {
+#if !defined(_WIN32)
+    if constexpr (!platform::poisons) frames_of_thread = &lists;
+#endif
+}
+
+void kept_lists::give_back() noexcept {
+    show_inline_paths(no_lists);
+    for (std::size_t size = 0; size < frame_sizes; ++size) give_all(lists.of[size], size);
+    give_one(this, size_of_lists);
+}
 
 /// Null: the thread is at its end, or there is no memory for them.
 frame_lists* make_lists() {
-    if (thread_ended) return nullptr;
     void* const bytes = take_one(size_of_lists);
     if (bytes == nullptr) return nullptr;
-    auto* const made = ::new (bytes) frame_lists;
+    auto* const made = ::new (bytes) kept_lists;
+    if (!lists_of_thread::set(*made)) {
+        give_one(made, size_of_lists);
+        return nullptr;
+    }
     // Room for two batches: the older one, which is the tail, would have to be found.
     for (std::size_t size = 0; size < frame_sizes; ++size) {
-        made->of[size].room = 2 * co_frame_pool::of(size).batch();
+        made->lists.of[size].room = 2 * co_frame_pool::of(size).batch();
     }
-    thread_local at_thread_end gives_back;
-    gives_back.mark();
-    return lists_of_thread() = made;
+    show_inline_paths(made->lists);
+    return &made->lists;
 }
 
 frame_lists* own_lists() {
-    frame_lists* const own = lists_of_thread();
-    return own != &no_lists ? own : make_lists();
+    kept_lists* const own = lists_of_thread::get();
+    return own != nullptr ? &own->lists : make_lists();
 }
 
 }  // namespace

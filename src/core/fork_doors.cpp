@@ -1,4 +1,5 @@
 // The doors by which braid/fork_join enters the core.
+#include "base/platform/thread_end.hpp"
 #include "base/standard_error.hpp"
 #include "core/control/seat_lease.hpp"
 #include "core/task/stable_ids.hpp"
@@ -21,12 +22,14 @@ struct serial_joins {
     fork_stack stack{nullptr, slots, 0};
 };
 
-constinit thread_local serial_joins* serial_joins_of_thread = nullptr;
+/// A thread's own, until it ends.
+struct kept_joins {
+    serial_joins joins;
+    platform::thread_end_step end;
 
-struct at_thread_end {
-    ~at_thread_end() { delete std::exchange(serial_joins_of_thread, nullptr); }
-    void mark() {}
+    void give_back() noexcept { delete this; }
 };
+using joins_outside_tasks = platform::thread_owned<kept_joins>;
 
 /// The body of a fork_join() that found no seat.
 class unseated_body {
@@ -56,19 +59,19 @@ fork_context serial_context() {
     if (fork_stack* const joins = this_thread_state.unseated_joins) {
         return fork_access::at(joins->base);
     }
-    serial_joins*& own = serial_joins_of_thread;
+    kept_joins* own = joins_outside_tasks::get();
     if (own == nullptr) {
-        thread_local at_thread_end frees;
-        frees.mark();
-        own = new (std::nothrow) serial_joins;
+        own = new (std::nothrow) kept_joins;
         if (own == nullptr) {
             standard_error::say(nullptr, log_level::error,
                                 "there is no memory for the joins of this thread; the program "
                                 "ends");
             std::terminate();
         }
+        // Returns false if the thread is at its end. Then they are never freed.
+        static_cast<void>(joins_outside_tasks::set(*own));
     }
-    return fork_access::at(own->stack.base);
+    return fork_access::at(own->joins.stack.base);
 }
 
 void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fork_context context),

@@ -4,17 +4,12 @@
 // when the program spawns, waits or marks something. A body starts at the time at which the one
 // before it ended; each eighth has its start read, too, so that what the scheduler does in between
 // is seen.
+#include "base/platform/thread_end.hpp"
 #include "profile/recorder_state.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-
-#if defined(__GNUC__)
-#define BRAID_OWN_THREAD constinit thread_local __attribute__((tls_model("initial-exec")))
-#else
-#define BRAID_OWN_THREAD thread_local
-#endif
 
 BRAID_NAMESPACE_BEGIN
 namespace profile {
@@ -24,25 +19,49 @@ struct own_place {
     std::uint64_t serial = 0;  // of a recorder
     recorded_thread* thread = nullptr;
     std::uint64_t run = 0;  // the capture for which the thread is ready; 0: none
-    bool ending = false;
 };
-BRAID_OWN_THREAD own_place own;
 
 /// What the calling thread is to each recorder that has seen it.
 struct kept_threads {
     std::vector<std::pair<std::uint64_t, std::shared_ptr<recorded_thread>>> all;
+    platform::thread_end_step end;
+#if defined(_WIN32)
+    own_place place;
+#endif
 
-    ~kept_threads() {
-        own = {.ending = true};
-        for (const auto& [serial, t] : all) {
-            if (t->held != nullptr) t->own->ring.end_push();
-            t->flag.disarm();
-            // release: pairs with the acquire in flush(); it takes what is left, and forgets.
-            t->gone.store(true, release);
-        }
-    }
+    void give_back() noexcept;
 };
-thread_local kept_threads kept;
+using kept_by_thread = platform::thread_owned<kept_threads>;
+
+#if defined(_WIN32)
+// Not thread_local, since give_back() writes it; see at_thread_end().
+own_place& own() {
+    constinit static own_place none;  // never written
+    kept_threads* const kept = kept_by_thread::get();
+    return kept != nullptr ? kept->place : none;
+}
+#else
+constinit thread_local __attribute__((tls_model("initial-exec"))) own_place own_of_thread;
+own_place& own() { return own_of_thread; }
+#endif
+
+void kept_threads::give_back() noexcept {
+    const std::unique_ptr<kept_threads> self(this);
+    own() = {};
+    for (const auto& [serial, t] : all) {
+        if (t->held != nullptr) t->own->ring.end_push();
+        t->flag.disarm();
+        // release: pairs with the acquire in flush(); it takes what is left, and forgets.
+        t->gone.store(true, release);
+    }
+}
+
+/// Null: the thread is at its end.
+kept_threads* kept_threads_of_thread() {
+    if (kept_threads* const kept = kept_by_thread::get()) return kept;
+    auto made = std::make_unique<kept_threads>();
+    return kept_by_thread::set(*made) ? made.release() : nullptr;
+}
 
 atomic<std::uint64_t> next_serial{1};
 
@@ -124,7 +143,7 @@ recorder::~recorder() { static_cast<void>(stop()); }
 inline recorded_thread* recorder::state::thread_at_hand() const {
     // acquire: pairs with begin(); what the threads keep is ready.
     const std::uint64_t now = run.load(acquire);
-    return now == own.run && now != 0 ? own.thread : nullptr;
+    return now == own().run && now != 0 ? own().thread : nullptr;
 }
 
 inline recorded_thread* recorder::state::recording_thread() {
@@ -135,10 +154,10 @@ inline recorded_thread* recorder::state::recording_thread() {
 
 /// For a thread that has not been seen, or not in this capture.
 [[gnu::noinline]] recorded_thread* recorder::state::begin_recording(std::uint64_t capture_run) {
-    recorded_thread* const t = own.serial == serial ? own.thread : own_thread();
+    recorded_thread* const t = own().serial == serial ? own().thread : own_thread();
     if (t == nullptr) return nullptr;
-    if (own.run != capture_run) begin_thread(*t);
-    own.run = capture_run;
+    if (own().run != capture_run) begin_thread(*t);
+    own().run = capture_run;
     return t;
 }
 
@@ -172,10 +191,11 @@ void recorder::state::begin_thread(recorded_thread& t) {
 }
 
 [[gnu::noinline]] recorded_thread* recorder::state::own_thread() {
-    if (own.ending) return nullptr;
-    for (const auto& [of, t] : kept.all) {
+    kept_threads* const kept = kept_threads_of_thread();
+    if (kept == nullptr) return nullptr;
+    for (const auto& [of, t] : kept->all) {
         if (of != serial) continue;
-        own = {.serial = serial, .thread = t.get()};
+        own() = {.serial = serial, .thread = t.get()};
         return t.get();
     }
     const auto t = std::make_shared<recorded_thread>();
@@ -184,9 +204,9 @@ void recorder::state::begin_thread(recorded_thread& t) {
     t->about.name = name;
     t->about.thread = platform::current_thread_number();
     // These belonged to recorders that are no more.
-    std::erase_if(kept.all, [](const auto& one) { return one.second.use_count() == 1; });
-    kept.all.emplace_back(serial, t);
-    own = {.serial = serial, .thread = t.get()};
+    std::erase_if(kept->all, [](const auto& one) { return one.second.use_count() == 1; });
+    kept->all.emplace_back(serial, t);
+    own() = {.serial = serial, .thread = t.get()};
     const std::lock_guard lock(threads_mutex);
     if (run.load(relaxed) == 0) {  // else the recorder's thread does it
         std::erase_if(threads, [](const auto& one) { return one->gone.load(acquire); });
@@ -196,7 +216,7 @@ void recorder::state::begin_thread(recorded_thread& t) {
 }
 
 [[gnu::noinline]] void recorder::state::seat_thread(const task_event& e) {
-    recorded_thread* const there = own.serial == serial ? own.thread : own_thread();
+    recorded_thread* const there = own().serial == serial ? own().thread : own_thread();
     if (there == nullptr) return;
     recorded_thread& t = *there;
     const std::lock_guard lock(threads_mutex);

@@ -7,9 +7,6 @@
 #include "scheduler_test.hpp"
 #include "seeded_chooser.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -18,6 +15,10 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#if !defined(_WIN32)
+#include <sys/resource.h>
+#endif
 
 namespace {
 
@@ -82,11 +83,13 @@ TEST_P(FdSource, SaysThatTheOtherSideIsGoneUntilItIsStopped) {
         if (e.hung_up && ++gone == 2) self.load()->stop();
     });
     self = &one;
-    close(std::exchange(ends.both[1], -1));
+    ends.close_end(1);
     work_until(s, [&] { return gone == 2; });
     s.wait(one.task());
     EXPECT_EQ(one.error(), nullptr);
 }
+
+#if !defined(_WIN32)  // platform_windows_test.cpp
 
 TEST_P(FdSource, WhatCannotBeWaitedForIsOneSentence) {
     braid::scheduler s(options());
@@ -136,6 +139,8 @@ TEST_P(FdSource, WhereNoDescriptorIsLeftThatIsOneSentence) {
     ends.put();
     work_until(s, [&] { return taken == 1; });
 }
+
+#endif
 
 TEST_P(FdSource, MakesNoTaskAfterAShutdownBegan) {
     for (const auto how : {braid::shutdown::drain, braid::shutdown::discard}) {
@@ -266,6 +271,8 @@ TEST_P(FdSource, WithoutMemoryForOneMoreDescriptorThatIsOneSentence) {
     work_until(s, [&] { return taken == static_cast<int>(pipes.size()); });
 }
 
+#if !defined(_WIN32)  // at most 4096 there, and each sleep looks at all
+
 /// A source that has events, and others, which were watched after it and have none.
 class watching_scheduler {
 public:
@@ -338,5 +345,7 @@ TEST(FdSources, TenThousandThatAreWatchedMakeAnEventNoMoreThanThreeTimesAsDearAs
     }
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
+
+#endif
 
 }  // namespace

@@ -89,7 +89,8 @@ struct program {
     }
 };
 
-/// Plays it on a thread of its own, which stays in it when it cannot go on.
+/// Plays it on a thread of its own, which stays in it when it cannot go on. What has not ended is
+/// not destroyed.
 class play {
 public:
     play(const program& what, planted circle, int workers, braid_test::seeded_chooser* chooser)
@@ -106,8 +107,12 @@ public:
                                },
                                this};
         notes_.install(o_);
-        std::thread([this] { run(); }).detach();
+        // Not detached: winpthreads may lose a thread that is detached before it has begun.
+        thread_ = std::thread([this] { run(); });
     }
+    ~play() { thread_.join(); }
+    play(const play&) = delete;
+    play& operator=(const play&) = delete;
 
     /// Empty, or what is wrong. Returns when it has ended, or nobody can go on, or it has reported.
     std::string judge() {
@@ -259,6 +264,7 @@ private:
     std::string said_;
     std::atomic<int> count_{0};
     std::atomic<bool> ended_{false};
+    std::thread thread_;
 };
 
 /// What cannot go on keeps its threads, so there are only so many in a process.

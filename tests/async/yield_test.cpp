@@ -3,7 +3,6 @@
 #include "seeded_chooser.hpp"
 
 #include <algorithm>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -193,14 +192,14 @@ TEST_P(Yield, ForEverInTheRingOfTheOnlyThreadKeepsNothingInAnotherRingFromRunnin
     for (const braid::nanoseconds each : {braid::no_limit, braid::microseconds(20)}) {
         std::atomic<bool> stop{false};
         braid::event ended(s);
-        std::binary_semaphore posted{0}, may_leave{0};
+        braid_test::door posted, may_leave;
         std::thread other([&] {
             const braid::main_thread registered(s, "other");
             s.post([&stop] { stop = true; });
-            posted.release();
-            may_leave.acquire();
+            posted.open();
+            may_leave.pass();
         });
-        posted.acquire();
+        posted.pass();
         const auto polls = [&]() -> co<> {
             while (!stop) co_await braid::yield();
             ended.set();
@@ -208,7 +207,7 @@ TEST_P(Yield, ForEverInTheRingOfTheOnlyThreadKeepsNothingInAnotherRingFromRunnin
         auto one = braid::co_spawn(s, {}, polls());
         while (!s.do_work_while_waiting_for(ended, each)) {
         }
-        may_leave.release();
+        may_leave.open();
         other.join();
         one.get();
     }

@@ -5,6 +5,10 @@
 #include "base/platform/pages_twice.hpp"
 #include "base/platform/platform.hpp"
 #include "base/platform/poller.hpp"
+#include "base/platform/thread_end.hpp"
+#include "pipe_ends.hpp"
+
+#include <windows.h>
 
 #include <gtest/gtest.h>
 
@@ -64,7 +68,57 @@ TEST(Windows, AWakeEndsTheSleepOfAPollerAlsoOneThatComesFirst) {
     p.wait(platform::monotonic_ns() + far_away, nullptr, 0);
     p.wake();
     p.wait(INT64_MAX, nullptr, 0);
-    EXPECT_NE(p.add(0, {.readable = true}, 1), nullptr);
+}
+
+TEST(Windows, APollerThatWatchesSocketsIsAsExactAndWokenAsSurely) {
+    platform::poller p;
+    ASSERT_EQ(p.open(), nullptr);
+    const braid_test::pipe_ends silent;
+    p.wake();  // before it knows of sockets
+    ASSERT_EQ(p.add(silent.both[0], {.readable = true}, 1), nullptr);
+    p.wait(INT64_MAX, nullptr, 0);
+    p.wake();
+    p.wait(platform::monotonic_ns() + far_away, nullptr, 0);
+    const auto late =
+        lateness([&](std::int64_t deadline) { EXPECT_EQ(p.wait(deadline, nullptr, 0), 0U); });
+    // On a busy machine most are later: a thread of the system's stands between timer and sleep.
+    EXPECT_LT(late[late.size() / 4], ms);
+    EXPECT_GE(late.front(), 0);
+}
+
+TEST(Windows, ASleepOfAPollerEndsWhenItsFirstSocketIsAdded) {
+    platform::poller p;
+    ASSERT_EQ(p.open(), nullptr);
+    const braid_test::pipe_ends ends;
+    ends.put();
+    std::thread other([&] { EXPECT_EQ(p.add(ends.both[0], {.readable = true}, 5), nullptr); });
+    platform::poller::arrival got[1];
+    unsigned arrived = 0;
+    while (arrived == 0) arrived = p.wait(INT64_MAX, got, 1);
+    other.join();
+    EXPECT_EQ(got[0].tag, 5U);
+}
+
+TEST(Windows, WhatAPollerCannotWaitForIsASentence) {
+    platform::poller p;
+    ASSERT_EQ(p.open(), nullptr);
+    const auto refused = [&](int descriptor) {
+        const char* const why = p.add(descriptor, {.readable = true}, 1);
+        return std::string(why != nullptr ? why : "");
+    };
+    EXPECT_NE(refused(-1).find("it is no socket"), std::string::npos);
+    const HANDLE event = CreateEventW(nullptr, FALSE, FALSE, nullptr);
+    const auto number = static_cast<int>(reinterpret_cast<std::intptr_t>(event));
+    EXPECT_NE(refused(number).find("it is no socket"), std::string::npos);
+    CloseHandle(event);
+    braid_test::pipe_ends ends;
+    EXPECT_EQ(refused(ends.both[0]), "");
+    EXPECT_NE(refused(ends.both[0]).find("already"), std::string::npos);
+    p.remove(ends.both[0]);
+    EXPECT_EQ(refused(ends.both[0]), "");
+    const int closed = ends.both[0];
+    ends.close_end(0);
+    EXPECT_STREQ(p.arm_again(closed, {.readable = true}, 1), "the descriptor is closed");
 }
 
 TEST(Windows, AWakeEndsSleepsWithAndWithoutADeadline) {
@@ -89,6 +143,34 @@ TEST(Windows, AWakeEndsSleepsWithAndWithoutADeadline) {
         other.join();
         EXPECT_EQ(ball.load(), 4'000U);
     }
+}
+
+TEST(Windows, TheEndOfAFiberIsNotTheEndOfItsThread) {
+    std::atomic<int> runs{0};
+    platform::thread_end_step step{
+        .run = [](void* data) noexcept { ++*static_cast<std::atomic<int>*>(data); }, .data = &runs};
+    struct both {
+        platform::thread_end_step& step;
+        void* thread;
+        bool given;
+    };
+    int after_fiber = -1;
+    std::thread([&] {
+        both b{step, ConvertThreadToFiber(nullptr), false};
+        const auto body = [](void* argument) {
+            auto& to = *static_cast<both*>(argument);
+            to.given = platform::at_thread_end(to.step);
+            SwitchToFiber(to.thread);
+        };
+        void* const fiber = CreateFiber(0, body, &b);
+        SwitchToFiber(fiber);
+        DeleteFiber(fiber);
+        EXPECT_TRUE(b.given);
+        after_fiber = runs;
+        ConvertFiberToThread();
+    }).join();
+    EXPECT_EQ(after_fiber, 0);
+    EXPECT_EQ(runs, 1);
 }
 
 TEST(Windows, ASleepWhoseWordHasChangedDoesNotBegin) {

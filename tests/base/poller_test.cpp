@@ -3,38 +3,24 @@
 #include "base/platform/poller.hpp"
 
 #include "base/platform/platform.hpp"
+#include "pipe_ends.hpp"
 #include "scheduler_test.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <string>
 #include <thread>
-#include <utility>
+
+#if !defined(_WIN32)
+#include <sys/resource.h>
+#endif
 
 namespace {
 
 using braid::platform::descriptor_events;
 using braid::platform::monotonic_ns;
 using braid::platform::poller;
+using braid_test::pipe_ends;
 
 constexpr std::int64_t ms = 1'000'000;
-
-struct pipe_ends {
-    pipe_ends() { EXPECT_EQ(pipe2(both, O_NONBLOCK | O_CLOEXEC), 0); }
-    ~pipe_ends() {
-        for (const int one : both) {
-            if (one >= 0) close(one);
-        }
-    }
-    void put(char c = 'x') const { EXPECT_EQ(write(both[1], &c, 1), 1); }
-    void take() const {
-        char c = 0;
-        EXPECT_EQ(read(both[0], &c, 1), 1);
-    }
-    void close_end(int which) { close(std::exchange(both[which], -1)); }
-    int both[2] = {-1, -1};
-};
 
 class Poller : public testing::Test {
 protected:
@@ -58,19 +44,27 @@ TEST_F(Poller, SleepsUntilItsMomentAndNotMuchLess) {
 }
 
 TEST_F(Poller, AMomentThatWasGivenUpWakesNobody) {
-    EXPECT_EQ(wait(0), 0U);
-    tested_.wake();
-    const std::int64_t given_up = monotonic_ns() + 5 * ms;
-    EXPECT_EQ(wait(given_up), 0U);  // by wake()
     const pipe_ends one;
     ASSERT_EQ(tested_.add(one.both[0], {.readable = true}, 1), nullptr);
-    std::thread writer([&] {
-        while (monotonic_ns() < given_up + ms) {
-        }
-        one.put();
-    });
-    EXPECT_EQ(wait(), 1U);
-    writer.join();
+    bool slept_on = false;
+    // The moment may pass before the second sleep begins, so one good round is enough.
+    for (int i = 0; i < 100 && !slept_on; ++i) {
+        EXPECT_EQ(wait(0), 0U);
+        tested_.wake();
+        const std::int64_t given_up = monotonic_ns() + 5 * ms;
+        EXPECT_EQ(wait(given_up), 0U);  // by wake()
+        std::thread writer([&] {
+            while (monotonic_ns() < given_up + ms) {
+            }
+            one.put();
+        });
+        slept_on = wait() == 1;
+        if (!slept_on) braid_test::until([this] { return wait() == 1; });
+        writer.join();
+        EXPECT_TRUE(one.take());
+        ASSERT_EQ(tested_.arm_again(one.both[0], {.readable = true}, 1), nullptr);
+    }
+    EXPECT_TRUE(slept_on);
 }
 
 TEST_F(Poller, AWakeThatCameFirstIsKept) {
@@ -111,6 +105,7 @@ TEST_F(Poller, AnArrivalComesOnceUntilItIsArmedAgain) {
 TEST_F(Poller, SaysThatTheOtherSideIsGone) {
     pipe_ends one, other;
     ASSERT_EQ(tested_.add(one.both[0], {.readable = true}, 1), nullptr);
+    EXPECT_EQ(wait(0), 0U);
     one.close_end(1);
     ASSERT_EQ(wait(), 1U);
     EXPECT_TRUE(got_[0].events.hung_up);
@@ -119,6 +114,8 @@ TEST_F(Poller, SaysThatTheOtherSideIsGone) {
     EXPECT_TRUE(got_[0].events.writable);
     EXPECT_FALSE(got_[0].events.readable);
 }
+
+#if !defined(_WIN32)
 
 TEST_F(Poller, WhatCannotBeWaitedForIsASentence) {
     const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -158,5 +155,7 @@ TEST_F(Poller, IsRefusedWithASentenceWhereNoDescriptorIsLeft) {
         close(next);
     }
 }
+
+#endif
 
 }  // namespace

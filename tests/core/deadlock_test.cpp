@@ -469,7 +469,7 @@ public:
                                    },
                                    this}};
         notes_.install(o_);
-        std::thread([this] { play(); }).detach();
+        braid_test::start_and_leave([this] { play(); });
     }
     /// Empty, or what is wrong. Returns when the program has ended, or nobody can go on.
     std::string judge() {
@@ -616,7 +616,7 @@ TEST_P(DeadlockSilence, WhileWaitsInACircleCanRunOutOfTime) {
                           s->wait_for({ids[1 - i]}, braid::seconds(3600));
                       }).value;
         }
-        std::thread([s] { wait_on_threads(*s, {ids[0], ids[1]}); }).detach();
+        braid_test::start_and_leave([s] { wait_on_threads(*s, {ids[0], ids[1]}); });
         until([] { return inside == 2; });
         for (const auto& id : ids) until_wait_counts(*s, {id});
         look_for_deadlocks(*s);

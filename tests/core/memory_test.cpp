@@ -167,7 +167,7 @@ TEST(MemoryRule, TheSourcesAllocateThroughTheHooksOnly) {
                                "malloc(",          " new ",
                                "std::thread",      "fopen("};
     // The thread is in no scheduler, or its scheduler has no memory.
-    const char* const of_threads = "new (std::nothrow) serial_joins";
+    const char* const of_threads = "new (std::nothrow) kept_joins";
     for (const char* folder : {"src/core", "src/base", "include/braid/core"}) {
         for (const auto& file : std::filesystem::recursive_directory_iterator(root / folder)) {
             if (!file.is_regular_file()) continue;

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <ostream>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace braid_test {
@@ -31,6 +32,13 @@ inline void until_wait_counts(braid::scheduler& s, braid::task_id awaited) {
             return r.depth != 0 && r.stays.load(braid::relaxed);
         });
     });
+}
+
+/// Starts a thread that stays in `body`, in a process that ends by _Exit(). Not detached:
+/// winpthreads may lose a thread that is detached before it has begun.
+template <class Body>
+void start_and_leave(Body body) {
+    static_cast<void>(new std::thread(std::move(body)));
 }
 
 /// What the process of a death test has to have said, and this one says again: so the sentences can

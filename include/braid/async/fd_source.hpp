@@ -16,7 +16,8 @@ struct fd_options {
     /// The descriptor belongs to the program, and the source never closes it. The descriptor must
     /// stay open as long as the source lives, because the operating system may reuse the number of
     /// a closed descriptor for another file. A descriptor must be in only one source at a time. Use
-    /// dup() to give each source its own descriptor.
+    /// dup() to give each source its own descriptor. On Windows the descriptor must be a socket,
+    /// as `static_cast<int>(socket)`: a handle has 32 significant bits.
     int descriptor = -1;
     bool readable = true;   // wait until reading would not block
     bool writable = false;  // wait until writing would not block

@@ -1,6 +1,7 @@
 #pragma once
 // One thread asleep until a descriptor has something, a moment comes, or another thread wakes it.
 
+#include <atomic>
 #include <cstdint>
 
 namespace braid::platform {
@@ -45,7 +46,13 @@ public:
 
 private:
 #if defined(_WIN32)
+    struct sockets;
+    const char* open_sockets() noexcept;
+    bool set_clock(std::int64_t left_ns) noexcept;
+
     void *wakes_ = nullptr, *clock_ = nullptr;
+    std::atomic<sockets*> sockets_{nullptr};  // null until the first is added
+    bool clock_is_set_ = false;               // of the thread that waits
 #else
     bool set_clock(std::int64_t deadline_ns) noexcept;
 

@@ -2,6 +2,7 @@
 // that has a deadline waits for a timer of high resolution, and for an event that futex_wake_one()
 // finds by the address of the word.
 #include "base/platform/platform.hpp"
+#include "base/platform/thread_end.hpp"
 #include "base/platform/windows/system.hpp"
 
 #include <atomic>
@@ -13,36 +14,28 @@ namespace {
 /// Of one thread, which has both as soon as it first sleeps with a deadline.
 struct alarm {
     HANDLE event = nullptr, timer = nullptr;
+    thread_end_step end;
 
     bool open() noexcept {
         event = CreateEventW(nullptr, FALSE, FALSE, nullptr);
         timer = create_timer();
         return event != nullptr && timer != nullptr;
     }
-    void close() noexcept {
+    void give_back() noexcept {
         if (event != nullptr) CloseHandle(event);
         if (timer != nullptr) CloseHandle(timer);
+        HeapFree(GetProcessHeap(), 0, this);
     }
 };
 
-/// As a thread ends. The loader's lock is held, so it takes no lock and waits for nobody.
-void WINAPI give_back(void* data) {
-    auto* const own = static_cast<alarm*>(data);
-    own->close();
-    HeapFree(GetProcessHeap(), 0, own);
-}
-
-/// Null: the system refuses. Not thread_local: MinGW's g++ 12 frees such objects as a thread ends
-/// before it calls their destructors (its bug 83562).
+/// Null: the system refuses, or the thread is at its end.
 alarm* own_alarm() noexcept {
-    static const DWORD index = FlsAlloc(&give_back);
-    if (index == FLS_OUT_OF_INDEXES) return nullptr;
-    if (void* const there = FlsGetValue(index)) return static_cast<alarm*>(there);
+    if (alarm* const own = thread_owned<alarm>::get()) return own;
     void* const place = HeapAlloc(GetProcessHeap(), 0, sizeof(alarm));
     if (place == nullptr) return nullptr;
     alarm* const made = ::new (place) alarm;
-    if (made->open() && FlsSetValue(index, made) != 0) return made;
-    give_back(made);
+    if (made->open() && thread_owned<alarm>::set(*made)) return made;
+    made->give_back();
     return nullptr;
 }
 

@@ -8,6 +8,7 @@
 #define NOMINMAX
 #endif
 #include <windows.h>
+#include <winsock2.h>  // before what follows, which has the older one
 
 #include <algorithm>
 #include <cstdint>
