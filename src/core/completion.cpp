@@ -1,4 +1,4 @@
-// Work that others end: finds the caller's seat and goes to life/.
+// The calls for completions. They find the caller's seat and then call life/.
 #include "braid/core/completion.hpp"
 
 #include "braid/core/scheduler.hpp"

@@ -10,8 +10,9 @@ BRAID_NAMESPACE_BEGIN
 
 namespace {
 
-/// Threads under the bucket's lock; tasks after it, as a completion takes locks. The event may be
-/// gone by then, and so may everything when the last task has gone on.
+/// Wakes at most `limit` waiters. Threads are woken under the bucket's lock. Tasks are resumed
+/// after the lock is released, because a completion takes locks. The event may be destroyed by
+/// then, and everything else may be destroyed when the last task has resumed.
 void wake(detail::runtime& rt, std::uint64_t key, unsigned limit) {
     const detail::wait_record* next =
         rt.lot().wake_threads_and_take_tasks(key, limit, [&](unsigned seat) { rt.notify(seat); });
@@ -33,7 +34,7 @@ void event::set() {
     const detail::runtime::settling call(rt);
     rt.point();
     const unsigned how_many = state_.mode == reset::automatic ? 1 : UINT32_MAX;
-    // First, or who takes it could be reported before.
+    // The report comes first. Otherwise the waiter that takes the event could be reported before.
     if (rt.observed()) rt.report_event(event_kind::event_set, *this);
     if (detail::set_event(state_.word)) wake(rt, detail::address_key(this), how_many);
 }
@@ -73,18 +74,20 @@ bool event_wait::begin(task_context& context) {
     r.is_task = true;
     asked_.store(stage::entering, relaxed);
     r.of = &context.internals().rt;
-    // Another scheduler's threads are outside.
+    // To the task's scheduler, the threads of another scheduler are outside.
     const ended_by by = r.of == &e.rt ? ended_by::program : ended_by::outside;
     const completion_id id =
         await_outside(context, {.name = "event", .cancel = {&leave, this}, .where = {}}, by);
     if (!id) return false;
     r.completion = id.value;
     const bool entered = e.rt.lot().enter(r, address_key(&awaited_), no_seat, [&] {
-        // acq_rel: acquire pairs with set_event(), which sees the bit otherwise.
+        // acq_rel: acquire pairs with set_event(). If this finds the event not set, set_event()
+        // will see the bit.
         return (e.word.fetch_or(event_awaited, acq_rel) & event_set) == 0;
     });
     stage was = stage::entering;
-    // Asked before there was anything to leave: then it is left here. release: pairs with leave().
+    // If leave() was called before the record was in the lot, the record is taken out here.
+    // release: pairs with leave().
     const bool stays =
         entered && (asked_.compare_exchange_strong(was, stage::entered, acq_rel, acquire) ||
                     e.rt.lot().leave(r));
@@ -97,7 +100,7 @@ bool event_wait::leave(void* self, completion_id) {
     stage was = stage::entering;
     // acquire: pairs with begin().
     if (w.asked_.compare_exchange_strong(was, stage::asked, acq_rel, acquire)) return false;
-    // Woken: the one who set it goes on with the task.
+    // If the record was woken, the thread that set the event resumes the task.
     return !w.awaited_.internals().rt.lot().leave(record_in(w.record_));
 }
 

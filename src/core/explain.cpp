@@ -1,4 +1,4 @@
-// braid::scheduler::explain(): for any thread, which does not wait for a seat.
+// braid::scheduler::explain(). Any thread may call it. It never waits for a seat.
 #include "braid/core/scheduler.hpp"
 #include "core/control/seat_lease.hpp"
 #include "core/explain/explanation.hpp"
@@ -11,7 +11,8 @@ BRAID_NAMESPACE_BEGIN
 
 namespace {
 
-/// The calling thread's seat, or a guest's if one is free now, and the scheduler does not rest.
+/// The calling thread's seat. A thread without a seat gets a guest's if one is free now and the
+/// scheduler is not frozen. Otherwise get() returns null.
 class seat_at_hand {
 public:
     explicit seat_at_hand(detail::runtime& rt) : rt_(rt), seat_(rt.bound()) {
@@ -30,7 +31,7 @@ private:
     void lease() {
         seat_ = static_cast<detail::whole_seat*>(rt_.try_lease_guest(detail::lease::call));
         leased_ = seat_ != nullptr;
-        // A safepoint that has not said so yet waits until the seat is back.
+        // A safepoint that sets `shut_out` after this look waits until the seat is returned.
         if (leased_ && rt_.without_seat().shut_out.load(seq_cst)) give_back();
     }
     void give_back() {

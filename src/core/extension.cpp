@@ -1,4 +1,4 @@
-// What of the door is not inline: it is not on the way of every task.
+// The functions of the door that are not inline. They are not on the path of every task.
 #include "core/extension.hpp"
 
 #include <algorithm>
@@ -25,12 +25,12 @@ bool is_awaited(const runtime& rt, task_id id) {
     constexpr unsigned generations = 8;
     std::uint32_t index = index_of(id.value);
     for (unsigned up = 0; up != generations; ++up) {
-        // relaxed, all of it: what is open keeps its parents open, and their slots as they are.
+        // relaxed, all loads: an open task keeps its ancestors open, so they keep their slots.
         const slot& s = rt.slot_at(index);
         if (up != 0 && index_of(s.open.load(relaxed)) != 1) return false;
         const std::uint64_t head = s.successors.load(relaxed);
         const bool is_waited_for = (static_cast<std::uint32_t>(head) & waited_bit) != 0;
-        // What comes after a node the graph knows.
+        // Only the graph knows what comes after a node, so each node counts as awaited.
         const bool is_node = s.has(flag_own_kind) && s.kind != &completion_kind;
         if (is_waited_for || first_edge(head) != no_edge || is_node) return true;
         index = s.parent.load(relaxed);
@@ -48,11 +48,12 @@ const char* name_of(runtime& rt, task_id id) {
 
 void help_poll(runtime& rt, task_id id, nanoseconds enough) {
     whole_seat* const own = rt.bound();
-    // In a task nobody else may come for it: others that wait see this thread run.
+    // A thread within a task helps in any case. Perhaps no other thread comes for the work, because
+    // threads that wait see this thread run.
     const bool in_task = own != nullptr && own->top != nullptr;
     const bool outside =
         own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
-    if (outside && !in_task && rt.active_workers(relaxed) != 0) return;  // they do it
+    if (outside && !in_task && rt.active_workers(relaxed) != 0) return;  // the workers run it
     whole_seat* const w =
         own != nullptr ? own : static_cast<whole_seat*>(rt.try_lease_guest(lease::wait));
     if (w == nullptr) return;
@@ -103,9 +104,10 @@ bool own_thread::start(runtime& rt, const platform::thread_request& how) {
 }
 
 bool own_thread::rests_in_wait() const {
-    if (this_thread_state.module_wait == &waits_in_) return true;  // it asks, and does nothing else
-    // seq_cst: pairs with wait_loop::begin(). Twice, as the seat may be another thread's meanwhile:
-    // one that comes back to it has seen that the scheduler is frozen.
+    if (this_thread_state.module_wait == &waits_in_) return true;  // the caller itself only asks
+    // seq_cst: pairs with wait_loop::begin(). The pointer is read twice, because the seat may be
+    // another thread's by now. A thread that comes back to the seat has seen that the scheduler is
+    // frozen.
     const atomic<bool>* const at_rest = waits_in_.load(seq_cst);
     return at_rest != nullptr && at_rest->load(seq_cst) && waits_in_.load(seq_cst) == at_rest;
 }
@@ -116,7 +118,7 @@ void own_thread::run() {
     rt_->sit_down(*seat_);
     given_.entry(given_.argument);
     rt_->flush_scope_ends(static_cast<seat&>(*seat_));
-    // release: pairs with join(), which goes on when this thread has left the gate.
+    // release: pairs with join(), which continues when this thread has left the gate.
     over_.store(true, release);
     wake_at_gate(*rt_, this);
     rt_->stand_up(*seat_);
@@ -127,7 +129,8 @@ void own_thread::join() {
     if (seat_ != nullptr && passes_gate(*rt_)) {
         sleep_at_gate(*rt_, this, {.waits = true}, [this] { return !over_.load(acquire); });
     }
-    // Without a seat of its own it may need the gate to come to its end.
+    // A thread without a seat of its own may need the gate to come to its end, so the caller leaves
+    // the gate.
     seat* const here = seat_ == nullptr && passes_gate(*rt_) ? rt_->bound() : nullptr;
     const bool leaves = here != nullptr && !here->outside_gate;
     if (leaves) rt_->serial()->leave(here->index);

@@ -1,21 +1,21 @@
 #pragma once
-// The door by which the modules above enter the core: graph, job_list, queue, frame, fork_join.
-// They include nothing else of src/core and name no member of `runtime` or of a seat, so that the
-// rooms behind this door can be rebuilt without them. Beside it they have the core's public
-// headers, with open_task(), publish_task() and submit_as() of core/closure.hpp.
+// The door by which the modules above enter the core: graph, job_list, queue, frame, fork_join,
+// async and device. They include nothing else of src/core and name no member of `runtime` or of a
+// seat, so that the rooms behind the door can be rebuilt without them. They may also use the core's
+// public headers, with open_task(), publish_task() and submit_as() of core/closure.hpp.
 //
-//   the scheduler   memory, options, what it reports and to whom
-//   seats           the calling thread's, and one leased for a call
-//   own threads     of a module, and how they sleep under a chooser
-//   sources         what comes from outside, and who makes tasks then
-//   waiting         for a task, and how a task failed
-//   tasks           their ids, and the shares that hold them open
-//   bodies          one after the other in one frame of a thread's stack
-//   (tasks of a module's own kind: core/own_task.hpp; what counts for a thread as long as an
-//   object lives: core/thread_marks.hpp; this header brings both)
+//   the scheduler   memory, options, handlers, observers
+//   seats           the calling thread's seat, and a seat leased for one call
+//   own threads     threads of a module, and how they sleep if there is a chooser
+//   sources         timers, descriptors and other things outside that make tasks
+//   waiting         waits for a task, and the failures of tasks
+//   tasks           ids of tasks, and the shares that hold tasks open
+//   bodies          bodies that run one after the other in one frame of a thread's stack
+//   (tasks of a module's own kind are in core/own_task.hpp, and marks that a thread has as long as
+//   an object lives in core/thread_marks.hpp; this header includes both)
 //
-// Any thread may call what takes no seat; what takes one is for the thread that has it. A step is
-// inline and forwards, so that passing the door costs nothing.
+// Any thread may call a function that takes no seat. A function that takes a seat is for the thread
+// that has it. Functions on the path of every task are inline and forward: the door costs nothing.
 
 #include "base/printf_format.hpp"
 #include "core/held_up.hpp"
@@ -28,79 +28,81 @@ namespace detail::core {
 // ---- the scheduler -----------------------------------------------------------------------------
 
 inline accounted_memory& memory(runtime& rt) { return rt.memory(); }
-/// Null: the calling thread runs no task.
+/// Returns null if the calling thread runs no task.
 inline accounted_memory* memory_of_current_task() {
     running_task* const t = current_task();
     return t != nullptr ? &t->context.internals().rt.memory() : nullptr;
 }
 inline const scheduler_options& options(const runtime& rt) { return rt.options(); }
-inline std::uint64_t number_of(const runtime& rt) { return rt.serial_number(); }  // no two have one
-/// Who hears of a caller's mistake; for BRAID_EXPECT.
+inline std::uint64_t number_of(const runtime& rt) { return rt.serial_number(); }  // unique
+/// Returns the handler of callers' mistakes, for BRAID_EXPECT.
 inline const assertion_handler& misuse(const runtime& rt) { return rt.options().assertion; }
-/// Brings numbers of the struct of options that is called `name` into their ranges.
+/// Returns a limiter, which brings numbers of the options struct called `name` into their ranges.
 inline limiter limits(const runtime& rt, const char* name) { return {rt.options(), name}; }
 
-/// Logs "<scheduler>: " and the text, of which 400 characters at most are kept.
+/// Logs "<scheduler>: " and the text. A text of up to 400 characters is kept whole.
 BRAID_PRINTF(3, 4) void log(runtime& rt, log_level level, const char* format, ...);
-/// Hands an exception that nobody receives to its handler.
+/// Passes an exception that nobody receives to the handler of unobserved exceptions.
 inline void report_unobserved(runtime& rt, const char* who, std::exception_ptr error) {
     rt.report_unobserved(who, std::move(error));
 }
-/// The floating-point control of the thread that made the scheduler; its threads compute by it.
+/// Returns the floating-point control of the scheduler's creator, with which its threads compute.
 inline std::uint64_t float_control(const runtime& rt) { return rt.float_control(); }
 
-/// The workers that run now, without the thread that asks. relaxed: a count.
+/// Returns the number of active workers. A caller that is no worker is left out. relaxed: a count.
 inline unsigned worker_count(const runtime& rt) { return rt.active_workers(relaxed); }
-/// Hardware threads that the process may use.
+/// Returns the number of hardware threads that the process may use.
 inline unsigned hardware_threads(const runtime& rt) { return rt.cores(); }
-/// Seats are numbered below this, in every scheduler.
+/// In every scheduler, the number of each seat is below this limit.
 inline constexpr unsigned seat_limit = sleepers::capacity;
-/// Seats that there are. acquire: pairs with add_to_seats().
+/// Returns the number of seats made so far. acquire: pairs with add_to_seats().
 inline unsigned seat_count(const runtime& rt) { return rt.seat_count(); }
 
-/// No shutdown began.
+/// Returns true if no shutdown has begun.
 inline bool accepts_tasks(const runtime& rt) { return rt.phase(relaxed) == life::running; }
-/// A discarding shutdown began: nothing is run any more.
+/// Returns true if a discarding shutdown has begun; see shutdown::discard.
 inline bool discarding(const runtime& rt) { return rt.phase(relaxed) == life::discarding; }
-/// Every decision is a chooser's.
+/// Returns true if a chooser makes every decision.
 inline bool under_chooser(const runtime& rt) { return rt.serial() != nullptr; }
-/// The process is a child of fork(), and the scheduler its parent's: nothing runs here any more,
-/// and a lock may be a thread's that is not here. A call and four loads.
+/// Returns true if this process is a child of fork() and the scheduler is its parent's. Nothing
+/// runs in such a copy, and one of its locks may be held by a thread that does not exist in this
+/// process. Costs a call and four loads.
 inline bool in_child(const runtime& rt) { return rt.is_childs_copy(); }
-/// At the entrance of a call into the library, without any lock of the library: with a chooser
-/// another thread may go on first.
+/// Call this at the entrance of a call into the library, without any lock of the library. If there
+/// is a chooser, another thread may run first.
 inline void point(const runtime& rt) { rt.point(); }
-/// Somebody listens. One load; only then may observer_of() be called.
+/// Returns true if an observer listens. Only then may observer_of() be called. Costs one load.
 inline bool observed(const runtime& rt) { return rt.observed(); }
 inline observer& observer_of(const runtime& rt) { return *rt.options().observer; }
-/// Another number when somebody else has begun to listen.
+/// Returns a number that changes each time an observer begins to listen, or 0 if none listens.
 inline std::uint32_t listening(const runtime& rt) { return rt.listening(); }
 
 // ---- seats -------------------------------------------------------------------------------------
 
-/// A seat for one call that does not wait: the thread's own, or a guest's.
+/// A seat for one call that does not wait. It is the thread's own seat, or a guest's.
 using detail::seat_lease;
-/// One for a call that runs bodies, which may wait; there may be none.
+/// A seat for a call that runs bodies, which may wait. The lease is empty if no seat is free.
 using detail::body_lease;
 
-/// The thread is in a body of fork_join() for which there was none.
+/// Returns true if the thread is in a body of fork_join() for which no seat was free.
 inline bool runs_without_seat() { return this_thread_state.unseated_joins != nullptr; }
 
-/// Null: the calling thread has none.
+/// Returns the calling thread's seat, or null if it has none.
 inline seat* own_seat(const runtime& rt) { return rt.bound(); }
 inline seat& seat_of(task_context& task) { return *task.internals().seat; }
-/// Null: the thread is in no scheduler.
+/// Returns the seat of the thread that joins, or null if the thread is in no scheduler.
 inline const seat* seat_of(fork_context c) { return fork_access::top(c)->stack->owner; }
 inline runtime& scheduler_of(const seat& w) { return w.rt; }
 inline std::uint16_t number_of(const seat& w) { return w.index; }
 inline bool is_background(const seat& w) { return w.kind == seat_kind::background; }
 inline bool runs_task(const seat& w) { return w.top != nullptr; }
 
-/// The task that the thread runs; there is one.
+/// The task that a thread runs.
 struct running {
-    task_id id;  // empty: it was posted
+    task_id id;  // empty for a posted task
     priority_level level;
 };
+/// Returns the innermost task of the seat's thread, which must run one.
 inline running running_on(const seat& w) {
     const runtime& rt = w.rt;
     const slot& s = rt.slot_at(w.top->slot);
@@ -108,36 +110,39 @@ inline running running_on(const seat& w) {
             static_cast<priority_level>(rt.level_of(s))};
 }
 
-/// The thread must not begin with a further task of `level` that it has found: something comes
-/// before it.
+/// Returns true if the thread must not begin a further task of `level` that it has found, because
+/// something else comes first.
 inline bool wanted_elsewhere(const seat& w, priority_level level) {
     return w.rt.wanted_elsewhere(w, static_cast<unsigned>(level));
 }
 
-/// Runs one task that `id` needs, if one is ready and this thread is one that should: in a task, on
-/// a thread of the scheduler, or where there is nobody else. What is run may look at
-/// take_help_deadline() and leave after `enough`.
+/// Runs one task that `id` needs, if one is ready. Only these threads help: a thread that runs a
+/// task, a thread of the scheduler, and any thread if there are no active workers. The task that is
+/// run may read take_help_deadline() and leave after `enough`.
 void help_poll(runtime& rt, task_id id, nanoseconds enough);
-/// INT64_MAX: none. What runs on top of this does not see it any more.
+/// Returns the deadline that help_poll() has set, and clears it, so that tasks that run on top of
+/// the caller do not see it. INT64_MAX means that there is no deadline.
 inline std::int64_t take_help_deadline(seat& w) {
     return std::exchange(w.leave_list_at, INT64_MAX);
 }
 
 // ---- threads of a module's own -----------------------------------------------------------------
 
-/// A thread that is none of the scheduler's. With a chooser it passes the gate like a worker, from
-/// start() to join(), so that a seed decides when it goes on. Stays where it is.
+/// A module's thread, which is not one of the scheduler's threads. If there is a chooser, the
+/// thread passes the gate like a worker from start() to join(), so that a seed decides when it
+/// runs. The object must not move.
 class own_thread {
 public:
     own_thread() = default;
     own_thread(const own_thread&) = delete;
     own_thread& operator=(const own_thread&) = delete;
-    /// False: the system refused it.
+    /// Returns false if the system refused to start the thread.
     bool start(runtime& rt, const platform::thread_request& how);
-    /// Any thread but this one. Nothing if it was not started.
+    /// Waits for the end of the thread. Any other thread may call this. Does nothing if the thread
+    /// was not started.
     void join();
-    /// The thread rests in a wait, while another thread has frozen the scheduler, or is the one
-    /// that asks. After that, and after all seats have come to rest.
+    /// Returns true if the thread rests in a wait or is itself the caller. Call this only when the
+    /// scheduler is frozen and all seats have come to rest.
     bool rests_in_wait() const;
 
 private:
@@ -145,18 +150,19 @@ private:
 
     runtime* rt_ = nullptr;
     atomic<const atomic<bool>*> waits_in_{nullptr};  // see thread_state::module_wait
-    seats_seat* seat_ = nullptr;  // null: without a chooser, or there was no seat
+    seats_seat* seat_ = nullptr;  // null without a chooser, or if no seat was free
     platform::thread_request given_{}, request_{};
     platform::thread_handle thread_ = 0;
     atomic<bool> over_{false};
 };
 
-/// Another thread has frozen the scheduler. seq_cst: pairs with freeze(), which then asks
-/// code_holder::runs_code(); a module's thread says that it runs code, and then asks this.
+/// Returns true if another thread has frozen the scheduler. seq_cst: pairs with freeze(), which
+/// freezes and then calls code_holder::runs_code(). A module's thread marks that it runs code and
+/// then calls is_frozen().
 inline bool is_frozen(const runtime& rt) {
     return rt.frozen().on() && !rt.frozen().is_by_this_thread();
 }
-/// The thread sleeps until resume(), or `enough()`, at which it looks now and then.
+/// Sleeps until resume(), or until `enough()` returns true. `enough()` is called now and then.
 template <class Enough>
 void rest_while_frozen(runtime& rt, Enough&& enough) {
     const bool passes = rt.serial() != nullptr && rt.bound() != nullptr;
@@ -164,22 +170,22 @@ void rest_while_frozen(runtime& rt, Enough&& enough) {
     rt.frozen().wait_until_over_or(enough);
     if (passes) rt.serial()->enter(rt.bound()->index);
 }
-/// The thread may be stopped: none of the library's bodies lies on its stack, that freeze() would
-/// wait for.
+/// Returns true if the calling thread may be stopped: no body of the library for which freeze()
+/// would wait is on its stack.
 inline bool may_rest() {
     return current_task() == nullptr && this_thread_state.module_wait == nullptr;
 }
 
-/// The calling thread passes the gate, so it must not sleep but by sleep_at_gate().
+/// Returns true if the calling thread passes the gate. It must then sleep only in sleep_at_gate().
 inline bool passes_gate(const runtime& rt) {
     return rt.serial() != nullptr && rt.bound() != nullptr;
 }
 struct gate_sleep {
     std::int64_t deadline = INT64_MAX;  // on the virtual clock
-    bool waits = false;                 // for something, not for want of work
+    bool waits = false;                 // the thread waits for something, and does not lack work
 };
-/// Sleeps until wake_at_gate() or the deadline. `still()`, under a lock that wake_at_gate() takes:
-/// the thread is to sleep.
+/// Sleeps until wake_at_gate() or the deadline, unless `still()` returns false. `still()` is called
+/// once, under a lock that wake_at_gate() takes, and says whether the thread still has to sleep.
 template <class Still>
 void sleep_at_gate(runtime& rt, const void* key, const gate_sleep& how, Still&& still) {
     seat& w = *rt.bound();
@@ -193,27 +199,28 @@ void sleep_at_gate(runtime& rt, const void* key, const gate_sleep& how, Still&& 
     }
     rt.lot().leave(record);
 }
-/// Everybody who sleeps there.
+/// Wakes each thread that sleeps under `key`. Does nothing without a chooser.
 inline void wake_at_gate(runtime& rt, const void* key) {
     if (rt.serial() != nullptr) rt.notify_all_at(own_key(key));
 }
-/// With a chooser, in ns; see gate::now().
+/// Returns the virtual time in ns; see gate::now(). There must be a chooser.
 inline std::int64_t virtual_now(const runtime& rt) { return rt.serial()->now(); }
 
 // ---- sources -----------------------------------------------------------------------------------
 
-/// attach() ─► arm() or watch() ─► arrived() on the source thread ─► … ─► detach(): see
-/// outside/outside_room.hpp.
+/// A source lives like this: attach() ─► arm() or watch() ─► arrived() on the source thread ─► … ─►
+/// detach(). See outside/outside_room.hpp.
 using detail::arrival;
 using detail::outside_source;
 inline outside_room& sources(runtime& rt) { return rt; }
-/// Where ids are wanted it gets one: who makes it, and what that one had made before.
+/// Attaches a source. If stable ids are wanted, the source gets one, which is derived from its
+/// creator and from how much the creator had created before.
 inline void attach_source(runtime& rt, outside_source& s) {
     if (rt.identified()) s.set_stable_id(rt.next_identity(*seat_lease(rt, nullptr)));
     rt.attach(s);
 }
-/// By the thread that has the seat; runs no code of the program but handlers where the completion
-/// holds nothing. False: somebody was first.
+/// Settles a completion. Runs no code of the program except handlers if the completion keeps no
+/// object. Returns false if the completion had been settled before.
 inline bool settle(runtime& rt, seat& w, completion_id id, const completion_result& how = {}) {
     return rt.settle_completion(w, id, how);
 }
@@ -221,14 +228,15 @@ inline bool settle_as_cancelled(runtime& rt, seat& w, completion_id id) {
     return rt.settle_as_cancelled(w, id);
 }
 
-/// Something waits for an open task, or comes after it or after what it is the last open part of; a
-/// scope's waiter does not count. Relaxed loads: what comes at that moment may be missed.
+/// Returns true if something waits for or comes after the open task `id`, or a task of which `id`
+/// is the last open part. A waiter for a scope does not count. relaxed loads: a waiter that comes
+/// at the same moment may be missed.
 bool is_awaited(const runtime& rt, task_id id);
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-/// How a task failed, for one who received it. A receiver that drops it unseen leaves it to the
-/// others who have received it; the last one to go hands it to the handler.
+/// The failure of a task, which one receiver holds. A receiver that drops the failure unseen leaves
+/// it to the other receivers. The last receiver passes it to the handler.
 class failure {
 public:
     explicit failure(runtime& rt, outcome* what = nullptr) : rt_(&rt), what_(what) {}
@@ -241,9 +249,9 @@ public:
         return *this;
     }
     explicit operator bool() const { return what_ != nullptr; }
-    /// Rethrows it, if it is any; with a mere cancellation task_cancelled.
+    /// Rethrows the failure, if there is one. Throws task_cancelled for a mere cancellation.
     void raise() { rt_->raise(std::exchange(what_, nullptr)); }
-    /// Another owner has it and hears of it.
+    /// Drops the failure for a caller that knows that another owner holds and will receive it.
     void forget() {
         if (what_ != nullptr) rt_->forget(std::exchange(what_, nullptr));
     }
@@ -254,13 +262,14 @@ private:
     outcome* what_;
 };
 
-/// Helps until the task is complete; any thread. False: the time is up, by sources(rt).clock(); or,
-/// and reported, that can never come about.
+/// Helps until the task is complete. Any thread may call this. Returns false if the time is up, by
+/// sources(rt).clock(), or if the task can never be complete, which is reported.
 inline bool wait(runtime& rt, task_id id, help policy, failure& received,
                  nanoseconds timeout = no_limit) {
     return rt.wait_here({.task = id}, timeout, policy, received.receive());
 }
-/// How a task failed that is held (draft_kind::valued) and is complete; empty: it did not.
+/// Returns the failure of a complete task that is held (draft_kind::valued). It is empty if the
+/// task succeeded.
 inline failure failure_of(runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
@@ -272,11 +281,11 @@ inline void release_handle(runtime& rt, task_id id) {
 }
 
 struct cause {
-    std::exception_ptr error;  // null: a mere cancellation
-    std::uint32_t ordinal;     // the lowest one wins
-    const char* by = nullptr;  // who threw, if not the task itself
+    std::exception_ptr error;  // null for a mere cancellation
+    std::uint32_t ordinal;     // of several causes, the lowest ordinal wins
+    const char* by = nullptr;  // the name of the part that threw, if not the task itself
 };
-/// The task has failed: its dependents and waiters get the cause.
+/// Records that the task has failed. Its dependents and waiters get the cause.
 inline void record_failure(runtime& rt, seat& w, task_id of, cause why) {
     rt.record_failure(w, index_of(of.value), std::move(why.error), why.ordinal, why.by);
 }
@@ -284,14 +293,14 @@ inline void record_failure(runtime& rt, seat& w, task_id of, cause why) {
 // ---- tasks -------------------------------------------------------------------------------------
 
 inline bool is_open(const runtime& rt, task_id id) { return rt.is_open(id); }
-/// The id of a task between open_task() and publish_task().
+/// Returns the id of a task between open_task() and publish_task().
 inline task_id id_of(const runtime& rt, const draft& d) { return rt.id_of(index_of(d)); }
-/// Makes the task run also when its scope is cancelled or a discarding shutdown begins. Called
-/// before it is published.
+/// Makes the task run also when its scope is cancelled or a discarding shutdown begins. Call this
+/// before the task is published.
 inline void runs_always(const draft& d) { slot_of(d).flags.fetch_or(flag_finally, relaxed); }
 
-/// The task was asked for and may run, and nobody has begun with it. Of a task that is complete by
-/// the time of the answer this may say anything.
+/// Returns true if the task is open, waits for no other task, and no thread has begun it. The
+/// answer has no meaning if the task is complete by then.
 inline bool waits_for_thread(const runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     return rt.is_open(id) && s.waits_for.load(relaxed) == 0 && s.runner.load(relaxed) == UINT16_MAX;
@@ -299,47 +308,47 @@ inline bool waits_for_thread(const runtime& rt, task_id id) {
 inline bool has_begun(const runtime& rt, task_id id) {
     return rt.slot_at(index_of(id.value)).runner.load(relaxed) != UINT16_MAX;
 }
-/// The task's scope was cancelled, or nothing is run any more, and its body does not clean up yet.
-/// For what is part of a task that is open.
+/// Returns true if the task's scope was cancelled or a discarding shutdown has begun, and the
+/// task's body does not clean up yet. The caller must be a part of the task that holds it open.
 inline bool is_unwanted(const runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     return (discarding(rt) || rt.scope_cancelled(s)) && !rt.is_shielded(s);
 }
 
-/// The task's stable id; 0: nobody asks for it.
+/// Returns the task's stable id, or 0 if nobody asks for stable ids.
 inline std::uint64_t stable_id_of(const runtime& rt, task_id id) {
     return stable_id_at(rt, index_of(id.value));
 }
 
-/// One more share of the task's open work: it does not complete before end_share(). False: it is
-/// complete already.
+/// Adds a share of the task's open work, so that the task does not complete before end_share().
+/// Returns false if the task is complete already.
 inline bool add_share(const runtime& rt, task_id id) {
     return add_open_work(rt.slot_at(index_of(id.value)).open, generation_of(id.value));
 }
-/// Adds a share for a caller that has one.
+/// Adds a share for a caller that already has one.
 inline void add_another_share(const runtime& rt, task_id id) {
     // relaxed: the caller's own share keeps the count above 0.
     rt.slot_at(index_of(id.value)).open.fetch_add(1, relaxed);
 }
 inline void end_share(runtime& rt, seat& w, task_id id) { rt.own_work_done(w, index_of(id.value)); }
-/// For messages. "": it is complete, or has none.
+/// Returns the task's name, for messages, or "" if the task is complete or has no name.
 const char* name_of(runtime& rt, task_id id);
 
 // ---- bodies ------------------------------------------------------------------------------------
 
-/// The innermost body that a thread runs.
+/// The innermost body that the seat's thread runs.
 class running_body {
 public:
     explicit running_body(seat& w) : seat_(w), body_(*w.top) {}
 
-    /// The thread goes on with another task in this frame; the slot stays.
+    /// Makes the thread run as another task in this frame. The slot stays the same.
     void go_on_as(task_id id) const {
         body_.context.internals().id = id;
         body_.context.internals().id_taken = false;
         seat_.frames[std::min(seat_.depth - 1, seat::shown_depth)].show(id.value);
     }
     task_context& context() const { return body_.context; }
-    /// The body threw; take_error() makes room for the next one.
+    /// Returns true if the body threw. take_error() makes room for the error of the next body.
     bool failed() const { return body_.error != nullptr; }
     std::exception_ptr take_error() const { return std::exchange(body_.error, nullptr); }
 
@@ -348,8 +357,8 @@ private:
     running_task& body_;
 };
 
-/// A task that was opened (draft_kind::valued) runs on this thread, at once, for as long as this
-/// lives, as if it had been taken from a queue. Its own work is done then.
+/// Runs an opened task (draft_kind::valued) on this thread at once, as if it had been taken from a
+/// queue. The task runs as long as this object lives; then its own work is done.
 class task_at_once {
 public:
     task_at_once(runtime& rt, seat& w, const draft& opened, const char* name);
@@ -370,20 +379,21 @@ private:
     running_task* outer_ = nullptr;
 };
 
-/// When the last task or sleep of the thread ended.
+/// Returns the time at which the last task or sleep of the thread ended.
 inline std::int64_t last_end(const seat& w) { return w.stamp; }
-/// So many bodies end without a look at the clock between them.
+/// Returns how many bodies end before the clock is read again.
 inline unsigned bodies_a_look(const seat& w) { return w.time_each; }
-/// A body that began at `started` has returned: a long one is logged, statistics count it. `quiet`:
-/// it may be long.
+/// Notes that a body that began at `started` has returned. A long one is logged, unless `quiet` is
+/// true, and statistics count it.
 inline void note_duration(seat& w, const char* name, bool quiet, std::int64_t started) {
     w.rt.note_duration(w, name, quiet, started);
 }
-/// Notes `count` bodies since last_end() in that way.
+/// Notes the `count` bodies that have ended since last_end(), as note_duration() does.
 inline void note_durations(seat& w, const char* name, bool quiet, unsigned count) {
     w.rt.note_durations(w, name, quiet, count);
 }
-/// What of the running body's time was spent elsewhere: in waits, or in what counts by itself.
+/// Sets how much of the running body's time was spent elsewhere: in waits, or in work that is
+/// counted by itself.
 inline void set_elsewhere(seat& w, std::int64_t ns) { w.elsewhere = ns; }
 
 }  // namespace detail::core

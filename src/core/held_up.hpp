@@ -1,5 +1,5 @@
 #pragma once
-// Waits of modules, which sleep without the scheduler: reports name them.
+// Some waits of modules sleep without the scheduler. A mark lets reports name such a wait.
 
 #include "core/seats/parking_lot.hpp"
 
@@ -11,8 +11,9 @@ struct whole_seat;
 
 namespace detail::core {
 
-/// A thread that has a seat sleeps in a module's own wait as long as this lives: reports say that
-/// it waits for `what` of `name`. Without a chooser.
+/// While this object lives, the calling thread sleeps in a module's own wait, and reports say that
+/// the thread waits for `what` of `name`. The object does nothing if the thread has no seat. A
+/// thread that passes the gate of a chooser does not use it.
 class held_up {
 public:
     held_up(runtime& rt, const void* at, const char* what, const char* name);

@@ -1,13 +1,13 @@
 #pragma once
-// Tasks of a module's own kind, in slots that the module keeps and runs again and again: a graph's
-// nodes. Included by core/extension.hpp.
+// Tasks of a module's own kind, for example the nodes of a graph. The module keeps the slots of
+// these tasks and runs the tasks again and again. core/extension.hpp includes this header.
 //
 //   make ─► begin one more time (own_round) ─► ready ─► run ─► own work done ─► end ─┐ … ─► free
 //              ▲                                                                     │
 //              └─────────────────────────────────────────────────────────────────────┘
 //
-// The module decides when a task is ready, and ends it by end_own_task(); queues, waits, children
-// and instruments know it as they know any other.
+// The module decides when a task is ready, and ends the task by end_own_task(). Queues, waits,
+// children and instruments treat it like any other task.
 
 #include "base/accounted_memory.hpp"
 #include "core/control/limits.hpp"
@@ -25,7 +25,7 @@ namespace detail::core {
 
 using seat = whole_seat;
 
-/// What options say about how and where a task runs.
+/// The part of task_options that says how and where a task runs.
 class own_traits {
 public:
     own_traits() = default;
@@ -33,9 +33,10 @@ public:
         : flags_(static_cast<std::uint16_t>(runtime::flags_of(o) | flag_own_kind)),
           level_(runtime::level_of(o)) {}
 
-    /// Any thread may run it, and it needs nothing.
+    /// Returns true if any thread may run the task and the task needs nothing.
     bool runs_anywhere() const { return (flags_ & (flag_detailed | flag_background)) == 0; }
-    /// The level is that of a category, which the program may change between two runs.
+    /// Returns true if the level comes from a category. The program may change the level of a
+    /// category between two runs.
     bool has_category() const { return (flags_ & flag_category) != 0; }
     own_traits at_normal_level() const {
         own_traits same = *this;
@@ -57,7 +58,7 @@ private:
 class own_facts {
 public:
     explicit own_facts(std::uint16_t flags) : flags_(flags) {}
-    /// The task comes after a failure, or there is no thread that could run it.
+    /// Returns true if the task comes after a failure, or if no thread could run it.
     bool is_cancelled() const { return (flags_ & (flag_failed | flag_cancel)) != 0; }
     bool may_be_long() const { return (flags_ & flag_quiet) != 0; }
     bool may_use_resources() const { return (flags_ & flag_detailed) != 0; }
@@ -66,7 +67,7 @@ private:
     std::uint16_t flags_;
 };
 
-/// A handle, of one pointer. Null: none.
+/// A handle of a task, which is one pointer. A default-constructed handle is null.
 class own_task {
 public:
     own_task() = default;
@@ -75,9 +76,11 @@ public:
 
     void* storage() const { return slot_->storage; }
     const char* name() const { return slot_->name; }
-    /// `index`: what make_own_task() returned. Another id in each round.
+    /// Returns the task's id, which is another one in each round. `index` must be what
+    /// make_own_task() returned.
     task_id id(std::uint32_t index) const { return {join_word(slot_->generation(), index)}; }
-    /// The module's, from 1 on; also the order in which failures count.
+    /// Returns the number that the module has given the task, from 1 on. Of several failures, the
+    /// one with the lowest number counts.
     std::uint32_t number() const { return slot_->ordinal.load(relaxed); }
     void set_number(std::uint32_t n) const { slot_->ordinal.store(n, relaxed); }
     std::uint32_t parent() const { return slot_->parent.load(relaxed); }
@@ -86,87 +89,98 @@ public:
     bool runs_anywhere() const {
         return (slot_->flags.load(relaxed) & (flag_detailed | flag_background)) == 0;
     }
-    /// The thread that makes it ready may run it at once, as any other task of the normal level.
+    /// Returns true if the thread that makes the task ready may run it at once, like any other task
+    /// of the normal level.
     bool is_plain() const {
         constexpr std::uint16_t harmless = flag_quiet | flag_never_waits | flag_failed | flag_error;
         return (slot_->flags.load(relaxed) & ~harmless) == flag_own_kind &&
                slot_->level.load(relaxed) == own_traits::normal;
     }
     bool failed() const { return slot_->has(flag_failed); }
-    /// Says that it threw. Seen by the thread that drops the last share of it or of what waits for
-    /// it, as all three.
+    /// Marks that the task threw. The thread that drops the last share of the task, or the last
+    /// count of a task that waits for it, sees the mark. The next two functions make marks that are
+    /// seen in the same way.
     void set_failed() const { slot_->mark(flag_failed | flag_error); }
-    /// Says that it comes after `other`, which failed, and is not to run.
+    /// Marks that the task comes after `other`, which failed, and that the task must not run.
     void follow_failed(own_task other) const {
         slot_->mark(other.slot_->flags.load(relaxed) & (flag_failed | flag_error));
     }
-    /// Says that it completes without having run. Returns whether it follows one that failed.
+    /// Marks that the task completes without having run. Returns true if the task comes after one
+    /// that failed.
     bool set_cancelled() const {
         return (slot_->mark(flag_failed | flag_cancel) & flag_failed) != 0;
     }
-    /// In this round it completes without having run, and counts as cancelled.
+    /// Returns true if the task completes in this round without having run, and counts as
+    /// cancelled.
     bool left_out() const { return slot_->has(flag_left_out); }
-    /// relaxed: seen by the thread that drops the last of its counts, which the caller's end
-    /// precedes.
+    /// Marks the task as left out. relaxed: the thread that drops the last of the task's counts
+    /// sees the mark, because the caller's end comes before that.
     void leave_out() const { slot_->flags.fetch_or(flag_left_out, relaxed); }
 
-    /// A thread begins with it.
+    /// Marks that the thread of the seat `w` begins the task.
     void begin_on(const seat& w) const { slot_->runner.store(w.index, relaxed); }
     bool has_begun() const { return slot_->runner.load(relaxed) != UINT16_MAX; }
 
-    /// One predecessor less. True: that was the last, and the caller makes it ready.
+    /// Drops the count of one predecessor. Returns true if it was the last one; the caller then
+    /// makes the task ready.
     bool drop_wait() const { return detail::drop_wait(slot_->waits_for); }
-    /// The task's own work is done. True: so are its children, and the caller ends it.
+    /// Drops the share of the task's own work, which is done. Returns true if the children are
+    /// complete, too; the caller then ends the task.
     bool drop_share() const { return drop_open_work(slot_->open); }
-    /// The same; false also where there are others, and then nothing has changed.
+    /// Drops the share of the task's own work if no other share is left. Returns false if there are
+    /// others; then nothing has changed.
     bool drop_only_share() const { return drop_only_open_work(slot_->open); }
-    /// The same if nobody can know its id, without a read-modify-write; closes it, too.
+    /// Does what drop_only_share() does if nobody can know the task's id, without a
+    /// read-modify-write, and closes the task's list of successors.
     bool close_unknown(task_id id) const {
         return detail::close_unknown(slot_->open, slot_->successors, generation_of(id.value));
     }
 
-    // For the functions below.
+    // Only the functions below use this.
     slot& words() const { return *slot_; }
 
 private:
     slot* slot_ = nullptr;
 };
 
-/// What a kind is: `static void run(runtime&, seat&, std::uint32_t index, bool more)` runs the
-/// task, with `more` also others of its kind that it knows of; `static void ended(runtime&, seat&,
-/// std::uint32_t index)` hears that the last child of one whose own work was done before completed.
+/// A kind is a class with two functions. `static void run(runtime&, seat&, std::uint32_t index,
+/// bool more)` runs the task, and if `more` is true also others of its kind that it knows of.
+/// `static void ended(runtime&, seat&, std::uint32_t index)` is called when the last child of a
+/// task completes whose own work was done before.
 template <class Kind>
 inline constexpr task_kind kind_of{&Kind::run, &Kind::ended};
 
-/// A mistake in the options is reported; false.
+/// Returns false if there is a mistake in the options, and reports it.
 inline bool good_options(const runtime& rt, const task_options& o) {
     return rt.good_options(rt, o);
 }
 void free_own_task(runtime& rt, seat& w, std::uint32_t index);
-/// What make_own_task() does for every kind.
+/// Does the part of make_own_task() that is the same for every kind.
 std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, const task_kind& kind);
-/// Room for a task of that kind; the callable goes into its storage. no_index: no memory.
+/// Reserves a slot for a task of the kind `Kind`. The caller puts the callable into the slot's
+/// storage. Returns no_index if there is no memory.
 template <class Kind>
 std::uint32_t make_own_task(runtime& rt, seat& w, const task_options& o) {
     return make_own_task_of(rt, w, o, kind_of<Kind>);
 }
 
-/// A chooser or an observer wants ids that are the same in every run of the program: identify().
+/// Returns true if a chooser or an observer wants ids that are the same in every run of the
+/// program. The module then calls identify().
 inline bool wants_stable_ids(const runtime& rt) { return rt.identified(); }
-/// 0: nobody asks for it.
+/// Returns the task's stable id, or 0 if nobody asks for stable ids.
 inline std::uint64_t stable_id_at(const runtime& rt, std::uint32_t index) {
     const detail_block* const d = rt.identified() ? rt.detail_of(rt.slot_at(index)) : nullptr;
     return d != nullptr ? d->stable_id : 0;
 }
-/// Ids of what belongs together by a number or a name.
+/// Returns the stable id of the part of `creator` that has this number or name.
 inline std::uint64_t join_stable_ids(std::uint64_t creator, std::uint64_t n) {
     return stable_ids::join(creator, n);
 }
 inline std::uint64_t join_stable_ids(std::uint64_t creator, const char* name) {
     return stable_ids::join(creator, stable_ids::of_name(name));
 }
-/// While it lives what the thread creates for its running task is created by a part of it that has
-/// this stable id. 0: nothing changes.
+/// While this object lives, a part of the running task counts as the creator of what the thread
+/// creates for that task. The part has the given stable id. The object does nothing if the id is 0.
 class part_of_task {
 public:
     part_of_task(seat& w, std::uint64_t stable_id) : seat_(stable_id != 0 ? &w : nullptr) {
@@ -182,7 +196,7 @@ private:
     seat* const seat_;
     creator as_{};
 };
-/// Before a round.
+/// Gives the task a stable id. Call this before a round.
 inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) {
     detail_block* const d = rt.detail_of(task.words());
     if (d == nullptr) return;
@@ -190,9 +204,9 @@ inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) 
     d->creations = 0;
 }
 
-/// Makes `count` tasks as they are before they run, below the running task `parent`, which is open
-/// until the `ends` of them after which nothing comes are complete. One thread, before any is
-/// ready.
+/// Puts `count` tasks into the state that they have before they run, as children of the running
+/// task `parent`. The parent stays open until the `ends` tasks without successors are complete. One
+/// thread does this, before any of the tasks is ready.
 class own_round {
 public:
     struct size {
@@ -209,12 +223,13 @@ public:
         jump_ = first.words().jump.load(relaxed);
         depth_ = first.words().depth.load(relaxed);
     }
-    /// False: its id is no other than in the round before.
+    /// Begins the round of one task. Returns false if the task has the same id as in the round
+    /// before.
     bool begin(own_task task, own_traits traits, std::uint32_t waits_for,
                std::uint32_t number) const {
         slot& s = task.words();
-        // The last generation is used again and again: a thread that still holds an id of the task
-        // from an earlier round then takes it for this one's.
+        // The last generation is used again and again. A thread that still holds an id from an
+        // earlier round then takes it for the id of this round.
         const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
         const bool counted_up = generation != s.generation();
         open_words(s.open, s.successors, generation, 1);
@@ -240,31 +255,33 @@ private:
 
 // ---- ready -------------------------------------------------------------------------------------
 
-/// The task goes where tasks of its traits go: to a thread, to its resources, to the loop that runs
-/// this body. That it is ready was reported already.
+/// Sends a ready task to where tasks of its traits go: to a thread, to its resources, or to the
+/// loop that runs this body. The caller has reported before that the task is ready.
 inline void queue_ready(runtime& rt, seat& w, std::uint32_t index) { rt.queue_ready(w, index); }
-/// Does this for a task that needs nothing.
+/// Does what queue_ready() does, for a task that needs nothing.
 inline void enqueue(runtime& rt, seat& w, std::uint32_t index) { rt.enqueue(w, index); }
-/// For one that is left out, whatever its traits: any thread ends it.
+/// Queues a task that is left out, whatever its traits are. Any thread may end it.
 inline void queue_for_anybody(runtime& rt, seat& w, task_id id) {
     rt.push_ready(w, id, normal_level);
 }
-/// The loop that runs this body goes on with it. False: it cannot.
+/// Makes the task run next in the loop that runs this body. Returns false if the loop cannot run
+/// it.
 inline bool run_next_in_body(runtime& rt, seat& w, std::uint32_t index) {
     return rt.set_run_next(w, index, w.depth - 1);
 }
-/// To be called when the body has returned.
+/// Does what run_next_in_body() does, for a caller whose body has returned.
 inline bool run_next(runtime& rt, seat& w, std::uint32_t index) {
     return rt.set_run_next(w, index, w.depth);
 }
-/// The newest task that this thread has made ready, if it is of a kind of its own and a child of
-/// `parent`. Null: it is not, and `parent` may be complete.
+/// Takes the newest task that this thread has made ready, if that task is of a module's own kind
+/// and a child of `parent`. Returns null if it is not; `parent` may then be complete.
 inline own_task take_newest_below(seat& w, task_id parent) {
     const std::uint64_t id = ready_room::own_newest(w).value;
     if (id == 0) return {};
     const runtime& rt = w.rt;
     const slot& s = rt.slot_at(index_of(id));
-    // No ticket of a batch lies below what has children of such a kind.
+    // The flag cannot mean a ticket of a batch here: a task with children of a module's kind has no
+    // such tickets as children.
     if (!s.has(flag_own_kind) || !rt.is_below(s, parent) || !ready_room::take_own_newest(w))
         return {};
     return {rt, index_of(id)};
@@ -278,7 +295,7 @@ inline task_id id_at(const runtime& rt, std::uint32_t index) { return rt.id_of(i
 inline void* storage_at(const runtime& rt, std::uint32_t index) {
     return rt.slot_at(index).storage;
 }
-/// Null: it is in none.
+/// Returns the task's scope, or null if the task is in none.
 inline const scope* scope_at(const runtime& rt, std::uint32_t index) {
     const task_environment* const e = rt.slot_at(index).environment.load(relaxed);
     return e != nullptr ? e->within : nullptr;
@@ -294,7 +311,7 @@ struct reported_event {
     task_id other = {};
     const char* name = nullptr;
 };
-/// With an observer only.
+/// Call this only if an observer listens.
 inline void report(runtime& rt, seat& w, const reported_event& e) {
     rt.report(w, e.kind, e.task, e.other, e.name);
 }
@@ -302,16 +319,17 @@ using detail::creation;
 inline void report_spawned(observer& to, const seat& w, own_task task, const creation& made) {
     w.rt.report_spawned(to, w, task.words(), made);
 }
-/// What `rounds` more add to the ids of tasks.
+/// Returns what `rounds` further rounds add to the ids of tasks.
 inline std::uint64_t ids_of_rounds(std::uint32_t rounds) { return join_word(rounds, 0); }
 
 inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     rt.release_resources(w, index);
 }
 
-/// The task and its children completed, and that was reported: its failure goes to its parent,
-/// those who depend on it or wait for it hear of it, its scope counts it. `closed`: by
-/// own_task::close_unknown(). Its parent's shares are the module's to end.
+/// Ends a task whose own work and children are complete, after the caller has reported this. Passes
+/// the task's failure to its parent, notifies the task's dependents and waiters, and counts the
+/// task in its scope. `closed` says that own_task::close_unknown() has closed the task. The module
+/// itself ends the parent's shares.
 [[gnu::always_inline]] inline void end_own_task(runtime& rt, seat& w, own_task task, task_id id,
                                                 bool closed) {
     slot& s = task.words();
@@ -320,7 +338,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     const std::uint64_t head =
         closed ? join_word(0, no_edge) : close_and_take(s.successors, generation_of(id.value));
     if (failed) {
-        // A child's, which came to the task as to every parent.
+        // It is the failure of a child, which the task has received as every parent does.
         if (outcome* own = rt.take_outcome(s)) {
             rt.adopt(w, parent, own, s.ordinal.load(relaxed));
         }
@@ -338,8 +356,8 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     rt.count_end(w, *in, how);
 }
 
-/// Bodies of tasks that a thread runs one after the other in one frame of its stack, and the way to
-/// run what a source gives: see run/body_frame.hpp.
+/// These run the bodies of tasks that a source gives, one after the other, in one frame of the
+/// thread's stack. See run/body_frame.hpp.
 using detail::body_frame;
 using detail::body_of;
 using detail::run_sequence;

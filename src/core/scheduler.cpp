@@ -1,4 +1,4 @@
-// braid::scheduler: finds the caller's seat, then calls the runtime.
+// braid::scheduler. Its functions find the caller's seat and then call the runtime.
 #include "braid/core/scheduler.hpp"
 
 #include "braid/core/error.hpp"
@@ -82,7 +82,7 @@ bool scheduler::done(task_id id) const {
 
 namespace {
 
-/// A wait for an event of another scheduler would never hear of it.
+/// Returns false, and reports it, if the event is another scheduler's: a wait here would not end.
 bool is_own(const detail::runtime& rt, event& e) {
     return BRAID_EXPECT(rt.options().assertion, &e.internals().rt == &rt,
                         "the event is another scheduler's: wait for it there");
@@ -205,7 +205,7 @@ seat_statistics scheduler::statistics(unsigned seat) const {
 
 namespace {
 
-/// Adds to the row of that name, or to a new one if there is room. `types`: how many there are.
+/// Adds to the row of that name, or to a new row if there is room. `types` counts the types.
 void add_type(const detail::type_row& from, task_type_statistics* rows, std::size_t capacity,
               std::size_t& types) {
     task_type_statistics* const end = rows + std::min(types, capacity);
@@ -236,7 +236,7 @@ std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capaci
     return types;
 }
 
-// No points: handlers ask for these, also below a lock of the library.
+// These calls are no points of a chooser: handlers make them, also under a lock of the library.
 std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory().bytes(tag); }
 std::uint64_t scheduler::allocations() const { return rt_->memory().allocations(); }
 
@@ -289,7 +289,7 @@ unsigned fork_context::seat() const {
 }
 bool fork_context::cancelled() const {
     const whole_seat* w = top_->stack->owner;
-    // Without a task: the scheduler was shut down when the thread entered.
+    // A thread has no task if the scheduler was shut down, or out of memory, when it entered.
     return w != nullptr && w->top != nullptr && w->top->context.cancelled();
 }
 
@@ -348,11 +348,12 @@ void keep_value(task_context& context, closure_fn destroy) {
     const runtime& rt = context.internals().rt;
     slot& s = rt.slot_at(context.internals().seat->top->slot);
     s.invoke = destroy;
-    rt.detail_of(s)->has_value.store(true, relaxed);  // handed on with completion
+    rt.detail_of(s)->has_value.store(true, relaxed);  // published by the task's completion
 }
 
 void wait_value(runtime& rt, task_id id) {
-    // The usual case where it was awaited. Of a failure the wait is the receiver.
+    // Usually the task was awaited before and has succeeded, so there is no wait. If it failed, the
+    // wait below receives the failure.
     const slot& s = rt.slot_at(index_of(id.value));
     const bool done = rt.state_of(id) == task_state::done && !s.has(flag_failed);
     if (done && rt.serial() == nullptr && !rt.observed()) return;
@@ -364,15 +365,15 @@ void wait_value(runtime& rt, task_id id) {
 
 void* take_value(runtime& rt, task_id id) {
     slot& s = rt.slot_at(index_of(id.value));
-    // First: a task whose child failed has a value too, and it counts as failed.
+    // The failure comes first: a task whose child failed has a value, too, but counts as failed.
     if (s.has(flag_failed)) {
         outcome* result = rt.outcome_of(s);
         if (result != nullptr && result->error != nullptr) rt.raise(rt.share(result));
     }
     if (rt.detail_of(s)->has_value.load(relaxed)) return s.storage;
 #if BRAID_HAS_EXCEPTIONS
-    // It was cancelled; or it failed, and there was no memory to say how; or it is not over: a task
-    // asked for its own value, which was reported.
+    // The task was cancelled, or it failed without memory to say how, or it is not complete. In the
+    // last case the task asked for its own value, which was reported.
     if (s.has(flag_cancel | flag_failed) || rt.is_open(id)) throw broken_promise{};
 #endif
     return nullptr;

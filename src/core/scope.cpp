@@ -27,7 +27,8 @@ scope::~scope() {
     if (state_.first_failure != nullptr) state_.rt.report_unobserved("scope", state_.first_failure);
 }
 
-/// Until they have ended its tasks use this object.
+/// Waits for the scope's open tasks, because they use this object until they have ended. Ends the
+/// program if the wait would never end.
 void scope::end_open_tasks() {
     detail::runtime& rt = state_.rt;
     const char* const name = rt.options().name;

@@ -1,4 +1,4 @@
-// The doors by which closure.hpp makes tasks: they find the caller's seat and go to life/.
+// The functions by which closure.hpp makes tasks. They find the caller's seat and call life/.
 #include "braid/core/scope.hpp"
 #include "core/control/seat_lease.hpp"
 
@@ -36,7 +36,8 @@ void fail_task(task_context& context, std::exception_ptr error) {
 
 namespace {
 
-/// A foreign thread, a chooser, statistics; or shut down, or out of memory: said there.
+/// Opens a plain task if the thread has no seat, or if there is a chooser or statistics. If the
+/// scheduler is shut down or out of memory, rt.open() reports it.
 [[gnu::noinline]] draft open_slowly(runtime& rt, whole_seat* w, const plain_options& o) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, {.name = o.name, .within = o.within, .where = o.where}, o.kind);
@@ -44,7 +45,8 @@ namespace {
     return d;
 }
 
-/// Opens it with an observer, which hears that the task is ready a moment before it is.
+/// Opens a plain task and reports it, if an observer listens. The report that the task is ready
+/// comes a moment before the task is ready.
 [[gnu::noinline]] draft open_watched(runtime& rt, whole_seat* w, const plain_options& o) {
     draft d;
     if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, o.within, o.name, o.kind);

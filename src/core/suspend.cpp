@@ -1,4 +1,4 @@
-// Bodies that give their thread back: finds the running task and goes to life/.
+// The calls for bodies that suspend. They find the running task and call life/.
 #include "braid/core/suspend.hpp"
 
 #include "braid/core/task_context.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// What a module says of the calling thread, as long as an object lives. Included by
-// core/extension.hpp.
+// Marks that a module gives the calling thread as long as an object lives. core/extension.hpp
+// includes this header.
 
 #include "core/control/runtime.hpp"
 #include "core/control/seat_lease.hpp"
@@ -8,9 +8,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail::core {
 
-/// What the thread settles as long as this lives leads to one decision whether to wake a thread, at
-/// the end: it counts as one that searches, to which everybody leaves what is ready (I5). So it
-/// must be short, and no code of the program may run meanwhile but an observer.
+/// While this object lives, everything that the thread settles leads to only one decision whether
+/// to wake a thread. The decision is made at the end. Until then the thread counts as one that
+/// searches, to which all threads leave ready work (I5). So the object must live only for a short
+/// time, and in that time no code of the program may run except an observer.
 class one_wake {
 public:
     explicit one_wake(runtime& rt) : rt_(rt) { rt_.asleep().begin_search(searcher::idle); }
@@ -24,8 +25,8 @@ private:
     runtime& rt_;
 };
 
-/// What the thread spawns as long as this lives are children of tasks that are open: a scheduler
-/// that drains takes them, too, from whatever thread.
+/// While this object lives, the tasks that the thread spawns are children of open tasks. So a
+/// scheduler that drains accepts them from any thread.
 class making_children {
 public:
     explicit making_children(runtime& rt)

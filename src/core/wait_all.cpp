@@ -18,20 +18,20 @@ struct call_of_wait_all {
     nanoseconds timeout;
     help policy;
     bool over = true;
-    outcome* failure = nullptr;  // to throw
+    outcome* failure = nullptr;  // is thrown at the end
 
     void wait(wait_list::part* last) {
         wait_list list(last);
         if (!list.advance()) return rt.point();
         {
-            const long_call call(rt);  // ends before a handler is called, which may take long
+            const long_call call(rt);  // must end before a handler is called, which may take long
             over = rt.wait_here(list.target(), timeout, policy, nullptr);
         }
         list.take_results([&](outcome* result) { receive(result); });
     }
 
-    /// From the last id to the first. An error counts before a mere cancellation. The handler for
-    /// unobserved exceptions gets those that are not thrown.
+    /// Receives the failures from the last id to the first and selects the one to throw. An error
+    /// counts before a mere cancellation. The handler for unobserved exceptions gets the others.
     void receive(outcome* result) {
         if (failure == nullptr || result->error != nullptr || failure->error == nullptr) {
             std::swap(result, failure);
@@ -40,7 +40,7 @@ struct call_of_wait_all {
     }
 };
 
-/// Calls itself for the ids that are left, so that as much of the stack is used as they need.
+/// Calls itself for the remaining ids, so that it uses only as much of the stack as they need.
 [[gnu::noinline]] void wait_with_part(call_of_wait_all& call, std::size_t first,
                                       wait_list::part* before) {
     if (first == call.ids.size) return call.wait(before);
@@ -64,12 +64,12 @@ bool wait_all(scheduler& s, task_ids ids, nanoseconds timeout, help policy) {
         return false;
     }
     for (std::size_t i = 0; i < ids.size; ++i) {
-        // One that is refused counts as complete, as in wait().
+        // An id that is refused counts as complete, as in wait().
         (void)BRAID_EXPECT(rt.options().assertion,
                            !ids.data[i] || rt.state_of(ids.data[i]) != task_state::unknown,
                            "wait only for ids that this scheduler has issued");
     }
-    const detail::runtime::settling stays(rt);  // also where handlers get what failed
+    const detail::runtime::settling stays(rt);  // keeps `rt` alive, also while handlers run
     detail::call_of_wait_all wait{rt, ids, timeout, policy};
     detail::wait_with_part(wait, 0, nullptr);
     rt.raise(wait.failure);

@@ -1,4 +1,4 @@
-// How a scheduler is made, and a seat with the parts of all rooms.
+// Makes schedulers, and seats with the parts of all rooms.
 #include "core/control/limits.hpp"
 #include "core/control/runtime.hpp"
 #include "core/run/ticket_kind.hpp"
@@ -11,7 +11,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// The ring's size for levels that few tasks have, and for guests.
+/// The size of a guest's rings, and of the rings for levels that few tasks have.
 constexpr std::uint32_t small_ring = 256;
 
 constinit atomic<observer_source> source_of_observers{nullptr};
@@ -25,7 +25,7 @@ scheduler_options with_observer(scheduler_options o) {
 
 struct rings {
     ready_queue::cell* cells;
-    std::uint32_t normal, others;  // of the normal level, and of each other one
+    std::uint32_t normal, others;  // the sizes for the normal level and for each other level
 };
 struct seat_name {
     seat_kind kind;
@@ -33,7 +33,7 @@ struct seat_name {
     const char* text;
 };
 
-/// The caller is the only thread that makes seats.
+/// Makes a seat in `bytes`. No other thread may make a seat at the same time.
 whole_seat* make_seat_at(runtime& rt, void* bytes, const rings& r, const seat_name& called) {
     auto* w =
         ::new (bytes) whole_seat(rt, static_cast<std::uint16_t>(rt.seat_count()), called.kind);

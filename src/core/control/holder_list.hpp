@@ -1,5 +1,5 @@
 #pragma once
-// All holders of code that stand on a scheduler.
+// The list of all holders of code that belong to a scheduler.
 
 #include "braid/base/mutex.hpp"
 #include "braid/core/code_holders.hpp"

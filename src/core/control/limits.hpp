@@ -1,6 +1,7 @@
 #pragma once
-// The one place where numbers of the public face are brought into their ranges. The ranges stand in
-// the headers; what lies outside counts as the nearest number inside, which the log reports.
+// Brings the numbers of the public options into their ranges; no other place does this. The ranges
+// are in the public headers. A number out of range counts as the nearest number in the range, and
+// the log reports this.
 
 #include "braid/core/scheduler_options.hpp"
 
@@ -11,10 +12,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// For one struct of options, whose name stands in the messages.
+/// Brings the numbers of one options struct into their ranges. Messages have the struct's name.
 class limiter {
 public:
-    /// `scheduler` has the log, and outlives this.
+    /// `scheduler` contains the log handler and must outlive this object.
     limiter(const scheduler_options& scheduler, const char* options)
         : scheduler_(scheduler), options_(options) {}
 
@@ -29,7 +30,7 @@ public:
         }
         value = inside;
     }
-    /// The ranges are those of thread_options.
+    /// Brings the numbers of a thread into the ranges of thread_options.
     void clamp_thread(int& nice, std::size_t& stack_bytes) const;
 
 private:

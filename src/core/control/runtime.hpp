@@ -1,11 +1,12 @@
 #pragma once
-// The scheduler behind braid::scheduler: its rooms, each the base of the next, and here the topmost
-// one: how it is made, who takes part for good, how it rests, and how everything ends.
-//   report/   what it says about itself          life/     a task is opened, ready, complete
+// `runtime` is the scheduler behind braid::scheduler. It consists of rooms, each of which is the
+// base class of the next. This header has the topmost room, which makes the scheduler, lets threads
+// take part for good, freezes the scheduler, and ends everything.
+//   report/   what the scheduler reports         life/     a task is opened, ready, complete
 //   task/     data and protocols of one task     run/      bodies, a thread's loops
 //   seats/    threads and their seats            wait/     helping, parking, permits
-//   outside/  timers, descriptors, their thread  ready/    where ready work can lie
-//   control/  this one
+//   outside/  timers, descriptors, their thread  ready/    the places of ready work
+//   control/  this room
 
 #include "braid/core/scheduler.hpp"
 #include "core/control/holder_list.hpp"
@@ -24,22 +25,24 @@ public:
     // ---- create.cpp
     static runtime* create(const scheduler_options& options);
     using wait_room::ref_of;
-    using wait_room::serial_number;  // no two of a process have one
-    /// Null: the calling thread has no seat.
+    using wait_room::serial_number;  // unique in the process
+    /// Returns the calling thread's seat, or null if it has none.
     whole_seat* bound() const { return static_cast<whole_seat*>(threads_room::bound()); }
     whole_seat& seat_at(unsigned index) const {
         return static_cast<whole_seat&>(wait_room::seat_at(index));
     }
 
-    // ---- threads.cpp: who takes part for good
+    // ---- threads.cpp: threads that take part for good
     void set_worker_count(unsigned count);
-    /// Empty: there is no such worker.
+    /// Returns the empty thread_ref if there is no such worker.
     thread_ref worker_thread(unsigned index) const;
     whole_seat* add_main(const char* name);
     void remove_main(whole_seat& w);
 
     // ---- freeze.cpp
-    /// Until `deadline`. Null: everything rests; else who does not, and nothing is frozen.
+    /// Freezes the scheduler and waits until everything rests, or until `deadline`. Returns null if
+    /// everything rests. Otherwise returns the name of a thread that does not rest, and nothing is
+    /// frozen.
     const char* freeze(std::int64_t deadline);
     void resume();
 
@@ -51,16 +54,18 @@ public:
     // ---- explain/
     looked look_for_deadlocks(whole_seat& w) { return deadlocks_.look(*this, w); }
 
-    /// A thread that is none of the scheduler's settles: the scheduler's memory stays until it has
-    /// left.
+    /// While such an object lives, a thread is in a call that settles something, and the
+    /// scheduler's memory stays until the thread has left that call.
     class settling;
 
     // ---- shut_down.cpp
     void shut_down(shutdown how);
-    /// Drains if need be, joins, frees. Not on a thread of this scheduler inside a task.
+    /// Drains the scheduler if that was not done, joins its threads and frees its memory. If a task
+    /// of this scheduler is the caller, a thread made for this does it. Does nothing if
+    /// is_childs_copy() is true.
     static void destroy(runtime* rt);
-    /// The process is a child of fork(): the threads are its parent's, and a lock that one of them
-    /// had is never given back.
+    /// Returns true if this process is a child of fork(). The threads are then its parent's, and a
+    /// lock that one of them held at the fork is never released.
     bool is_childs_copy() const { return platform::fork_mark() != fork_mark_; }
 
     scheduler_statistics statistics() const;
@@ -79,7 +84,7 @@ private:
     void search_handlers(code_search& to) const;
     void search_stacks(code_search& to);
     bool everything_ended() const;
-    bool at_rest() const;  // … and no thread is still busy with the consequences
+    bool at_rest() const;  // everything has ended, and no thread still deals with consequences
     void run_until_at_rest(whole_seat& w);
     void end_from_another_thread();
     void join_and_free(whole_seat* self);
@@ -89,12 +94,12 @@ private:
     std::uint32_t ring_ = 0, fork_mark_ = 0;
     unsigned max_workers_ = 0;
     spare_seat spare_;
-    mutable mutex threads_mutex_;  // starting, stopping and counting workers
+    mutable mutex threads_mutex_;  // guards the start, the stop and the count of workers
     unsigned started_workers_ BRAID_GUARDED_BY(threads_mutex_) = 0;
     std::uint16_t worker_seats_[sleepers::capacity] BRAID_GUARDED_BY(threads_mutex_) = {};
     platform::thread_request last_request_{};
     deadlock_watch deadlocks_;
-    bool ended_in_task_ = false;  // destroyed in one of its tasks; see destroy()
+    bool ended_in_task_ = false;  // one of the scheduler's tasks destroys it; see destroy()
 };
 
 }  // namespace detail

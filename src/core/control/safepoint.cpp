@@ -1,4 +1,4 @@
-// Everything rests, and nobody outside makes a task meanwhile.
+// At a safepoint everything rests, and no thread outside can make a task.
 #include "braid/core/safepoint.hpp"
 
 #include "braid/core/event.hpp"

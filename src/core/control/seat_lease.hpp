@@ -1,5 +1,5 @@
 #pragma once
-// The calling thread's seat: which one it has, and for how long.
+// Leases find the seat of the calling thread, and say how long the thread has that seat.
 
 #include "core/control/runtime.hpp"
 #include "core/seats/gate_pass.hpp"
@@ -9,8 +9,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The calling thread's seat for one call that does not wait: its own, or a guest's, leased for the
-/// duration. Waits go through wait_room::wait_here(), what runs bodies takes a body_lease.
+/// The calling thread's seat for one call that does not wait. It is the thread's own seat, or a
+/// guest's that is leased for the call. Waits use wait_room::wait_here(), and calls that run bodies
+/// use a body_lease.
 class seat_lease {
 public:
     seat_lease(runtime& rt, whole_seat* known)
@@ -27,7 +28,7 @@ public:
     seat_lease& operator=(const seat_lease&) = delete;
     whole_seat& operator*() const { return *seat_; }
     whole_seat* operator->() const { return seat_; }
-    /// Null when the seat goes back at the end of the lease.
+    /// Returns null if the seat is returned at the end of the lease.
     whole_seat* own() const { return leased_ ? nullptr : seat_; }
 
 private:
@@ -38,8 +39,8 @@ private:
 };
 
 /// The calling thread's seat for a call that runs bodies of the program, which may wait for
-/// anything: never the spare one, for which others wait. Empty: all seats are taken, or there is no
-/// memory.
+/// anything. It is never the spare seat, for which other threads wait. The lease is empty if all
+/// seats are taken or there is no memory.
 class body_lease {
 public:
     explicit body_lease(runtime& rt) : rt_(rt), seat_(rt.bound()), leased_(seat_ == nullptr) {
@@ -63,20 +64,20 @@ private:
     std::optional<gate_pass> pass_;
 };
 
-/// A registered thread is inside a call as long as this lives, tasks may run on it meanwhile, and
-/// one of them may destroy the scheduler; see runtime::destroy().
+/// While this object lives, a registered thread is inside a call. Tasks may run on the thread
+/// meanwhile, and one of them may destroy the scheduler; see runtime::destroy().
 class long_call {
 public:
     explicit long_call(const runtime& rt) : seat_(rt.bound()) {
         if (seat_ == nullptr) return;
         const bool outermost = seat_->kind == seat_kind::main && !seat_->inside.load(relaxed);
         if (!outermost) seat_ = nullptr;
-        // release: a thread that sees it sees what this call has read of the scheduler's handle as
-        // read.
+        // release: to a thread that sees the flag, what this call reads from the scheduler's handle
+        // has been read.
         if (outermost) seat_->inside.store(true, release);
     }
     ~long_call() {
-        // release: pairs with the acquire in destroy(); the last touch of the scheduler.
+        // release: pairs with the acquire in destroy(). This is the last access to the scheduler.
         if (seat_ != nullptr) seat_->inside.store(false, release);
     }
     long_call(const long_call&) = delete;

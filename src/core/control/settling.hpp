@@ -8,21 +8,21 @@ namespace detail {
 class runtime::settling {
 public:
     explicit settling(const runtime& rt) : settling(rt, rt.bound()) {}
-    /// `bound`: the calling thread's seat; null: it has none.
+    /// `bound` must be the calling thread's seat, or null if it has none.
     settling(const runtime& rt, const whole_seat* bound) : rt_(rt), own_(keeps(bound)) {
-        // relaxed: a thread that sees what this call has settled sees it, too.
+        // relaxed: a thread that sees what this call has settled sees this count, too.
         if (!own_) rt_.settling_.fetch_add(1, relaxed);
     }
     ~settling() {
-        // release: pairs with the acquire in destroy(); the last touch of the scheduler.
+        // release: pairs with the acquire in destroy(). This is the last access to the scheduler.
         if (!own_) rt_.settling_.fetch_sub(1, release);
     }
     settling(const settling&) = delete;
     settling& operator=(const settling&) = delete;
 
 private:
-    /// Without being counted: a thread of the scheduler's is joined, and the body that runs on
-    /// another one has not ended.
+    /// Returns true if the scheduler stays for this thread without a count: a thread of the
+    /// scheduler is joined, and a body that runs on another thread has not ended.
     static bool keeps(const whole_seat* w) {
         return w != nullptr && (is_own(*w) || w->top != nullptr);
     }

@@ -1,4 +1,5 @@
-// How everything ends: when all has run or was discarded, the threads leave and the memory goes.
+// Ends a scheduler: when all tasks have run or were discarded, its threads leave and its memory is
+// freed.
 #include "core/control/seat_lease.hpp"
 #include "core/run/helper_floats.hpp"
 
@@ -16,8 +17,8 @@ bool runtime::everything_ended() const {
 }
 
 bool runtime::at_rest() const {
-    // In this order: a thread is awake before it counts the end of a task, and asleep after it
-    // has dealt with all that follows from it.
+    // The order matters: a thread is awake before it counts the end of a task, and asleep after it
+    // has dealt with all that follows from that end.
     if (!everything_ended()) return false;
     for (unsigned i = 0; i < seat_count(); ++i) {
         const whole_seat& w = seat_at(i);
@@ -28,8 +29,8 @@ bool runtime::at_rest() const {
 
 namespace {
 
-/// Says what a shutdown waits for: deadlocks, as a thread that sleeps does, and, once, completions
-/// that are open.
+/// Reports what a shutdown waits for. It reports deadlocks, as a thread that sleeps does, and once
+/// the completions that are open.
 class patience {
 public:
     explicit patience(runtime& rt)
@@ -59,7 +60,8 @@ private:
     void look_at_completions(whole_seat& w, std::int64_t now) {
         completion_info rows[16];
         const std::size_t count = rt_.show_completions(w, rows, std::size(rows));
-        // One that is made later is waited for, too.
+        // The shutdown also waits for completions that are made later, so look again if none is
+        // open.
         const nanoseconds again = std::max(rt_.options().external_patience, shortest);
         ends_ = count != 0 ? INT64_MAX : deadline_after(now, again);
         for (const completion_info& c : std::span(rows, std::min(count, std::size(rows)))) {
@@ -89,7 +91,7 @@ void runtime::shut_down(shutdown how) {
     whole_seat* const self = bound();
     if (self != nullptr && self->top != nullptr) {
         if (phase() == life::discarding) ask_all(*self);
-        return;  // begun; the destructor ends it
+        return;  // the shutdown has begun; the destructor completes it
     }
     while (frozen().on()) resume();
 
@@ -108,7 +110,7 @@ void runtime::run_until_at_rest(whole_seat& w) {
     patience outside(*this);
     const std::uint64_t key = phase_key();
     helper_floats floats;
-    // Most often the others are about to find out that there is nothing left.
+    // Most often, the other threads are about to find out that there is nothing left.
     const std::int64_t spin_until = active_policy::now() + (serial() ? 0 : 50'000);
     while (!at_rest()) {
         if (const task_id id = next_task(w)) {
@@ -126,8 +128,8 @@ void runtime::run_until_at_rest(whole_seat& w) {
         }
         wait_record record;
         if (!lot().enter(record, key, w.index, [&] { return !at_rest(); })) continue;
-        // Threads that go to sleep notify; a task that ends on a thread outside does not, hence
-        // the time-out.
+        // A thread of the scheduler that goes to sleep notifies this one. A task that ends on a
+        // thread outside does not, hence the time-out.
         if (serial()) {
             serial()->block(w.index, {.looks = true, .waits = true});
         } else {
@@ -137,7 +139,8 @@ void runtime::run_until_at_rest(whole_seat& w) {
     }
 }
 
-/// From a task of its own: a thread cannot join itself, so another one ends it.
+/// Ends the scheduler if one of its own tasks destroys it. A thread cannot join itself, so another
+/// thread does this.
 void runtime::end_from_another_thread() {
     shut_down(shutdown::drain);
     ended_in_task_ = true;
@@ -164,11 +167,13 @@ void runtime::destroy(runtime* rt) {
         const locked lock(rt->threads_mutex_);
         rt->advance_phase(life::closed);
     }
-    // From a task: threads of the program may still be on their way out of the wait that it ended.
+    // If a task destroys the scheduler, threads of the program may still be on their way out of the
+    // wait that ended with the task.
     while (rt->ended_in_task_ && rt->anybody_inside(true)) {
         parker().park(active_policy::now() + 50'000);
     }
-    // acquire: pairs with ~settling(). What they settled has ended, so they are on their way out.
+    // acquire: pairs with ~settling(). What these threads settled has ended, so they are on their
+    // way out.
     while (rt->settling_.load(acquire) != 0) parker().park(active_policy::now() + 50'000);
     rt->join_and_free(self);
 }

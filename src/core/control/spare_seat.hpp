@@ -7,7 +7,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Room for the guest's seat that needs no other memory.
+/// The memory of the spare guest's seat and its rings, so that this seat needs no allocation.
 struct spare_seat {
     static constexpr std::uint32_t ring = 8;
     alignas(whole_seat) std::byte bytes[sizeof(whole_seat)];

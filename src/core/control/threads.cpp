@@ -1,4 +1,4 @@
-// Who takes part for good: workers, and threads of the program that register.
+// The threads that take part for good: workers, and threads of the program that register.
 #include "core/control/runtime.hpp"
 #include "core/run/helper_floats.hpp"
 
@@ -18,7 +18,8 @@ void runtime::set_worker_count(unsigned count) {
             add_seat(seat_kind::worker, ready_threads, options().worker_threads.name);
         if (w == nullptr) break;
         worker_seats_[ready_threads] = w->index;
-        // Counted before the thread looks, or it would think itself surplus.
+        // The worker is counted before its thread looks, or the thread would take itself for
+        // surplus.
         set_active_workers(std::max(active_workers(relaxed), ready_threads + 1));
         if (!start_or_vacate(*w)) break;
         ++started_workers_;
@@ -46,7 +47,8 @@ whole_seat* runtime::add_main(const char* name) {
 }
 
 seats_seat* runtime::reuse_main_seat(const char* name) {
-    // Spent visits are retired, so that an old thread_ref never names another thread.
+    // A seat whose visit numbers are used up is retired, so that an old thread_ref never names
+    // another thread.
     seats_seat* const w = take_vacant(seat_kind::main, [](const seats_seat& left) {
         return left.visit.load(relaxed) != UINT16_MAX;
     });
@@ -56,8 +58,8 @@ seats_seat* runtime::reuse_main_seat(const char* name) {
 }
 
 void runtime::remove_main(whole_seat& w) {
-    // A thread that leaves with work for it alone would never run it: run it now. What comes
-    // later is refused.
+    // Nobody else can run work for this thread alone, so the thread runs it now, before it leaves.
+    // Such work that comes later is refused.
     helper_floats floats;
     while (true) {
         if (const task_id id = direct_task(w)) {

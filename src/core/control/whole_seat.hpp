@@ -1,6 +1,7 @@
 #pragma once
-// A seat: what one participating thread owns, a worker or any other. Each is used by one thread at
-// a time and is never freed before the scheduler. Each room has its part; this is the whole.
+// A seat is what one participating thread owns, be it a worker or another thread. One thread at a
+// time uses a seat, and no seat is freed before the scheduler. Each room has its part of a seat;
+// whole_seat has all parts.
 
 #include "core/wait/wait_seat.hpp"
 

@@ -16,14 +16,15 @@ void cycle_search::begin() {
 bool cycle_search::next(wait_room& rt, bool& in_part) {
     const needs facts(rt);
     const std::uint32_t count = rt.slot_count();
-    // Those of the circle that the call before has found.
+    // The nodes of the circle that the call before has found are finished now.
     for (unsigned i = from_; i < depth_; ++i) finish(path_[i].came.node);
     bool found = false;
     while (!found && at_ < std::min(stop_, count) && steps_ < most_steps) {
         const bool is_first = at_ == stop_ - most_starts;
         const task_id start = rt.id_of(at_++);
         found = rt.is_open(start) && search_from(facts, start) && is_still_there(facts);
-        // Cut short: the next look begins with it, and gives it up if that is not enough.
+        // This search was cut short. The next look starts with the same task, and gives it up if
+        // that is not enough either.
         if (!found && depth_ != 0 && steps_ >= most_steps && !is_first) --at_;
     }
     in_part = at_ < count;
@@ -32,7 +33,8 @@ bool cycle_search::next(wait_room& rt, bool& in_part) {
 
 namespace {
 
-/// What the next fact costs beyond a step: those before it in a line, or a look at all buckets.
+/// Returns what the next fact costs in steps. The search may have to pass the facts before it in a
+/// line, or to look at all buckets.
 std::uint64_t cost_of(const need_cursor& c) {
     if (c.part < 2) return 1;
     return c.part == 3 ? 64U : 1U + c.at;
@@ -71,7 +73,7 @@ void cycle_search::enter(const dependent& d) {
     index_[place] = static_cast<std::uint16_t>(++depth_);
 }
 
-/// `depth_`: it is not there.
+/// Returns the index of the node on the path, or `depth_` if the node is not on it.
 unsigned cycle_search::on_path(const need_node& n) const {
     for (unsigned place = place_of(n); index_[place] != 0; place = (place + 1) % places) {
         const unsigned at = index_[place] - 1U;

@@ -30,7 +30,7 @@ void report_to_program(const wait_room& rt, const char* message) {
 #endif
 }
 
-/// What helps, by the kinds of need in the circle.
+/// Returns advice, chosen by the kinds of need in the circle.
 const char* cure(const bool (&has)[needs_of_a_task]) {
     const auto any = [&](need a) { return has[static_cast<unsigned>(a)]; };
     if (any(need::buried)) {
@@ -57,7 +57,7 @@ const char* cure(const bool (&has)[needs_of_a_task]) {
 }  // namespace
 
 looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
-    // Nothing is read of a scheduler that rests, as for a reload, or that ends.
+    // Nothing is read of a scheduler that is frozen, for example for a reload, or that ends.
     if (rt.frozen().on() || rt.phase() == life::closed) return looked::in_part;
     bool has_reported = false;
     for (bool begins = true;; begins = false) {
@@ -75,7 +75,7 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
 }
 
 looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked else_what) {
-    if (rt.serial() != nullptr) return else_what;  // the gate knows it
+    if (rt.serial() != nullptr) return else_what;  // the gate reports it
     standstill::seen seen;
     bool knows_circles = false;
     {
@@ -90,10 +90,11 @@ looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked e
         case standstill::seen::outside: {
             sentence text;
             const bool says_why = standstill::describe(rt, w, seen, text);
-            // A circle that was reported is why, and no thread can end it.
+            // If the text gives no reason, a circle that was reported is the reason, and no thread
+            // can end it.
             if (says_why || !knows_circles)
                 rt.options().log.function(rt.options().log.user, log_level::warning, text.text());
-            // Where the look has ended a task something does go on.
+            // If the look has ended a task, something goes on after all.
             return w.to_complete != no_index ? looked::woke : else_what;
         }
         case standstill::seen::ended:
@@ -106,7 +107,7 @@ looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked e
     return else_what;
 }
 
-/// Copies a circle that was not reported yet.
+/// Searches for a circle that was not reported yet, and copies it.
 looked deadlock_watch::search(wait_room& rt, circle& found, bool begins) {
     const locked lock(mutex_);
     if (nothing_is_open(rt)) {
@@ -137,7 +138,8 @@ bool deadlock_watch::is_news() {
     return true;
 }
 
-/// A task is named by its body, where that is in the circle, too.
+/// Returns the node by which a member is named. A task is named by its body if the body is in the
+/// circle, too.
 const need_node& deadlock_watch::best_named(unsigned member) const {
     const dependent& d = search_.member(member % search_.count());
     if (d.why != need::own_body) return d.node;
@@ -152,7 +154,7 @@ void deadlock_watch::copy(circle& to) const {
         const dependent& d = search_.member((first + n) % count);
         to.has[static_cast<unsigned>(d.why)] = true;
         if (d.why == need::own_body) continue;
-        // The last one takes the place of those that are not named.
+        // The last member takes the place of the members that are not named.
         auto& place = to.named[std::min(to.tasks, circle::most_named - 1)];
         place = {d, best_named(first + n + 1)};
         ++to.tasks;
@@ -163,7 +165,7 @@ void deadlock_watch::describe(wait_room& rt, wait_seat& w, const circle& found, 
     const unsigned tasks = found.tasks, named = std::min(tasks, circle::most_named);
     task_writer writer(rt, &w, to);
     to.add("%s: a deadlock of %u task%s: ", rt.options().name, tasks, tasks == 1 ? "" : "s");
-    writer.name(found.named[named - 1].needed);  // the last one needs the first
+    writer.name(found.named[named - 1].needed);  // the last member needs the first
     for (unsigned n = 0; n < named; ++n) {
         if (n + 1 == named && tasks > named) {
             to.add(", … and %u more, of which the last ", tasks - named + 1);

@@ -1,5 +1,5 @@
 #pragma once
-// What a sentry does: it searches for deadlocks, and reports each of them once.
+// Searches for deadlocks on behalf of a sentry, and reports each of them once.
 
 #include "core/explain/cycle_search.hpp"
 #include "core/explain/sentence.hpp"
@@ -12,12 +12,12 @@ namespace detail {
 
 class deadlock_watch {
 public:
-    /// By a thread that has that seat and may reach this at any moment between two bodies.
+    /// Called by the thread of that seat, which may come here at any moment between two bodies.
     looked look(wait_room& rt, wait_seat& w);
 
 private:
-    /// What of a circle is said, copied: names are read without the lock, since a task that is held
-    /// for that may end then.
+    /// Holds a copy of what the report says of a circle. Names are read without the lock, because a
+    /// task that is held for its name may end then.
     struct circle {
         static constexpr unsigned most_named = 9;
         struct {
@@ -35,12 +35,13 @@ private:
     const need_node& best_named(unsigned member) const BRAID_REQUIRES(mutex_);
     static void describe(wait_room& rt, wait_seat& w, const circle& found, sentence& to);
 
-    // For one scheduler. A program with as many does not need to hear of more.
+    // The limit for one scheduler. A program with this many deadlocks does not need to hear of
+    // more.
     static constexpr unsigned most_reports = 32;
 
     mutex mutex_;
     cycle_search search_ BRAID_GUARDED_BY(mutex_);
-    // The circles that were reported, each by the task in it with the smallest id.
+    // The circles that were reported. The smallest id of a task in the circle stands for each.
     std::uint64_t reported_[most_reports] BRAID_GUARDED_BY(mutex_) = {};
     unsigned count_ BRAID_GUARDED_BY(mutex_) = 0;
     standstill standstill_ BRAID_GUARDED_BY(mutex_);

@@ -39,7 +39,8 @@ void explanation::write(task_id id) {
     to_.add(".");
 }
 
-/// What another task or thread of the program ends is said by who waits for it.
+/// Begins the text. What another task or thread of the program ends is described by the task that
+/// waits for it.
 task_id explanation::say_first(task_id id) {
     const slot& s = rt_.slot_at(id);
     const bool armed =
@@ -58,7 +59,7 @@ task_id explanation::say_first(task_id id) {
     return {};
 }
 
-/// Returns the task that it waits for, which the text names last, or none.
+/// Returns the task that this task waits for, which the text names last, or an empty id.
 task_id explanation::say_what_it_does(task_id id) {
     const held_task held(rt_, seat_, id);
     if (!rt_.is_open(id)) {
@@ -77,7 +78,8 @@ task_id explanation::say_what_it_does(task_id id) {
     }
     if (const place at = find_on_stacks(id); at.depth != 0) return say_of_body(at);
     if (s.waits_for.load(acquire) != 0) return say_of_dependencies(id);
-    // A join has no body, and what has a kind of its own, as a graph's run, none that is shown.
+    // A join has no body. A task with a kind of its own, like the run of a graph, has none that is
+    // shown.
     const bool has_run = s.runner.load(relaxed) != UINT16_MAX || s.has(flag_empty);
     unsigned others = 0;
     const bool asks = has_run || s.has(flag_own_kind);
@@ -91,8 +93,8 @@ task_id explanation::say_what_it_does(task_id id) {
     return say_of_ready(s);
 }
 
-/// The innermost one: a task that runs again on top of itself does not exist, but what is shown may
-/// be older than what is asked.
+/// Returns the innermost place of the task. A task never runs on top of itself, but what a stack
+/// shows may be older than the question.
 explanation::place explanation::find_on_stacks(task_id id) const {
     const unsigned seats = rt_.seat_count();
     for (unsigned i = 0; i < seats; ++i) {
@@ -122,8 +124,9 @@ task_id explanation::say_of_body(const place& at) {
     return {};
 }
 
-/// False: there is no wait of that body, or, where the depth is 0, of that thread outside bodies.
-/// `thread`: its name, if the text says more of the thread than that it waits.
+/// Writes what the body at that place waits for, or, if the depth is 0, what the thread waits for
+/// outside bodies. Returns false if there is no such wait. `thread` is not null if the text has to
+/// name the thread, too.
 bool explanation::say_of_wait_at(const place& at, task_id& next, const char* thread) {
     awaited what;
     const bool waits = rt_.lot().look_at_all([&](const wait_record& r) {
@@ -138,10 +141,11 @@ bool explanation::say_of_wait_at(const place& at, task_id& next, const char* thr
     return waits;
 }
 
-/// Under the lock of the bucket, so that an event or scope lives. Of a task the name follows.
+/// Called under the lock of the bucket, so that an event or scope stays alive. If the wait is for a
+/// task, the caller adds its name.
 explanation::awaited explanation::say_of_wait(const wait_record& r) {
     to_.add(r.limited ? "waits for a limited time for " : "waits for ");
-    // First: ids of the last generations look like addresses.
+    // Ids come first, because ids of the last generations look like addresses.
     const task_id task{r.key};
     if (rt_.state_of(task) != task_state::unknown) return {.task = task, .all_of = nullptr};
     if (const void* const key = scope_of_key(r.key); key != nullptr) {
@@ -163,7 +167,7 @@ explanation::awaited explanation::say_of_wait(const wait_record& r) {
     return {};
 }
 
-/// Under that lock, too.
+/// Called under that lock, too.
 void explanation::say_of_event(const event& e) {
     const char* const name = e.internals().name;
     name != nullptr ? to_.add("the event '%s'", name) : to_.add("an event");
@@ -198,7 +202,7 @@ void explanation::say_of_completion(task_id id, bool is_held) {
     if (!is_promised(rt_.slot_at(id).open)) {
         return to_.add("is a channel or the like: another task or thread has to serve it");
     }
-    // What it is made of stays as it is while it is held.
+    // The facts of a completion stay as they are while it is held.
     const bool sleeps = is_held && completion_at(rt_.slot_at(id)).due_is_well;
     to_.add(sleeps ? "ends at its time" : "is a completion that nobody has settled yet");
 }
@@ -222,7 +226,7 @@ task_id explanation::say_of_dependencies(task_id id) {
     return first;
 }
 
-/// Returns an open child, and in `others` how many more there are.
+/// Returns an open child, or an empty id. `others` gets the number of further open children.
 task_id explanation::first_child(task_id id, unsigned& others) const {
     const std::uint32_t count = rt_.slot_count();
     task_id first;
@@ -247,7 +251,8 @@ task_id explanation::say_of_children(task_id id, task_id first, unsigned others)
     return first;
 }
 
-/// The task is held, so what it uses lives.
+/// Returns true if the task waits in line for a resource. The task is held, so the resources that
+/// it uses are alive.
 bool explanation::is_in_line(task_id id, task_id& holder) {
     const slot& s = rt_.slot_at(id);
     if (!rt_.uses_resources(s)) return false;
@@ -261,8 +266,8 @@ bool explanation::is_in_line(task_id id, task_id& holder) {
     return false;
 }
 
-/// Finds a holder on the stack of a thread that waits: while its record lies there no body below
-/// ends.
+/// Finds a holder on the stack of a thread that waits. While the record of that wait lies in its
+/// bucket, no body below the wait ends.
 task_id explanation::say_holder(const resource& r) {
     task_id holder;
     rt_.lot().look_at_all([&](const wait_record& record) {

@@ -1,15 +1,14 @@
 #pragma once
-// Who cannot be complete before whom: the facts of which a deadlock is made. They are read while
-// everything else runs, from one task to those that need it.
+// The facts of which a deadlock is made. Each says which task cannot be complete before which other
+// task. They are read while everything else runs, from a task to the tasks that need it.
 //
-// F1  A fact "A needs B" is true until B is complete, or has returned from its body. It is read
-// with
-//     a look after it that shows B still open, or under the lock of the bucket where the wait lies
-//     that B's thread is in.
+// F1  A fact "A needs B" is true until B is complete, or has returned from its body. Either the
+//     reader looks afterwards and sees that B is still open, or it reads the fact under the lock of
+//     the bucket that holds the wait of B's thread.
 // F2  So a circle of facts that were read one after the other holds when the last of them is read:
 //     none of its tasks can have been complete before.
-// F3  Tasks that were suspended may leave that order: by a cancellation, or when they go on in
-//     another place. A circle is read twice.
+// F3  Tasks that were suspended may leave that order, by a cancellation, or when they go on in
+//     another place. So a circle is read twice.
 
 #include "core/life/completion_word.hpp"
 #include "core/wait/wait_room.hpp"
@@ -19,14 +18,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The end of a task, or the return of its body.
+/// A node stands for the end of a task, or for the return of its body.
 struct need_node {
     task_id task;
-    // For a body on the stack of a thread that waits:
-    std::uint64_t wait_key = 0;    // of the innermost wait there
-    std::uint16_t seat = no_seat;  // of that thread
-    std::uint16_t depth = 0;       // 1: the outermost body; 0: it is the end of a task
-    std::uint16_t wait_depth = 0;  // of the body that waits
+    // The rest is set for a body on the stack of a thread that waits:
+    std::uint64_t wait_key = 0;    // key of the wait by which the body was found
+    std::uint16_t seat = no_seat;  // seat of that thread
+    std::uint16_t depth = 0;       // 1 is the outermost body, 0 the end of a task
+    std::uint16_t wait_depth = 0;  // depth of the body that waits
 
     bool is_body() const { return depth != 0; }
     bool is_same_as(const need_node& other) const {
@@ -34,36 +33,36 @@ struct need_node {
     }
 };
 
-/// Why one needs another.
+/// Says why one node needs another.
 enum class need : std::uint8_t {
     own_body,  // a task ends after its body has returned
     child,
-    after,     // it begins only then
-    awaits,    // it was suspended
+    after,     // it begins only after the other is complete
+    awaits,    // it was suspended, and awaits the other
     waits,     // its body is in a wait for the other
     through,   // its body is in a wait for something that the other must do
     scope,     // its body is in a wait for the scope of the other
     resource,  // it lacks what the other's body holds
     under,     // its body lies below the other's on one stack
-    buried,    // the same, and the other was begun because no thread could stand in
+    buried,    // like `under`, but the other was begun because no thread could stand in
 };
 
-inline constexpr unsigned needs_of_a_task = 10;  // kinds
+inline constexpr unsigned needs_of_a_task = 10;  // the number of kinds
 
 struct dependent {
     need_node node;
     need why = need::own_body;
-    resource* lacks = nullptr;  // need::resource
+    resource* lacks = nullptr;  // the resource, if `why` is need::resource
 };
 
-/// Where a walk over the dependents of one node stands.
+/// The position of a walk over the dependents of one node.
 struct need_cursor {
     std::uint8_t part = 0;
     std::uint8_t resource = 0;
     std::uint32_t at = 0;
 };
 
-/// False for completions, which are a part of what awaits them.
+/// Returns true for an open task, but false for a completion, which is a part of what awaits it.
 inline bool is_open_task(const wait_room& rt, task_id id) {
     const completion_now what = state_of_completion(rt.slot_at(id).open, generation_of(id.value));
     return what == completion_now::another_task && rt.is_open(id);
@@ -73,11 +72,11 @@ class needs {
 public:
     explicit needs(wait_room& rt) : rt_(rt) {}
 
-    /// The next one that needs `of`. False: there is no other.
+    /// Finds the next node that needs `of`. Returns false if there is no other.
     bool next(const need_node& of, need_cursor& cursor, dependent& found) const;
-    /// `by` still needs `of`. Counts what it reads.
+    /// Returns true if `by` still needs `of`. `steps` counts the facts that are read.
     bool holds(const need_node& of, const dependent& by, std::uint64_t& steps) const;
-    /// Calls `f()` while a body's stack cannot change. False: its thread has gone on.
+    /// Calls `f()` while the body's stack cannot change. Returns false if its thread has gone on.
     template <class F>
     bool with_stack_of(const need_node& body, F&& f) const;
 

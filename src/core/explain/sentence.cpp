@@ -23,15 +23,15 @@ held_task::held_task(wait_room& rt, wait_seat* seat, task_id id) : rt_(rt), seat
     if (seat == nullptr) return;
     slot& s = rt.slot_at(id);
     const std::uint32_t generation = generation_of(id.value);
-    // acquire: what is read of the slot is this task's, or the share is refused.
+    // acquire: what is read of the slot is this task's, or else the share is refused.
     if (state_in(s.successors, generation) != task_state::open) return;
-    // One that is not armed yet counts no shares, and is not held.
+    // A completion that is not armed yet counts no shares, and is not held.
     if (state_of_completion(s.open, generation) != completion_now::another_task) {
         held_ = hold_completion(s.open, generation);
         return;
     }
-    // A posted task counts no shares, and what has a kind of its own may end without a look at
-    // them, where nobody was given its id.
+    // A posted task counts no shares. A task with a kind of its own may end without a look at its
+    // shares, if nobody was given its id.
     if ((s.flags.load(acquire) & (flag_posted | flag_own_kind)) != 0) return;
     held_ = add_open_work(s.open, generation);
 }

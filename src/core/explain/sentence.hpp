@@ -1,6 +1,6 @@
 #pragma once
-// Words about tasks, in memory of their own: to say why a program stands still takes none of the
-// scheduler's.
+// Texts about tasks, in memory of their own. So it takes none of the scheduler's memory to say why
+// a program stands still.
 
 #include "base/printf_format.hpp"
 #include "core/explain/needs.hpp"
@@ -12,7 +12,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A text of a limited length, that is always ended by a 0. What does not fit is left out.
+/// A text of limited length that always ends with a 0. What does not fit is left out.
 class sentence {
 public:
     void add(const char* format, ...) BRAID_PRINTF(2, 3);
@@ -25,12 +25,12 @@ private:
     char text_[2048] = {};
 };
 
-/// Keeps a task open, and with it what its name points to. Where that was its last share, it is
-/// complete with complete_held_back(), which the caller owes: destructors of the program
-/// run there.
+/// Keeps a task open, and with it what its name points to. If the task's last share is dropped
+/// here, the task is completed by complete_held_back(), which the caller must call. Destructors of
+/// the program run there.
 class held_task {
 public:
-    /// Without a seat it holds nothing.
+    /// Holds nothing if `seat` is null.
     held_task(wait_room& rt, wait_seat* seat, task_id id);
     ~held_task() {
         if (!held_) return;
@@ -49,16 +49,17 @@ private:
     bool held_ = false;
 };
 
-/// Writes about the tasks of one scheduler, for a thread that has that seat, or none.
+/// Writes about the tasks of one scheduler. `seat` is the calling thread's seat, or null if it has
+/// none.
 class task_writer {
 public:
     task_writer(wait_room& rt, wait_seat* seat, sentence& to) : rt_(rt), seat_(seat), to_(to) {}
 
-    /// "'load a'", or "task #7.1" where there is no name, or none can be read.
+    /// Writes "'load a'", or "task #7.1" if there is no name, or none can be read.
     void name(const need_node& n);
-    /// Names a body that cannot end meanwhile.
+    /// Names the task of a body that cannot end meanwhile.
     void name_below_wait(task_id id) { name_in(rt_.slot_at(id), id); }
-    /// What a body that waits, or a task, does that needs `needed`, as in "waits for 'load b'".
+    /// Writes why a task, or a body that waits, needs `needed`, as in "waits for 'load b'".
     void need_of(const dependent& d, const need_node& needed);
 
 private:

@@ -10,18 +10,20 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// A thread that was woken and has not run since counts as awake.
+/// Returns true if the thread sleeps. A thread that was woken and has not run since counts as
+/// awake.
 bool is_asleep(const wait_seat& w) {
-    // What comes from outside sleeps there; see anything_may_come().
+    // The source thread sleeps until something comes from outside; see anything_may_come().
     if (w.kind == seat_kind::source) return true;
-    // Nobody has the seat. A thread of the scheduler's that is being started is awake before it
-    // has.
+    // No thread has the seat. The scheduler's own threads are left out, because a thread that is
+    // being started counts as awake before it has its seat.
     if (!is_own(w) && w.bound_to.load(relaxed) == 0) return true;
-    // One that has taken its notification is not parked, also where it has lost its core since.
+    // A thread that has taken its notification is not parked, even if it has lost its core since.
     return w.at_rest.load(seq_cst) && (w.park.is_parked() || w.looking.load(relaxed));
 }
 
-/// The thread does something that the scheduler knows nothing of. seq_cst: as runtime::freeze().
+/// Returns true if the thread does something that the scheduler knows nothing of. seq_cst: as in
+/// runtime::freeze().
 bool is_outside(const wait_seat& w) {
     return w.blocks.load(relaxed) || (!is_own(w) && !w.inside.load(seq_cst));
 }
@@ -35,7 +37,7 @@ bool anything_is_promised(const wait_room& rt, const scheduler_statistics& sum) 
     return false;
 }
 
-/// A wait that ends by itself.
+/// Returns true if there is a wait that ends by itself.
 bool any_wait_is_limited(wait_room& rt) {
     return rt.lot().look_at_all([](const wait_record& r) { return r.limited; });
 }
@@ -84,7 +86,8 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
         return seen::goes_on;
     }
     const std::int64_t now = active_policy::now();
-    // A thread that woke meanwhile and found nothing to count has slept once more.
+    // A thread that woke meanwhile and found nothing to count has slept again, which the number of
+    // parks shows.
     const bool lasts = progress == progress_ && sum.parks == parks_;
     if (!lasts) since_ = now;
     progress_ = progress;
@@ -95,7 +98,8 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
     return times_ == 1 ? seen::perhaps : seen::goes_on;
 }
 
-/// A thread may run for long between two waits, and end no task meanwhile: it has slept anew.
+/// Watches a state that somebody outside may end. A thread may run for long between two waits and
+/// end no task meanwhile. Then the number of parks shows that it has slept again.
 standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t progress,
                                           std::uint64_t parks) {
     const nanoseconds limit = rt.options().deadlock.outside;
@@ -120,7 +124,8 @@ std::uint32_t count_open(const wait_room& rt) {
     return open;
 }
 
-/// Names four at most of those that do, or do not, wait for another task. False: there is none.
+/// Names at most four of the tasks that wait for another task, or of those that do not. Returns
+/// false if there is none.
 bool name_some(wait_room& rt, wait_seat& looker, sentence& to, bool wait_for_another) {
     constexpr unsigned most_named = 4;
     constexpr std::uint32_t most_looked_at = 256;

@@ -1,13 +1,14 @@
-// A task is complete that others await, by edges that may be taken off.
+// This file notifies tasks that await a complete task by edges that may be taken off.
 #include "core/life/life_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The successor waits by an edge that may be taken off meanwhile. True: it has the failure.
+/// Notifies a successor that waits by an edge that may be taken off meanwhile. Returns true if the
+/// successor has received the failure.
 [[gnu::noinline]] bool life_room::notify_awaiting(life_seat& w, std::uint32_t e, task_id from,
                                                   outcome* result) {
-    // Read before it is notified: then it is the successor's.
+    // The edge is read before it is notified, because after that it is the successor's.
     const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
     if (!notify_edge(edge_at(e).await)) {
         give_edge(w, e);

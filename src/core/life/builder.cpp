@@ -1,5 +1,5 @@
-// A task that is built piece by piece: it takes children, and if it is empty predecessors, until it
-// is finished. And one that is given up before it was published.
+// A task that is built piece by piece takes children until it is finished. If it is empty, it takes
+// predecessors, too. This file also gives up tasks that were not published.
 #include "core/life/completion_word.hpp"
 #include "core/life/life_room.hpp"
 
@@ -19,14 +19,14 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     s.mark(as);
     s.invoke = nullptr;
     const bool built = s.has(flag_built);
-    // Somebody holds a handle.
+    // A holder was counted for a handle.
     const bool owned = s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
     if (s.ready_is_reported()) {
         queue_ready(w, index);
     } else if (drop_wait(s.waits_for)) {
         make_ready(w, index, {});
     }
-    // The builder and the handle that there would have been give up their shares.
+    // The shares of the builder, and of the handle that would have been made, are dropped.
     if (built) own_work_done(w, index);
     if (owned) release_holder(w, id_of(index));
 }
@@ -40,8 +40,8 @@ void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
     own_work_done(w, index);  // the builder's share
 }
 
-/// The task needs nothing but itself, as far as edges say. What it needs once it has begun it
-/// announces itself.
+/// Returns true if the task needs nothing but itself, as far as edges say. Once the task has
+/// begun, it announces its needs itself.
 bool life_room::needs_only_itself(task_id id) const {
     const slot& s = slot_at(id);
     if (state_of_completion(s.open, generation_of(id.value)) != completion_now::another_task) {

@@ -34,17 +34,18 @@ void completion_lists::unlink(shard& in, completion_facts& own) {
 
 void completion_lists::ask_all_of(life_seat& w, const scope_state& of) {
     for (shard& in : lists_) {
-        // Put into queues without the lock: with a chooser another thread may go on there.
+        // The lock is not held while completions are put into queues, because with a chooser
+        // another thread may run meanwhile.
         for (std::uint32_t i = take_asked(in, of); i != no_index;) {
             const std::uint32_t index = i;
-            i = completion_at(slot_at(i)).next;  // before it may end
+            i = completion_at(slot_at(i)).next;  // read before the completion may end
             put_completion(w, index);
         }
     }
 }
 
-/// Returns those that are to be asked, linked by `next`. Nobody asks them again, so they leave the
-/// list; each stays as it is by the share of the question.
+/// Returns the scope's completions that are to be asked, linked by `next`. Nobody asks them again,
+/// so they leave the list. The share of the question keeps each of them as it is.
 std::uint32_t completion_lists::take_asked(shard& in, const scope_state& of) {
     std::uint32_t first = no_index;
     std::uint32_t* last = &first;
@@ -63,8 +64,8 @@ std::uint32_t completion_lists::take_asked(shard& in, const scope_state& of) {
     return first;
 }
 
-// seq_cst: the phase that says so was set before these loads, a completion is armed before its
-// defer() looks at the phase, both seq_cst. One of the two sees the other.
+// seq_cst: the phase was set to `discarding` before these loads, and a completion is armed before
+// its defer() looks at the phase. All four are seq_cst, so one of the two sides sees the other.
 void completion_lists::ask_all(life_seat& w) {
     for (std::uint32_t index = 0; index < slot_count(); ++index) {
         if (is_outside(slot_at(index))) ask(w, id_of(index));
@@ -82,7 +83,7 @@ void completion_lists::ask(life_seat& w, task_id id, bool late) {
 }
 
 void completion_lists::put_completion(life_seat& w, std::uint32_t index) {
-    // relaxed: it may be run as any task that waits for nothing.
+    // relaxed: 0 says only that the completion may be run, as any task that waits for nothing.
     slot_at(index).waits_for.store(0, relaxed);
     enqueue(w, index);
 }

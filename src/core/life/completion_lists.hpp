@@ -1,6 +1,7 @@
 #pragma once
-// Completions that are open: what each has, and those of scopes in lists, so that cancelling finds
-// them. A completion that is to be asked goes into a queue: a thread that may run user code asks.
+// Open completions: what each of them has, and lists of those that belong to scopes, so that a
+// cancellation finds them. A completion that is to be asked goes into a queue, and a thread that
+// may run user code asks it.
 
 #include "braid/core/completion.hpp"
 #include "core/life/completion_word.hpp"
@@ -12,26 +13,28 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A completion is a task of its own kind, a child of the one that deferred. Its body is
-/// somebody outside.
+/// A completion is a task of its own kind, and a child of the task that deferred it. A party
+/// outside the scheduler takes the place of its body.
 extern const task_kind completion_kind;
-/// Asks the one whose id `word` is: a timer_call.
+/// Asks the completion whose id is `word`. A timer calls this (timer_call) at the deadline.
 void ask_late(runtime& rt, whole_seat& w, std::uint64_t word, const arrival& what);
 
-/// In the storage of its slot. Written before it is armed, but for what a winner writes.
+/// What a completion has, in the storage of its slot. It is written before the completion is armed,
+/// except for the links, `listed`, and what the asking thread and the winner write.
 struct completion_facts {
     completion_hint hint;
     std::int64_t armed_at = 0;
-    // Guarded by the list's lock; once one that asks has taken it out, that one's.
+    // The links of the list are guarded by the list's lock. Once a cancellation has taken the
+    // completion out of the list to ask it, they belong to that cancellation.
     std::uint32_t next = no_index, before = no_index;
-    int code = 0;                    // the winner's
-    std::uint32_t extra = no_index;  // what few have: a completion_extra
+    int code = 0;                    // written by the winner
+    std::uint32_t extra = no_index;  // a completion_extra, which few completions have
     enum class end : std::uint8_t { by_result, cancelled, late };
     end how = end::by_result;
-    bool asked_late = false;   // by its deadline,
-    bool due_is_well = false;  // which is no failure
-    bool awaited = false;      // by a body that suspends: it has no share of the parent's open work
-    bool listed = false;       // guarded by the list's lock
+    bool asked_late = false;   // the deadline has asked it
+    bool due_is_well = false;  // a missed deadline is no failure
+    bool awaited = false;      // a body awaits it, so it has no share of the parent's open work
+    bool listed = false;       // lies in a list; guarded by the list's lock
 };
 static_assert(sizeof(completion_facts) <= closure_bytes);
 
@@ -58,24 +61,27 @@ public:
     }
 
     completion_extra& extra_at(std::uint32_t index) const { return extras_[index]; }
-    /// no_index: no memory.
+    /// Returns no_index if there is no memory.
     std::uint32_t take_extra(life_seat& w) { return extras_.take(w.completion_extras); }
     void give_extra(life_seat& w, std::uint32_t index) { extras_.give(w.completion_extras, index); }
 
-    /// Within a scope: a thread that cancels it finds it armed, or has cancelled before.
+    /// Lists and arms a completion of a scope in one step. A thread that cancels the scope finds
+    /// the completion armed, or has cancelled the scope before.
     void list_and_arm(std::uint32_t index, std::uint32_t as, std::uint32_t shares);
     void unlist(std::uint32_t index);
-    /// The scope was cancelled: each of its completions that is listed is asked. Looks once at
-    /// each.
+    /// Asks each listed completion of a scope that was cancelled. Looks once at each completion.
     void ask_all_of(life_seat& w, const scope_state& in);
-    /// A discarding shutdown began: every one that is not shielded is asked.
+    /// Asks every open completion that is not shielded, when a discarding shutdown has begun.
     void ask_all(life_seat& w);
-    /// Asks one, if it is open and was not asked; by its deadline also a shielded one.
+    /// Asks a completion if it is open and was not asked before. If `late` is true, the deadline
+    /// asks, and a shielded completion is asked, too.
     void ask(life_seat& w, task_id id, bool late = false);
-    /// Into a queue: a thread that may run code of the program goes on with it.
+    /// Puts a completion into a queue. A thread that may run code of the program then asks or
+    /// finishes it.
     void put_completion(life_seat& w, std::uint32_t index);
-    /// Calls f(index) for each that is open, and stays as it is meanwhile. The last share of one
-    /// that was settled goes into a queue.
+    /// Calls f(index) for each open completion, and holds a share during the call, so that the
+    /// completion stays as it is. If this was the last share of a completion that was settled
+    /// meanwhile, the completion goes into a queue.
     template <class F>
     void each_open(life_seat& w, F&& f);
 
@@ -85,7 +91,8 @@ private:
         std::uint32_t first BRAID_GUARDED_BY(lock) = no_index;
     };
     static constexpr unsigned shards = 16;
-    /// Slots that one thread takes one after the other come in batches.
+    /// Slots that one thread takes one after the other come in batches of neighbours, and
+    /// neighbours share a shard.
     shard& shard_of(std::uint32_t index) { return lists_[index / 32 % shards]; }
     void unlink(shard& in, completion_facts& own) BRAID_REQUIRES(in.lock);
     std::uint32_t take_asked(shard& in, const scope_state& of);

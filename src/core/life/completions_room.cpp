@@ -40,7 +40,7 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
 
 completion_id completions_room::await_outside(life_seat& w, std::uint32_t running,
                                               completion_options& with, ended_by by) {
-    // First: once it is armed there is no way back.
+    // This check comes first, because there is no way back once the completion is armed.
     if (!has_room_for_edge(w)) return {};
     constexpr awaited_by as[] = {awaited_by::body, awaited_by::body_that_sleeps,
                                  awaited_by::body_inside};
@@ -89,8 +89,8 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
     link_parent(s, index_of(running.value));
     const task_id id = id_of(index);
     if (by != awaited_by::nobody) {
-        // The waiting body itself keeps the parent open, and receives a failure. Before it is
-        // armed, as it may end at once.
+        // The waiting body itself keeps the parent open, and receives a failure. The edge comes
+        // before the arming, because an armed completion may end at once.
         link_first_edge(w, index_of(running.value), id);
     } else {
         s.ordinal.store(p.births.fetch_add(1, relaxed) + 1, relaxed);
@@ -112,7 +112,8 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
     }
     if (by != awaited_by::nobody && observed()) report(w, event_kind::edge, running, id);
     const bool timed = with.deadline.value != no_limit.value;
-    // With a share for the timer's number, which the end reads.
+    // With a deadline, a second share is held until the timer's number is written, because the end
+    // of the completion reads that number.
     const std::uint32_t shares = timed ? 2 : 1;
     const bool shielded = is_shielded(p);
     const std::uint32_t as = shielded ? what_it_is(by) | completion_shielded : what_it_is(by);
@@ -122,13 +123,14 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
         arm_completion(s.open, generation_of(id.value), as, shares);
     }
     if (timed && !arm_deadline(w, id, with.deadline)) return {};
-    // After it was armed: who cancels or begins to discard finds it then, or is seen here. seq_cst:
-    // as in ask_all(). Of the two slots only the running task's is certainly the same by now.
+    // This check comes after the arming, so a thread that cancels or begins to discard finds the
+    // completion, or is seen here. seq_cst: as in ask_all(). The check reads the running task's
+    // slot, because the completion's slot may have another use by now.
     if (!shielded && (scope_cancelled(p) || phase(seq_cst) == life::discarding)) ask(w, id);
     return {id.value};
 }
 
-/// False: without memory or a thread for a timer; the completion has ended.
+/// Returns false if there is no memory or no thread for a timer. The completion is settled then.
 bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadline) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slot_at(index);
@@ -138,7 +140,7 @@ bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadli
                                 .word = id.value,
                                 .stable_id = identified() ? detail_of(s)->stable_id : 0}});
     const bool armed = static_cast<bool>(timer);
-    // Else nobody has the id, but a cancellation may have settled it.
+    // Without a timer nobody is given the id, but a cancellation may have settled the completion.
     const bool own = !armed && claim_completion(s.open, generation_of(id.value));
     if (own) report_settled(w, id);
     if (drop_completion(s.open, own ? 2 : 1)) complete(w, index);
@@ -149,7 +151,7 @@ bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadli
 
 const char* completions_room::why_not_settled_outside(completion_id id) const {
     const std::uint32_t generation = generation_of(id.value);
-    // relaxed: what an id is of never changes.
+    // relaxed: what an id stands for never changes.
     const std::uint64_t word =
         has_slot(index_of(id.value)) ? slot_at(id.task()).open.load(relaxed) : 0;
     if (generation == 0 || generation > generation_of(word) ||
@@ -214,7 +216,7 @@ bool completions_room::try_settle_completion(life_seat& w, completion_id id, int
     completion_at(s).code = code;
     if (!drop_completion(s.open)) return true;
     s.waits_for.store(0, relaxed);
-    try_push_ready(w, id.task());  // there is room
+    try_push_ready(w, id.task());  // does not fail, as there is room
     return true;
 }
 
@@ -243,7 +245,8 @@ bool completions_room::holds_something(const completion_facts& facts) const {
     return facts.extra != no_index && extra_at(facts.extra).held;
 }
 
-/// True: it is settled, and the caller has the share of who settles.
+/// Asks the completion and settles it if the answer allows that. Returns true if it is settled by
+/// this call; the caller then has the share of the party that settles.
 bool completions_room::end_if_possible(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const task_id id = id_of(index);
@@ -271,16 +274,16 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     }
     if (facts.code != 0) fail(w, index, {.code = facts.code});
     if (facts.extra != no_index) {
-        // One that comes due meanwhile finds that nothing is open.
+        // A timer that comes due meanwhile finds that the completion is not open.
         if (timer_id& timer = extra_at(facts.extra).timer) cancel_timer(std::exchange(timer, {}));
-        extra_at(facts.extra).held.reset();  // before anybody can see that it is complete (I4)
+        extra_at(facts.extra).held.reset();  // before others can see the completion complete (I4)
         give_extra(w, facts.extra);
     }
     const bool failed = s.has(flag_failed);
     outcome* const own = failed ? outcome_of(s) : nullptr;
     const bool awaited = facts.awaited;
     if (awaited) {
-        seat_counters::add(w.counters.settled);  // first: then the parent goes on
+        seat_counters::add(w.counters.settled);  // counted before the parent may resume
     }
     const bool received =
         notify_dependents(w, index, close_and_take(s.successors, s.generation()), own);

@@ -1,6 +1,6 @@
 #pragma once
-// Work that somebody outside ends: armed by a running task, settled once, by the first that tries.
-// See docs/design/completion.md.
+// Completions are work that a party outside the scheduler ends. A running task arms a completion,
+// and the first party that tries settles it, once. See docs/design/completion.md.
 
 #include "braid/core/suspend.hpp"
 #include "core/life/completion_lists.hpp"
@@ -13,30 +13,36 @@ class completions_room : public suspensions_room {
 public:
     using suspensions_room::suspensions_room;
 
-    /// A share of the running task's open work. Empty: refused, and reported.
+    /// Makes and arms a completion, which has a share of the running task's open work. Returns the
+    /// empty id if that is refused, which is reported.
     completion_id defer(life_seat& w, task_id running, completion_options& with);
-    /// By a body that suspends: it goes on when that is complete.
+    /// Makes and arms a completion for a body that suspends. The body resumes when the completion
+    /// is complete. Returns the empty id if there is no memory or no thread for a timer.
     completion_id await_outside(life_seat& w, std::uint32_t running, completion_options& with,
                                 ended_by by);
-    /// False: somebody was first. On a thread that may run code of the program.
+    /// Settles a completion. Returns false if another party was first. Only a thread that may run
+    /// code of the program may call it.
     bool settle_completion(life_seat& w, completion_id id, const completion_result& result);
-    /// The same; its task counts as cancelled.
+    /// Does what settle_completion() does, but the completion's task counts as cancelled.
     bool settle_as_cancelled(life_seat& w, completion_id id);
-    /// Does it without memory and without a lock, and leaves the rest to another thread.
+    /// Settles a completion without memory and without a lock, and leaves the rest of its end to
+    /// another thread. Returns false if another party was first, or the seat's ring has no room.
     bool try_settle_completion(life_seat& w, completion_id id, int code);
-    /// Null; or a sentence that says why nobody but the scheduler may settle it. An id that is
-    /// stale is well, whatever it was.
+    /// Returns null if the program may settle the completion, or else a sentence that says why only
+    /// the scheduler may. Returns null for a stale id, whatever it stood for.
     const char* why_not_settled_outside(completion_id id) const;
-    /// Somebody has settled it; what came before that is visible. False also: never issued.
+    /// Returns true if the completion is settled. What came before the settling is then visible.
+    /// Returns false for an id that was never issued.
     bool is_settled(completion_id id) const;
 
-    /// Open ones, as many as there is room for; how many there are.
+    /// Describes open completions, as many as `rows` has room for. Returns how many are open.
     std::size_t show_completions(life_seat& w, completion_info* rows, std::size_t capacity);
 
     // ---- as a task of its own kind
-    /// A queue held it: it is asked, or finished.
+    /// Called for a completion that was taken from a queue. Asks it, or finishes it if no share is
+    /// left.
     void run_completion(life_seat& w, std::uint32_t index);
-    /// The last share of it has gone.
+    /// Finishes a completion whose last share has gone.
     void end_completion(life_seat& w, std::uint32_t index);
 
 private:

@@ -1,5 +1,5 @@
-// A task's life, in the order in which it happens: it is opened, published, ready, and complete.
-// What runs it lies in run/.
+// The life of a task, in the order in which it happens: the task is opened, published, ready, and
+// complete. The code that runs tasks lies in run/.
 #include "core/life/life_room.hpp"
 
 #include <new>
@@ -27,13 +27,14 @@ const task_environment* life_room::environment_for(const life_seat& w,
                                                    const task_options& o) const {
     if (o.within != nullptr) return &o.within->internals().environment;
     if (o.environment != nullptr) return o.environment;
-    // If the parent is complete by now, it is not made its child either.
+    // If the parent is complete by now, add_to_parent() does not make the task its child either.
     if (o.parent) return slot_at(o.parent).environment.load(relaxed);
     return w.top != nullptr ? slot_at(w.top->slot).environment.load(relaxed) : nullptr;
 }
 
-/// False: no memory, or refused. An id does not know its scheduler: one of another scheduler's that
-/// was issued here, too, passes.
+/// Links the task behind `predecessor`. Returns false if there is no memory, or if the dependency
+/// is refused. An id does not know its scheduler, so an id of another scheduler passes if this one
+/// has issued the same id.
 bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome) {
     const assertion_handler& misuse = options().assertion;
     const task_id id = id_of(index);
@@ -50,7 +51,8 @@ bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, b
     const link edge = link_edge(w, index, predecessor, any_outcome);
     if (edge == link::no_memory) return false;
     if (edge == link::failed) cancel_with(w, index, predecessor);
-    // Also to a task that is complete: what it wrote comes before this one.
+    // An edge to a complete task is reported, too, because what that task wrote comes before this
+    // task.
     if (observed()) report(w, event_kind::edge, id, predecessor);
     if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
     return true;
@@ -118,7 +120,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     s.invoke = nullptr;  // there is no callable before publish(); see runtime::search_task()
     // relaxed: nobody knows the task yet.
     if (kind == draft_kind::built) s.open.fetch_add(1, relaxed);
-    // What may fail comes first, the parent's count last: it is not given back.
+    // Steps that may fail come first. The parent's count comes last, because it is not given back.
     const bool needs_detail = (flags & flag_detailed) != 0 || identified();
     if ((needs_detail && !fill_detail(w, s, o, kind)) ||
         (o.parent && !add_to_parent(s, o.parent))) {
@@ -134,7 +136,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     note_line(s, index, o.where);
     bool ready_reported = false;
     if (observed()) {
-        // What waits for nothing is ready as soon as it is published.
+        // A task that waits for nothing is ready as soon as it is published.
         const std::size_t waits = o.after.size() + o.after_all.size + o.after_any.size();
         ready_reported = waits == 0 && kind != draft_kind::built;
         report_spawned(watcher(), w, s,
@@ -146,14 +148,15 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     const bool linked = depend_on_all(w, index, o);
     if (ready_reported) s.set_ready_reported();
     if (!linked) {
-        // It must not start early: refused. What there is of it ends as an empty task.
+        // Without all of its edges the task would start too early, so it is refused. What was made
+        // of it ends as an empty task.
         abandon(w, {s.storage, nullptr}, flag_empty);
         return {};
     }
     return {s.storage, nullptr};
 }
 
-// ---- publish: it starts when nothing is left to wait for, if it is to run, and has what it needs
+// ---- publish: a task starts if it is to run, waits for nothing more, and has what it needs -----
 
 task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
     slot& s = slot_of(d);
@@ -164,7 +167,7 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
     if (s.ready_is_reported()) {
         queue_ready(w, index);
     } else if (s.predecessors.load(relaxed) == no_edge) {
-        s.waits_for.store(0, release);  // pairs with explanation::is_in_line()
+        s.waits_for.store(0, release);  // pairs with explanation::say_what_it_does()
         make_ready(w, index, {});
     } else if (drop_wait(s.waits_for)) {
         make_ready(w, index, {});
@@ -185,20 +188,20 @@ void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
     if ((flags & (flag_empty | flag_cancel)) != 0 && !was_suspended(s)) {
-        if (w.spare && s.invoke != nullptr) return enqueue(w, index);  // captures may wait
+        if (w.spare && s.invoke != nullptr) return enqueue(w, index);  // destructors may wait
         return end_without_running(w, index);
     }
-    // A node that is not to run waits for nothing: not for a thread, nor for resources.
+    // A node that is not to run waits for nothing, neither for a thread nor for resources.
     if ((flags & flag_own_kind) != 0 && (flags & flag_failed) != 0) {
         return push_ready(w, id_of(index), level_of(s));
     }
     const bool resumes = was_suspended(s);
-    // One that was suspended has what it needs.
+    // A task that was suspended has the resources that it needs.
     if ((flags & flag_detailed) != 0 && !resumes && !acquire_resources(w, index)) return;
     if (set_run_next(w, index, w.depth) || try_enqueue(w, index)) return;
     s.mark(flag_cancel);
     if ((flags & flag_own_kind) == 0 && !resumes) return end_without_running(w, index);
-    push_ready(w, id_of(index), level_of(s));  // it ends as its kind does
+    push_ready(w, id_of(index), level_of(s));  // the task's kind or body ends it
 }
 
 // ---- a task of one function --------------------------------------------------------------------
@@ -248,16 +251,17 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
 void life_room::own_work_done(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
-    // The word of a completion, which may have children, says more than shares.
+    // A completion may have children, too. Its word holds more than shares, so drop_completion()
+    // drops the share.
     const bool outside = (flags & flag_own_kind) != 0 && s.kind == &completion_kind;
-    // A posted task has no other shares: nobody knows its id.
+    // A posted task has no other shares, because nobody knows its id.
     const bool last = (flags & flag_posted) != 0 ||
                       (outside ? drop_completion(s.open) : drop_own_share(w, s, index));
     if (last) complete(w, index);
 }
 
-// Completing one task may complete others without end (parents, joins, cancelled successors): they
-// go through this one list, so that a chain of any length needs no stack (I9).
+// Completing one task may complete any number of others (parents, joins, cancelled successors).
+// They all go through this one list, so that a chain of any length needs no stack (I9).
 void life_room::complete(life_seat& w, std::uint32_t index, bool completion_reported) {
     slot_at(index).set_next_to_complete(w.to_complete);
     w.to_complete = index;
@@ -278,15 +282,15 @@ void life_room::complete_pending(life_seat& w, bool first_is_reported) {
 
 void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_reported) {
     slot& s = slot_at(index);
-    // All that could change them has ended.
+    // Everything that could change the flags has ended.
     const std::uint16_t flags = s.flags.load(relaxed);
     if ((flags & flag_own_kind) != 0 && s.kind->ended != nullptr) {
         return s.kind->ended(w.rt, w.whole, index);
     }
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
-    if ((flags & flag_shared) != 0) destroy_stored_of(w, s, index);  // first of all (I4)
-    // A builder that gives up after its task has run cancels nothing any more.
+    if ((flags & flag_shared) != 0) destroy_stored_of(w, s, index);  // before all else (I4)
+    // A builder that gives up after its task has run no longer cancels anything.
     if ((flags & flag_cancel) != 0 && s.runner.load(relaxed) != UINT16_MAX) {
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_cancel), relaxed);
     }
@@ -296,14 +300,15 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
     complete_closed(w, index, close_and_take(s.successors, generation), result);
 }
 
-/// `head`: what close_and_take() gave. True: somebody waited, and has the failure.
+/// `head` is what close_and_take() returned. If `result` is not null, returns true if a waiter has
+/// received this failure.
 bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64_t head,
                                   outcome* result) {
     const task_id id = id_of(index);
     bool received = false;
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
-        // Read before the count goes down: the thread that makes the successor ready frees its
-        // edges.
+        // The link is read before the count goes down, because the thread that makes the successor
+        // ready frees the successor's edges.
         const std::uint32_t next = edge_at(e).next.load(relaxed);
         if (edge_at(e).await.load(relaxed) != edge_fixed) {
             received |= notify_awaiting(w, e, id, result);
@@ -335,18 +340,19 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
 void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head,
                                 outcome* result) {
     slot& s = slot_at(index);
-    // It is a plain task that failed without memory to say how.
+    // This is a plain task that failed, and there was no memory to record how.
     if (result == nullptr && s.has(flag_failed)) result = outcome_of(s);
     const std::uint32_t parent = s.parent.load(relaxed);
-    // A handle that was dropped before the end receives nothing. One that is held now does: a
-    // successor may take the failure and drop it at once.
+    // A handle that was dropped before the end receives nothing. A handle that is held now receives
+    // the failure. The holders are read first, because a successor may take the failure and drop
+    // the handle at once.
     const bool held =
         result != nullptr && s.has(flag_detailed) && detail_of(s)->holders.load(acquire) > 1;
     const bool received = notify_dependents(w, index, head, result) || held;
     if (result != nullptr && !received) pass_on(w, s, *result, parent);
     scope_state* const in = scope_of(s.environment.load(relaxed));
     const end_of_task end = how_it_ended(s);
-    recycle(w, index);  // before a scope's wait may return: values and failures are delivered
+    recycle(w, index);  // before a scope's wait may return, so values and failures are delivered
     if (in != nullptr) count_end(w, *in, end);
     if (parent != no_index) own_work_done(w, parent);
 }
@@ -372,7 +378,8 @@ void life_room::recycle(life_seat& w, std::uint32_t index) {
     clean_and_give_slot(w, index);
 }
 
-/// True: it was the last share, and all is reported. By end_plain().
+/// Reports the end of a task for end_plain(). Returns true if the task's last share has gone; then
+/// everything is reported.
 bool life_room::report_end(life_seat& w, slot& s, task_id id, bool posted) {
     bool last = posted || drop_only_open_work(s.open);
     watcher().on_end(w.index, id, s.name, last);

@@ -1,6 +1,6 @@
 #pragma once
-// A task's life: it is opened, published, ready, and in the end complete; how it failed, and who
-// receives that.
+// The life of a task: it is opened, published, ready, and in the end complete. This room also says
+// how a task failed, and gives the failure to its receivers.
 
 #include "core/life/suspension_lists.hpp"
 #include "core/task/words.hpp"
@@ -11,10 +11,11 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// How far the end of a plain task came: it is open still, complete, or the caller completes it.
+/// Says how far the end of a plain task has come: the task is still open, it is complete, or the
+/// caller completes it.
 struct plain_end {
     enum : std::uint8_t { open, complete, not_closed, closed } kind;
-    std::uint64_t head;  // if closed: what close_and_take() gave
+    std::uint64_t head;  // what close_and_take() returned, if `kind` is closed
 };
 
 class life_room : public suspension_lists {
@@ -22,26 +23,27 @@ public:
     using suspension_lists::suspension_lists;
 
     // ---- open
-    /// Whether a thread may make tasks now: any while the scheduler runs, tasks also while it
-    /// drains, and those who end the work of open ones.
+    /// Returns true if the thread may make tasks now. Any thread may while the scheduler runs.
+    /// While it drains, only tasks may, and threads that make only children of open tasks.
     bool accepts_from(const life_seat& w) const {
         const life now = phase(acquire);  // pairs with advance_phase()
         return now == life::running ||
                (now == life::draining && (w.top != nullptr || w.makes_children));
     }
     draft open(life_seat& w, const task_options& options, draft_kind kind);
-    /// For a task without options: the same without the branches that others need.
-    /// Null: shut down, or no memory.
+    /// Opens a task without options. Does what open() does, without the branches that other tasks
+    /// need. Returns an empty draft if the scheduler is shut down or there is no memory.
     draft open_plain(life_seat& w, scope* within, const char* name, draft_kind kind);
-    /// Neither allocates nor waits.
+    /// Posts a task that calls function(data). Neither allocates nor waits, and returns false if
+    /// that is not possible now.
     bool try_post(life_seat& w, void (*function)(void* data), void* data) noexcept;
-    /// What options say about where and how a task runs.
+    /// Returns the flags that say where and how a task with these options runs.
     static std::uint16_t flags_of(const task_options& options);
     using task_room::level_of;
     static std::uint8_t level_of(const task_options& options);
-    /// A mistake in them is reported; false. `self`: this.
+    /// Reports a mistake in the options, and returns false if there is one. `self` is this object.
     bool good_options(const runtime& self, const task_options& options) const;
-    /// A detail_block by the options. False: no memory.
+    /// Makes a detail_block and fills it in from the options. Returns false if there is no memory.
     bool fill_detail(life_seat& w, slot& s, const task_options& o, draft_kind kind);
 
     // ---- publish
@@ -53,38 +55,43 @@ public:
         push_ready(w, id, normal_level);
         return id;
     }
-    /// An empty task of a builder: predecessors may be added until finish_building().
+    /// Makes the draft an empty task of a builder, and returns its id. Predecessors may be added
+    /// until finish_building().
     task_id build_empty(draft d) const;
     void abandon(life_seat& w, draft d, std::uint16_t as);
     void finish_building(life_seat& w, task_id id, bool cancel);
     bool add_dependency(life_seat& w, task_id id, task_id predecessor);
-    /// That it is ready was reported already.
+    /// Queues a task that is ready, and that was already reported as ready.
     void queue_ready(life_seat& w, std::uint32_t index);
 
     // ---- complete
     void own_work_done(life_seat& w, std::uint32_t index);
-    /// The end of a plain task that did not fail. `observed`: an observer listens.
+    /// Ends a plain task that did not fail. `observed` says whether an observer is installed.
     template <bool observed>
     plain_end end_plain(life_seat& w, slot& s, std::uint32_t index, bool posted);
     void end_without_running(life_seat& w, std::uint32_t index);
     void complete(life_seat& w, std::uint32_t index, bool completion_reported = false);
-    /// A destructor that waits or blocks may run while tasks complete: what is pending there would
-    /// wait for its end. Completes that now, and what completes until the end at once; on the spare
-    /// seat, makes another one the spare. Returns whether tasks were completing, for the caller to
-    /// restore in `w.completing`.
+    /// Called before the thread waits, blocks or helps. A destructor that runs while tasks complete
+    /// may do so, and the tasks that are still pending would then wait for its end. So this call
+    /// completes them now, and later tasks complete at once until the end. If the seat is the spare
+    /// seat, another seat becomes the spare one. Returns whether tasks were completing; the caller
+    /// restores that in `w.completing`.
     bool complete_meanwhile(life_seat& w) {
         const bool outer = w.completing;
         if (outer) complete_pending(w);
         if (w.spare) replace_spare(w);
         return outer;
     }
-    /// Completes one whose successors are closed already; `head`: what close_and_take() gave.
+    /// Completes a task whose successor list is already closed. `head` is what close_and_take()
+    /// returned.
     void complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head, outcome* result);
-    /// True: somebody waited.
+    /// Notifies successors and waiters that the task is complete. If `result` is not null, returns
+    /// true if a waiter has received this failure.
     bool notify_dependents(life_seat& w, std::uint32_t index, std::uint64_t head, outcome* result);
     void release_holder(life_seat& w, task_id id) { recycle(w, index_of(id.value)); }
 
-    /// `by`: who threw, if not the task of that index.
+    /// Records that the task failed with `error`, or was cancelled if `error` is null. `by` is the
+    /// name of the task or job that threw, if that was not the task of that index.
     void record_failure(life_seat& w, std::uint32_t index, std::exception_ptr error,
                         std::uint32_t ordinal, const char* by = nullptr);
 
@@ -92,14 +99,16 @@ public:
 
 protected:
     // ---- wait_at_hand.cpp
-    /// Others may complete the task from here on: a wait of this thread that runs it is registered.
+    /// Called before other threads may complete the task. If a wait of this thread runs the task,
+    /// this call enters the wait in the parking lot.
     void enter_wait_at_hand(life_seat& w, std::uint32_t index);
-    /// The scope was cancelled: its completions are asked, and what its tasks await, they await no
-    /// longer.
+    /// Called when the scope was cancelled. Asks its completions, and ends the waits of its
+    /// suspended tasks that may end early.
     void cancel_waits_of(life_seat& w, const scope_state& of);
     void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
-    /// The task has more predecessors than before, and its maker has done with it. A thread may
-    /// sleep for it in a wait that needs work from its inbox from now on: that one looks again.
+    /// Called when the task has more predecessors than before, and its maker is done with it. A
+    /// thread that sleeps in a wait for the task may now need work from its own inbox, so it is
+    /// woken to look again.
     void announce_needs(const life_seat& w, task_id id);
 
     struct first_words {
@@ -137,7 +146,7 @@ private:
     atomic<std::uint64_t> refused_{0};
 };
 
-/// Completes what ended where no destructor of the program may run; see held_task.
+/// Completes the tasks that ended where no destructor of the program may run. See held_task.
 inline void complete_held_back(life_room& rt, life_seat& w) {
     if (w.to_complete == no_index) return;
     const bool outer = std::exchange(w.completing, true);
@@ -146,11 +155,13 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
 }
 
 // ---- inline: a plain task begins and ends without the branches that others need ----------------
-// It has no options but a name and a scope. What it may skip at its end, it never was.
+// A plain task has no options but a name and a scope. At its end, it skips what only other tasks
+// need.
 
-/// Null: no memory (or, if it must not block, no slot at hand). `waits_for`: from the moment on
-/// when the slot counts as open. With 0 it must have neither a detail block nor edges: who finds it
-/// by its slot takes it for ready.
+/// Takes a slot for a new task and sets its first words. Returns null if there is no memory, or, if
+/// the call must not block, if no slot is free at once. `waits_for` is the count from the moment
+/// when the slot counts as open. If it is 0, the task must have neither a detail block nor edges,
+/// because a thread that finds the task by its slot takes the task for ready.
 [[gnu::always_inline]] inline slot* life_room::new_task(life_seat& w, const first_words& with,
                                                         bool may_block,
                                                         std::uint32_t waits_for) noexcept {
@@ -204,7 +215,7 @@ template <bool observed>
         if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
             return {plain_end::closed, head};
         }
-        // All that clean() would have to put back.
+        // These are the only words that clean() would have to put back.
         s.births.store(0, relaxed);
         s.runner.store(UINT16_MAX, relaxed);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The seat's part of this room: what its thread has ended and not dealt with yet.
+// The seat's part of this room holds what the seat's thread has ended and not dealt with yet.
 
 #include "core/ready/ready_room.hpp"
 
@@ -10,31 +10,32 @@ namespace detail {
 
 struct scope_state;
 
-/// A wait that runs what it waits for before it enters the parking lot: most often it need not. On
-/// the stack of the thread that waits.
+/// A wait that runs the awaited task before it enters the parking lot. Most often the task is
+/// complete then, and the wait need not enter. The object lies on the waiting thread's stack.
 struct unentered_wait {
-    wait_record& record;          // its key is the task
-    unentered_wait* const below;  // of the same thread
+    wait_record& record;          // its key is the id of the awaited task
+    unentered_wait* const below;  // the next outer one of the same thread
     bool entered = false;
 };
 
-/// What a task held is destroyed on this thread before the task is complete; a destructor may wait.
+/// A task whose callable this thread is destroying, which happens before the task is complete. A
+/// destructor in it may wait.
 struct ending_task {
     std::uint32_t slot;
-    unsigned depth;            // of bodies that lie below on the stack
-    ending_task* const below;  // of the same thread
+    unsigned depth;            // number of bodies that lie below on the stack
+    ending_task* const below;  // the next outer one of the same thread
 };
 
 struct life_seat : ready_seat {
     using ready_seat::ready_seat;
 
-    unentered_wait* unentered = nullptr;  // the innermost
-    ending_task* ends = nullptr;          // the innermost
+    unentered_wait* unentered = nullptr;  // the innermost unentered wait
+    ending_task* ends = nullptr;          // the innermost ending task
     bool completing = false;
-    bool makes_children = false;            // of tasks that are open, and nothing else
+    bool makes_children = false;            // spawns only children of tasks that are open
     std::uint32_t to_complete = no_index;   // slots whose open work is done, newest first
-    scope_state* scope_ended_in = nullptr;  // tasks that ended there,
-    std::uint64_t scope_ends = 0;           // how many of them are not counted there yet
+    scope_state* scope_ended_in = nullptr;  // the scope whose tasks `scope_ends` counts
+    std::uint64_t scope_ends = 0;           // ended tasks that the scope has not counted yet
     pool_cache completion_extras;
 };
 
@@ -42,7 +43,7 @@ inline void destroy_stored_of(life_seat& w, slot& s, std::uint32_t index) {
     struct listed {
         life_seat& w;
         ending_task own;
-        ~listed() { w.ends = own.below; }  // also where a destructor throws
+        ~listed() { w.ends = own.below; }  // runs also if a destructor throws
     } here{w, {index, w.depth, w.ends}};
     w.ends = &here.own;
     s.destroy_stored();

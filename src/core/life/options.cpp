@@ -1,4 +1,4 @@
-// What a task's options say about it.
+// These functions read the options of a task.
 #include "braid/core/resource.hpp"
 #include "braid/core/scope.hpp"
 #include "core/life/life_room.hpp"
@@ -11,14 +11,14 @@ namespace detail {
 
 namespace {
 
-/// Returns how many there are.
+/// Puts each resource into the list once, by the order of ids. Returns how many there are.
 std::uint8_t fill(resource_list& list, const std::initializer_list<resource*>& uses) {
     resource** end = list.of;
     for (resource* r : uses) {
-        // Once is enough, and twice would wait for itself.
+        // A resource is listed once: a task that acquired it twice would wait for itself.
         if (std::find(list.of, end, r) == end) *end++ = r;
     }
-    // The order of ids: two tasks never hold what the other lacks.
+    // Tasks acquire resources in the order of ids, so two tasks never hold what the other lacks.
     std::sort(list.of, end, [](const resource* a, const resource* b) { return a->id() < b->id(); });
     return static_cast<std::uint8_t>(end - list.of);
 }

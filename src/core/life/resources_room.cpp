@@ -7,7 +7,7 @@ namespace detail {
 
 namespace {
 
-/// False: the task waits in the line for it.
+/// Takes the resource for the task. Returns false if the task now waits in line for it.
 bool take_or_wait(const task_room& tasks, resource_state& r, std::uint32_t index) {
     const locked lock(r.line);
     if (r.held != r.limit) {
@@ -26,7 +26,8 @@ bool take_or_wait(const task_room& tasks, resource_state& r, std::uint32_t index
 
 }  // namespace
 
-/// Out of the line of those that wait for the resource, under its lock. There is one.
+/// Takes the task that the chooser picks out of the line of the resource, under the line's lock.
+/// The line must not be empty.
 std::uint32_t resources_room::take_chosen_heir(resource_state& r) {
     ready_choices& choices = serial()->ready();
     choices.begin_offer();
@@ -48,9 +49,9 @@ std::uint32_t resources_room::take_chosen_heir(resource_state& r) {
     return heir;
 }
 
-/// One in line has it now: it is passed on without becoming free in between, first come, first
-/// served. A chooser may say otherwise, for those in line may have come in any order. no_index:
-/// nobody waits.
+/// Passes the resource to a task in line, without making it free in between, first come, first
+/// served. A chooser may decide otherwise, because the tasks in line may have come in any order.
+/// Returns no_index if no task waits.
 std::uint32_t resources_room::hand_on(resource_state& r) {
     const locked lock(r.line);
     const std::uint32_t heir = r.first;

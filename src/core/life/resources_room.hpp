@@ -1,5 +1,5 @@
 #pragma once
-// Resources that tasks use: who has one, who waits in line.
+// Resources that tasks use: which tasks hold a resource, and which tasks wait in line for it.
 
 #include "braid/core/resource.hpp"
 #include "core/life/scopes_room.hpp"
@@ -15,19 +15,23 @@ public:
     using scopes_room::scopes_room;
 
     std::uint32_t next_resource_id() { return next_resource_.fetch_add(1, relaxed); }
-    /// True when the task holds all it needs. Otherwise it lies in the line of the one that it
-    /// lacks and comes back here when that one is granted.
+    /// Acquires the task's resources. Returns true if the task holds all that it needs. Otherwise
+    /// the task waits in line for the resource that it lacks, and this function is called again
+    /// when the task gets that resource.
     bool acquire_resources(const life_seat& w, std::uint32_t index);
-    /// The first in each line gets what is released, and is enqueued if it lacks nothing more.
+    /// Releases the task's resources. The first task in each line gets the resource, and is
+    /// enqueued if it lacks nothing more.
     void release_resources(life_seat& w, std::uint32_t index);
-    /// What such a task holds, while its body is on a stack and stays there.
+    /// Returns what a task that uses resources holds. The task's body must be on a stack and
+    /// stay there meanwhile.
     std::span<resource* const> held_by(const slot& s) const {
         const detail_block& d = its_detail(s);
         return resources_in(d).first(d.resources_held);
     }
-    /// What an open task uses that uses some.
+    /// Returns what an open task uses. The task must use some resource.
     std::span<resource* const> used_by(const slot& s) const { return resources_in(its_detail(s)); }
-    /// The n-th that waits for it, or an empty id. The resource is held, or it might be gone.
+    /// Returns the n-th task that waits for the resource, or an empty id. A task must hold the
+    /// resource, or the resource might be gone.
     task_id in_line(resource_state& r, std::uint32_t n) const;
     bool stands_in_line(resource_state& r, std::uint32_t index) const;
 

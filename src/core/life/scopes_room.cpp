@@ -19,12 +19,12 @@ void scopes_room::flush_scope_ends(life_seat& w) {
     scope_state* const in = std::exchange(w.scope_ended_in, nullptr);
     if (in == nullptr) return;
     scope_state::shard& shard = in->counts[scope_state::shard_of(w.index)];
-    // The key is made of the address alone: from the count on the scope may be gone.
+    // The key is made of the address alone, because the scope may be gone once it has counted.
     const std::uint64_t key = scope_key(in);
-    // acq_rel: release pairs with the sums of a wait, acquire with mark_waited().
+    // acq_rel: release pairs with the sums of a wait, and acquire pairs with mark_waited().
     const std::uint64_t before = shard.ended.fetch_add(std::exchange(w.scope_ends, 0), acq_rel);
     if ((before & scope_state::waited_bit) == 0) return;
-    // Looked at only while a waiter's record is in the bucket: then the scope is alive.
+    // The scope is read only while a waiter's record is in the bucket, so the scope is alive.
     lot().wake(
         key, UINT32_MAX, [&](wait_record&) { return scope_done(*in); },
         [this](unsigned seat) { notify(seat); });
@@ -33,9 +33,9 @@ void scopes_room::flush_scope_ends(life_seat& w) {
 bool scopes_room::scope_done(const scope_state& s) {
     std::uint64_t ended = 0;
     std::uint64_t created = 0;
-    // acquire: pairs with the release in flush_scope_ends() and count_creation(). Ended before
-    // created: every task that is counted as ended is counted as created, and so are those that it
-    // created.
+    // acquire: pairs with the release in flush_scope_ends() and count_creation(). `ended` is read
+    // before `created`, so every task that is counted as ended is counted as created, and so are
+    // the tasks that it created.
     for (const scope_state::shard& shard : s.counts) {
         ended += shard.ended.load(acquire) & ~scope_state::waited_bit;
     }
@@ -45,8 +45,9 @@ bool scopes_room::scope_done(const scope_state& s) {
 
 bool scopes_room::mark_waited(scope_state& all) {
     for (scope_state::shard& shard : all.counts) {
-        // A read-modify-write of the word that flush_scope_ends() counts in: it sees the bit, or
-        // the sums below see its count. acquire: what the ended tasks wrote.
+        // This is a read-modify-write of the word in which flush_scope_ends() counts. So that
+        // function sees the bit, or the sums below see its count. acquire: sees what the ended
+        // tasks wrote.
         shard.ended.fetch_or(scope_state::waited_bit, acquire);
     }
     return !scope_done(all);

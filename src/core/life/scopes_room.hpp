@@ -1,5 +1,5 @@
 #pragma once
-// What scopes count: tasks made, tasks ended, and whether all of them have.
+// Scopes count tasks that were made and tasks that have ended, and say whether all have ended.
 
 #include "braid/core/scope.hpp"
 #include "core/life/life_seat.hpp"
@@ -11,7 +11,7 @@ namespace detail {
 
 enum class end_of_task : std::uint8_t { executed, failed, cancelled };
 
-/// Null: the tasks of that environment are in none.
+/// Returns the scope of the tasks with that environment, or null if they are in no scope.
 inline scope_state* scope_of(const task_environment* e) {
     return e != nullptr && e->within != nullptr ? &e->within->internals() : nullptr;
 }
@@ -27,19 +27,22 @@ public:
         scope_state::shard& shard = in->counts[scope_state::shard_of(w.index)];
         // release: pairs with the acquire in scope_done().
         if (w.index < scope_state::shards - 1) {
-            shard.created.store(shard.created.load(relaxed) + count, release);  // this seat's alone
+            shard.created.store(shard.created.load(relaxed) + count, release);  // the only writer
         } else {
             shard.created.fetch_add(count, release);
         }
     }
-    /// Between two tasks of a loop ends are only added up: they are counted when the loop leaves
-    /// the scope or finds nothing more to run. In a task's body, or outside a loop, there is no
-    /// later moment.
+    /// Counts the ends of tasks. Between two tasks of a loop, the ends are only added up. They are
+    /// counted in the scope when the loop leaves the scope or finds nothing more to run. In a
+    /// task's body, or outside a loop, they are counted at once, because no later moment would
+    /// come.
     void count_end(life_seat& w, scope_state& in, end_of_task end, std::uint64_t count = 1);
-    /// Before the thread does anything that may last.
+    /// Counts the added-up ends in their scope. A thread calls this before it does anything that
+    /// may last.
     void flush_scope_ends(life_seat& w);
     static bool scope_done(const scope_state& s);
-    /// Under the lock of the key's bucket: leaves word that a thread waits. False: all have ended.
+    /// Records, under the lock of the key's bucket, that a thread waits for the scope. Returns
+    /// false if all tasks have ended.
     static bool mark_waited(scope_state& all);
     static bool scope_cancelled(const slot& s) {
         const scope_state* const in = scope_of(s.environment.load(relaxed));

@@ -1,5 +1,6 @@
 #pragma once
-// Tasks of scopes whose wait a cancellation may end, in lists, so that cancelling finds them.
+// Lists of suspended tasks whose wait a cancellation of their scope may end, so that the
+// cancellation finds them.
 
 #include "core/life/completion_lists.hpp"
 
@@ -12,15 +13,16 @@ class suspension_lists : public completion_lists {
 public:
     using completion_lists::completion_lists;
 
-    /// A task suspends. A thread that cancels its scope finds it here, or has cancelled before.
+    /// Lists a task that suspends. A thread that cancels the task's scope finds the task here, or
+    /// has cancelled the scope before.
     void list_suspended(std::uint32_t index);
-    /// A task goes on that is listed still.
+    /// Takes a task that resumes, and is still listed, out of its list.
     void unlist_suspended(std::uint32_t index);
 
 protected:
-    /// What the tasks of that scope await, they await no longer: ended(index, shares) is called for
-    /// each, without the lock, and drops these shares of its `waits_for`. Looks once at each that
-    /// is listed.
+    /// Ends the waits of the scope's listed tasks. Calls ended(index, shares), without the lock,
+    /// for each task whose wait it has ended. `ended` drops these shares of the task's `waits_for`.
+    /// Looks once at each listed task.
     template <class F>
     void end_listed_waits(life_seat& w, const scope_state& of, F&& ended);
 
@@ -30,7 +32,8 @@ private:
         std::uint32_t first BRAID_GUARDED_BY(lock) = no_index;
     };
     static constexpr unsigned shards = 16;
-    /// Slots that one thread takes one after the other come in batches.
+    /// Slots that one thread takes one after the other come in batches of neighbours, and
+    /// neighbours share a shard.
     shard& shard_of(std::uint32_t index) { return suspended_[index / 32 % shards]; }
     void unlink(shard& in, detail_block& d) BRAID_REQUIRES(in.lock);
     std::uint32_t take_ended(life_seat& w, shard& in, const scope_state& of);
@@ -41,12 +44,13 @@ private:
 template <class F>
 void suspension_lists::end_listed_waits(life_seat& w, const scope_state& of, F&& ended) {
     for (shard& in : suspended_) {
-        // With a chooser another thread may go on where one becomes ready, hence without the lock.
+        // With a chooser, another thread may run when a task becomes ready, so the lock is not held
+        // here.
         for (std::uint32_t i = take_ended(w, in, of); i != no_index;) {
             const detail_block& d = its_detail(slot_at(i));
             const std::uint32_t index = i;
             const std::uint32_t shares = d.before;
-            i = d.next;  // before it goes on
+            i = d.next;  // read before the task resumes
             ended(index, shares);
         }
     }

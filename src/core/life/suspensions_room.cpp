@@ -24,11 +24,12 @@ void suspensions_room::begin_suspension(std::uint32_t index, const suspension& h
     s.waits_for.store(1, release);
 }
 
-/// The awaited task can never have a resource that this one holds meanwhile.
+/// Returns true if the awaited task needs a resource with a limit of 1 that this task holds
+/// meanwhile. The awaited task could never have that resource.
 bool suspensions_room::holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited) {
     const slot& own = slot_at(index);
     slot& other = slot_at(awaited);
-    // With a share of it: what it has stays.
+    // The share keeps the awaited task open, so what that task has stays.
     if (!uses_resources(own) || !add_open_work(other.open, generation_of(awaited.value))) {
         return false;
     }
@@ -107,17 +108,18 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     const detail_block& d = its_detail(s);
     seat_counters::add(w.counters.suspensions);
     enter_wait_at_hand(w, index);
-    s.runner.store(UINT16_MAX, relaxed);  // searchers look at what it waits for
+    s.runner.store(UINT16_MAX, relaxed);  // searchers now look at what the task waits for
     std::uint32_t shares = 1;
     if (d.first_is_enough.load(relaxed) && !arm_first(its_detail(s).came))
         shares += tear_edges(w, s);
     if (d.may_end_early.load(relaxed)) {
         list_suspended(index);
-        // After that: who cancels finds it in the list, or is seen here.
+        // This check comes after the listing, so a thread that cancels finds the task in the list,
+        // or is seen here.
         if (scope_cancelled(s)) shares += tear_edges(w, s);
     }
     const bool goes_last = d.goes_last;
-    // Releases all that the body wrote to the thread that goes on with it.
+    // The drop releases all that the body wrote to the thread that resumes it.
     if (!drop_waits(s.waits_for, shares)) return announce_needs(w, id);
     if (!goes_last) return make_ready(w, index, {});
     if (observed()) report(w, event_kind::ready, id_of(index), {});
@@ -127,12 +129,12 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
 resumption suspensions_room::end_suspension(std::uint32_t index) {
     slot& s = slot_at(index);
     resumption r;
-    // relaxed: the last share was dropped after it.
+    // relaxed: the last share was dropped after the word was written.
     const std::uint64_t came = its_detail(s).came.load(relaxed);
     if (came > came_armed) r.first = {came};
     r.not_wanted = !is_shielded(s) &&
                    (scope_cancelled(s) || (phase() == life::discarding && !s.has(flag_finally)));
-    // What failed without this is a child's, which counts when the task is complete.
+    // A failure without this flag is a child's failure, which counts when the task is complete.
     if (!s.has(flag_cancel)) return r;
     r.error = take_error(take_failure(s));
     r.cancelled = r.error == nullptr;

@@ -1,7 +1,7 @@
 #pragma once
-// Bodies that give their thread back: running → waiting → ready → running, under one id. Armed as a
-// builder arms a task, with a count of its own, so that what is awaited may end at any moment. See
-// braid/core/suspend.hpp.
+// Bodies that release their thread: the task goes running → waiting → ready → running, under one
+// id. The wait is armed as a builder arms a task: the task has a count of its own, so that what it
+// awaits may end at any moment. See braid/core/suspend.hpp.
 
 #include "core/life/life_room.hpp"
 
@@ -20,27 +20,28 @@ class suspensions_room : public life_room {
 public:
     using life_room::life_room;
 
-    // ---- by the thread that runs the body
+    // ---- called by the thread that runs the body
     void begin_suspension(std::uint32_t index, const suspension& how);
     awaiting await_task(life_seat& w, std::uint32_t index, task_id awaited);
     /// Sets the threads on which the task runs from now on. go_on_at() reports a thread that does
     /// not exist, and returns false.
     void go_on_in(std::uint32_t index, task_class as);
     bool go_on_at(const life_seat& w, std::uint32_t index, thread_ref on);
-    /// The body has returned. From here on another thread may run the task.
+    /// Called when the body has returned. From here on, another thread may run the task.
     void suspend(life_seat& w, std::uint32_t index);
-    /// Before the body is called again.
+    /// Called before the body is called again.
     void resume(life_seat& w, std::uint32_t index) {
         seat_counters::add(w.counters.resumptions);
         if (detail_of(slot_at(index))->listed) unlist_suspended(index);
     }
     resumption end_suspension(std::uint32_t index);
     void shield(std::uint32_t index) {
-        its_detail(slot_at(index)).shielded.store(true, relaxed);  // as in is_shielded()
+        its_detail(slot_at(index)).shielded.store(true, relaxed);  // relaxed: as in is_shielded()
     }
-    /// The body of that task cleans up; see detail::shield().
+    /// Returns true if the body of the task cleans up. See detail::shield().
     bool is_shielded(const slot& s) const {
-        // relaxed: set by the body, for the completions that it arms. Others see it a little late.
+        // relaxed: the body sets it, for the completions that it arms. Other threads may see it a
+        // little late.
         return s.has(flag_detailed) && its_detail(s).shielded.load(relaxed);
     }
     using life_room::cancel_waits_of;

@@ -1,13 +1,15 @@
-// A wait that runs what it waits for, and registers only where another thread may complete that.
-// See "A task at hand" in docs/design/wait.md.
+// A wait that runs the awaited task itself enters the parking lot only if another thread may
+// complete that task. See "A task at hand" in docs/design/wait.md.
 #include "core/life/life_room.hpp"
 #include "core/task/words.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Once the share is dropped another thread may complete the task, and the wait that runs it would
-/// come too late for a failure.
+/// Drops the share of the task's own work. If a wait of this thread runs the task and there are
+/// other shares, the wait enters the parking lot first: once the share is dropped, another thread
+/// may complete the task, and the wait would come too late for a failure. Returns true if the share
+/// was the last one.
 bool life_room::drop_only_share_or_enter(life_seat& w, slot& s, std::uint32_t index) {
     if (w.unentered->record.key == id_of(index).value) {
         if (drop_only_open_work(s.open)) return true;
@@ -24,7 +26,8 @@ void life_room::enter_wait_at_hand(life_seat& w, std::uint32_t index) {
     });
 }
 
-/// True: the thread waits for the task that it completes.
+/// Gives the failure to this thread's innermost unentered wait, if that wait is for the task that
+/// the thread completes. Returns true if the failure was given.
 bool life_room::give_to_unentered(const life_seat& w, task_id id, outcome& result) {
     unentered_wait* const wait = w.unentered;
     if (wait == nullptr || wait->entered || wait->record.key != id.value) return false;

@@ -17,7 +17,8 @@ outside_room::~outside_room() {
 
 // ---- the thread --------------------------------------------------------------------------------
 
-/// False: there is none, and why was logged. The next one that arms something tries again.
+/// Starts the source thread if it does not exist yet. Returns false if there is none; the reason
+/// was logged. The next thread that arms something tries again.
 bool outside_room::start_sources() {
     if (outside_ != nullptr) return true;
     void* const bytes =
@@ -25,7 +26,7 @@ bool outside_room::start_sources() {
     if (bytes == nullptr) return false;
     auto* const state = ::new (bytes) outside_state(memory());
     if (start_thread_of(*state)) {
-        outside_ = state;  // the thread looks at it under the lock
+        outside_ = state;  // the source thread looks at it under the lock
         return true;
     }
     state->~outside_state();
@@ -43,14 +44,14 @@ bool outside_room::start_thread_of(outside_state& s) {
     return s.seat != nullptr && start_or_vacate(*s.seat);
 }
 
-/// The thread sleeps, and longer than that.
+/// Wakes the source thread if it sleeps until later than `latest`.
 void outside_room::wake_if_needed(std::int64_t latest) {
     if (latest < sleeps_until_) wake_source_thread();
 }
 
 void outside_room::wake_source_thread() {
     if (outside_ == nullptr || sleeps_until_ == INT64_MIN) return;
-    sleeps_until_ = INT64_MIN;  // once is enough
+    sleeps_until_ = INT64_MIN;  // one wake is enough
     if (serial() != nullptr) {
         notify(outside_->seat->index);
     } else {
@@ -86,7 +87,7 @@ void outside_room::wait_for_batch(std::uint64_t number) {
 
 // ---- timers of the core ------------------------------------------------------------------------
 
-/// Empty: no memory.
+/// Puts the entry into the wheel. Returns an empty id if there is no memory.
 timer_id outside_room::put(const wheel::entry& one) {
     const timer_id id = outside_->timers.arm(one);
     if (id) ++armed_;
@@ -123,7 +124,8 @@ bool outside_room::attach_to_watch(outside_source& s) {
     return true;
 }
 
-/// False: no memory. Until it is unlinked it has its place.
+/// Gives the source a place among the watched sources, which it has until it is unlinked. Returns
+/// false if there is no memory.
 bool outside_room::make_watchable(outside_source& s) {
     if (s.tag_ == 0) s.tag_ = watched_.add(s);
     return s.tag_ != 0;
@@ -162,18 +164,19 @@ void outside_room::unlink(outside_source& s) {
     s.next_ = s.before_ = nullptr;
 }
 
-/// False: no memory.
+/// Puts the source into the wheel. Returns false if there is no memory.
 bool outside_room::put_source(outside_source& s, std::int64_t deadline, std::int64_t slack) {
     s.armed_ = put({deadline, slack, {{.stable_id = s.stable_id_}, &s}});
     if (!s.armed_) return false;
-    // No slot has that index.
+    // No task has this id, because no slot has the index no_index.
     s.wait_ = {armed_ << 32 | no_index};
     report_wait(event_kind::deferred, s);
     return true;
 }
 
 void outside_room::report_wait(event_kind kind, const outside_source& s) const {
-    // A processor's alarm ends no wait: its submissions are reported.
+    // A processor's alarm ends no wait, so it is not reported. The submissions of the processor are
+    // reported instead.
     if (!observed() || is_part_of_task(s)) return;
     const spawn_facts facts{.where = s.where_};
     const seats_seat* const w = bound();
@@ -198,7 +201,7 @@ bool outside_room::arm(outside_source& s, const timing& when) {
     const locked lock(outside_mutex_);
     if (has_ended_for(s) || !s.attached_ || !start_sources()) return false;
     take_from_wheel(s);
-    // Below 0 there is no time, and what is due since then is due now.
+    // The clock has no times below 0. A source that was due then is due now.
     const std::int64_t deadline = std::max<std::int64_t>(when.deadline, 0);
     const std::int64_t slack = std::max<std::int64_t>(when.slack, 0);
     if (!put_source(s, deadline, slack)) return false;
@@ -211,7 +214,7 @@ bool outside_room::arm(outside_source& s, const timing& when) {
 bool outside_room::postpone(outside_source& s, std::int64_t deadline) {
     const locked lock(outside_mutex_);
     if (!s.wanted_) return false;
-    // Armed: it was given another time meanwhile, and comes then.
+    // A source that is armed was given another time meanwhile, and comes then.
     return s.armed_ || put_source(s, deadline, 0);
 }
 
@@ -245,13 +248,13 @@ const char* outside_room::watch(outside_source& s, int descriptor,
 
 const char* outside_room::watch_again(outside_source& s, platform::descriptor_events wanted) {
     const locked lock(outside_mutex_);
-    if (s.descriptor_ < 0) return nullptr;  // it was disarmed meanwhile
+    if (s.descriptor_ < 0) return nullptr;  // the source was disarmed meanwhile
     return outside_->poller.arm_again(s.descriptor_, wanted, s.tag_);
 }
 
 void outside_room::rest(outside_source& s) {
     const locked lock(outside_mutex_);
-    if (s.descriptor_ < 0) return;  // it was disarmed meanwhile
+    if (s.descriptor_ < 0) return;  // the source was disarmed meanwhile
     s.rests_ = true;
     if (rests_until_ == INT64_MAX) rests_until_ = saturated_sum(clock(), rest_ns);
 }

@@ -1,18 +1,19 @@
 #pragma once
-// What comes from outside: timers, and descriptors that have something. One thread for all of them,
-// which is made when the first is armed and sleeps in the system until the next is due. It runs no
-// code of the program: it makes tasks, and what else a timer_call does.
+// The outside room serves what comes from outside: timers, and descriptors that have an event. One
+// thread, the source thread, serves all of them. It is made when the first one is armed, and sleeps
+// in the system until the next one is due. The thread runs no code of the program: it makes tasks,
+// and does what a timer_call does.
 //
 //   arm ──► wheel ──► source thread: due ──► a batch, without the lock ──► tasks ──► sleeps
 //
-// O1  What is in a batch is called before the batch ends, and disarm() waits for that end. So
-//     nothing calls into a source that disarm() has returned for.
-// O2  A source is armed again under the lock under which it was taken from the wheel: it always has
-//     room there, and disarm() finds it.
-// O3  Batches end before a safepoint is reached, and none begins while it lasts.
-// O4  Observers get each time that a timer of the program is armed as work outside: `deferred`, and
-//     `settled` when it is due or disarmed, both under the lock, so that neither is without the
-//     other.
+// O1  Everything in a batch is called before the batch ends, and disarm() waits for that end. So
+//     nothing calls into a source after disarm() has returned for it.
+// O2  A periodic source is armed again under the lock under which it was taken from the wheel. So
+//     the wheel always has room for it, and disarm() finds it.
+// O3  A batch ends before a safepoint is reached, and no batch starts while the safepoint lasts.
+// O4  Observers see a timer of the program as work outside, each time that it is armed. They get
+//     `deferred` when it is armed, and `settled` when it is due or disarmed. Both are reported
+//     under the lock, so that neither comes without the other.
 
 #include "core/outside/outside_source.hpp"
 #include "core/outside/watched_sources.hpp"
@@ -28,7 +29,8 @@ public:
     outside_room(const scheduler_options& o, const seat_plan& plan) : threads_room(o, plan) {}
     ~outside_room();
 
-    /// On which deadlines are: that of the chooser, if there is one.
+    /// Returns the time of the clock that deadlines use. If there is a chooser, this is the
+    /// chooser's clock.
     std::int64_t clock() const {
         return serial() != nullptr ? serial()->now() : active_policy::now();
     }
@@ -38,65 +40,72 @@ public:
         std::int64_t deadline = 0, slack = 0;
         timer_call call = {};
     };
-    /// Empty: there is no memory, descriptor or thread for it, which was logged; or all has ended.
+    /// Arms a timer. Returns an empty id if there is no memory, descriptor or thread for it, which
+    /// was logged, or if everything has ended.
     timer_id arm_timer(const timer_request& r);
-    /// False: it came due, and its call may go on at this moment; or it was cancelled before.
+    /// Cancels the timer. Returns false if it was cancelled before, or if it came due; its call may
+    /// go on at this moment.
     bool cancel_timer(timer_id id);
 
-    // ---- sources of the program: any thread; of one source one thread at a time
+    // ---- sources of the program: any thread, but for each source one thread at a time
     void attach(outside_source& s);
-    /// With room for watch(), which then does not fail for want of it. False: no memory, and it is
-    /// not attached.
+    /// Attaches the source and reserves a place for watch(), which then does not fail for want of
+    /// that place. Returns false, and attaches nothing, if there is no memory.
     bool attach_to_watch(outside_source& s);
-    /// Returns when nobody calls into it any more. From here on it cannot be armed: a task of its
-    /// own may still try.
+    /// Detaches the source. Returns when no thread calls into the source any more. From here on it
+    /// cannot be armed, although one of its own tasks may still try.
     void detach(outside_source& s);
-    /// Does it for one that has arrived for the last time: nobody calls into it, so this waits for
-    /// nobody.
+    /// Detaches a source that has arrived for the last time. No thread calls into such a source any
+    /// more, so this waits for nothing.
     void detach_arrived(outside_source& s);
     struct timing {
         std::int64_t deadline = 0, slack = 0;
-        std::int64_t period = 0;  // above 0: on a grid from the deadline on
+        std::int64_t period = 0;  // above 0: comes again, on a grid from the deadline on
     };
-    /// False: as arm_timer(); or a shutdown began. One that is armed is disarmed first.
+    /// Arms the source. A source that is armed is disarmed first. Returns false in the cases in
+    /// which arm_timer() returns an empty id, or if the source is not attached, or if a shutdown
+    /// began.
     bool arm(outside_source& s, const timing& when);
-    /// Once more, for one that has arrived and could do nothing yet. The source thread only. False:
-    /// no memory; or it was disarmed meanwhile.
+    /// Arms once more a source that has arrived and could do nothing yet. Only the source thread
+    /// calls this. Returns false if there is no memory, or if the source was disarmed meanwhile.
     bool postpone(outside_source& s, std::int64_t deadline);
-    /// True: it was armed, and will not come; of one that comes again and again the rest will not.
+    /// Disarms the source, and watches its descriptor no more. Waits for a batch that goes on (O1).
+    /// Returns true if the source was armed and will not come. A periodic source will not come
+    /// again.
     bool disarm(outside_source& s);
-    /// One that comes again and again is from its first time on.
+    /// Returns true if the source is armed. A periodic source is armed from its first arm() on.
     bool is_armed(const outside_source& s) const {
         const locked lock(outside_mutex_);
         return static_cast<bool>(s.armed_);
     }
-    /// Null, or a sentence that says what was refused.
+    /// Watches the descriptor for its next event. Returns null, or a sentence that says what was
+    /// refused.
     const char* watch(outside_source& s, int descriptor, platform::descriptor_events wanted);
-    /// The next event after one that has arrived.
+    /// Watches for the next event after one has arrived. Returns what watch() returns.
     const char* watch_again(outside_source& s, platform::descriptor_events wanted);
-    /// For a descriptor that has arrived and found no memory: it is called again in rest_ns at
-    /// most, and watches again then, so that a lack of memory costs no core. Takes none itself. The
-    /// source thread only.
+    /// Lets a descriptor rest that has arrived and found no memory. Its source is called again
+    /// after rest_ns at most, and then watches again, so that a lack of memory does not occupy a
+    /// core. This function takes no memory itself. Only the source thread calls it.
     void rest(outside_source& s);
     static constexpr std::int64_t rest_ns = 10'000'000;
 
     // ---- the end
-    /// A shutdown began: sources of the program are disarmed, and make no tasks from here on.
-    /// Timers of the core go on. Again and again does no harm.
+    /// Disarms the sources of the program when a shutdown has begun. They make no tasks from here
+    /// on. Timers of the core go on. Further calls do no harm.
     void close_sources();
-    /// Sources that outlive the scheduler are reported, and cut off.
+    /// Reports the sources that outlive the scheduler, and cuts them off.
     void abandon_sources();
-    /// Returns soon; the thread is then joined by its seat.
+    /// Makes the source thread end, and returns soon. The thread is then joined through its seat.
     void end_source_thread();
 
-    /// What the source thread does until the end.
+    /// Serves the sources until the end. The source thread calls this.
     void serve_sources(seats_seat& w);
     void count_sources(scheduler_statistics& sum) const;
-    /// A timer runs, or a source of the program's is attached.
+    /// Returns true if a timer is armed, a batch goes on, or a source of the program is attached.
     bool anything_may_come() const;
 
 private:
-    /// What lies in the wheel: the call, or a source.
+    /// An entry of the wheel is either a call of the core or a source.
     struct armed_call {
         timer_call call;
         outside_source* source;
@@ -116,7 +125,7 @@ private:
     timer_id put(const wheel::entry& one) BRAID_REQUIRES(outside_mutex_);
     bool put_source(outside_source& s, std::int64_t deadline, std::int64_t slack)
         BRAID_REQUIRES(outside_mutex_);
-    void report_wait(event_kind kind, const outside_source& s) const;  // under the lock
+    void report_wait(event_kind kind, const outside_source& s) const;  // called under the lock
     bool take_from_wheel(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void stop_watching(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void enlist(outside_source& s) BRAID_REQUIRES(outside_mutex_);
@@ -124,10 +133,11 @@ private:
     bool make_watchable(outside_source& s) BRAID_REQUIRES(outside_mutex_);
     void wake_if_needed(std::int64_t latest) BRAID_REQUIRES(outside_mutex_);
     void wake_source_thread() BRAID_REQUIRES(outside_mutex_);
-    /// The batch with that number, which goes on. 0: none does, or the caller is in it.
+    /// Returns the number of the batch that goes on, or 0 if there is none or the caller is in it.
     std::uint64_t batch_of_others() const BRAID_REQUIRES(outside_mutex_);
     void wait_for_batch(std::uint64_t number);
-    /// What is part of a task goes on until there are no tasks.
+    /// Returns true if the source cannot be armed any more. A source that is part of a task goes on
+    /// until there are no tasks.
     bool has_ended_for(const outside_source& s) const BRAID_REQUIRES(outside_mutex_) {
         return is_part_of_task(s) ? stopping_ : closed_;
     }
@@ -157,13 +167,13 @@ private:
     basic_condition<active_policy> batch_ended_;
     outside_state* outside_ BRAID_GUARDED_BY(outside_mutex_) = nullptr;
     watched_sources watched_ BRAID_GUARDED_BY(outside_mutex_){memory()};
-    outside_source* sources_[3] BRAID_GUARDED_BY(outside_mutex_) = {};  // by kind, newest first
-    std::int64_t sleeps_until_ BRAID_GUARDED_BY(outside_mutex_) = INT64_MIN;  // INT64_MIN: awake
-    std::int64_t rests_until_ BRAID_GUARDED_BY(outside_mutex_) = INT64_MAX;   // all that rest
+    outside_source* sources_[3] BRAID_GUARDED_BY(outside_mutex_) = {};  // by kind, the newest first
+    std::int64_t sleeps_until_ BRAID_GUARDED_BY(outside_mutex_) = INT64_MIN;  // INT64_MIN if awake
+    std::int64_t rests_until_ BRAID_GUARDED_BY(outside_mutex_) = INT64_MAX;   // all rests end then
     bool slept_briefly_ BRAID_GUARDED_BY(outside_mutex_) = false;
-    std::uint64_t batches_ BRAID_GUARDED_BY(outside_mutex_) = 0;  // odd: one goes on
-    bool closed_ BRAID_GUARDED_BY(outside_mutex_) = false;        // to sources of the program
-    bool stopping_ BRAID_GUARDED_BY(outside_mutex_) = false;      // to everything
+    std::uint64_t batches_ BRAID_GUARDED_BY(outside_mutex_) = 0;  // odd while a batch goes on
+    bool closed_ BRAID_GUARDED_BY(outside_mutex_) = false;    // closed to sources of the program
+    bool stopping_ BRAID_GUARDED_BY(outside_mutex_) = false;  // closed to everything
     std::uint64_t armed_ BRAID_GUARDED_BY(outside_mutex_) = 0;
     std::uint64_t fired_ BRAID_GUARDED_BY(outside_mutex_) = 0;
     std::uint64_t disarmed_ BRAID_GUARDED_BY(outside_mutex_) = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// One object of the program that does something when something comes from outside: a timer or a
-// descriptor that makes tasks, a coroutine that waits for a descriptor. What the room of these
-// keeps of it.
+// An outside source is an object of the program that does something when an event comes from
+// outside. Examples are a timer or a descriptor that makes tasks, and a coroutine that waits for a
+// descriptor. This header defines what the outside room stores about such an object.
 
 #include "base/platform/poller.hpp"
 #include "base/timer_wheel.hpp"
@@ -16,40 +16,41 @@ namespace detail {
 class runtime;
 struct whole_seat;
 
-/// What has come, and when. Times are those of outside_room::clock().
+/// Says what has come, and when. Times are those of outside_room::clock().
 struct arrival {
     std::int64_t deadline = 0;  // of a timer
     std::int64_t now = 0;
-    std::uint64_t missed = 0;                 // periods of a timer that went by as a whole
+    std::uint64_t missed = 0;                 // whole periods of a timer that went by
     platform::descriptor_events events = {};  // of a descriptor
-    bool rested = false;                      // nothing has come: see outside_room::rest()
-    task_id wait = {};                        // of a timer: as observers know it
+    bool rested = false;                      // no event came; see outside_room::rest()
+    task_id wait = {};                        // of a timer: observers know the wait by it
 };
 
-/// What a timer of the core does: plain data. On the source thread, which has the seat, without a
-/// lock, together with others; runs no code of the program and never waits.
+/// Says, as plain data, what a timer of the core does. The source thread calls `due` on its own
+/// seat, without a lock, together with other calls. The function runs no code of the program and
+/// never waits.
 struct timer_call {
     void (*due)(runtime& rt, whole_seat& w, std::uint64_t word, const arrival& what) = nullptr;
     std::uint64_t word = 0;
     std::uint64_t stable_id = 0;  // for a chooser
 };
 
-/// Stays where it is from outside_room::attach() to detach().
+/// A source must stay where it is from outside_room::attach() to detach().
 class outside_source {
 public:
-    /// What is awaited, a descriptor or a processor, is part of a task, so it goes on while the
-    /// scheduler drains, and ends before that does.
+    /// A source of the kind `awaited`, for example a descriptor or a processor, is part of a task.
+    /// So it goes on while the scheduler drains, and ends before the scheduler does.
     enum class kind : std::uint8_t { timer, descriptor, awaited };
 
-    /// On the source thread, like timer_call::due.
+    /// The source thread calls this as it calls timer_call::due.
     virtual void arrived(runtime& rt, whole_seat& w, const arrival& what) = 0;
-    /// The scheduler ends first, which is a mistake of the program's: detaches itself, and is
-    /// touched by nobody from then on.
+    /// Called if the scheduler ends before the source, which is a mistake of the program. The
+    /// source detaches itself, and nobody touches it from then on.
     virtual void abandon() = 0;
 
     const char* name() const { return name_; }
     const std::source_location& where() const { return where_; }
-    /// For a chooser; 0 without one.
+    /// Returns the id by which a chooser knows the source, or 0 if the source has no stable id.
     std::uint64_t stable_id() const { return stable_id_; }
     void set_stable_id(std::uint64_t id) { stable_id_ = id; }
 
@@ -59,23 +60,23 @@ protected:
     virtual ~outside_source() = default;
 
 private:
-    friend class outside_room;  // links and arms them under its lock; derived classes must not
+    friend class outside_room;  // links and arms sources under its lock; derived classes must not
 
     const kind kind_;
     const char* const name_;
     const std::source_location where_;
     std::uint64_t stable_id_ = 0;
-    std::uint64_t arrivals_ = 0;  // with a stable id; the source thread's
-    // Guarded by the room's lock.
+    std::uint64_t arrivals_ = 0;  // counted with a stable id; source thread only
+    // The room's lock guards the following members.
     outside_source *next_ = nullptr, *before_ = nullptr;
     bool attached_ = false;
     timer_id armed_{};
-    task_id wait_{};           // with armed_; for observers
-    std::int64_t period_ = 0;  // 0: comes once
+    task_id wait_{};           // set with armed_; for observers
+    std::int64_t period_ = 0;  // 0 if it comes once
     bool wanted_ = false;      // was armed, and not disarmed since
     bool rests_ = false;       // see outside_room::rest()
     int descriptor_ = -1;
-    std::uint64_t tag_ = 0;  // for the poller, from the first descriptor on; 0: it has none
+    std::uint64_t tag_ = 0;  // the poller's, from the first descriptor on; 0 if there was none
 };
 
 }  // namespace detail

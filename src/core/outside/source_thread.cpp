@@ -1,4 +1,4 @@
-// The source thread: it sleeps until something is due, and serves that in batches.
+// The source thread sleeps until something is due, and serves what is due in batches.
 #include "core/outside/outside_room.hpp"
 
 #include "core/task/stable_ids.hpp"
@@ -18,15 +18,15 @@ struct outside_room::due_batch {
     static constexpr unsigned most = 64;
     due_item items[most];
     unsigned count = 0;
-    bool more = false;                        // it was full, so further ones may be due
-    platform::poller::arrival arrived[most];  // not looked up yet
+    bool more = false;                        // the batch was full, so more may be due
+    platform::poller::arrival arrived[most];  // tags not looked up yet
     unsigned arrivals = 0;
 };
 
 void outside_room::serve_sources(seats_seat& w) {
     outside_state* state = nullptr;
     {
-        const locked lock(outside_mutex_);  // so that the thread that started this one is done
+        const locked lock(outside_mutex_);  // waits until the thread that started this one is done
         state = outside_;
     }
     due_batch b;
@@ -56,9 +56,10 @@ outside_room::next_step outside_room::plan_step(const due_batch& b, std::int64_t
     return next_step::sleep;
 }
 
-/// A sleep costs some 10 us of the processor, and ends as much too late. Where timers follow each
+/// Returns when the next sleep ends, which is later than `until` if short sleeps follow each other.
+/// A sleep costs some 10 us of the processor, and ends as much too late. If timers follow each
 /// other more closely than that, those of a while are served together: the first short sleep is
-/// exact, further ones in a row are not that short.
+/// exact, and further short sleeps in a row last 50 us.
 std::int64_t outside_room::stretched(std::int64_t now, std::int64_t until) {
     constexpr std::int64_t briefly = 50'000;
     const bool brief = until - now < briefly;
@@ -69,7 +70,8 @@ std::int64_t outside_room::stretched(std::int64_t now, std::int64_t until) {
 
 void outside_room::sleep_outside(seats_seat& w, outside_state& state, due_batch& b,
                                  std::int64_t until) {
-    // seq_cst, both: a wait that polls because no reserve is left asks who rests.
+    // seq_cst for both stores: a wait that polls because no reserve thread is left checks which
+    // threads rest.
     w.at_rest.store(true, seq_cst);
     if (serial() != nullptr) {
         serial()->block(w.index, {.deadline = until});
@@ -106,7 +108,8 @@ void outside_room::serve(seats_seat& w, due_batch& b) {
     leave_batch(w);
 }
 
-/// Which of those that are due comes first nobody can say but the chooser.
+/// Calls what is due in the order that the chooser decides, because nothing else decides which one
+/// comes first.
 void outside_room::serve_in_chosen_order(seats_seat& w, due_batch& b) {
     alternative list[due_batch::most];
     while (b.count != 0) {
@@ -123,7 +126,8 @@ void outside_room::call(seats_seat& w, const due_item& one) {
     outside_source* const s = one.what.source;
     if (s == nullptr) return one.what.call.due(w.rt, w.whole, one.what.call.word, one.how);
     if (s->stable_id_ == 0) return s->arrived(w.rt, w.whole, one.how);
-    // What it makes is known by the source and by how often that has made something.
+    // A task that the source makes gets its id from the id of the source and from the number of
+    // earlier arrivals.
     creator as;
     task_room::enter(w, as, stable_ids::join(s->stable_id_, s->arrivals_++));
     s->arrived(w.rt, w.whole, one.how);
@@ -149,19 +153,20 @@ void outside_room::take_due(due_batch& b) {
     b.more = b.count == due_batch::most;
 }
 
-/// On a grid from the first deadline on, so that no delay adds up. Room is what the wheel has just
-/// got back (O2).
+/// Arms a periodic source again. Its deadlines lie on a grid from the first deadline on, so that
+/// delays do not add up. The wheel has room for it, because it has just got this room back (O2).
 void outside_room::come_again(const wheel::entry& one, arrival& how) {
     outside_source& s = *one.payload.source;
     const std::int64_t late = (how.now - one.deadline) / s.period_;
     how.missed = static_cast<std::uint64_t>(late);
     const std::int64_t next = saturated_sum(one.deadline, saturated_product(late + 1, s.period_));
     if (!put_source(s, next, one.slack) || !observed()) return;
-    // To an observer the wait for this tick follows the wait for the one before.
+    // To an observer, the wait for this tick follows the wait for the tick before.
     watcher().on_event({.kind = event_kind::edge, .task = s.wait_, .other = how.wait});
 }
 
-/// The wait may report a descriptor that was given up meanwhile; nobody has its tag then.
+/// Adds the sources of the descriptors that have arrived to the batch. The poller may report a
+/// descriptor that was given up meanwhile; no source has its tag then.
 void outside_room::take_arrived(due_batch& b) {
     for (unsigned i = 0; i < b.arrivals; ++i) {
         outside_source* const s = watched_.find(b.arrived[i].tag);
@@ -171,7 +176,8 @@ void outside_room::take_arrived(due_batch& b) {
     b.arrivals = 0;
 }
 
-/// What finds no room in the batch comes in the next one.
+/// Adds the sources whose rest has ended to the batch. A source for which the batch has no room
+/// comes in the next batch.
 void outside_room::take_rested(due_batch& b) {
     if (rests_until_ == INT64_MAX || clock() < rests_until_) return;
     constexpr auto descriptors = static_cast<unsigned>(outside_source::kind::descriptor);
@@ -185,8 +191,9 @@ void outside_room::take_rested(due_batch& b) {
 
 // ---- safepoints --------------------------------------------------------------------------------
 
-/// The thread makes tasks like one of the program's that is inside a call, so a safepoint shuts it
-/// out as it does those, and waits until it has left.
+/// Waits until no safepoint lasts, and starts a batch. The source thread makes tasks like a thread
+/// of the program that is inside a call. So a safepoint shuts the source thread out as it does
+/// those threads, and waits until it has left the batch.
 void outside_room::enter_batch(seats_seat& w) {
     unseated& outside = without_seat();
     while (!begin_batch(w)) {
@@ -199,11 +206,11 @@ void outside_room::enter_batch(seats_seat& w) {
     }
 }
 
-/// False: threads of the program are shut out.
+/// Starts a batch. Returns false if a safepoint shuts the threads of the program out.
 bool outside_room::begin_batch(seats_seat& w) {
     unseated& outside = without_seat();
     const locked lock(outside.lock);
-    w.leased = !outside.shut_out.load(relaxed);  // guarded by the lock
+    w.leased = !outside.shut_out.load(relaxed);  // the lock guards it
     return w.leased;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Whose a descriptor is that has something. The poller reports a tag, which names a place in a
-// table and the use of that place, so no source is looked for, however many are watched.
+// Watched sources are found by the events of their descriptors. The poller reports a tag, which
+// names a place in a table and the use of that place. So no source is searched for, however many
+// are watched.
 
 #include "base/accounted_array.hpp"
 
@@ -11,13 +12,15 @@ namespace detail {
 
 class outside_source;
 
-/// One thread at a time. 16 bytes for each source that is watched at the same time.
+/// Maps tags to sources. Only one thread at a time may use it. It takes 16 bytes for each source
+/// that is watched at the same time.
 class watched_sources {
 public:
     explicit watched_sources(accounted_memory& memory) : places_(memory) {}
 
-    /// Returns the tag by which find() finds it until remove(). O(1); allocates when more are
-    /// watched than ever before. 0, which is no tag: no memory.
+    /// Adds the source, and returns the tag by which find() finds it until renew() or remove().
+    /// Returns 0, which is no tag, if there is no memory. O(1); allocates when more sources are
+    /// watched than ever before.
     std::uint64_t add(outside_source& s) {
         if (free_ == none && !add_place()) return 0;
         const std::uint32_t index = free_;
@@ -26,7 +29,7 @@ public:
         p.source = &s;
         return std::uint64_t{p.use} << 32 | index;
     }
-    /// Gives one that was added another tag; the one before finds nobody.
+    /// Gives an added source another tag, which it returns. The tag before finds no source.
     std::uint64_t renew(std::uint64_t tag) {
         const auto index = static_cast<std::uint32_t>(tag);
         place& p = places_[index];
@@ -39,7 +42,8 @@ public:
         places_[index].next_free = free_;
         free_ = index;
     }
-    /// Null: it was removed. Any tag but 0 may be asked for.
+    /// Returns the source with that tag, or null if the source was removed or has another tag by
+    /// now. Any tag but 0 may be passed.
     outside_source* find(std::uint64_t tag) const {
         const auto index = static_cast<std::uint32_t>(tag);
         if (index >= places_.size() || places_[index].use != tag >> 32) return nullptr;
@@ -51,7 +55,7 @@ private:
 
     struct place {
         outside_source* source;
-        std::uint32_t use;  // above 0; a tag of an earlier use finds nothing
+        std::uint32_t use;  // number of the use, above 0; a tag of an earlier use finds nothing
         std::uint32_t next_free;
     };
 

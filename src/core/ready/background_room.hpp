@@ -1,6 +1,6 @@
 #pragma once
-// Ready tasks of the background class, and which of its threads are idle. Long and blocking by
-// nature, so one lock serves it well.
+// The background room has the ready tasks of the background class, and knows which threads of the
+// class are idle. Such tasks are long and blocking by nature, so one lock is enough.
 
 #include "core/ready/direct_room.hpp"
 
@@ -15,19 +15,25 @@ class background_room : public direct_room {
 public:
     using direct_room::direct_room;
 
-    /// The idle thread that is to be notified. Null: none; the caller starts another one.
+    /// Queues a task. Returns the seat of the idle thread that the caller must notify. Returns null
+    /// if no thread is idle; the caller then starts another one.
     seats_seat* put_in_background(std::uint32_t index);
-    /// Any thread of the class: the oldest of the highest level that is `wanted`.
+    /// Takes the oldest task for which `wanted(id)` is true, from the highest level that has one.
+    /// Any thread of the class may call this.
     task_id take_background(id_test wanted);
-    /// The thread counts as idle if there is none: a notification that comes before it sleeps is
-    /// for it.
+    /// Takes the oldest task of the highest level. If there is none, the thread counts as idle from
+    /// here on, so a notification that comes before it sleeps is meant for it.
     task_id take_background_or_rest(seats_seat& w);
+    /// Stops counting the thread as idle.
     void background_thread_woke(const seats_seat& w);
-    /// For a task that cannot have a thread of the class: there is none, and all of them wait.
+    /// Takes a task that no thread of the class will run, because the class has no thread or all of
+    /// its threads wait. Returns an empty id otherwise.
     task_id take_stranded_background();
-    /// True: it lay in the list of that level, and is the caller's now.
+    /// Takes the task out of the list of that level. Returns true if the task lay there; it belongs
+    /// to the caller then.
     bool take_out_of_background(task_id id, unsigned level);
-    /// The oldest there that `moves(index)`, or no_index.
+    /// Takes the oldest task of that level for which `moves(index)` is true. Returns its index, or
+    /// no_index if there is none.
     template <class Moves>
     std::uint32_t take_background_if(unsigned level, Moves&& moves);
 
@@ -35,18 +41,20 @@ public:
         return std::any_of(std::begin(lists_), std::end(lists_),
                            [](const task_list& list) { return list.size(relaxed) != 0; });
     }
-    /// False: the class may have no thread more. A thread of it that waits does not count, for it
-    /// may wait for the very task that is queued.
+    /// Counts one more thread of the class and sets `number` for it. Returns false if the class may
+    /// have no more threads. A thread of the class that waits does not count, because it may wait
+    /// for the very task that is queued.
     bool add_background_thread(unsigned& number);
     void background_thread_refused();
-    /// True: there is work that another thread should see to.
+    /// Adds `change` to the number of threads of the class that wait. Returns true if one more
+    /// waits and tasks are queued, which another thread should run.
     bool count_background_waiter(int change);
 
 private:
     task_id take_any() BRAID_REQUIRES(mutex_);
 
     alignas(64) mutex mutex_;
-    task_list lists_[level_count];  // each under its own lock, too
+    task_list lists_[level_count];  // each has a lock of its own, too
     unsigned threads_ BRAID_GUARDED_BY(mutex_) = 0;
     unsigned waiting_ BRAID_GUARDED_BY(mutex_) = 0;
     seats_seat* idle_[sleepers::capacity] BRAID_GUARDED_BY(mutex_) = {};

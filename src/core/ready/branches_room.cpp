@@ -34,8 +34,9 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
             w.branch_ids = reinterpret_cast<std::uint64_t*>(first + all);
             std::uninitialized_value_construct_n(w.branch_ids, all);
         }
-        w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire
-        // The innermost task may be none of this seat: the body of a refused fork_join().
+        w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire in claim_branch()
+        // In the body of a refused fork_join(), the thread's innermost task may be no task of this
+        // seat.
         if (w.top != nullptr && current_task() == w.top) set_current_joins(w.joins);
     }
     return fork_access::at(w.joins->top);
@@ -60,7 +61,7 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
 bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
     const bool named = stack.identified;
-    const bool all_public = named || observed();  // each is chosen about, or reported
+    const bool all_public = named || observed();  // a chooser or an observer sees each branch
     if (first + count > stack.end) return false;
     answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
@@ -75,12 +76,13 @@ void branches_room::report_public(const ready_seat& w, const fork_slot& slot) co
     report_forked(w, id_of(slot.task.load(relaxed)), slot, branch_identity(w, slot));
 }
 
-/// The join is one creation of whom it is part of, and its branches are told apart by their place.
-/// The first part goes on as that creator: it runs on this thread, before anything that follows.
+/// Gives stable ids to the branches of a join. The join counts as one creation of its creator, and
+/// the place of a branch in the join distinguishes it from the others. The first part of the join
+/// goes on as that creator, because it runs on this thread before anything that follows.
 void branches_room::identify_branches(ready_seat& w, const fork_slot* first, std::uint32_t count) {
     std::uint64_t* const ids = w.branch_ids + height_of(*w.joins, first);
     const std::uint64_t join = next_identity(w);
-    // The leftmost branch lies highest.
+    // The leftmost branch lies in the highest slot.
     for (std::uint32_t i = 0; i != count; ++i) ids[i] = stable_ids::join(join, count - 1 - i);
 }
 
@@ -100,20 +102,21 @@ claimed_branch branches_room::claim_branch(const ready_seat& w, const ready_seat
     const fork_window::word seen = stack.window.look();
     const std::uint32_t at = fork_window::tail(seen);
     if (fork_window::empty(seen)) {
-        // It is within joins, and may have private ones.
+        // The victim is within joins, and may have private branches.
         const std::uint32_t split = fork_window::split(seen);
         if (split >= from && split != 0) ask(stack);
         return {};
     }
     if (at < from) return {};
-    // Written before the branch became public, which look() has seen.
+    // relaxed: the owner wrote the task before the branch became public, and look() has seen that
+    // it is public.
     fork_slot& branch = stack.base[at];
     const task_id task = id_of(branch.task.load(relaxed));
     if (!wanted(task.value) || !stack.window.claim(seen)) return {};
     const std::uint32_t height = w.joins != nullptr ? height_of(*w.joins, w.joins->top) : 0;
     const std::uint32_t by = fork_slot::taken | std::uint32_t{w.index} << fork_slot::seat_shift |
                              height << fork_slot::height_shift;
-    // relaxed: a hint for the owner, whom to help.
+    // relaxed: this is a hint that shows the owner which thief it should help.
     branch.state.fetch_or(by, relaxed);
     return {&branch, victim.index, by};
 }

@@ -55,8 +55,8 @@ std::uint64_t direct_room::members_of_masks() const {
     return members;
 }
 
-/// One that is idle if there is one. Otherwise all of them: they may be waiting for the task, or
-/// be switched off; one that is busy looks by itself.
+/// Wakes an idle member of the mask if there is one. Otherwise wakes all members, because they may
+/// be waiting for the task, or be switched off. A member that is busy looks by itself.
 void direct_room::wake_member(std::uint64_t mask) {
     const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
@@ -84,14 +84,14 @@ task_id direct_room::direct_task(ready_seat& w, unsigned lowest) {
         const locked lock(w.box.lock);
         w.box.each(*this, note);
         index = w.box.take_first(*this, is_best);
-        if (index != no_index) in_boxes_.fetch_sub(1, relaxed);  // as take_from_box()
+        if (index != no_index) in_boxes_.fetch_sub(1, relaxed);  // as in take_from_box()
     }
     if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
         const locked lock(masked_.lock);
         best = lowest;
         for_this = false;
         masked_.each(*this, note);
-        // relaxed: set again, under the lock, by the thread that appends.
+        // relaxed: the thread that appends a task sets the bit again, under the lock.
         if (!for_this) masked_for_.fetch_and(~w.mask, relaxed);
         index = masked_.take_first(*this, is_best);
     }
@@ -122,7 +122,7 @@ void direct_room::note_no_masked_task(const ready_seat& w) {
     bool any = false;
     const locked lock(masked_.lock);
     masked_.each(*this, [&](std::uint32_t i) { any = any || may_run_on(slot_at(i), w); });
-    // relaxed: set again, under the lock, by the thread that appends.
+    // relaxed: the thread that appends a task sets the bit again, under the lock.
     if (!any) masked_for_.fetch_and(~w.mask, relaxed);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Ready tasks that not every thread may run: for one thread (`on`) in its inbox, for a set of
-// workers (`workers`) in one list that its members look into.
+// The direct room has the ready tasks that not every thread may run. Tasks for one thread (`on`)
+// lie in its inbox. Tasks for a set of workers (`workers`) lie in one list, the masked list, at
+// which the members of the set look.
 
 #include "core/outside/outside_room.hpp"
 #include "core/ready/ready_seat.hpp"
@@ -20,39 +21,46 @@ public:
     }
 
     bool may_run_on(const slot& s, const seats_seat& w) const;
-    /// False, and reported: there is no such thread.
+    /// Puts the task into the inbox of its thread or into the masked list, and wakes threads that
+    /// may run it. Returns false if there is no such thread, which is then reported.
     bool put_direct(std::uint32_t index);
-    /// There may be tasks that were given to this thread. relaxed: a look between two tasks.
+    /// Returns true if there may be tasks that were given to this thread. relaxed: this is a look
+    /// between two tasks.
     bool direct_work(const ready_seat& w) const {
         return w.box.size(relaxed) != 0 || (masked_for_.load(relaxed) & w.mask) != 0;
     }
-    /// For a thread that has announced its sleep. seq_cst: pairs with task_list::append() and
-    /// put_masked() (I5).
+    /// Does what direct_work() does, for a thread that has announced its sleep. seq_cst: pairs with
+    /// task_list::append() and put_masked() (I5).
     bool direct_work_after_announcement(const ready_seat& w) const {
         return w.box.size(seq_cst) != 0 || (masked_for_.load(seq_cst) & w.mask) != 0;
     }
-    /// The oldest of the highest level, if that is `lowest` or above.
+    /// Takes a task for this thread from its inbox, or from the masked list if the inbox has none.
+    /// The task is the oldest of the highest level there, if that level is `lowest` or above.
     task_id direct_task(ready_seat& w, unsigned lowest = 0);
     task_id direct_task_if(ready_seat& w, id_test wanted);
-    /// The task lies here for that thread, and is the caller's now.
+    /// Takes the task out of the inbox of this thread or out of the masked list, wherever it lies.
+    /// The task belongs to the caller then.
     void take_out_direct(ready_seat& w, task_id id);
-    /// Calls f(index) for what the thread may run.
+    /// Calls f(index) for each task in the inbox or the masked list that the thread may run.
     template <class F>
     void each_direct(const ready_seat& w, F&& f) const;
-    /// Clears a hint, so that a thread for which nothing lies here can sleep.
+    /// Clears the thread's bit in `masked_for_`, which is a hint, if no task in the masked list is
+    /// for this thread. The thread can then sleep.
     void note_no_masked_task(const ready_seat& w);
-    /// Work that is needed by `w` may lie with a thread that sleeps in a wait of its own and did
-    /// not need it when it came: it looks again.
+    /// Wakes each other thread for which tasks may lie here, so that it looks again. Work that `w`
+    /// needs may lie with a thread that sleeps in a wait of its own, and that did not need this
+    /// work when the work came.
     void ask_pinned_threads(const ready_seat& w);
-    /// After an edge was added. seq_cst: pairs with put_into_box() and put_masked(). Either what
-    /// they put there is seen here, or the thread that they notify sees the edge.
+    /// Returns true if a task lies in any inbox or in the masked list. Call this after an edge was
+    /// added. seq_cst: pairs with put_into_box() and put_masked(). Either this function sees the
+    /// task that they put there, or the thread that they notify sees the edge.
     bool direct_work_of_any() const {
         return in_boxes_.load(seq_cst) != 0 || masked_.size(seq_cst) != 0;
     }
 
-    /// The thread leaves. False: there is something in its inbox.
+    /// Closes the inbox of a thread that leaves. Returns false if there is a task in it.
     static bool close_box(ready_seat& w);
-    /// Another thread has the seat, under that name.
+    /// Opens the inbox for another thread, which has the seat from now on, under that name.
     static void open_box(ready_seat& w, const char* name);
 
 private:
@@ -63,14 +71,14 @@ private:
     std::uint32_t take_from_box(ready_seat& w, auto&& fits) {
         const locked lock(w.box.lock);
         const std::uint32_t index = w.box.take_first(*this, fits);
-        // relaxed: more than there are costs a look.
+        // relaxed: a count that is too high costs a look.
         if (index != no_index) in_boxes_.fetch_sub(1, relaxed);
         return index;
     }
 
     alignas(64) task_list masked_;         // tasks for a mask of workers
-    atomic<std::uint64_t> masked_for_{0};  // some of them may be for these
-    atomic<std::uint32_t> in_boxes_{0};    // tasks that lie in inboxes
+    atomic<std::uint64_t> masked_for_{0};  // workers for which a task may lie in masked_
+    atomic<std::uint32_t> in_boxes_{0};    // number of tasks in all inboxes
 };
 
 template <class F>

@@ -1,13 +1,14 @@
 #pragma once
-// The ready tasks of one thread at one priority. The owner pops the newest first, others steal the
-// oldest first, and anybody may claim a task from the middle (a waiter takes what it needs).
+// Holds the ready tasks of one thread at one priority. The owner pops the newest task first,
+// thieves steal the oldest task first, and any thread may claim a task from the middle (a waiter
+// takes the tasks that it needs).
 //
 //      top_ (owner)        hint_ (thieves)             bottom_ (owner)
 //        │                   │                           │
 //   … [ 0 ][ 0 ][ id ][ 0 ][ id ][ id ][ 0 ][ id ] …     ▼ next push
 //             oldest ──────────────────────► newest
 //
-// Roles: one owner, and any number of thieves.
+// A queue has one owner and any number of thieves.
 // Q1  A cell holds the id of a ready task, or 0. The thread that changes an id to 0 owns the task.
 //     The owner uses an exchange at the ends; every other claim is a CAS. Ids carry a generation,
 //     so a thief that was asleep for a whole lap of the ring either claims a task that is ready
@@ -38,8 +39,8 @@ class basic_ready_queue {
 public:
     using cell = atomic<std::uint64_t>;
 
-    /// Sets the cells of the ring: `count` zeroed cells, a power of two, which the caller owns for
-    /// the life of the queue.
+    /// Gives the ring its cells: `count` zeroed cells, a power of two. The caller owns them for the
+    /// life of the queue.
     void attach(cell* cells, std::size_t count) {
         cells_ = cells;
         mask_ = count - 1;
@@ -48,10 +49,10 @@ public:
     /// Returns the number of cells.
     std::size_t size() const { return mask_ + 1; }
 
-    /// Owner only. Returns false if the ring is full; the caller then makes room. Cost: one
-    /// exchange.
+    /// Pushes a task. Only the owner calls this. Returns false if the ring is full; the caller then
+    /// makes room. Cost: one exchange.
     bool push(std::uint64_t id) {
-        const std::uint64_t bottom = bottom_.load(relaxed);  // own word
+        const std::uint64_t bottom = bottom_.load(relaxed);  // only the owner writes it
         if (!room_at(bottom)) return false;
         // release: pairs with the acquire CAS in claim(); the claimer sees the built task (I2).
         at(bottom).store(id, release);
@@ -61,29 +62,31 @@ public:
         return true;
     }
 
-    /// Owner only. Returns true if the next push() finds a place.
+    /// Returns true if the next push() finds a place. Only the owner calls this.
     bool has_room() { return room_at(bottom_.load(relaxed)); }
 
-    /// Owner only. Takes the newest task, or returns 0 if there is none.
+    /// Takes the newest task, or returns 0 if there is none. Only the owner calls this.
     std::uint64_t pop() {
         std::uint64_t bottom = bottom_.load(relaxed);
-        const std::uint64_t top = top_.load(relaxed);  // own word
+        const std::uint64_t top = top_.load(relaxed);  // only the owner writes it
         std::uint64_t id = 0;
         while (bottom != top && id == 0) {
             --bottom;
-            // Only the owner puts ids in, so this exchange takes the id that it saw, or nothing, at
-            // half the price of a CAS. relaxed: this thread itself has pushed what belongs to the
-            // id.
+            // Only the owner puts ids in, so this exchange takes the id that the load saw, or
+            // nothing, at half the price of a CAS. relaxed: this thread itself has pushed what
+            // belongs to the id.
             if (at(bottom).load(relaxed) != 0) id = at(bottom).exchange(0, relaxed);
         }
-        // release: a thread that reads this store instead of a push must see the tasks below it,
-        // too. Since C++20 a plain store ends the release sequence of the exchange before it (Q3).
+        // release: a thread that reads this store instead of the store of a push must see the tasks
+        // below it, too. Since C++20 a plain store ends the release sequence of the exchange before
+        // it (Q3).
         bottom_.store(bottom, release);
         return id;
     }
 
-    /// Owner only. Returns the newest task, which stays where it is, or 0 if there is none. Forgets
-    /// empty cells above it, which claims from the middle leave behind.
+    /// Returns the newest task and leaves it in its place, or returns 0 if there is none. Only the
+    /// owner calls this. Drops the empty cells above that task, which claims from the middle leave
+    /// behind.
     std::uint64_t newest() {
         const std::uint64_t bottom = bottom_.load(relaxed);
         const std::uint64_t top = top_.load(relaxed);
@@ -95,30 +98,31 @@ public:
         }
         return 0;
     }
-    /// Owner only, after newest() returned a task. Takes that task. Returns false if somebody was
-    /// quicker.
+    /// Takes the task that newest() has just returned. Only the owner calls this. Returns false if
+    /// another thread was quicker.
     bool take_newest() {
         const std::uint64_t bottom = bottom_.load(relaxed) - 1;
-        const bool taken = at(bottom).exchange(0, relaxed) != 0;  // orders: as in pop()
+        const bool taken = at(bottom).exchange(0, relaxed) != 0;  // memory order: as in pop()
         bottom_.store(bottom, release);
         return taken;
     }
 
-    /// Owner only. Takes up to `limit` of the oldest tasks and returns how many it took.
+    /// Takes up to `limit` of the oldest tasks and returns how many it took. Only the owner calls
+    /// this.
     std::size_t take_oldest(std::uint64_t* ids, std::size_t limit) {
         const std::uint64_t bottom = bottom_.load(relaxed);
         std::uint64_t top = top_.load(relaxed);
         std::size_t taken = 0;
         for (; top != bottom && taken != limit; ++top) {
-            ids[taken] = at(top).exchange(0, relaxed);  // orders: as in pop()
+            ids[taken] = at(top).exchange(0, relaxed);  // memory order: as in pop()
             if (ids[taken] != 0) ++taken;
         }
         top_.store(top, release);  // as in raise_top()
         return taken;
     }
 
-    /// Owner only, of an empty queue. Puts `count` ids in, at most as many as there are cells. The
-    /// first of them is popped first.
+    /// Puts `count` ids into the empty queue, at most as many as there are cells. Only the owner
+    /// calls this. The first of these ids is popped first.
     void refill(const std::uint64_t* ids, std::size_t count) {
         std::uint64_t bottom = bottom_.load(relaxed);
         top_.store(bottom, release);  // as in raise_top(): passes only empty cells
@@ -126,17 +130,18 @@ public:
         bottom_.exchange(bottom, seq_cst);                                           // as in push()
     }
 
-    /// Any thread. Returns true if steal() would find nothing. acquire: as there.
+    /// Returns true if the range is empty, so that steal() would find nothing. Any thread may call
+    /// this. acquire: as in steal().
     bool looks_empty() const { return bottom_.load(acquire) <= top_.load(acquire); }
 
-    /// Any thread. Steals the oldest task, or returns 0 if it saw none.
+    /// Steals the oldest task, or returns 0 if it saw none. Any thread may call this.
     std::uint64_t steal() {
         std::uint64_t id = 0;
         steal(&id, 1);
         return id;
     }
-    /// Any thread. Steals up to `limit` of the oldest tasks, but at most half of what lies there
-    /// (or one). Returns how many it stole.
+    /// Steals up to `limit` of the oldest tasks, but at most half as many as there are cells in the
+    /// range that it searches (or one task). Any thread may call this. Returns how many it stole.
     std::size_t steal(std::uint64_t* ids, std::size_t limit) {
         const std::uint64_t bottom = bottom_.load(acquire);
         const std::uint64_t top = top_.load(acquire);
@@ -150,8 +155,8 @@ public:
         return steal_between(top, start, ids, 1);
     }
 
-    /// Any thread. Calls `wanted(id)` on up to `limit` ids, newest first, and claims the first id
-    /// that it accepts. Returns 0 if there is none.
+    /// Calls `wanted(id)` on up to `limit` ids, the newest first, and claims the first id that
+    /// `wanted` accepts. Any thread may call this. Returns 0 if it claimed none.
     template <class Wanted>
     std::uint64_t claim_newest_if(Wanted&& wanted, std::size_t limit) {
         const std::uint64_t top = top_.load(acquire);
@@ -165,7 +170,7 @@ public:
         return 0;
     }
 
-    /// Any thread. Like claim_newest_if(), but oldest first.
+    /// Does what claim_newest_if() does, but looks at the oldest id first.
     template <class Wanted>
     std::uint64_t claim_oldest_if(Wanted&& wanted, std::size_t limit) {
         const std::uint64_t bottom = bottom_.load(acquire);
@@ -179,8 +184,8 @@ public:
         return 0;
     }
 
-    /// Any thread, after it has announced that it wants to sleep (Q3). Returns true if it saw a
-    /// task.
+    /// Returns true if it saw a task. A thread calls this after it has announced that it wants to
+    /// sleep (Q3).
     bool maybe_work() const {
         // seq_cst: pairs with the exchange in push(). bottom_ is read before top_, because a stale
         // top_ only makes the range larger.
@@ -194,16 +199,16 @@ public:
 private:
     cell& at(std::uint64_t i) const { return cells_[i & mask_]; }
 
-    /// Owner only. Returns true if cell `i` is free. A cell that still holds an id of the lap
-    /// before is free only once that id is claimed.
+    /// Returns true if cell `i` is free. Only the owner calls this. A cell that still holds an id
+    /// of the lap before is free only once that id is claimed.
     bool room_at(std::uint64_t i) {
         if (i - top_.load(relaxed) <= mask_) return true;
         raise_top(i, mask_ + 1);
         return i - top_.load(relaxed) <= mask_;
     }
 
-    /// Owner only. Moves top_ over up to `steps` empty cells below `end`. push() calls it now and
-    /// then, so that a thread that looks at the whole range looks at few dead cells.
+    /// Moves top_ over up to `steps` empty cells below `end`. Only the owner calls this. push()
+    /// calls it now and then, so that a scan of the whole range meets few empty cells.
     void raise_top(std::uint64_t end, std::uint64_t steps) {
         const std::uint64_t before = top_.load(relaxed);
         std::uint64_t top = before;
@@ -232,12 +237,12 @@ private:
         return count;
     }
 
-    // The owner's cache line.
+    // The following members have the owner's cache line.
     alignas(64) cell* cells_ = nullptr;
     std::uint64_t mask_ = 0;
     atomic<std::uint64_t> bottom_{0};
     atomic<std::uint64_t> top_{0};
-    // The thieves' cache line.
+    // The following member has the thieves' cache line.
     alignas(64) atomic<std::uint64_t> hint_{0};
 };
 

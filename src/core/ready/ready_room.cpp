@@ -34,7 +34,7 @@ void ready_room::enqueue_last(ready_seat& w, std::uint32_t index) {
     const slot& s = slot_at(index);
     if (s.has(flag_background) || is_direct(s) || serial() != nullptr) return enqueue(w, index);
     const unsigned level = level_of(s);
-    if (level == high_level) high_ready_.fetch_add(1, relaxed);  // as in push_ready()
+    if (level == high_level) high_ready_.fetch_add(1, relaxed);  // a hint, as in push_ready()
     {
         const locked lock(overflow_[level].lock);
         overflow_[level].append(*this, index, index);
@@ -42,7 +42,8 @@ void ready_room::enqueue_last(ready_seat& w, std::uint32_t index) {
     if (asleep().should_wake()) wake_one();
 }
 
-/// The thread's ring is full: its oldest tasks go to the list for all, many under one lock.
+/// Makes room in the thread's full ring for the task `id`. The oldest tasks of the ring go to the
+/// overflow list, many of them under one lock.
 void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
     std::uint64_t oldest[overflow_batch];
     std::size_t count =
@@ -57,7 +58,8 @@ void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
             list.append(*this, index_of(oldest[0]), index_of(oldest[count - 1]),
                         static_cast<std::uint32_t>(count));
         }
-        // No room if thieves hold the place between what they claimed and what they did not.
+        // take_oldest() has moved top_, so this push finds room. If it did not, the task would go
+        // to the list, too.
         if (!w.ready[level].push(id.value)) {
             list.append(*this, index_of(id.value), index_of(id.value));
             ++count;
@@ -67,7 +69,8 @@ void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
     if (asleep().should_wake()) wake_one();
 }
 
-/// Back into the thread's empty ring, the oldest to be the first that is popped. False: no more.
+/// Moves tasks from the overflow list into the thread's empty ring, so that the oldest of them is
+/// popped first. Returns false if the list is empty.
 bool ready_room::refill_from_overflow(ready_seat& w, unsigned level) {
     task_list& list = overflow_[level];
     if (list.size(relaxed) == 0) return false;
@@ -79,16 +82,17 @@ bool ready_room::refill_from_overflow(ready_seat& w, unsigned level) {
     }
     if (count == 0) return false;
     w.ready[level].refill(taken, count);
-    // They were out of sight for a moment.
+    // The tasks were in no queue for a moment, so a thread that fell asleep may have missed them.
     if (asleep().should_wake()) wake_one();
     return true;
 }
 
 void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level) {
-    // Mostly it has that level; and if its slot is in other use, it is complete.
+    // Most often the task has that level already. If another task uses the slot by now, this task
+    // is complete and needs no level.
     if (level_of(slot_at(id)) >= level) return;
-    // The predecessors of a more important task inherit its level, and theirs in turn. Bounded:
-    // beyond 64 tasks inheritance is a help, not a promise.
+    // The predecessors of a more important task inherit its level, and so do their own
+    // predecessors. The list is bounded: beyond 64 tasks inheritance is a help, not a promise.
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
     unsigned count = 1;
@@ -98,11 +102,13 @@ void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level)
         slot& s = slot_at(at);
         const std::uint8_t before = level_of(s);
         if (before >= level) continue;
-        // In this order: a level is a category too, a category is not a level.
+        // The level is stored before the flag is cleared, because a reader that still sees the flag
+        // takes the level for a category. A level is a valid category, too, but a category is not a
+        // valid level. release: pairs with level_of().
         s.level.store(level, relaxed);
-        s.flags.fetch_and(static_cast<std::uint16_t>(~flag_category), release);  // see level_of()
+        s.flags.fetch_and(static_cast<std::uint16_t>(~flag_category), release);
         if (s.waits_for.load(relaxed) == 0) {
-            // Ready perhaps: move it up from the queue where it lies.
+            // The task may be ready, so it moves up from the queue where it lies.
             if (take_out(w, at, before)) enqueue(w, index_of(at.value));
             continue;
         }
@@ -149,9 +155,10 @@ std::size_t steal_from(ready_queue& ring, std::uint64_t* taken, std::size_t limi
 
 }  // namespace
 
-/// Into the thread's own queue, which is empty, where others may take it again: a steal fetches
-/// lines from the victim's core, and small tasks would not be worth one each. Urgent ones are few,
-/// and want a thread each.
+/// Puts all stolen tasks but the first into the thread's own ring, which is empty, and from which
+/// other threads may steal them. A steal fetches cache lines from the victim's core, so small tasks
+/// would not be worth one steal each. Tasks of the high level are stolen one by one, because they
+/// are few and each should get a thread of its own.
 task_id ready_room::steal(ready_seat& w, unsigned level) {
     constexpr std::size_t most = 32;
     const std::size_t limit = level == high_level ? 1 : std::min(most, w.ready[level].size());
@@ -170,10 +177,11 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
             w.stole_at = active_policy::now();
         }
         if (count == 1) return true;
-        // All at once: each is two lines in the victim's core.
+        // The slots are prefetched all at once, because each is two cache lines in the victim's
+        // core.
         for (std::size_t i = 0; i < count; ++i) slot_at(index_of(taken[i])).prefetch();
         w.ready[level].refill(taken + 1, count - 1);
-        if (asleep().should_wake()) wake_one();  // they were out of sight for a moment
+        if (asleep().should_wake()) wake_one();  // a sleeper may have missed them
         return true;
     });
     return first;
@@ -184,7 +192,8 @@ void ready_room::report_stolen(const ready_seat& w, const ready_seat& victim, ta
         {.kind = event_kind::stolen, .seat = w.index, .seat_from = victim.index, .task = id});
 }
 
-/// Decided once for all levels, or a level might be passed over for a lower one.
+/// Returns true if the thread may steal now. This is decided once for all levels; otherwise a level
+/// might be passed over for a lower one.
 bool ready_room::may_steal(ready_seat& w) const {
     if constexpr (policies::steals_pay) {
         if (steals_pay(w)) return true;
@@ -197,12 +206,13 @@ bool ready_room::may_steal(ready_seat& w) const {
     return direct_work(w);
 }
 
-/// A task that yields goes through the list for all, and a thread that takes from it need not look
-/// at the rings of others: tasks that yield again and again would keep what lies there for ever.
+/// Returns true if the thread is to steal before it takes from the overflow list. A task that
+/// yields goes through that list, and a thread that takes a task from it need not look at the rings
+/// of others. Tasks that yield again and again would hold up the tasks in those rings for ever.
 bool ready_room::others_come_first(unsigned level) {
     if (overflow_[level].size(relaxed) == 0) return false;
-    // relaxed: a count that orders nothing; that two threads both steal, or one of them late, does
-    // no harm.
+    // relaxed: the count orders nothing. It does no harm if two threads both steal, or if one of
+    // them steals late.
     return refills_[level].fetch_add(1, relaxed) >= refills_in_a_row;
 }
 
@@ -212,7 +222,8 @@ task_id ready_room::ready_at(ready_seat& w, unsigned level, bool may_steal) {
     std::uint64_t id = w.ready[level].pop();
     if (id == 0 && others_come_first(level)) {
         id = steal(w, level).value;
-        // relaxed: see there. While there is something, each second turn is that of the others.
+        // relaxed: as in others_come_first(). As long as such steals find tasks, every second take
+        // from the list has a steal before it.
         refills_[level].store(id != 0 ? refills_in_a_row - 1 : 0, relaxed);
     }
     if (id == 0 && refill_from_overflow(w, level)) id = w.ready[level].pop();
@@ -224,10 +235,11 @@ task_id ready_room::ready_at(ready_seat& w, unsigned level, bool may_steal) {
 task_id ready_room::next_task(ready_seat& w) {
     if (serial()) return choose_ready(w, [](std::uint64_t) { return true; });
     if (!urgent_ready() && !direct_work(w)) {
-        // The usual case first: nothing comes before the newest task of its own.
+        // The usual case comes first: nothing goes before the newest task of the thread's own ring.
         if (const std::uint64_t id = w.ready[normal_level].pop()) return {id};
     }
-    // What this thread alone may run comes first, and would give way to nobody.
+    // Tasks that only certain threads may run come first, so one of them that yields would give way
+    // to no other task. After many yields the thread takes a task of the other queues first.
     if (gives_way_again_and_again(w) && direct_work(w)) {
         constexpr auto any = [](std::uint64_t) { return true; };
         if (const task_id id = take_if(w, any, SIZE_MAX, look_first::others)) return id;
@@ -286,7 +298,8 @@ bool ready_room::take_own_newest(ready_seat& w, task_id id) {
     return true;
 }
 
-/// True: the task lay in a queue of that level, and is the caller's now.
+/// Takes the task out of the queue of that level. Returns true if the task lay there; it belongs to
+/// the caller then.
 bool ready_room::take_out(ready_seat& w, task_id id, unsigned level) {
     if (slot_at(id).has(flag_background)) return take_out_of_background(id, level);
     if (serial() != nullptr && take_from_choices(id)) return true;
@@ -294,7 +307,7 @@ bool ready_room::take_out(ready_seat& w, task_id id, unsigned level) {
     return static_cast<bool>(take_at(w, level, is_it, SIZE_MAX, look_first::own_newest));
 }
 
-// ---- what there is -----------------------------------------------------------------------------
+// ---- what is ready -----------------------------------------------------------------------------
 
 bool ready_room::work_visible() const {
     for (const task_list& list : overflow_) {
@@ -318,7 +331,9 @@ void ready_room::leave_search(ready_seat& w) {
 
 bool ready_room::release_permit(ready_seat& w) {
     const stand_in found = give_permit_away(w);
-    // Those that exist may all wait: they hear of the work until one has to start another.
+    // The reserve threads that exist may all wait themselves. Each waiter that gets no reserve
+    // thread wakes the next thread for the work, until one of them has to start another reserve
+    // thread.
     if (found == stand_in::enough && work_visible()) wake_one();
     return found != stand_in::refused;
 }
@@ -342,15 +357,17 @@ void ready_room::start_background(ready_seat& w) {
     make_frame_work(w);
 }
 
-/// The system refuses a thread for what is queued. A thread of the class that runs a task comes
-/// back for it; where there is none, or all of them wait, it would lie there for ever (I1).
+/// Moves queued background tasks to the frame class, at the low level, because the system refuses a
+/// thread for them. A thread of the background class that runs a task would come back for them. If
+/// there is no such thread, or if all of them wait, the tasks would lie there for ever (I1).
 void ready_room::make_frame_work(ready_seat& w) {
     while (const task_id id = take_stranded_background()) {
         slot& s = slot_at(id);
         s.level.store(static_cast<std::uint8_t>(priority_level::low), relaxed);
-        // It may take as long as background work takes, without a warning.
+        // The task may take as long as background work takes, so no long-task warning is given for
+        // it.
         s.flags.fetch_or(flag_quiet, relaxed);
-        // release: as in inherit_priority(), see level_of().
+        // release: as in inherit_priority(); pairs with level_of().
         s.flags.fetch_and(static_cast<std::uint16_t>(~(flag_background | flag_category)), release);
         enqueue(w, index_of(id.value));
     }

@@ -1,6 +1,7 @@
 #pragma once
-// Every place where ready work can lie: the thread's next task, rings, lists for all, and what the
-// rooms below have. Who finds it, who is woken, in which order it is taken.
+// The ready room has every place where ready work can lie: a thread's next task, the rings, the
+// overflow lists, and the queues of the rooms below. It decides which thread finds a task, which
+// sleeping thread is woken, and in which order tasks are taken.
 
 #include "base/topology.hpp"
 #include "core/ready/branches_room.hpp"
@@ -13,11 +14,12 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where a search begins: in the thread's own ring, at its newest or its oldest, or in the others'.
+/// Says where a search starts: in the thread's own ring, at its newest or its oldest task, or in
+/// the rings of other threads.
 enum class look_first : std::uint8_t { own_newest, own_oldest, others };
 
-/// Between two looks of a thread that finds nothing. Short: what somebody publishes waits as long.
-/// One pause takes 10 to 45 ns.
+/// Pauses between two looks of a thread that finds nothing. The pause is short, because a task that
+/// another thread publishes meanwhile waits as long. One relax() takes 10 to 45 ns.
 inline void pause_between_looks() {
     active_policy::relax();
     active_policy::relax();
@@ -28,16 +30,20 @@ public:
     using branches_room::branches_room;
 
     // ---- a task comes
-    /// The task goes where tasks of its kind go, and a sleeping thread is woken for it. False, and
-    /// reported: no thread may run it.
+    /// Puts the task where tasks of its kind go, and wakes a sleeping thread for it if one is
+    /// needed. Returns false if no thread may run the task, which is then reported.
     bool try_enqueue(ready_seat& w, std::uint32_t index);
-    /// Then it is cancelled and lies where any thread ends it.
+    /// Enqueues the task as try_enqueue() does. If no thread may run the task, the task is
+    /// cancelled and pushed, so that any thread takes it and ends it.
     void enqueue(ready_seat& w, std::uint32_t index);
-    /// Does what enqueue() does, behind all that is ready where any thread may run it.
+    /// Enqueues a task that gives way to others. A task that any thread may run goes behind the
+    /// other tasks of its level, to the end of the overflow list. All other tasks, and with a
+    /// chooser all tasks, go where enqueue() puts them.
     void enqueue_last(ready_seat& w, std::uint32_t index);
-    /// Into the thread's own ring, for everybody.
+    /// Pushes the task into the thread's own ring, from which all threads may take it. If the ring
+    /// is full, put_in_overflow() makes room.
     void push_ready(ready_seat& w, task_id id, unsigned level) {
-        // relaxed: a hint; the ring knows what it has.
+        // relaxed: the count is a hint. The ring itself says which tasks it has.
         if (level == high_level) high_ready_.fetch_add(1, relaxed);
         if (!w.ready[level].push(id.value)) {
             put_in_overflow(w, id, level);
@@ -45,17 +51,20 @@ public:
             wake_one();
         }
     }
-    /// Does it for a normal task without waiting for a lock. False: the ring is full.
+    /// Pushes a task of the normal level without waiting for a lock. Returns false if the ring is
+    /// full.
     bool try_push_ready(ready_seat& w, task_id id) {
         if (!w.ready[normal_level].push(id.value)) return false;
-        // Outside the gate another thread may be asked at this moment.
+        // A thread that is outside the gate does not ask the chooser, because another thread may be
+        // asking it at this moment.
         if (asleep().should_wake()) wake_one(true, !w.outside_gate);
         return true;
     }
-    /// The next try_push_ready() of this thread does it, for nobody else puts into its ring.
+    /// Returns true if the next try_push_ready() of this thread succeeds. No other thread puts
+    /// tasks into its ring.
     static bool has_room(ready_seat& w) { return w.ready[normal_level].has_room(); }
-    /// The loop that the thread comes back to at that depth goes on with this task. False: it
-    /// cannot.
+    /// Makes the loop to which the thread comes back at that depth run this task next. Returns
+    /// false if the loop cannot do so.
     bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) const {
         if (depth != w.loop_depth || w.run_next || serial() != nullptr) return false;
         const slot& s = slot_at(index);
@@ -64,49 +73,64 @@ public:
         if (follows) w.run_next = id_of(index);
         return follows;
     }
-    /// The thread does something else first: others may have it.
+    /// Enqueues the task that would run next, so that other threads may have it. The thread calls
+    /// this before it does something else.
     void share_run_next(ready_seat& w) {
         if (const task_id id = std::exchange(w.run_next, {})) enqueue(w, index_of(id.value));
     }
-    /// A task of a higher level waits for this one: it counts as much from here on.
+    /// Raises the task to `level`, because a task of that level waits for it. Its open predecessors
+    /// are raised, too.
     void inherit_priority(ready_seat& w, task_id id, std::uint8_t level);
-    /// The table of levels has changed: everything that lies in queues for everybody. Inboxes look
-    /// levels up when they are served.
+    /// Moves the tasks that lie in rings, overflow lists and lists of the background class to their
+    /// new levels, after the table of levels has changed. Inboxes need no such move, because they
+    /// look levels up when they are served.
     void requeue_by_table(ready_seat& w);
 
     // ---- a task goes
-    /// For this thread: what was given to it, its own newest, somebody's oldest.
+    /// Takes the next task for this thread, the highest level first. Within a level it takes a task
+    /// that only certain threads may run, then the newest task of the thread's own ring, then a
+    /// task of the overflow list, then the oldest task of another thread.
     task_id next_task(ready_seat& w);
-    /// Looks at that level alone.
+    /// Takes a task of that level as next_task() does. A task that only certain threads may run may
+    /// also be of a higher level.
     task_id ready_at(ready_seat& w, unsigned level, bool may_steal);
-    /// Another thread's oldest; half of what lies there comes along.
+    /// Steals the oldest task of another thread. Up to half of the tasks in that thread's ring come
+    /// along, into the ring of this thread. Returns an empty id if it found none.
     task_id steal(ready_seat& w, unsigned level);
-    /// From what lies in queues for everybody, the highest level first; of other rings and of the
-    /// list for all the oldest. Looks at so many of each ring.
+    /// Takes a task for which `wanted(id)` is true from the queues that all threads share, the
+    /// highest level first. From the rings of other threads and from the overflow list it takes the
+    /// oldest such task. Looks at `look_at` tasks of each queue at most.
     task_id take_if(ready_seat& w, id_test wanted, std::size_t look_at, look_first first);
-    /// The newest of this thread's own, if it is this one.
+    /// Takes this task if it is the newest in the thread's own ring. Returns false if it did not
+    /// take the task.
     bool take_own_newest(ready_seat& w, task_id id);
-    /// The newest of the normal level, for a loop that goes on with it if it is of the right kind.
+    /// Returns the newest task of the thread's ring of the normal level, and leaves it there. A
+    /// loop takes that task next if it is of the right kind.
     static task_id own_newest(ready_seat& w) { return {w.ready[normal_level].newest()}; }
-    /// After that; false: a thief was quicker.
+    /// Takes the task that own_newest() has just returned. Returns false if a thief was quicker.
     static bool take_own_newest(ready_seat& w) { return w.ready[normal_level].take_newest(); }
-    /// A chooser picks among those that the thread may run and that are `wanted`.
+    /// Lets the chooser pick one of the ready tasks that the thread may run and for which
+    /// `wanted(id)` is true.
     task_id choose_ready(ready_seat& w, id_test wanted);
 
-    // ---- what there is
+    // ---- what is ready
     bool urgent_ready() const { return high_ready_.load(relaxed) > 0; }
-    /// For a thread that has announced its sleep (I5).
+    /// Returns true if there may be work that any thread can run. A thread calls this after it has
+    /// announced its sleep (I5).
     bool work_visible() const;
-    /// The thread searches no more. Who searched last looks again, and wakes another one.
+    /// Ends the thread's search for work. The thread that was the last to search looks again, and
+    /// wakes another thread if it sees work.
     void leave_search(ready_seat& w);
-    /// Calls f(ready_seat&) for the other seats, nearest first, until it says true. `last`: where
-    /// to go on.
+    /// Calls f(ready_seat&) for the other seats, the nearest first, until f returns true. Returns
+    /// true if f did. `last` is the seat at which the search looked last; the next search goes on
+    /// behind that seat.
     template <class F>
     bool any_victim(const ready_seat& w, std::uint32_t& last, F&& f) const;
-    /// The thread is about to sleep with work on its stack: another one stands in. False: none can
-    /// be had.
+    /// Releases the permit of a thread that is about to sleep with work on its stack, so that a
+    /// reserve thread stands in for it. Returns false if no reserve thread can be had; the thread
+    /// then still has its permit.
     bool release_permit(ready_seat& w);
-    /// A thread more for the background class, if it may have one.
+    /// Starts one more thread of the background class, if the class may have one more.
     void start_background(ready_seat& w);
 
     // ---- policy/steals_pay.cpp
@@ -129,7 +153,7 @@ private:
                                   std::size_t look_at);
     bool take_out(ready_seat& w, task_id id, unsigned level);
     void count_taken(unsigned level) {
-        if (level == high_level) high_ready_.fetch_sub(1, relaxed);  // as in push_ready()
+        if (level == high_level) high_ready_.fetch_sub(1, relaxed);  // a hint, as in push_ready()
     }
     void report_stolen(const ready_seat& w, const ready_seat& victim, task_id id) const;
     bool may_steal(ready_seat& w) const;
@@ -140,17 +164,20 @@ private:
     bool take_from_choices(task_id id);
     void make_frame_work(ready_seat& w);
 
-    // Tasks of the high level that lie in queues: others look for them before their own.
+    // Counts the tasks of the high level that lie in queues. Threads look for such tasks before
+    // they take their own.
     alignas(64) atomic<std::int32_t> high_ready_{0};
     task_list overflow_[level_count];
-    // From the list of that level, by all threads, since one of them stole before it took there.
+    // Counts how often all threads together went to the overflow list of that level, since one of
+    // them stole before it took a task there. See others_come_first().
     atomic<std::uint32_t> refills_[level_count] = {};
 };
 
 template <class F>
 bool ready_room::any_victim(const ready_seat& w, std::uint32_t& last, F&& f) const {
     const unsigned count = seat_count();
-    // A chooser's decisions depend on nothing but its seed.
+    // With a chooser, the order must depend on nothing but the chooser's seed, so distances do not
+    // count.
     const topology* const machine = serial() ? nullptr : places();
     const unsigned levels = machine != nullptr ? machine->levels : 0;
     const std::uint32_t here = levels != 0 ? platform::current_core() : 0;

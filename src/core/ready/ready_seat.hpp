@@ -1,5 +1,6 @@
 #pragma once
-// The seat's part of this room: its rings, its inbox, its joins.
+// A ready_seat is the part of a seat that the ready room uses: the seat's rings, its inbox and its
+// joins.
 
 #include "braid/core/fork_stack.hpp"
 #include "core/ready/ready_queue.hpp"
@@ -20,42 +21,45 @@ struct ready_seat : seats_seat {
     using seats_seat::seats_seat;
 
     ready_queue::cell* cells = nullptr;
-    std::uint32_t cell_count = 0;  // of all levels
+    std::uint32_t cell_count = 0;  // of all levels together
 
     // ---- the seat's thread only; others claim from the rings ----
     ready_queue ready[level_count];
-    // Made ready by the task that has just ended; nobody else sees it. See set_run_next().
+    // The task that has just ended made this task ready, and no other thread sees it. See
+    // set_run_next().
     task_id run_next;
-    std::uint32_t victim = 0;       // looked at last: for tasks,
-    std::uint32_t fork_victim = 0;  // for branches
-    unsigned gave_way = 0;          // see gives_way_again_and_again()
+    std::uint32_t victim = 0;       // seat at which the last search for tasks looked
+    std::uint32_t fork_victim = 0;  // seat at which the last search for branches looked
+    unsigned gave_way = 0;          // calls of enqueue_last(); see gives_way_again_and_again()
     bool others_first = false;      // see wait_loop::run_anything()
     // policy/steals_pay.cpp
-    unsigned stole = 0;  // tasks at the last steal, until it is known whether that paid
+    unsigned stole = 0;  // tasks of the last steal, until it is known whether that steal paid
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
-    std::int64_t fetch_ns = 0;  // what a line of another core has taken lately; 0 is not known
+    std::int64_t fetch_ns = 0;  // recent time to fetch another core's line; 0 if unknown
     // policy/unclaimed.cpp
-    std::uint64_t unclaimed = 0;  // the oldest task of somebody, while this thread does not steal
+    std::uint64_t unclaimed = 0;  // another thread's oldest task, while this one does not steal
     std::int64_t unclaimed_again = 0;
-    std::uint64_t ran_elsewhere = 0;  // 1 + what others had executed, if nothing lay in their rings
-    fork_stack* joins = nullptr;      // its own
-    // Beside its slots, written before a branch becomes public; null: nobody asks for stable ids.
+    std::uint64_t ran_elsewhere = 0;  // 1 + tasks executed by others; 0 if their rings had some
+    fork_stack* joins = nullptr;      // the thread's own
+    // Stable ids of the branches in the slots of `joins`, written before a branch becomes public.
+    // Null means that nobody asks for stable ids.
     std::uint64_t* branch_ids = nullptr;
 
     // ---- anybody ----
-    alignas(64) task_list box;  // tasks for this seat alone (`on`)
+    alignas(64) task_list box;  // inbox: tasks for this seat alone (`on`)
     atomic<fork_stack*> shown_joins{nullptr};
 };
 
-/// True, once, when the thread has put so many tasks behind all others: it may come to the same
-/// ones for ever, and looks at everything else.
+/// Returns true once when the thread has put 32 tasks behind all others. The thread may come to the
+/// same tasks for ever, so it then looks at everything else.
 inline bool gives_way_again_and_again(ready_seat& w) {
     if (w.gave_way < 32) return false;
     w.gave_way = 0;
     return true;
 }
 
-/// policy/steals_pay.cpp: the thread has claimed `count` tasks of another one within `ns`.
+/// Notes that the thread has claimed `count` tasks of another thread within `ns` nanoseconds. See
+/// policy/steals_pay.cpp.
 void note_claims(ready_seat& w, std::size_t count, std::int64_t ns);
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
-// Ready tasks in a list under a lock, oldest first, linked through their slots.
+// A task_list has ready tasks in a list under a lock, the oldest first. The tasks are linked
+// through their slots.
 
 #include "braid/base/mutex.hpp"
 #include "core/task/task_room.hpp"
@@ -12,15 +13,15 @@ namespace detail {
 
 class task_list {
 public:
-    /// Held around all that follows, but for size().
+    /// The caller of the functions below holds this lock, except for size().
     mutable mutex lock;
 
-    /// A hint without the lock. seq_cst: pairs with append(); a thread that has announced its sleep
-    /// looks by it (I5).
+    /// Returns the number of tasks, which is a hint without the lock. seq_cst: pairs with append();
+    /// a thread that has announced its sleep calls this (I5).
     std::uint32_t size(std::memory_order order) const { return size_.load(order); }
     bool empty() const BRAID_REQUIRES(lock) { return first_ == no_index; }
 
-    /// From `first` to `last` they are linked already.
+    /// Appends `count` tasks. Those from `first` to `last` must be linked already.
     void append(const task_room& tasks, std::uint32_t first, std::uint32_t last,
                 std::uint32_t count = 1) BRAID_REQUIRES(lock) {
         tasks.slot_at(last).next.store(no_index, relaxed);
@@ -34,7 +35,8 @@ public:
         size_.fetch_add(count, seq_cst);
     }
 
-    /// The oldest for which `fits(index)`, of the `look_at` oldest. no_index: there is none.
+    /// Takes the oldest task for which `fits(index)` is true, out of the `look_at` oldest tasks.
+    /// Returns no_index if there is none.
     template <class Fits>
     std::uint32_t take_first(const task_room& tasks, Fits&& fits, std::size_t look_at = SIZE_MAX)
         BRAID_REQUIRES(lock) {
@@ -58,13 +60,13 @@ public:
         return no_index;
     }
 
-    /// Up to `limit` of the oldest into `ids`; returns how many.
+    /// Takes up to `limit` of the oldest tasks into `ids`. Returns how many it took.
     std::size_t take_oldest(const task_room& tasks, std::uint64_t* ids, std::size_t limit)
         BRAID_REQUIRES(lock) {
         std::size_t count = 0;
         for (; count != limit && first_ != no_index; ++count) {
             const slot& s = tasks.slot_at(first_);
-            s.prefetch();  // it lay there long
+            s.prefetch();  // it has been in the list for long
             ids[count] = tasks.id_of(first_).value;
             first_ = s.next.load(relaxed);
         }
@@ -73,7 +75,7 @@ public:
         return count;
     }
 
-    /// Calls f(index) for each.
+    /// Calls f(index) for each task in the list.
     template <class F>
     void each(const task_room& tasks, F&& f) const BRAID_REQUIRES(lock) {
         for (std::uint32_t i = first_; i != no_index; i = next_of(tasks, i)) f(i);

@@ -1,7 +1,7 @@
 #pragma once
-// Which policies this library has: decisions that one row of the benchmarks asked for. The source
-// of one that is off is not compiled (cmake/braid_policies.cmake), so it is named behind `if
-// constexpr`.
+// The policies of this library. A policy is a decision that one row of the benchmarks asked for.
+// The source of a policy that is off is not compiled (cmake/braid_policies.cmake), so code names
+// its functions only behind `if constexpr`.
 
 #include "braid/base/version.hpp"
 

@@ -120,8 +120,8 @@ void add(type_row& to, const type_row& more) {
     to.longest_ns = std::max(to.longest_ns, more.longest_ns);
 }
 
-/// A text may stand at several addresses, as of a module that was loaded again. True: there is room
-/// now.
+/// Merges rows whose names have the same text. A text may lie at several addresses, for example
+/// when a module was loaded again. Returns true if there is room now.
 bool merge_equal_names(type_row* rows) {
     type_row before[type_rows];
     std::copy_n(rows, type_rows, before);
@@ -145,8 +145,8 @@ bool merge_equal_names(type_row* rows) {
 
 }  // namespace
 
-/// Rows are found by the address of the name: equal texts are merged when they are read, and when
-/// there is no row left.
+/// Adds a duration to the row of the name. Rows are found by the address of the name. Rows with
+/// equal texts are merged when they are read, and when there is no row left.
 void report_room::note_type(report_seat& w, const char* name, std::int64_t ns) {
     const locked lock(w.types_mutex);
     if (w.types == nullptr) {

@@ -1,6 +1,6 @@
 #pragma once
-// The lowest room: what the scheduler says about itself, to an observer, to the log, in counters
-// and durations. With none of them installed each costs one predictable branch.
+// The lowest room reports what the scheduler does: to an observer, to the log, and in counters and
+// durations. If nothing is installed, each report costs one predictable branch.
 
 #include "base/accounted_memory.hpp"
 #include "base/printf_format.hpp"
@@ -21,8 +21,9 @@ class runtime;
 struct fork_slot;
 struct whole_seat;
 
-/// Single writer: the seat's thread. Written with release, summed with acquire: a sum that has
-/// counted the end of a task has counted what that task created (see everything_ended()).
+/// The counters of a seat. Only the seat's thread writes them. They are written with release and
+/// summed with acquire: a sum that has counted the end of a task has also counted what that task
+/// created (see everything_ended()).
 struct seat_counters {
     using count = atomic<std::uint64_t>;
     count created{0}, executed{0}, failed{0}, cancelled{0}, stolen{0}, jobs_stolen{0}, helped{0},
@@ -37,20 +38,20 @@ struct type_row {
 };
 inline constexpr unsigned type_rows = 256;
 
-/// The seat's part of this room: who it is, what it has counted, which time it knows. All of it
-/// the seat's thread's, but for the counters and the rows.
+/// The seat's part of this room: its number and kind, its counters, and the time that it knows.
+/// Only the seat's thread uses it, except for the counters and the rows.
 struct report_seat {
     report_seat(runtime& owner, whole_seat& self, std::uint16_t seat, seat_kind k)
         : rt(owner), whole(self), index(seat), kind(k) {}
 
     runtime& rt;
-    whole_seat& whole;  // this seat with its parts of the rooms above, for what they are handed
+    whole_seat& whole;  // this seat with its parts of the rooms above, for functions that need them
     const std::uint16_t index;
     const seat_kind kind;
     char name[32] = {};
-    alignas(64) std::int64_t stamp = 0;  // clock at the end of the last task or sleep
-    unsigned time_each = 1;              // plain tasks; see policy/seldom_clock.hpp
-    // What of the running task's time went by in waits, in tasks on top and in blocking().
+    alignas(64) std::int64_t stamp = 0;  // the time at the end of the last task or sleep
+    unsigned time_each = 1;              // tasks per look at the clock; see policy/seldom_clock.hpp
+    // The time that the running task has spent in waits, in tasks on top and in blocking().
     std::int64_t elsewhere = 0;
     seat_counters counters;
     mutex types_mutex;  // the seat's thread writes, statistics() reads
@@ -59,7 +60,7 @@ struct report_seat {
 
 class report_room {
 public:
-    /// `identified`: tasks have stable ids, so none of them takes the plain way.
+    /// If `identified` is true, tasks have stable ids, so none of them takes the plain path.
     report_room(const scheduler_options& o, bool identified);
 
     const scheduler_options& options() const { return options_; }
@@ -67,16 +68,16 @@ public:
     accounted_memory& memory() { return memory_; }
     const accounted_memory& memory() const { return memory_; }
 
-    /// An observer listens. A thread that finds this true reports to it.
+    /// Returns true if an observer listens. A thread that gets true reports to the observer.
     bool observed() const { return listening() != 0; }
-    /// observer::listening(); 0: none is installed, or it does not listen.
+    /// Returns observer::listening(), or 0 if no observer is installed.
     std::uint32_t listening() const { return listens_->load(relaxed); }
-    /// Nobody listens, and plain tasks may take their own way.
+    /// Returns true if no observer listens and plain tasks may take their own path.
     bool unwatched() const { return watches_->load(relaxed) == 0; }
     bool plain_ways() const { return plain_ways_; }
     observer& watcher() const { return *options_.observer; }
 
-    // What follows is called only where an observer is installed.
+    // The following functions are called only if an observer is installed.
     void report(const report_seat& w, event_kind kind, task_id task, task_id other = {},
                 const char* name = {}) const;
     void report_branch(const report_seat& w, event_kind kind, task_id task, const fork_slot& branch,
@@ -89,23 +90,26 @@ public:
 
     void log(log_level level, const char* format, ...) const BRAID_PRINTF(3, 4);
 
-    /// The clock that tasks are timed with.
+    /// Returns the time of the clock that tasks are timed with.
     std::int64_t task_clock() const;
-    /// `count` tasks ended, of which the first began at `started`; a long one is warned about.
+    /// Notes that `count` tasks have ended, of which the first began at `started`. Warns about a
+    /// long one, unless `quiet` is true.
     void note_duration(report_seat& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
-    /// Does it for `count` tasks of one kind in a row, of which no start was noted.
+    /// Does what note_duration() does, for `count` tasks of one kind that have ended in a row and
+    /// whose starts were not noted.
     void note_durations(report_seat& w, const char* name, bool quiet, unsigned count);
 
 private:
     void note_type(report_seat& w, const char* name, std::int64_t ns);
 
-    // Read at each task; between them and what is written, memory_'s counts, lie the options.
+    // The next three are read at each task. The options lie between them and the counts of memory_,
+    // which are written.
     const std::atomic<std::uint32_t>* listens_;
-    const std::atomic<std::uint32_t>* watches_;  // the same; 1 without plain_ways, or with lines
-    bool plain_ways_;                            // no statistics, no stable ids
+    const std::atomic<std::uint32_t>* watches_;  // as listens_; 1 without plain_ways_ or with lines
+    bool plain_ways_;                            // there are no statistics and no stable ids
     scheduler_options options_;
-    standard_error standard_error_;  // where the program has no log
+    standard_error standard_error_;  // the log, if the program has none
     accounted_memory memory_;
 };
 

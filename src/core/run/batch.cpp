@@ -1,6 +1,7 @@
-// A batch: one task with many bodies. There is no slot for each body: a thread that takes part
-// holds a ticket with a range of them, takes from its lower end, and leaves a ticket in the queue
-// by which the next one takes the upper half of what is left. See docs/design/batch.md.
+// A batch is one task with many bodies. There is no slot for each body. A thread that takes part
+// holds a ticket with a range of bodies, and takes bodies from the lower end of the range. It
+// leaves another ticket in the queue, by which the next thread takes the upper half of what is
+// left. See docs/design/batch.md.
 #include "braid/base/index_range.hpp"
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
@@ -13,13 +14,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// In the storage of a ticket's slot. Its parent is the ticket from which it takes, or the batch.
+/// A ticket, which lies in the storage of its slot. The parent of that slot is the ticket from
+/// which this one takes, or the batch.
 struct ticket {
     batch_bodies all;
-    std::uint64_t first;  // what index 0 of the range stands for
+    std::uint64_t first;  // number of the body that index 0 of the range stands for
     std::uint32_t batch;
-    bool held = false;  // by a thread, now or before
-    /// Marked while a ticket below this one lies in a queue.
+    bool held = false;  // a thread has it now, or had it before
+    /// The bodies that are left. Marked while a ticket below this one lies in a queue.
     shared_range bodies{};
 };
 static_assert(sizeof(ticket) <= closure_bytes);
@@ -33,7 +35,8 @@ ticket& ticket_of(slot& s) { return *std::launder(reinterpret_cast<ticket*>(s.st
 void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
     const std::uint32_t batch = w.top->slot;
     const slot& p = slot_at(batch);
-    // A chooser decides about each body, an observer sees each, and inboxes hold them one by one.
+    // In these cases each body is a task of its own: a chooser decides about each body, an observer
+    // sees each body, and inboxes hold bodies one by one.
     if (identified() || observed() || p.has(flag_background) || is_direct(p)) {
         std::size_t i = 0;
         for (; i < all.count; ++i) {
@@ -42,7 +45,8 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
             ::new (d.storage) batch_member{all.shared, i};
             publish(w, d, all.run);
         }
-        // Out of memory, or a discarding shutdown: the others run here, or are cancelled here.
+        // If there is no memory, the other bodies run here. In a discarding shutdown they are
+        // cancelled here.
         count_members(w, batch, all.count - i);
         run_alone(w, batch, all, i);
         return;
@@ -56,7 +60,7 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
             enqueue(w, index);
             continue;
         }
-        // Out of memory, and the handler knows: then these bodies run here, none is lost.
+        // There is no memory, and the handler was called. These bodies run here, so none is lost.
         return run_alone(w, batch, all, first);
     }
 }
@@ -67,7 +71,7 @@ void run_room::count_members(run_seat& w, std::uint32_t batch, std::size_t count
     count_creation(w, slot_at(batch).environment.load(relaxed), count);
 }
 
-/// The bodies from `first` on, without any slot.
+/// Runs the bodies from `first` on, without any slot.
 void run_room::run_alone(run_seat& w, std::uint32_t batch, const batch_bodies& all,
                          std::size_t first) {
     for (; first < all.count; first += shared_range::capacity) {
@@ -77,7 +81,8 @@ void run_room::run_alone(run_seat& w, std::uint32_t batch, const batch_bodies& a
     }
 }
 
-/// A slot below `parent`, of which the caller holds a share.
+/// Makes a slot for a ticket below `parent`, of which the caller holds a share. Returns no_index if
+/// there is no memory.
 std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint32_t batch) {
     constexpr std::uint16_t inherited = flag_never_waits | flag_quiet | flag_category;
     const slot& p = slot_at(batch);
@@ -96,8 +101,9 @@ std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint
     return index;
 }
 
-/// For a thread that has nothing to do: a ticket by which it takes from `index` and from those
-/// above it.
+/// Leaves a ticket in the queue for a thread that has nothing to do, unless one lies there already.
+/// With it that thread takes bodies from `index` and from the tickets above. Returns false if there
+/// is no memory.
 bool run_room::leave_ticket(run_seat& w, std::uint32_t index) {
     ticket& own = ticket_of(slot_at(index));
     if (!own.bodies.mark()) return true;
@@ -120,21 +126,21 @@ void run_room::run_ticket(run_seat& w, std::uint32_t index) {
     bool goes_on = run_members(w, index, own);
     while (goes_on && refill_ticket(w, index)) goes_on = run_members(w, index, own);
     if (!goes_on) {
-        // The same ticket, with what it holds: a new one below it each time would make a chain as
-        // long as the batch.
+        // This ticket itself goes back, with the bodies that it holds. A new ticket below it each
+        // time would make a chain as long as the batch.
         s.runner.store(UINT16_MAX, relaxed);
         enqueue(w, index);
         return;
     }
-    s.leave_uncounted();  // its bodies are counted
+    s.leave_uncounted();  // its bodies are counted instead
     own_work_done(w, index);
 }
 
-/// Takes half of the fullest ticket above. False: nothing is left there.
+/// Takes half of the fullest ticket above. Returns false if nothing is left in the tickets above.
 bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
     ticket& own = ticket_of(slot_at(index));
     while (true) {
-        // Those above are all open: each is the parent of the one below.
+        // The tickets above are all open, because each is the parent of the ticket below it.
         ticket* fullest = nullptr;
         std::size_t most = 0, all = 0;
         for (std::uint32_t at = slot_at(index).parent.load(relaxed); at != own.batch;
@@ -150,8 +156,8 @@ bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
         index_range taken;
         if (!fullest->bodies.take_half(taken)) continue;
         own.bodies.refill(taken);
-        // What is left above must be found also if the first body of this one takes long; what is
-        // left of its own is seen to between bodies.
+        // Other threads must find what is left above even if the first body of this ticket takes
+        // long. For what is left in this ticket, next() leaves a ticket between two bodies.
         if (all > taken.size()) leave_ticket(w, index);
         return true;
     }
@@ -159,7 +165,8 @@ bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
 
 class run_room::members_source {
 public:
-    /// `index`: of the ticket; no_index: it has no slot, and nobody else takes from it.
+    /// `index` is the ticket's slot. no_index means that the ticket has no slot, and that no other
+    /// thread takes from it.
     members_source(run_room& rt, run_seat& w, std::uint32_t index, ticket& from)
         : rt_(rt),
           w_(w),
@@ -195,7 +202,8 @@ public:
         }
     }
 
-    /// Counts what ended, outside the bodies. False: something else is wanted first.
+    /// Counts the bodies that ended. Called outside of bodies. Returns false if something else
+    /// comes before the next body.
     [[gnu::always_inline]] bool finish(body_frame& frame) {
         frame.end_times(batch_.name);
         frame.close();
@@ -225,7 +233,7 @@ private:
     bool left_early_ = false;
 };
 
-/// The bodies that a ticket holds. False: something else is wanted first.
+/// Runs the bodies that a ticket holds. Returns false if something else comes first.
 bool run_room::run_members(run_seat& w, std::uint32_t index, ticket& own) {
     const std::uint32_t shown_as = index == no_index ? own.batch : index;
     slot_at(shown_as).runner.store(w.index, relaxed);

@@ -1,14 +1,15 @@
 #pragma once
-// The one way to run bodies: a frame, in which a thread runs one body or many after each other, and
-// the sequence in which they come.
+// This is the way to run bodies. A thread makes a frame for the first body, and runs one body
+// or many bodies in it, one after the other. A source says which bodies these are; its functions
+// are called in the order invoke, ended, next, invoke, …
 //
-//   source     first (the frame is made for it), invoke, ended, next
-//   plain      one task, and the newest ones of this thread that are like it    run.cpp
+//   source     bodies                                                           file
+//   plain      one task, and the newest tasks of this thread that are like it   run.cpp
 //   any        one task with all that a task can have                           run.cpp
 //   members    bodies of a batch, from the range of a ticket                    batch.cpp
-//   branch     a part of another thread's join                                  branch.cpp
-//   nodes      of one run of a graph                                            graph_run.cpp
-//   jobs       of a job list, in the frame of their runner                      job_runner.cpp
+//   branch     a branch of another thread's join                                branch.cpp
+//   nodes      nodes of one run of a graph                                      graph_run.cpp
+//   jobs       jobs of a job list, in the frame of their runner                 job_runner.cpp
 
 #include "core/run/run_room.hpp"
 
@@ -20,17 +21,19 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// `known_as`: the id that the first body sees; empty for a posted task.
+/// Returns the entry of a body on the stack of the seat's thread. `known_as` is the id that the
+/// first body sees. It is empty for a posted task.
 inline running_task body_of(run_seat& w, std::uint32_t index, task_id known_as) {
     return {index, w.top, {}, task_context(w.rt, w.whole, known_as)};
 }
 
-/// Bodies that a thread runs in one frame of its stack: what it shows to others and to instruments,
-/// and how long each took. Not on top of a body of the same frame.
+/// Stands for the bodies that a thread runs in one frame of its stack. It shows them to other
+/// threads and to instruments, and notes how long each of them took. The bodies of a frame never
+/// run on top of each other.
 class body_frame {
 public:
-    /// `body` lies beside the frame, not in it: what is known to others, the compiler reads again
-    /// after each call.
+    /// `body` must lie beside the frame and not in it. Other functions know its address, so after
+    /// each call the compiler has to read the object again that holds `body`.
     body_frame(run_room& rt, run_seat& w, running_task& body, task_id shown_as)
         : rt_(rt),
           seat_(w),
@@ -47,20 +50,21 @@ public:
     body_frame(const body_frame&) = delete;
     body_frame& operator=(const body_frame&) = delete;
 
-    /// The last body has returned: what follows is not part of it. Nothing more is run here.
+    /// Ends the frame when the last body has returned. What follows is not part of that body. The
+    /// frame runs nothing more.
     void close() {
         if (closed_) return;
         closed_ = true;
         run_room::end_body(seat_, body_, outer_);
     }
 
-    /// The thread goes on with another task in this frame.
+    /// Goes on with another task in this frame, whose body sees `id`.
     void go_on_as(std::uint32_t index, task_id id) {
         body_.context.internals().id = id;
         body_.context.internals().id_taken = false;
         show(index, id);
     }
-    /// Does it for one that does not see its id.
+    /// Goes on with another task in this frame, but leaves the id that its body sees to the caller.
     void show(std::uint32_t index, task_id shown_as) {
         body_.slot = index;
         shown_.show(shown_as.value);
@@ -69,10 +73,10 @@ public:
     bool failed() const { return body_.error != nullptr; }
     bool suspended() const { return body_.suspended; }
     std::exception_ptr take_error() { return std::exchange(body_.error, nullptr); }
-    /// The body has asked for its id, so that others may know it.
+    /// Returns true if the body has asked for its id, so that other threads may know the id.
     bool id_taken() { return body_.context.internals().id_taken; }
 
-    /// For timed(); 0 where the clock is not read for each body.
+    /// Returns what timed() needs. Returns 0 if the clock is not read for each body.
     std::int64_t start() const { return each_ ? active_policy::now() : 0; }
     void timed(const char* name, bool may_be_long, std::int64_t started) {
         if (each_) {
@@ -82,10 +86,12 @@ public:
             rt_.note_durations(seat_, name, may_be_long, std::exchange(untimed_, 0));
         }
     }
-    /// Does it where the clock is not read for each body; wants_clock() says when it is time to.
+    /// Counts a body for which the clock is not read. If wants_clock() returns true, it is time for
+    /// end_times().
     void count_untimed() { ++untimed_; }
     bool wants_clock() const { return untimed_ >= seat_.time_each; }
-    /// The last ones, for which the clock was not read; `name` for all of them.
+    /// Notes how long the last bodies took for which the clock was not read. `name` stands for all
+    /// of them.
     void end_times(const char* name) {
         if (untimed_ != 0) rt_.note_durations(seat_, name, false, std::exchange(untimed_, 0));
     }
@@ -102,9 +108,10 @@ private:
     running_task* const outer_;
 };
 
-/// Where bodies come from. `invoke` calls the current one; `ended` hears that it has
-/// returned or failed, says how long it took, and ends its task; true: the source goes on. `next`
-/// moves on to another one; false: there is none for this thread now.
+/// A source of bodies. `invoke` calls the current body. `ended` is called when the body has
+/// returned or failed. It notes how long the body took, ends the body's task, and returns true if
+/// the source goes on. `next` moves on to another body. It returns false if there is none for this
+/// thread now.
 template <class Source, class Frame>
 concept body_source = requires(Source& s, Frame& f) {
     s.invoke(f);

@@ -1,4 +1,4 @@
-// Branches that other threads have left to this one.
+// Runs branches of joins that other threads have left to this thread.
 #include "core/run/body_frame.hpp"
 
 BRAID_NAMESPACE_BEGIN
@@ -7,7 +7,7 @@ namespace detail {
 bool run_room::run_claimed(run_seat& w, const claimed_branch& claimed) {
     if (!claimed) return false;
     leave_search(w);
-    flush_scope_ends(w);  // of the tasks before: the branch may take long
+    flush_scope_ends(w);  // of earlier tasks, because the branch may take long
     run_branch(w, claimed);
     return true;
 }
@@ -53,8 +53,8 @@ private:
         fork_slot& branch = *claimed_.slot;
         const std::uint32_t end =
             threw_ ? fork_slot::finished | fork_slot::failed : fork_slot::finished;
-        // acq_rel: release pairs with the owner's acquire, its slot may be in other use right
-        // after; acquire: pairs with wait_target::arm().
+        // acq_rel: the release pairs with the owner's acquire, and the owner may use the slot for
+        // something else right after this. The acquire pairs with wait_target::arm().
         const std::uint32_t was = branch.state.exchange(claimed_.by | end, acq_rel);
         if ((was & fork_slot::awaited) == 0) return;
         rt_.lot().wake(

@@ -1,5 +1,6 @@
 #pragma once
-// A thread of the program computes as the scheduler's creator does while it runs tasks (C32).
+// While a thread of the program runs tasks, it computes with the floating-point control of the
+// scheduler's creator (C32).
 
 #include "base/platform/platform.hpp"
 #include "core/run/run_seat.hpp"
@@ -10,7 +11,8 @@ namespace detail {
 class helper_floats {
 public:
     helper_floats() = default;
-    /// Before each task that the thread runs; only the first time in this object's life costs.
+    /// Called before each task that the thread runs. Only the first call in this object's life
+    /// costs anything.
     void use(const run_seat& w, std::uint64_t wanted) {
         if (used_) return;
         used_ = true;

@@ -1,4 +1,4 @@
-// One task: by its kind, as a plain one, or with all that a task can have.
+// Runs one task: by its kind, as a plain task, or with all that a task can have.
 #include "braid/core/scope.hpp"
 #include "core/run/body_frame.hpp"
 #include "core/run/helper_floats.hpp"
@@ -36,13 +36,14 @@ void run_room::run(run_seat& w, task_id id, bool more) {
     run_any(w, id);
 }
 
-// ---- plain tasks: what is equal for those that follow each other is done once ------------------
-// What turns out different (a failure, children, successors, waiters) goes on as in life_room.cpp.
+// ---- plain tasks: what is equal for tasks in a row is done once --------------------------------
+// A task that turns out different (a failure, children, successors, waiters) goes on as in
+// life_room.cpp.
 
 namespace {
 
-/// The newest task of this thread, if it is plain, of the same environment, and nothing else comes
-/// first.
+/// Takes the newest task of this thread, if it is plain, of the same environment, and nothing else
+/// comes first. Returns 0 otherwise.
 [[gnu::always_inline]] inline std::uint64_t next_plain(const run_room& rt, run_seat& w,
                                                        const task_environment* environment) {
     if (rt.wanted_elsewhere(w, normal_level) || rt.phase(relaxed) != life::running) return 0;
@@ -58,7 +59,8 @@ namespace {
 
 }  // namespace
 
-/// Does what run() does; what is equal for plain tasks that follow each other is done once.
+/// A source of plain tasks. It does what run() does, but does once what is equal for tasks in a
+/// row.
 template <bool reports>
 class run_room::plain_source {
 public:
@@ -102,11 +104,12 @@ public:
         return true;
     }
 
-    /// What the last one still needs, outside its body.
+    /// Does what the last task still needs, outside the body of that task.
     [[gnu::always_inline]] void finish(body_frame& frame) {
         frame.end_times(name_);
         frame.close();
-        // Only what is not counted yet keeps the scope: after the last one it may be gone.
+        // Only ends that are not counted yet keep the scope alive. After the last of them is
+        // counted the scope may be gone.
         if (scope_state* in = complete_ != 0 ? scope_of(environment_) : nullptr; in != nullptr) {
             rt_.count_end(w_, *in, end_of_task::executed, complete_);
         }
@@ -141,10 +144,11 @@ private:
     std::uint64_t complete_ = 0;
 };
 
-/// Apart from run(), whose frame would lie below each body; as run_any().
+/// Runs plain tasks. It is apart from run(), as run_any() is, because the frame of run() would lie
+/// below each body otherwise.
 template <bool observed>
 [[gnu::noinline]] void run_room::run_plain(run_seat& w, task_id id, bool more) {
-    constexpr unsigned most = 64;  // until the thread's loop looks at everything else
+    constexpr unsigned most = 64;  // after so many, the thread's loop looks at everything else
     const slot& s = slot_at(id);
     const bool goes_on = more && s.level.load(relaxed) == normal_level;
     plain_source<observed> tasks(*this, w, id, goes_on ? most : 1);
@@ -209,7 +213,8 @@ private:
             rt_.watcher().on_start(w_.index, id_, name_, 0, {});
         }
     }
-    /// True: the end and the completion were reported in one call, as nothing comes in between.
+    /// Reports the end of the body. Returns true if the same call has reported the completion,
+    /// because nothing comes in between.
     bool report_end(bool failed) {
         if (failed) rt_.report(w_, event_kind::failed, id_, {}, name_);
         const bool completes = !failed && !uses_resources_ && !w_.completing &&
@@ -241,7 +246,7 @@ private:
 
 namespace {
 
-/// Null: the task has none.
+/// Returns the joins of the task's thread, or null if there are none.
 fork_stack* joins_of(const running_task* task) {
     return task != nullptr ? static_cast<const ready_seat*>(task->seat)->joins : nullptr;
 }
@@ -272,7 +277,7 @@ void run_room::end_body(run_seat& w, const running_task& body, running_task* out
 // ---- what comes next ---------------------------------------------------------------------------
 
 void run_room::run_chain(run_seat& w, id_test wanted, id_test more) {
-    constexpr unsigned most = 64;  // until the loop looks at everything else
+    constexpr unsigned most = 64;  // after so many, the loop looks at everything else
     for (unsigned n = 0; w.run_next; ++n) {
         const task_id id = std::exchange(w.run_next, {});
         if (n == most || wanted_elsewhere(w, normal_level) || !wanted(id.value)) {
@@ -321,7 +326,8 @@ void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_
     draft d;
     if (unwatched()) d = open_plain(w, nullptr, name, draft_kind::spawned);
     if (d.storage == nullptr) d = open(w, {.name = name, .where = {}}, draft_kind::spawned);
-    if (d.storage == nullptr) return body(data, joins_of_body(w));  // shut down, or no memory
+    // The scheduler is shut down, or there is no memory.
+    if (d.storage == nullptr) return body(data, joins_of_body(w));
     const std::uint32_t index = index_of(d);
     const task_id id = id_of(index);
     slot& s = slot_at(index);

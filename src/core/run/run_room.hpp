@@ -1,5 +1,6 @@
 #pragma once
-// Bodies: a thread's loops, one task after the other, many bodies in one task, branches of joins.
+// This room runs bodies. It has the threads' loops, and runs one task after the other, many bodies
+// of one task, and branches of joins.
 
 #include "core/life/completions_room.hpp"
 #include "core/run/run_seat.hpp"
@@ -16,48 +17,55 @@ class run_room : public completions_room {
 public:
     explicit run_room(const scheduler_options& o, const seat_plan& plan);
 
-    /// The floating-point control of the thread that made the scheduler; its threads compute by it.
+    /// Returns the floating-point control of the thread that made the scheduler. The scheduler's
+    /// threads compute with it.
     std::uint64_t float_control() const { return float_control_; }
 
     // ---- a thread's loops (thread.cpp, idle.cpp)
     void thread_main(run_seat& w);
     void background_main(run_seat& w);
     void source_main(run_seat& w);
-    /// While another thread has frozen the scheduler. For threads of the scheduler's own, and of
-    /// modules'.
+    /// Rests while another thread has frozen the scheduler, if the calling thread is one of the
+    /// scheduler's or of a module.
     void rest_if_frozen(run_seat& w);
-    /// Any thread that has a seat.
+    /// Rests until the scheduler is no longer frozen. Any thread that has a seat may call it.
     void rest_while_frozen(run_seat& w);
-    /// True: a thread of the program that must begin with no task, because another thread has
-    /// frozen the scheduler.
+    /// Returns true if the seat's thread is one of the program's and must start no task, because
+    /// another thread has frozen the scheduler.
     bool held_back(const run_seat& w) const {
         return frozen().on() && !is_own(w) && this_thread_state.module_wait == nullptr &&
                !frozen().is_by_this_thread();
     }
-    /// Sleeps, as such a thread: what it waits for may still come from outside.
+    /// Sleeps until a notification or `deadline`. Called by a thread that is held back. What this
+    /// thread waits for may still come from outside.
     void rest_held_back(run_seat& w, std::int64_t deadline);
-    /// Nothing else sleeps: what the thread owes is settled first. False: out of time.
+    /// First counts the ends of tasks that the thread has not counted yet, and then sleeps until a
+    /// notification or `deadline`. Returns false if the time ran out.
     bool sleep(run_seat& w, std::int64_t deadline);
-    /// Between two bodies: destructors of the program run here, and not while a thread counts as
-    /// asleep.
+    /// Completes what a look for deadlocks has ended. Called between two bodies, because
+    /// destructors of the program run here, and must not run while the thread counts as asleep.
     void complete_what_a_look_ended(run_seat& w);
     // ---- policy/expect_work.cpp
     void expect_work(nanoseconds in);
     std::int64_t expected_work() const { return expected_at_.load(relaxed); }
 
     // ---- tasks (run.cpp)
-    /// `more`: may go on with other tasks of the same environment, if they are the newest.
+    /// Runs a task that the thread has claimed. If `more` is true, the thread may go on with other
+    /// tasks of the same environment, if they are its newest ones.
     void run(run_seat& w, task_id id, bool more = false);
-    /// By a loop of this thread, right after run(): the successor of the task that has ended is in
-    /// this core's cache, and goes through no queue. One for which the loop does not care goes
-    /// where all go. `more`: as of run(), by task.
+    /// Runs the task of `run_next`, and those that follow it there. Called by a loop of this thread
+    /// right after run(): the successor of the task that has ended is in this core's cache, so it
+    /// goes through no queue. A successor that is not `wanted` goes into a queue as all others do.
+    /// `more` returns, for each task, what run() gets as `more`.
     void run_chain(run_seat& w, id_test wanted, id_test more);
     void run_chain(run_seat& w);
-    /// A task that joins can be part of. What its body throws goes to the caller, not to the task.
+    /// Runs `body` at once, in a task of which joins can be part. What the body throws goes to the
+    /// caller, not to the task.
     void run_here(run_seat& w, const char* name, void (*body)(void*, fork_context), void* data);
     bool yield_to_higher(run_seat& w);
-    /// Something comes before a further task of `level` that the thread has found. relaxed, all of
-    /// it: a thread that changes these waits for nothing but the end of some task.
+    /// Returns true if something comes before a further task of `level` that the thread has found.
+    /// relaxed, all of these loads: a thread that changes what they read waits for nothing but the
+    /// end of some task.
     bool wanted_elsewhere(const run_seat& w, unsigned level) const {
         return (urgent_ready() && level != high_level) || direct_work(w) ||
                (w.wait_over != nullptr && w.wait_over->load(relaxed)) || frozen().on(relaxed) ||
@@ -66,7 +74,7 @@ public:
     }
 
     // ---- around a body (run.cpp)
-    /// What the thread runs, for itself and for searchers. Returns the outer task.
+    /// Shows what the thread runs, to the thread itself and to searchers. Returns the outer task.
     static running_task* begin_body(run_seat& w, running_task& body, task_id shown_as);
     static void end_body(run_seat& w, const running_task& body, running_task* outer);
 
@@ -75,9 +83,9 @@ public:
     void run_ticket(run_seat& w, std::uint32_t index);
 
     // ---- branches (branch.cpp)
-    /// Runs a branch of another thread's joins, any of them; false: there is none.
+    /// Steals and runs a branch of any other thread's joins. Returns false if there is none.
     bool steal_branch(run_seat& w);
-    /// False: nothing was claimed.
+    /// Runs the claimed branch. Returns false if nothing was claimed.
     bool run_claimed(run_seat& w, const claimed_branch& claimed);
 
 private:
@@ -87,8 +95,8 @@ private:
     void idle(run_seat& w);
     bool search(run_seat& w);
     // ---- policy/expect_work.cpp
-    /// What a thread that finds nothing does: it polls on, or sleeps until then, but not if work is
-    /// expected at another time than it knew.
+    /// Says what a thread does that finds no work. It polls on, or it sleeps until `until`. It does
+    /// not sleep if work is expected at a time other than `expected`.
     struct rest_plan {
         std::int64_t expected = 0, until = INT64_MAX;
         bool polls = false;
@@ -118,7 +126,7 @@ private:
     void run_branch(run_seat& w, const claimed_branch& claimed);
 
     const std::uint64_t float_control_;
-    // When the program has said that work comes; 0: never.
+    // When work comes, as the program has announced. 0 means that no work is announced.
     alignas(64) atomic<std::int64_t> expected_at_{0};
 };
 

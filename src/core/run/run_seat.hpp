@@ -1,5 +1,5 @@
 #pragma once
-// The seat's part of this room: what its loops look at between two tasks.
+// The part of a seat that this room needs: what the thread's loops look at between two tasks.
 
 #include "core/life/life_seat.hpp"
 #include "core/run/policy/short_gaps.hpp"
@@ -12,10 +12,13 @@ namespace detail {
 struct run_seat : life_seat {
     using life_seat::life_seat;
 
-    const atomic<bool>* wait_over = nullptr;  // of the innermost wait that runs tasks
-    // When a poll of a job list that helps has done enough; INT64_MAX: none does. See try_wait().
+    // The flag of the innermost wait that runs tasks. If it is true, the thread goes back to
+    // that wait.
+    const atomic<bool>* wait_over = nullptr;
+    // When a job list's try_wait(), which helps while it polls, has done enough. INT64_MAX means
+    // that the thread is in none.
     std::int64_t leave_list_at = INT64_MAX;
-    std::int64_t without_work_since = 0;  // 0: it has some, or nobody asks
+    std::int64_t without_work_since = 0;  // 0 if the thread has work, or if this is not measured
     gap_estimate gaps;
 };
 

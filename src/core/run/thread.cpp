@@ -20,9 +20,10 @@ void run_room::enter_thread(run_seat& w) {
         const locked lock(w.cores_mutex);
         w.thread_number = platform::current_thread_number();
     }
-    w.at_rest.store(false, seq_cst);  // as in sleep()
+    w.at_rest.store(false, seq_cst);  // seq_cst: as in sleep()
     if (options().observer != nullptr) report_seated(w);
-    // Takes milliseconds, once in a process. Thieves take any victim until it is known.
+    // Reading the topology takes milliseconds, once in a process. Until it is known, thieves take
+    // any victim.
     if (cores() > 2 && w.kind == seat_kind::worker && w.number == 1) {
         find_places(machine_topology());
     }
@@ -42,7 +43,7 @@ void run_room::thread_main(run_seat& w) {
     enter_thread(w);
     w.loop_depth = 0;
     while (true) {
-        rest_if_frozen(w);  // first: it may take the notification of the end
+        rest_if_frozen(w);  // first, because this rest may take the notification of the end
         complete_what_a_look_ended(w);
         if (phase(acquire) == life::closed) break;
         settle(w);
@@ -64,15 +65,15 @@ void run_room::thread_main(run_seat& w) {
     leave_thread(w);
 }
 
-/// The thread is one too many: it runs what is meant for it alone, or sleeps until the count goes
-/// up, or the end.
+/// Called by a thread that is one too many. The thread runs what is meant for it alone, or sleeps
+/// until more threads are wanted or the scheduler ends.
 void run_room::rest_surplus(run_seat& w) {
     leave_search(w);
     flush_scope_ends(w);
-    // A reserve was called for work. If the one that called it has gone on by now, and perhaps left
-    // the scheduler, somebody else must hear of that work.
+    // A reserve was called for some work. The thread that called it may have gone on by now, and
+    // perhaps left the scheduler. So another thread must learn of that work.
     if (w.kind == seat_kind::reserve && work_visible()) wake_one();
-    // What is meant for this thread alone nobody else can run.
+    // No other thread can run what is meant for this thread alone.
     if (const task_id id = direct_task(w)) {
         run(w, id);
         const auto nothing = [](std::uint64_t) { return false; };
@@ -82,12 +83,12 @@ void run_room::rest_surplus(run_seat& w) {
     }
 }
 
-/// The background class: threads of its own that run only when nothing else wants the core, so it
-/// never delays frame work.
+/// The loop of a background thread. The background class has threads of its own, which run only
+/// when nothing else wants the core. So it never delays frame work.
 void run_room::background_main(run_seat& w) {
     enter_thread(w);
     while (true) {
-        rest_if_frozen(w);  // first: it may take the notification of the end
+        rest_if_frozen(w);  // first, because this rest may take the notification of the end
         if (phase(acquire) == life::closed) break;
         if (const task_id id = take_background_or_rest(w)) {
             w.stamp = active_policy::coarse_now();
@@ -109,8 +110,8 @@ void run_room::source_main(run_seat& w) {
 
 void run_room::rest_if_frozen(run_seat& w) {
     if (!frozen().on()) return;
-    // Threads of the program rest in their waits only, and there they go on looking whether what
-    // they wait for is complete. The thread that froze the rest runs on.
+    // Threads of the program rest only in their waits. There they keep checking whether what they
+    // wait for is complete. The thread that has frozen the scheduler runs on.
     const bool rests = is_own(w) || this_thread_state.module_wait != nullptr;
     if (rests && !frozen().is_by_this_thread()) rest_while_frozen(w);
 }
@@ -149,13 +150,13 @@ void run_room::complete_what_a_look_ended(run_seat& w) {
 }
 
 bool run_room::sleep(run_seat& w, std::int64_t deadline) {
-    flush_scope_ends(w);  // before anything that may last: somebody may wait for the last piece
+    flush_scope_ends(w);  // before anything that may last, because a thread may wait for these ends
     seat_counters::add(w.counters.parks);
     if (observed()) report(w, event_kind::parked, {});
     const bool in_time = park(w, deadline, w.wait_over != nullptr);
     answer_if_asked(w);
     rest_if_frozen(w);
-    w.stamp = active_policy::coarse_now();  // sleep is no part of the next task's duration
+    w.stamp = active_policy::coarse_now();  // the sleep is no part of the next task's duration
     w.woke = w.stamp;
     if (observed()) report(w, event_kind::unparked, {});
     return in_time;

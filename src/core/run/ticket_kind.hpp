@@ -5,7 +5,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A ticket of a batch; it completes as other tasks do. Defined where the whole scheduler is known.
+/// The kind of a batch's tickets, which complete as other tasks do. It is defined where the whole
+/// scheduler is known.
 extern const task_kind ticket_kind;
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 #pragma once
-// Who has frozen the scheduler: one thread at a time, which may do it several times. And what it
-// asks the threads that rest.
+// Records which thread has frozen the scheduler. Only one thread at a time can freeze it, and that
+// thread may do so several times. The freezer also passes this thread's questions to the threads
+// that rest.
 
 #include "base/condition.hpp"
 #include "base/platform/platform.hpp"
@@ -14,19 +15,20 @@ namespace detail {
 
 class freezer {
 public:
-    /// seq_cst: pairs with take(); a thread that sees it here has said before that it rests, or has
-    /// not been looked at yet. A look between two tasks of a loop may be relaxed: the next one sees
-    /// it.
+    /// Returns true while the scheduler is frozen. seq_cst: pairs with take(). A thread that reads
+    /// true here has said before that it rests, or freeze() still has to see it at rest. A check
+    /// between two tasks of a loop may be relaxed, because the next check sees the flag.
     bool on(std::memory_order order = seq_cst) const { return frozen_.load(order); }
-    /// The calling thread has done it, and runs on. relaxed: it reads what it has written itself,
-    /// or a number that is not its own.
+    /// Returns true if the calling thread has frozen the scheduler. That thread runs on. relaxed:
+    /// the thread reads the number that it wrote itself, or a number that is not its own.
     bool is_by_this_thread() const {
         return by_thread_.load(relaxed) == platform::current_thread_number();
     }
-    /// What threads that rest sleep under.
+    /// Returns the key under which threads sleep while the scheduler is frozen.
     std::uint64_t key() const { return own_key(&frozen_); }
 
-    /// True: the calling thread has frozen the scheduler, now or before. False: another one has.
+    /// Freezes the scheduler. Returns true if the calling thread has frozen it, now or before, and
+    /// false if another thread has.
     bool take() {
         const locked lock(mutex_);
         const std::uint32_t here = platform::current_thread_number();
@@ -36,7 +38,8 @@ public:
         frozen_.store(true, seq_cst);  // pairs with on()
         return true;
     }
-    /// True: it was the last resume(), and those that rest are to be woken.
+    /// Undoes one take(). Returns true if this was the last resume(). The caller must then wake
+    /// the threads that rest.
     bool release() {
         const locked lock(mutex_);
         if (times_ == 0) return false;
@@ -50,7 +53,8 @@ public:
         const locked lock(mutex_);
         while (times_ != 0) over_.wait(mutex_);
     }
-    /// Returns at the last resume(); earlier when `enough()`, at which it looks now and then.
+    /// Waits until the last resume(), or until `enough()` returns true. It calls `enough()` now and
+    /// then.
     template <class Enough>
     void wait_until_over_or(Enough&& enough) {
         constexpr std::int64_t look_again_ns = 2'000'000;
@@ -58,13 +62,14 @@ public:
         while (times_ != 0 && !enough()) over_.wait_for(mutex_, look_again_ns);
     }
 
-    // ---- asking: one thread after the other looks at its own stack
+    // ---- questions: threads are asked one after the other to look at their own stacks
     struct question {
         void (*look)(void* user, unsigned seat) = nullptr;
         void* user = nullptr;
     };
-    /// By the thread that has frozen the scheduler; `open` is a seat's. The question stays until
-    /// withdraw(), which the one who asks calls whatever has come of it.
+    /// Asks the thread of a seat; `open` is that seat's flag (seats_seat::asked). Called by the
+    /// thread that has frozen the scheduler. The question stays until withdraw(), which the asking
+    /// thread calls whether or not the question was answered.
     void ask(atomic<bool>& open, question q) {
         const locked lock(asking_);
         question_ = q;
@@ -77,7 +82,7 @@ public:
     }
     void answer(unsigned seat, atomic<bool>& open) {
         const locked lock(asking_);
-        if (!open.load(relaxed)) return;  // the lock orders it
+        if (!open.load(relaxed)) return;  // relaxed: the lock orders it
         question_.look(question_.user, seat);
         open.store(false, std::memory_order_release);  // pairs with is_answered()
     }

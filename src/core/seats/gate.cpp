@@ -41,7 +41,8 @@ bool gate::block(unsigned seat, const rest& how) {
         timed_out_[seat] = false;
         rest_[seat] = how;
         state_[seat] = state::blocked;
-        // A thread in a blocking region waits outside the gate, and returns inside it.
+        // A thread in a blocking region is outside the gate when it calls this, and inside the gate
+        // when this returns.
         if (running_ == seat || running_ == capacity) pass_on();
     }
     await_gate(seat);
@@ -79,7 +80,7 @@ gate::seats gate::that_are(state wanted) const {
     return all;
 }
 
-/// `capacity`: there is none.
+/// Returns the seat that the chooser picks, or `capacity` if there is no seat in `among`.
 unsigned gate::pick(decision_kind kind, const seats& among) {
     alternative list[capacity];
     std::size_t count = 0;
@@ -112,8 +113,10 @@ void gate::pass_on() {
     grant(seat);
 }
 
-/// The earliest deadline passes, never a later one before it. Those that come back to look do so
-/// only when nobody can go on, and once each before time passes: they might look for ever.
+/// Picks a seat whose deadline passes, or one that comes back to look. The earliest deadline
+/// passes, never a later one before it. A seat comes back to look only when no seat can go on, and
+/// only once before time passes, because it might look for ever. Returns `capacity` if there is no
+/// such seat.
 unsigned gate::let_time_pass() {
     const std::int64_t earliest = earliest_deadline();
     seats lookers, runs_out;
@@ -141,7 +144,7 @@ void gate::report_standstill() {
     for (unsigned i = 0; i < capacity; ++i) {
         waits |= state_[i] == state::blocked && rest_[i].waits;
     }
-    if (!waits) return;  // nothing to do is no standstill
+    if (!waits) return;  // having nothing to do is no standstill
     if (log_.function != nullptr) {
         char line[160];
         std::snprintf(line, sizeof line,

@@ -1,6 +1,7 @@
 #pragma once
-// One thread at a time: with a chooser installed, a participating thread runs only while the gate
-// is open for it, and passes it on where it would sleep or where the chooser says so.
+// The serial gate lets one thread run at a time. It exists only with a chooser. A participating
+// thread runs only while the gate is open for it, and passes the gate on where it would sleep or
+// where the chooser says so.
 
 #include "base/parker.hpp"
 #include "braid/base/handlers.hpp"
@@ -21,46 +22,50 @@ public:
     gate(chooser& c, const log_handler& log, const char* name, accounted_memory& memory)
         : chooser_(c), log_(log), name_(name), ready_(memory) {}
 
-    /// The seat takes part from now on and the gate can open for it (its thread may still be on its
-    /// way). Any thread.
+    /// Lets the seat take part from now on, so that the gate can open for it (its thread may still
+    /// be on its way). Any thread may call it.
     void add(unsigned seat);
-    /// The seat's thread: waits until the gate opens for it.
+    /// Waits until the gate opens for the seat. Called by the seat's thread.
     void await_gate(unsigned seat);
-    /// Both.
+    /// Calls add() and then await_gate().
     void enter(unsigned seat) {
         add(seat);
         await_gate(seat);
     }
-    /// The seat's thread: takes no part any more; somebody else goes on.
+    /// Ends the seat's part. Another thread goes on. Called by the seat's thread, or by the thread
+    /// that could not start the seat's thread.
     void leave(unsigned seat);
 
     struct rest {
-        std::int64_t deadline = INT64_MAX;  // of the virtual clock; INT64_MAX: none
-        bool looks = false;  // comes back to look whether it can help once nobody else can go on
-        bool waits = false;  // within a wait, not for want of work
+        std::int64_t deadline = INT64_MAX;  // on the virtual clock; INT64_MAX means none
+        bool looks = false;  // the thread comes back to help once no other thread can go on
+        bool waits = false;  // the thread sleeps within a wait, not for want of work
     };
-    /// In place of parker::park(). False: out of time, or chosen to look.
+    /// Sleeps; stands in place of parker::park(). Returns false if the time ran out, or if the seat
+    /// was chosen to look.
     bool block(unsigned seat, const rest& how);
-    /// In place of parker::notify(). Any thread.
+    /// Wakes the seat's thread; stands in place of parker::notify(). Any thread may call it.
     void unblock(unsigned seat);
-    /// The running thread lets another one go, if the chooser wants that.
+    /// Lets another thread go on, if the chooser wants that. Called by the running thread.
     void preempt(unsigned seat);
 
-    /// The virtual clock, in ns: stands still until a choice lets a deadline pass. For the thread
-    /// for which the gate is open.
+    /// Returns the virtual clock, in ns. The clock stands still until a choice lets a deadline
+    /// pass. Called by the thread for which the gate is open.
     std::int64_t now() const {
         const locked lock(mutex_);
         return now_;
     }
 
-    /// The choice itself; the gate is open for the caller.
+    /// Asks the chooser, unless there is only one alternative. The gate must be open for the
+    /// caller.
     std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
         return count < 2 ? 0 : chooser_.choose(kind, list, count);
     }
-    /// A thread came at a moment that no chooser decides. Any thread, also in a signal handler.
-    void note_unchosen() { unchosen_.fetch_add(1, relaxed); }  // a count
+    /// Notes that a thread came at a moment that no chooser decides. Any thread may call it, also
+    /// in a signal handler.
+    void note_unchosen() { unchosen_.fetch_add(1, relaxed); }  // relaxed: a count
     std::uint64_t unchosen() const { return unchosen_.load(relaxed); }
-    /// For the thread for which the gate is open.
+    /// Returns the tasks to choose from. Only the thread for which the gate is open may use them.
     ready_choices& ready() { return ready_; }
 
 private:
@@ -83,12 +88,14 @@ private:
     ready_choices ready_;
     atomic<std::uint64_t> unchosen_{0};
     mutable mutex mutex_;
-    unsigned running_ BRAID_GUARDED_BY(mutex_) = capacity;  // capacity: nobody
+    // The seat for which the gate is open, or `capacity` if there is none.
+    unsigned running_ BRAID_GUARDED_BY(mutex_) = capacity;
     state state_[capacity] BRAID_GUARDED_BY(mutex_){};
     bool notified_[capacity] BRAID_GUARDED_BY(mutex_){};
     bool timed_out_[capacity] BRAID_GUARDED_BY(mutex_){};
-    seats has_looked_ BRAID_GUARDED_BY(mutex_);  // since somebody else last went on
-    // What those sleep for that sleep, or were woken and have not gone on.
+    // The seats that have looked since another thread last went on.
+    seats has_looked_ BRAID_GUARDED_BY(mutex_);
+    // How each seat sleeps that sleeps, or that was woken and has not gone on yet.
     rest rest_[capacity] BRAID_GUARDED_BY(mutex_){};
     std::int64_t now_ BRAID_GUARDED_BY(mutex_) = 0;
     basic_parker<active_policy> parkers_[capacity];

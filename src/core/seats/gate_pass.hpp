@@ -5,8 +5,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// With a chooser a thread in a blocking region takes no part in the serial gate: it enters it for
-/// each operation.
+/// Enters the serial gate for one operation of a thread that is in a blocking region. With a
+/// chooser, such a thread takes no part in the gate otherwise.
 class gate_pass {
 public:
     gate_pass(const seats_room& rt, seats_seat& w) {

@@ -1,8 +1,8 @@
 #pragma once
-// Records who waits for what. Threads sleep under a key (the id of a task, the address of an event
-// or scope) until somebody wakes that key. The awaited object keeps nothing but one bit, so waiters
-// leave no trace when they time out, and the object may die as soon as it has woken them. (The idea
-// of a parking lot is WebKit's, 2016.)
+// Records which thread or task waits for what. Threads sleep under a key (the id of a task, the
+// address of an event or scope) until somebody wakes that key. The awaited object stores only one
+// bit, so waiters leave no trace when they time out, and the object may die as soon as it has woken
+// them. (The idea of a parking lot is WebKit's, 2016.)
 //
 // A record lies in the stack frame of the wait, so that no wait can lack the memory for one. L1 to
 // L3 make that safe:
@@ -34,8 +34,8 @@ struct basic_wait_record {
     std::uint64_t key = 0;
     outcome* result = nullptr;
     typename Policy::template atomic<bool> done{false};
-    bool is_task : 1 = false;  // a task waits, not a thread: a task_wait_record
-    bool named : 1 = false;    // a named_wait_record
+    bool is_task : 1 = false;  // a task waits, not a thread; this is a task_wait_record
+    bool named : 1 = false;    // this is a named_wait_record
     bool limited = false;      // the wait may run out of time
     // Set once it is known that the wait does not need what lies on its own stack. Before that, the
     // wait may still be refused. relaxed: the flag says only this, to searches for deadlocks.
@@ -50,7 +50,7 @@ struct basic_wait_record {
 /// completion: their record lies on the stack of each wait.
 template <class Policy>
 struct basic_task_wait_record : basic_wait_record<Policy> {
-    runtime* of = nullptr;  // the task's scheduler; the lot may be another one's
+    runtime* of = nullptr;  // the task's scheduler; the lot may belong to another scheduler
     std::uint64_t completion = 0;
 };
 
@@ -71,7 +71,7 @@ inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1)
 inline std::uint64_t branch_key(const void* branch) { return address_key(branch, 2); }
 /// Returns the key under which a thread sleeps that waits for the library itself.
 inline std::uint64_t own_key(const void* object) { return address_key(object, 3); }
-/// Returns the object of that kind whose key this is, or null if it is the key of something else.
+/// Returns the object of that kind whose key this is, or null if `key` belongs to something else.
 inline const void* object_of_key(std::uint64_t key, std::uint64_t kind) {
     constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 48, kinds = 3;
     if (key < last_of_ids || (~key & kinds) != kind) return nullptr;
@@ -87,7 +87,7 @@ public:
 
     /// Enters `r` under `key` if `still_open()` returns true. `still_open()` is called under the
     /// bucket's lock and sets the bit that makes the other side call wake(). Returns false if it
-    /// was too late; the lot is then unchanged.
+    /// was too late, because `still_open()` returned false. The lot is then unchanged.
     template <class StillOpen>
     bool enter(record& r, std::uint64_t key, std::uint16_t seat, StillOpen&& still_open) {
         r.key = key;
@@ -111,18 +111,18 @@ public:
         if (r.done.load(acquire)) return true;
         bucket& b = bucket_of(r.key);
         const basic_locked<Policy> lock(b.mutex);
-        if (r.done.load(relaxed)) return true;  // the lock orders it
+        if (r.done.load(relaxed)) return true;  // relaxed: the lock orders it
         unlink(b, r);
         return false;
     }
 
-    /// Calls `f()` with the bucket's lock held if the waiter has not been woken, and returns
-    /// whether it did. `f()` may change the record's seat, and what it says about the wait.
+    /// Calls `f()` with the bucket's lock held if the waiter has not been woken, and returns true
+    /// if it did. `f()` may change the record's seat, and what the record says about the wait.
     template <class F>
     bool change(record& r, F&& f) {
         bucket& b = bucket_of(r.key);
         const basic_locked<Policy> lock(b.mutex);
-        if (r.done.load(relaxed)) return false;  // the lock orders it
+        if (r.done.load(relaxed)) return false;  // relaxed: the lock orders it
         f();
         return true;
     }
@@ -179,9 +179,9 @@ public:
         return first;
     }
 
-    /// Calls `f(record)` for the records under `key`, with the bucket's lock held, until it returns
-    /// true, and returns whether it did. None of these waiters can return meanwhile, so its stack
-    /// stays as it is up to its wait.
+    /// Calls `f(record)` for the records under `key`, with the bucket's lock held, until a call
+    /// returns true. Returns true if one did. None of these waiters can return meanwhile, so the
+    /// stack of each waiter stays as it is up to its wait.
     template <class F>
     bool look_at(std::uint64_t key, F&& f) {
         bucket& b = bucket_of(key);

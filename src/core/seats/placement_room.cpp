@@ -7,7 +7,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// The quota takes 20 us to read; a program that says how many workers it wants has chosen.
+/// Returns the number of cores. The cgroup quota takes 20 us to read. It is not read if the program
+/// says how many workers it wants.
 unsigned cores_for(const scheduler_options& o) {
     return o.workers >= 0 ? platform::mask_cores() : platform::usable_cores(o.system_root);
 }
@@ -28,7 +29,7 @@ placement_room::~placement_room() {
 }
 
 void placement_room::find_places(const topology* machine) {
-    // With two processors there is nothing to choose.
+    // With two cores there is nothing to choose.
     if (cores_ > 2 && machine != nullptr) set_places(machine);
 }
 

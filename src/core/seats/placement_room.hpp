@@ -1,5 +1,5 @@
 #pragma once
-// On which cores threads run, as far as the scheduler has a say.
+// Decides on which cores threads run, as far as the scheduler has a say.
 
 #include "base/parker.hpp"
 #include "base/platform/platform.hpp"
@@ -12,51 +12,58 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The seat's part of this room: the thread that has it, and how it sleeps.
+/// The part of a seat that this room needs: the thread that has the seat, and how it sleeps.
 struct seats_seat : task_seat {
     using task_seat::task_seat;
 
     // ---- the seat's thread only, or fixed ----
-    alignas(64) std::uint16_t number = 0;  // among its kind
-    std::uint64_t mask = 0;                // its bit in task_options::workers
+    alignas(64) std::uint16_t number = 0;  // among the seats of its kind
+    std::uint64_t mask = 0;                // the worker's bit in task_options::workers
     std::uintptr_t stack_low = 0;
-    std::int64_t woke = INT64_MAX;  // INT64_MAX: long ago, or on any core; see go_anywhere()
+    // When the thread last woke. INT64_MAX means long ago, or that the thread may run on any of its
+    // cores; see go_anywhere().
+    std::int64_t woke = INT64_MAX;
     searcher search = searcher::none;
     bool permit_released = false;
-    bool outside_gate = false;  // in a blocking region, with a chooser; always for try_post()'s
-    bool looks = false;         // as of gate::rest
-    bool was_sentry = false;    // since its last sleep; see pass_sentry_on()
-    bool leased = false;        // guest seats; guarded by without_seat().lock,
-    bool waits = false;         // and this one too,
-    bool for_good = false;      // and this: see lease::good
-    bool spare = false;         // it is the spare one; of the thread that has leased it
-    // Its main thread has left, or the system refused its thread; guarded by the lock of seats.
+    bool outside_gate = false;  // with a chooser: in a blocking region, or the seat of try_post()
+    bool looks = false;         // see gate::rest::looks
+    bool was_sentry = false;    // the thread was the sentry; cleared by pass_sentry_on()
+    // The next three members are for guest seats, and are guarded by without_seat().lock.
+    bool leased = false;    // a thread has leased the seat
+    bool waits = false;     // that thread sleeps in a wait
+    bool for_good = false;  // see lease::good
+    bool spare = false;     // this is the spare seat; only for the thread that has leased it
+    // The seat's main thread has left, or the system refused to start the seat's thread. Guarded by
+    // the lock of seats.
     bool vacant = false;
-    bool was_refused = false;  // said once
+    bool was_refused = false;  // the log has said so once
     platform::thread_request request{};
     platform::thread_handle thread = 0;
 
     // ---- anybody ----
     alignas(64) basic_parker<active_policy> park;
     mutex cores_mutex;
-    std::uint32_t thread_number BRAID_GUARDED_BY(cores_mutex) = 0;  // the system's
-    // That the thread may run on, when it last fell asleep.
+    // The operating system's number of the thread.
+    std::uint32_t thread_number BRAID_GUARDED_BY(cores_mutex) = 0;
+    // The cores on which the thread was allowed to run when it last fell asleep.
     platform::core_set cores BRAID_GUARDED_BY(cores_mutex);
-    // One of them, set by the thread that woke it; see keep_apart().
+    // The one of these cores that the thread is kept off, set by the thread that woke it; see
+    // keep_apart().
     std::uint32_t kept_off BRAID_GUARDED_BY(cores_mutex) = UINT32_MAX;
-    atomic<std::uint32_t> core{UINT32_MAX};  // where it ran lately; a hint for thieves
+    atomic<std::uint32_t> core{UINT32_MAX};  // where the thread ran lately; a hint for thieves
     atomic<bool> at_rest{true};
-    atomic<bool> looking{false};          // for standstills, while it is at rest; relaxed: a hint
-    atomic<std::int64_t> expected_at{0};  // what it knew of expect_work() when it fell asleep
-    atomic<std::uint16_t> visit{0};       // tells threads apart that register at one seat in turn
-    atomic<std::uint64_t> bound_to{0};    // which thread has the seat; see bind()
-    atomic<bool> gone{false};             // a main thread that has left
-    atomic<bool> inside{false};           // a thread of the program in a call that runs tasks
-    atomic<bool> asked{false};            // is to answer freezer::asked(), and says so by false
+    // The thread looks for deadlocks while it is at rest. relaxed: a hint for class standstill.
+    atomic<bool> looking{false};
+    atomic<std::int64_t> expected_at{0};  // time of expect_work(), as known before the sleep
+    atomic<std::uint16_t> visit{0};       // distinguishes threads that register at one seat
+    atomic<std::uint64_t> bound_to{0};    // serial number of the seat's thread; see bind()
+    atomic<bool> gone{false};             // the main thread of this seat has left
+    atomic<bool> inside{false};           // a thread of the program is in a call that runs tasks
+    atomic<bool> asked{false};            // the thread must answer freezer::ask(), and clears this
     atomic<bool> blocks{false};           // in blocking(); see wait_loop::nobody_else_runs()
 };
 
-/// A thread of the scheduler's own, not of the program's.
+/// Returns true for threads of the scheduler that run tasks, and false for threads of the program.
 inline bool is_own(const report_seat& w) {
     return w.kind == seat_kind::worker || w.kind == seat_kind::reserve ||
            w.kind == seat_kind::background;
@@ -67,33 +74,37 @@ public:
     explicit placement_room(const scheduler_options& o);
     ~placement_room();
 
-    /// Cores that the program may use; at least 1.
+    /// Returns the number of cores that the program may use, at least 1.
     unsigned cores() const { return cores_; }
     unsigned active_workers(std::memory_order order = acquire) const {
         return active_workers_.load(order);
     }
     void set_active_workers(unsigned count) { active_workers_.store(count, release); }
-    /// The serial gate: with a chooser only.
+    /// Returns the serial gate, or null without a chooser.
     gate* serial() const { return serial_; }
 
-    /// Null: with two processors there is nothing to choose, or it is not known yet.
+    /// Returns where the cores lie. Returns null if this is not known yet, or if there is nothing
+    /// to choose because there are only two cores.
     const topology* places() const { return places_.load(acquire); }  // pairs with set_places()
     void find_places(const topology* machine);
-    void set_places(const topology* machine) { places_.store(machine, release); }  // with places()
-    /// -1: the thread is not pinned.
+    // release: pairs with places().
+    void set_places(const topology* machine) { places_.store(machine, release); }
+    /// Returns the core to which the seat's thread is pinned, or -1 if it is not pinned.
     int core_to_pin_to(const seats_seat& w) const;
-    /// For thieves, who find it a little later, too.
+    /// Notes for thieves on which core the seat's thread runs. relaxed: thieves may see it a little
+    /// later.
     void note_core(seats_seat& w) const {
         if (places_.load(relaxed) != nullptr) w.core.store(platform::current_core(), relaxed);
     }
 
     // ---- policy/keep_apart.cpp
     void keep_apart(seats_seat& sleeper) const;
-    /// Before the thread announces its sleep.
+    /// Called before the thread announces its sleep.
     void before_sleep(seats_seat& w) const {
         if constexpr (policies::keep_apart) note_cores(w);
     }
-    /// After each task of a loop: once the thread has run for a while it goes where it likes.
+    /// Called between the tasks of a loop. Once the thread has run for a while, it may use any of
+    /// its cores again.
     static void settle(seats_seat& w) {
         constexpr std::int64_t settled_ns = 1'000'000;
         if constexpr (policies::keep_apart) {
@@ -110,7 +121,7 @@ private:
     const unsigned cores_;
     atomic<unsigned> active_workers_{0};
     atomic<const topology*> places_{nullptr};
-    platform::core_set creators_cores_;  // to pin to
+    platform::core_set creators_cores_;  // to which workers are pinned
 };
 
 }  // namespace detail

@@ -1,8 +1,8 @@
 #pragma once
-// With a chooser: the ready tasks that any thread may run, in the order in which they became ready,
-// and what of them is offered at one decision. The chooser's answer counts among all of them, so
-// they lie in one list and not in the queues of threads; only the thread for which the gate is open
-// touches it.
+// This list is used only with a chooser. It holds the ready tasks that any thread may run, in the
+// order in which they became ready, and the tasks that are offered at one decision. The chooser's
+// answer is an index among all of them. So they lie in one list and not in the queues of threads.
+// Only the thread for which the gate is open touches the list.
 
 #include "base/accounted_memory.hpp"
 #include "braid/core/decision.hpp"
@@ -15,7 +15,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Grows and never shrinks. There is always room for the first few, whatever memory is refused.
+/// An array that grows and never shrinks. There is always room for the first few values, even if no
+/// memory can be had.
 template <class T>
 class growing_row {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -26,7 +27,7 @@ public:
     growing_row(const growing_row&) = delete;
     growing_row& operator=(const growing_row&) = delete;
 
-    /// False: no memory, which the handler has heard.
+    /// Returns false if there is no memory. The out-of-memory handler was then called.
     bool add(const T& value) {
         if (size_ == room_ && !grow()) return false;
         at_[size_++] = value;
@@ -77,7 +78,8 @@ public:
     static constexpr task nothing{};
 
     bool any() const { return tasks_.size() != 0; }
-    /// False: no memory. The task stays where it is, and is asked about when there is room.
+    /// Returns false if there is no memory. The task then stays where it is, and is offered when
+    /// there is room.
     bool add(const task& t) { return tasks_.add(t); }
 
     // ---- one decision
@@ -85,7 +87,7 @@ public:
         names_.clear();
         offered_.clear();
     }
-    /// A task of another list.
+    /// Offers a task that lies in another list.
     void offer_other(std::uint64_t id, std::uint64_t name) { offer(id, name, SIZE_MAX); }
     void offer_wanted(id_test wanted) {
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -95,7 +97,8 @@ public:
     const alternative* names() const { return names_.data(); }
     std::size_t offered() const { return names_.size(); }
     std::uint64_t id_at(std::size_t n) const { return offered_[n].id; }
-    /// `nothing`: it lies in another list.
+    /// Takes the task that was offered at index `n`. Returns `nothing` if the task lies in another
+    /// list.
     task take(std::size_t n) {
         const std::size_t i = offered_[n].position;
         if (i == SIZE_MAX) return nothing;
@@ -103,7 +106,7 @@ public:
         tasks_.erase(i);
         return taken;
     }
-    /// Not as a decision. `nothing`: it is not here.
+    /// Takes a task without a decision. Returns `nothing` if the task is not in this list.
     task take_task(std::uint64_t id) {
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
             if (tasks_[i].id != id) continue;
@@ -119,7 +122,7 @@ private:
         std::uint64_t id;
         std::size_t position;
     };
-    /// What does not find room is offered at a later decision.
+    /// Adds a task to the offer. A task for which there is no room is offered at a later decision.
     void offer(std::uint64_t id, std::uint64_t name, std::size_t at) {
         if (offered_.size() == names_.size() && !offered_.add({id, at})) return;
         if (!names_.add({name})) offered_.erase(offered_.size() - 1);

@@ -18,7 +18,7 @@ bool seats_room::is_present(thread_ref thread) const {
 scheduler_statistics seats_room::totals() const {
     scheduler_statistics sum;
     const unsigned count = seat_count();
-    // Ends first, then beginnings: see seat_counters.
+    // Adds up ends first and starts afterwards; see seat_counters.
     for (unsigned i = 0; i < count; ++i) {
         const seat_counters& c = seat_at(i).counters;
         sum.executed += c.executed.load(acquire);
@@ -50,11 +50,11 @@ void seats_room::advance_phase(life to) {
     }
 }
 
-// ---- who sleeps --------------------------------------------------------------------------------
+// ---- which threads sleep -----------------------------------------------------------------------
 
 namespace {
 
-/// A thread that sleeps again before everything stands still.
+/// Returns true if the seat's thread sleeps again before everything stands still.
 bool watches_always(const seats_seat& w) {
     return w.kind == seat_kind::worker || w.kind == seat_kind::reserve;
 }
@@ -64,12 +64,14 @@ bool watches_always(const seats_seat& w) {
 bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
     sentry& s = watches_always(w) ? own_sentry_ : sentry_of_program_;
     if (serial() != nullptr) {
-        // Time passes only when the chooser says so, and one thread at a time runs: look at once.
+        // Time passes only when the chooser says so, and only one thread runs at a time. So the
+        // thread looks at once.
         if (s.is_wanted() && look_(w) == looked::woke) return true;
         return rest(w, deadline, waits);
     }
-    w.at_rest.store(true, seq_cst);  // see pass_sentry_on()
-    // One of the background class would hold locks for long where the others take all time.
+    w.at_rest.store(true, seq_cst);  // seq_cst: see pass_sentry_on()
+    // A background thread does not look: it would hold locks for long while other threads take all
+    // processor time.
     const bool may_look = w.kind != seat_kind::background;
     std::int64_t look_at = may_look ? s.take(w.index, deadline) : INT64_MAX;
     while (true) {
@@ -102,11 +104,12 @@ void seats_room::pass_sentry_on(seats_seat& from) {
     for (unsigned i = 0; i < count; ++i) {
         const seats_seat& s = seat_at(i);
         if (watches_always(s)) {
-            // It sleeps again, or looks. One that found nothing open does neither.
+            // A thread of the scheduler that is awake sleeps again, and one that holds the sentry
+            // looks. A thread whose look found nothing open does neither.
             if (!s.at_rest.load(seq_cst) || own_sentry_.is_held()) return;
             continue;
         }
-        // seq_cst: pairs with park(), which says that it rests before it tries to be the sentry.
+        // seq_cst: pairs with park(), which sets `at_rest` before it tries to be the sentry.
         const bool sleeps = s.at_rest.load(seq_cst) && s.inside.load(relaxed);
         if (i != from.index && sleeps) sleeper = i;
     }
@@ -118,7 +121,8 @@ bool seats_room::rest(seats_seat& w, std::int64_t deadline, bool waits) {
     w.at_rest.store(true, seq_cst);
     if (phase(seq_cst) != life::running) {
         notify_all_at(phase_key());
-        // It rests: the thread that ends the scheduler sees that and closes it in a moment.
+        // The thread that ends the scheduler sees that this one rests, and closes the scheduler in
+        // a moment.
         for (unsigned n = 0; serial() == nullptr && n < 256 && phase(relaxed) != life::closed;
              ++n) {
             active_policy::relax();
@@ -154,7 +158,7 @@ void seats_room::notify_all_at(std::uint64_t key) {
 unsigned seats_room::choose_sleeper(bool waiters_too, bool asks) {
     if (serial() == nullptr || !asks) {
         const unsigned idle_one = asleep_.first_asleep(searcher::idle);
-        // A waiter runs only what it needs: last.
+        // A waiter runs only what its wait needs, so it is woken last.
         if (idle_one != sleepers::capacity || !waiters_too) return idle_one;
         return asleep_.first_asleep(searcher::waiter);
     }
@@ -174,7 +178,8 @@ bool seats_room::wake_one(bool waiters_too, bool asks) {
     while (true) {
         const unsigned seat = choose_sleeper(waiters_too, asks);
         if (seat == sleepers::capacity) return false;
-        // It may have woken by itself, and then perhaps for something else: try the next one.
+        // The thread may have woken by itself, and then perhaps for something else. The loop tries
+        // the next one.
         if (!asleep_.take(seat)) continue;
         wakes_.fetch_add(1, relaxed);
         if constexpr (policies::keep_apart) keep_apart(seat_at(seat));
@@ -184,8 +189,8 @@ bool seats_room::wake_one(bool waiters_too, bool asks) {
 }
 
 void seats_room::wake_seat(unsigned seat) {
-    // A seat that is awake looks at its inbox before it sleeps; one that waits with its permit
-    // released is not in the mask, so it is notified in any case.
+    // A thread that is awake looks at its inbox before it sleeps. A thread that waits with its
+    // permit released is not in the mask, so the seat is notified in any case.
     asleep_.take(seat);
     notify(seat);
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Threads and their seats: who there is, who may run, who sleeps under which key, who is woken.
+// Threads and their seats: which threads exist, which may run, which sleep under which key, and
+// which are woken.
 
 #include "base/condition.hpp"
 #include "core/seats/freezer.hpp"
@@ -10,7 +11,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-inline constexpr std::uint16_t no_seat = UINT16_MAX;  // of a thread that waits without one
+inline constexpr std::uint16_t no_seat = UINT16_MAX;  // for a thread that waits without a seat
 
 enum class life : std::uint8_t { running, draining, discarding, closed };
 
@@ -19,59 +20,65 @@ public:
     explicit seats_room(const scheduler_options& o)
         : placement_room(o), own_sentry_(o.deadlock.after), sentry_of_program_(o.deadlock.after) {}
 
-    // ---- who there is
+    // ---- which threads exist
     unsigned seat_count() const { return seat_count_.load(acquire); }  // pairs with add_to_seats()
     seats_seat& seat_at(unsigned index) const { return *seats_[index].load(acquire); }
-    /// By the thread that makes seats, one at a time. False: all are taken.
+    /// Returns false if all seats are taken. Called by the thread that makes seats; only one thread
+    /// does so at a time.
     bool has_room_for_a_seat() const { return seat_count() != sleepers::capacity; }
     void add_to_seats(seats_seat& w);
-    /// The thread that a reference names takes part still.
+    /// Returns true if the thread that `thread` names still takes part.
     bool is_present(thread_ref thread) const;
     scheduler_statistics totals() const;
 
-    // ---- who may run
-    /// How far the scheduler's life has come.
+    // ---- which threads may run
+    /// Returns how far the scheduler's life has come.
     life phase(std::memory_order order = acquire) const { return phase_.load(order); }
     void advance_phase(life to);
     std::uint64_t phase_key() const { return own_key(&phase_); }
     freezer& frozen() { return frozen_; }
     const freezer& frozen() const { return frozen_; }
-    /// The seat's thread, which rests or is about to.
+    /// Answers the freezer's question, if there is one. Called by the seat's thread, which rests or
+    /// is about to rest.
     void answer_if_asked(seats_seat& w) {
-        // relaxed: a thread that is asked is woken afterwards, and looks again.
+        // relaxed: the asking thread wakes this thread afterwards, and then this thread looks
+        // again.
         if (w.asked.load(relaxed)) frozen_.answer(w.index, w.asked);
     }
 
-    // ---- who sleeps
+    // ---- which threads sleep
     sleepers& asleep() { return asleep_; }
     const sleepers& asleep() const { return asleep_; }
     parking_lot& lot() { return lot_; }
-    /// The thread sleeps until notify() or `deadline`; `waits`: within a wait, not for want of
-    /// work. False: out of time.
+    /// Sleeps until notify() or `deadline`. `waits` is true if the thread sleeps within a wait and
+    /// not for want of work. Returns false if the time ran out.
     bool park(seats_seat& w, std::int64_t deadline, bool waits);
-    /// A thread of the program's that was the sentry leaves its wait, perhaps for ever. Where the
-    /// scheduler has no thread of its own nobody would look any more, so another one of the
-    /// program's is woken: it looks from its next sleep on.
+    /// Called when a thread of the program that was the sentry leaves its wait, perhaps for ever.
+    /// If the scheduler has no thread of its own that looks for deadlocks, no thread would look any
+    /// more. So another sleeping thread of the program is woken, and looks from its next sleep on.
     void pass_sentry_on(seats_seat& from);
     void notify(unsigned seat);
-    /// Everybody who sleeps under `key`.
+    /// Wakes all threads that sleep under `key`.
     void notify_all_at(std::uint64_t key);
-    /// `asks`: a chooser, who is woken; else the first one. False: nobody sleeps.
+    /// Wakes one thread, which may be a waiter if `waiters_too` is true. If `asks` is true and
+    /// there is a chooser, the chooser decides which thread is woken. Returns false if no such
+    /// thread sleeps.
     bool wake_one(bool waiters_too = true, bool asks = true);
     void wake_seat(unsigned seat);
-    /// Threads without a seat sleep under this lock; who ends a wait without a seat, and who
-    /// returns a seat, notify under it.
+    /// Threads without a seat sleep under this lock. A thread that ends a wait without a seat
+    /// notifies under the lock, and so does a thread that returns a seat.
     struct unseated {
         basic_mutex<active_policy> lock;
         basic_condition<active_policy> returned;
-        // They wait where they would make a task, all but the one that has frozen the scheduler.
-        // Set under the lock; seq_cst, as try_post() looks at it without.
+        // While this is set, threads without a seat wait where they would make a task, except the
+        // thread that has frozen the scheduler. Set under the lock. seq_cst, because try_post()
+        // reads it without the lock.
         atomic<bool> shut_out{false};
     };
     unseated& without_seat() { return unseated_; }
 
 protected:
-    /// What a sentry calls to look for deadlocks. Before the first thread sleeps.
+    /// Sets what a sentry calls to look for deadlocks. Called before the first thread sleeps.
     void set_look(looked (*look)(seats_seat& w)) { look_ = look; }
 
 private:
@@ -80,8 +87,8 @@ private:
 
     parking_lot lot_;
     sleepers asleep_;
-    atomic<std::uint64_t> wakes_{0};  // on the line of those who sleep, not of what all read
-    // Read-mostly line.
+    atomic<std::uint64_t> wakes_{0};  // on the sleepers' cache line, not on the read-mostly one
+    // The read-mostly cache line.
     alignas(64) atomic<std::uint32_t> seat_count_{0};
     atomic<seats_seat*> seats_[sleepers::capacity]{};
     atomic<life> phase_{life::running};

@@ -29,8 +29,8 @@ namespace {
 atomic<std::uint64_t> next_thread_serial{1};
 }
 
-/// Into the table of this thread. An entry may be that of a scheduler that another thread has
-/// ended, so none is ever followed but through its scheduler.
+/// Enters the seat into the calling thread's own table. An entry may belong to a scheduler that
+/// another thread has ended. So the seat of an entry is used only in calls of that scheduler.
 void threads_room::bind_near(seats_seat& w) const {
     thread_state& here = this_thread_state;
     for (seat_binding& b : here.bindings) {
@@ -40,14 +40,15 @@ void threads_room::bind_near(seats_seat& w) const {
     }
     std::copy(here.bindings + 1, here.bindings + thread_state::near, here.bindings);
     here.bindings[thread_state::near - 1] = {this, serial_number_, &w};
-    here.has_more_bindings = true;  // the oldest is found by its seat from now on
+    here.has_more_bindings = true;  // find_far() finds the oldest seat from now on
 }
 
-/// A seat that this thread has, and that has left its table.
+/// Returns a seat that the calling thread has but that is no longer in its table, and enters it
+/// there again. Returns null if there is none.
 seats_seat* threads_room::find_far() const {
     for (unsigned i = 0; i < seat_count(); ++i) {
         seats_seat& w = seat_at(i);
-        // relaxed: only this thread ever wrote its own number there.
+        // relaxed: only this thread ever writes its own number there.
         if (w.bound_to.load(relaxed) != this_thread_state.serial) continue;
         bind_near(w);
         return &w;
@@ -65,7 +66,7 @@ seats_seat* threads_room::bound() const {
 void threads_room::bind(seats_seat& w) const {
     thread_state& here = this_thread_state;
     if (here.serial == 0) here.serial = next_thread_serial.fetch_add(1, relaxed);
-    w.bound_to.store(here.serial, relaxed);  // as find_far() says
+    w.bound_to.store(here.serial, relaxed);  // relaxed: see find_far()
     bind_near(w);
 }
 

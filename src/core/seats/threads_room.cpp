@@ -28,7 +28,7 @@ void threads_room::stand_up(seats_seat& w) {
 // ---- seats -------------------------------------------------------------------------------------
 
 seats_seat* threads_room::add_seat(seat_kind kind, unsigned number, const char* name) {
-    // The number of a worker says which bit of a mask it is.
+    // The number of a worker says which bit of a mask stands for it, so the number must be equal.
     const auto fits = [&](const seats_seat& w) {
         return kind != seat_kind::worker || w.number == number;
     };
@@ -62,7 +62,8 @@ bool threads_room::start(seats_seat& w) {
                  .argument = &w.whole};
     if (background) w.request.entry = plan_.run_background;
     if (w.kind == seat_kind::source) w.request.entry = plan_.run_source;
-    // Under a chooser all others wait for the one that has passed the gate.
+    // With a chooser all other threads wait for the thread that has passed the gate. So none of
+    // them is of the idle class.
     if (background && serial() == nullptr) w.request.scheduling = platform::thread_class::idle;
     if (serial() != nullptr) serial()->add(w.index);
     w.thread = platform::start_thread(w.request);
@@ -98,7 +99,8 @@ void threads_room::take_permit_back(seats_seat& w) {
     released_permits_.fetch_sub(1, seq_cst);
 }
 
-/// An idle one, or a new one, whose thread is started. Null: none can be had.
+/// Returns an idle reserve and sets `idle`, or starts a new reserve and returns it. Returns null if
+/// none can be had.
 seats_seat* threads_room::call_reserve(bool& idle) {
     if (idle_reserve_count_ != 0) {
         idle = true;
@@ -125,7 +127,8 @@ stand_in threads_room::start_reserve() {
     const seats_seat* called = nullptr;
     {
         const locked lock(reserves_mutex_);
-        // seq_cst: pairs with give_permit_away(); of two that give theirs away one sees both.
+        // seq_cst: pairs with give_permit_away(). Of two threads that release their permits, one
+        // sees both releases.
         if (reserves_.load(relaxed) >= released_permits_.load(seq_cst)) return stand_in::enough;
         called = call_reserve(idle);
     }
@@ -146,7 +149,7 @@ stand_in threads_room::start_reserve() {
 bool threads_room::retire_reserve(seats_seat& w) {
     const locked lock(reserves_mutex_);
     seats_seat** const end = idle_reserves_ + idle_reserve_count_;
-    // Woken for nothing while it was retired.
+    // The reserve was woken for nothing while it was retired.
     if (std::find(idle_reserves_, end, &w) != end) return true;
     // seq_cst: pairs with give_permit_away().
     if (reserves_.load(relaxed) <= released_permits_.load(seq_cst)) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// Threads that come and go: how one gets a seat, for good or for a call, and who stands in for one
-// that waits.
+// Threads that come and go: how a thread gets a seat, for good or for one call, and which thread
+// stands in for a thread that waits.
 
 #include "core/seats/seats_room.hpp"
 #include "core/seats/this_thread.hpp"
@@ -10,24 +10,27 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// What this room is made with: how a seat with the parts of all rooms comes to be, and
-/// what its thread runs.
+/// The functions that this room is constructed with: they make a seat with the parts of all rooms,
+/// and are what the seat's thread runs.
 struct seat_plan {
-    /// Under the lock of seats; the name is copied. Null: no memory.
+    /// Makes a seat and copies the name. Called under the lock of seats. Returns null if there is
+    /// no memory.
     seats_seat* (*make)(threads_room& in, seat_kind kind, unsigned number, const char* name);
-    void (*run)(void* worker);             // of workers and reserves
-    void (*run_background)(void* worker);  // of the background class
-    void (*run_source)(void* worker);      // of what comes from outside
-    looked (*look)(seats_seat& w);         // for deadlocks, by a thread that sleeps
+    void (*run)(void* worker);             // entry of workers and reserve threads
+    void (*run_background)(void* worker);  // entry of background threads
+    void (*run_source)(void* worker);      // entry of the thread that serves events from outside
+    looked (*look)(seats_seat& w);         // looks for deadlocks; called by a sleeping thread
 };
 
-/// For a thread that gives its permit away: a reserve was started or woken, there are enough of
-/// them at work already (or in waits of their own), or none can be had.
+/// Says whether a reserve thread stands in for a thread that releases its permit. `started` means
+/// that a reserve was started or woken. `enough` means that enough reserves are at work already (or
+/// in waits of their own). `refused` means that no reserve can be had.
 enum class stand_in : std::uint8_t { started, enough, refused };
 
-/// What a guest's seat is wanted for. `call`: it does not wait. `bodies`: the program's code runs
-/// there, and may wait for anything, also for a thread that `guests` would keep out. `good`: with a
-/// chooser, for a thread of a module as long as that lives; it passes the gate like a worker.
+/// Says what a guest seat is wanted for. A `call` does not wait, and a `wait` may. `bodies` are
+/// code of the program, which may wait for anything, also for a thread that `guests` would keep
+/// out. `good` is used with a chooser, for a thread of a module for as long as the thread lives.
+/// That thread passes the gate like a worker.
 enum class lease : std::uint8_t { call, wait, bodies, good };
 
 class threads_room : public seats_room {
@@ -35,59 +38,71 @@ public:
     threads_room(const scheduler_options& o, const seat_plan& plan);
 
     // ---- the calling thread's seat (this_thread.cpp)
-    /// Null: it has none.
+    /// Returns the calling thread's seat in this scheduler, or null if it has none.
     seats_seat* bound() const;
     void bind(seats_seat& w) const;
     static void unbind(seats_seat& w);
-    /// The calling thread has the seat from now on, and takes part.
+    /// Gives the seat to the calling thread, which takes part in the scheduler from now on.
     void sit_down(seats_seat& w);
     void stand_up(seats_seat& w);
 
     // ---- seats for good (threads_room.cpp)
-    /// One whose thread left or was refused, or a new one. Null: all are taken, or no memory.
+    /// Returns a seat of that kind whose thread left or was refused, or a new seat. Returns null if
+    /// all seats are taken or there is no memory.
     seats_seat* add_seat(seat_kind kind, unsigned number, const char* name);
-    /// One of the kind whose thread has left and that `fits(seats_seat&)`. Null: there is none.
+    /// Returns a vacant seat of that kind for which `fits(seats_seat&)` returns true, or null if
+    /// there is none.
     template <class Fits>
     seats_seat* take_vacant(seat_kind kind, Fits&& fits);
     void vacate(seats_seat& w);
-    /// False: the system refused the thread, and the seat is for the next one of its kind.
+    /// Starts the seat's thread. Returns false if the operating system refused the thread. The seat
+    /// is then for the next thread of its kind.
     bool start_or_vacate(seats_seat& w);
 
     // ---- permits (threads_room.cpp): as many threads run as there are workers
-    /// The thread is about to sleep with work on its stack: a reserve stands in for it.
+    /// Releases the permit of a thread that is about to sleep with work on its stack, so that a
+    /// reserve thread stands in for it. If the result is `refused`, the thread still has its
+    /// permit.
     stand_in give_permit_away(seats_seat& w);
     void take_permit_back(seats_seat& w);
     std::uint32_t released_permits() const { return released_permits_.load(relaxed); }
-    /// relaxed: a look between two tasks of a loop.
+    /// Returns true if more reserves are at work than permits are released. relaxed: a check
+    /// between two tasks of a loop.
     bool too_many_reserves() const { return reserves_.load(relaxed) > released_permits(); }
-    /// True: the reserve is one too many, and is to sleep until it is called.
+    /// Retires the reserve if there is one too many. Returns true if so; the reserve must then
+    /// sleep until it is called.
     bool retire_reserve(seats_seat& w);
     void count_reserves(scheduler_statistics& sum) const;
 
     // ---- seats for a call (guests.cpp)
-    /// The spare one is for calls that do not wait, when no other is free; the other is leased to
-    /// nobody, for try_post() from outside.
+    /// Sets two special seats. The spare seat is for calls that do not wait, when no other seat is
+    /// free. The seat `post` is never leased; it is for try_post() of foreign threads.
     void set_guests(seats_seat* spare, seats_seat* post);
-    /// For a call that does not wait.
+    /// Leases a seat for a call that does not wait. Sleeps until a seat is free.
     seats_seat* lease_guest();
-    /// For all that may wait. Null: all are taken, and none can be had.
+    /// Leases a seat for a call that may wait. Returns null if all seats are taken and no new one
+    /// can be had.
     seats_seat* try_lease_guest(lease how);
-    /// Under the lock of without_seat(); sit_down_as_guest() follows. Null: none is free.
+    /// Takes a guest seat. Called under the lock of without_seat(), and followed by
+    /// sit_down_as_guest(). Returns null if no seat is free.
     seats_seat* take_guest(lease how) BRAID_REQUIRES(without_seat().lock);
     void sit_down_as_guest(seats_seat& w);
-    /// A seat that was taken for good: by the thread that joined the one that had it.
+    /// Returns a leased seat. A seat that was taken for good is returned by the thread that has
+    /// joined the seat's thread.
     void return_guest(seats_seat& w);
     void note_guest_waits(seats_seat& w, bool waits);
-    /// For try_post() from outside: waits for nothing. Null: another thread has it.
+    /// Takes the seat for try_post() of foreign threads, without waiting. Returns null if another
+    /// thread has the seat, or if foreign threads are shut out.
     seats_seat* enter_post_seat();
     void leave_post_seat();
-    /// Threads of the program in a call that runs tasks or waits; or, without `waits_too`, those
-    /// without a seat of their own that may make a task now.
+    /// Returns true if a thread of the program is in a call that runs tasks or waits. Without
+    /// `waits_too`, returns true if a thread without a seat of its own may make a task now.
     bool anybody_inside(bool waits_too);
 
 protected:
-    /// A value's destructor is about to wait on the spare seat: another one is the spare from here
-    /// on. Where none can be had, calls from outside wait until the destructor has ended.
+    /// Makes another seat the spare one, because the destructor of a value is about to wait on this
+    /// spare seat. If no other seat can be had, calls of foreign threads wait until the destructor
+    /// has ended.
     void replace_spare(seats_seat& w);
     std::uint64_t serial_number() const { return serial_number_; }
     std::uint32_t number_in_refs() const { return static_cast<std::uint32_t>(serial_number_); }
@@ -96,14 +111,15 @@ protected:
     }
 
 private:
-    /// What a walk over the guests' seats finds, but for the spare one and the one of try_post().
+    /// The result of a walk over the guest seats, except the spare seat and the seat of try_post().
     struct guests_look {
-        seats_seat* free = nullptr;  // the first that is leased to nobody, or null
+        seats_seat* free = nullptr;  // the first seat that is not leased, or null
         unsigned count = 0;
-        unsigned inside = 0;  // leased by a thread that does not only wait: others must get on
+        // Seats whose threads do more than wait. Threads that only wait keep no others out.
+        unsigned inside = 0;
     };
     guests_look look_at_guests() BRAID_REQUIRES(without_seat().lock);
-    /// The one that was seen, or a new one. Returns null if there is no memory for it.
+    /// Returns the free seat that was seen, or a new seat. Returns null if no new seat can be had.
     seats_seat* free_guest(const guests_look& seen) BRAID_REQUIRES(without_seat().lock);
     bool is_shut_out() BRAID_REQUIRES(without_seat().lock);
     void bind_near(seats_seat& w) const;
@@ -113,10 +129,10 @@ private:
     stand_in start_reserve();
 
     const seat_plan plan_;
-    const std::uint64_t serial_number_;  // tells schedulers at one address apart
-    mutex seats_mutex_;                  // adding a seat, seats_seat::vacant
+    const std::uint64_t serial_number_;  // distinguishes schedulers at one address
+    mutex seats_mutex_;                  // guards adding a seat, and seats_seat::vacant
 
-    // Waiters that gave up their permit, and reserves that stand in for them.
+    // The number of waiters that released their permits, and of reserves that stand in for them.
     alignas(64) atomic<std::uint32_t> released_permits_{0};
     atomic<std::uint32_t> reserves_{0};
     mutex reserves_mutex_;

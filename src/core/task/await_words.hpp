@@ -1,19 +1,21 @@
 #pragma once
-// An edge that a running task made in order to wait (see life/suspensions_room.hpp). Such a wait
-// may end early: a cancellation, or another predecessor where the first one is enough, takes the
-// edges off.
+// The edges that a running task made in order to wait (see life/suspensions_room.hpp). Such a wait
+// may end early: a cancellation takes the edges off, or another predecessor does so if the first
+// one is enough.
 //
-//   edge   awaited ──► notified   by the predecessor, when it is complete
-//                 └──► torn       by the one who takes it off
-//   came   arming ──► armed ──► the id of the first predecessor; or past `armed`, at once
+//   edge   awaited ──► notified   by the predecessor, when that is complete
+//                 └──► torn       by the thread that takes the edge off
+//   came   arming ──► armed ──► the id of the first predecessor
+//                 └───────────► the same, if that predecessor comes before the task has armed
 //
-// A1  One CAS decides between the two. The winner has the edge's share of the successor's
-//     `waits_for`, so the successor stays as it is until the winner drops it.
-// A2  The memory of an edge that was notified is the successor's, that of a torn one the
-//     predecessor's, which finds it in its list in the end.
-// A3  While a task arms, it alone changes its list of edges; the first predecessor that finds it
-//     armed takes the others off, and one that came before that leaves it to the task.
-// Free functions over the words, so that a model checker compiles exactly these.
+// A1  One CAS decides whether an edge is notified or torn. The winner has the edge's share of the
+//     successor's `waits_for`, so the successor stays as it is until the winner drops that share.
+// A2  The memory of a notified edge is the successor's. The memory of a torn edge is the
+//     predecessor's, which finds the edge in its list when it completes.
+// A3  While a task arms its wait, only the task changes its list of edges. The first predecessor
+//     that finds the task armed takes the other edges off. A predecessor that came before that
+//     leaves this to the task.
+// These are free functions over the words, so that a model checker compiles exactly these.
 
 #include "braid/base/policy.hpp"
 
@@ -22,10 +24,12 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Fixed: of a builder; nobody takes it off.
+/// The state of an edge. A fixed edge is of a builder, or of a wait that cannot end early: nobody
+/// takes it off.
 enum await_state : std::uint8_t { edge_fixed, edge_awaited, edge_notified, edge_torn };
 
-/// By the predecessor. False: the edge was taken off, and its memory is the caller's.
+/// Called by the predecessor to notify the successor. Returns false if the edge was taken off; its
+/// memory is then the caller's.
 template <class State>
 bool notify_edge(State& state) {
     std::uint8_t seen = edge_awaited;
@@ -33,7 +37,8 @@ bool notify_edge(State& state) {
     return state.compare_exchange_strong(seen, edge_notified, acq_rel, acquire);
 }
 
-/// True: off, and its memory is the predecessor's. False: notified, and the memory is the caller's.
+/// Takes the edge off. Returns true if it is off; its memory is then the predecessor's. Returns
+/// false if the edge was notified; its memory is then the caller's.
 template <class State>
 bool tear_edge(State& state) {
     std::uint8_t seen = edge_awaited;
@@ -41,22 +46,25 @@ bool tear_edge(State& state) {
     return state.compare_exchange_strong(seen, edge_torn, acq_rel, acquire);
 }
 
-inline constexpr std::uint64_t came_arming = 0, came_armed = 1;  // no id is as small
+inline constexpr std::uint64_t came_arming = 0, came_armed = 1;  // smaller than any id
 
 enum class arrived : std::uint8_t { later, first, first_of_armed };
 
-/// By a predecessor that has notified its edge. first_of_armed: the caller takes the others off.
+/// Records the predecessor `id` if no other one came before. Called by a predecessor that has
+/// notified its edge, or by the task for a predecessor that was complete already. Returns
+/// first_of_armed if the caller has to take the other edges off.
 template <class Word>
 arrived first_came(Word& came, std::uint64_t id) {
     std::uint64_t seen = came.load(relaxed);
     do {
         if (seen > came_armed) return arrived::later;
-        // acquire: pairs with arm_first(), the edges are linked.
+        // acquire: pairs with arm_first(). All edges are linked.
     } while (!came.compare_exchange_weak(seen, id, acquire, relaxed));
     return seen == came_armed ? arrived::first_of_armed : arrived::first;
 }
 
-/// By the task, when all edges are linked. False: one came before; the caller takes the others off.
+/// Called by the task when all edges are linked. Returns false if a predecessor came before; the
+/// caller then takes the other edges off.
 template <class Word>
 bool arm_first(Word& came) {
     std::uint64_t seen = came_arming;
@@ -64,7 +72,7 @@ bool arm_first(Word& came) {
     return came.compare_exchange_strong(seen, came_armed, release, relaxed);
 }
 
-/// Drops that many shares. True: nothing holds the successor back any more.
+/// Drops `shares` of `waits_for`. Returns true if nothing holds the successor back any more.
 template <class Count>
 bool drop_waits(Count& waits_for, std::uint32_t shares) {
     // acq_rel: as in drop_wait().

@@ -1,6 +1,6 @@
 #pragma once
-// The word of an event: set, and whether somebody waits. Free functions over the word, so that a
-// model checker compiles exactly these.
+// The word of an event says whether the event is set, and whether a waiter may exist. These are
+// free functions over the word, so that a model checker compiles exactly these.
 
 #include "braid/base/policy.hpp"
 
@@ -11,27 +11,30 @@ namespace detail {
 
 inline constexpr std::uint32_t event_set = 1, event_awaited = 2;
 
-/// True: somebody may wait, and the caller wakes the event's key. Last touch of the word: a waiter
-/// may have destroyed the event by then.
+/// Sets the event. Returns true if a waiter may exist; the caller then wakes the waiters of the
+/// event's key. This function does not touch the word again, because a waiter may have destroyed
+/// the event by then.
 template <class Word>
 bool set_event(Word& word) {
-    // acq_rel: release pairs with the acquires below.
+    // acq_rel: the release pairs with the acquires below.
     return (word.fetch_or(event_set, acq_rel) & event_awaited) != 0;
 }
 
-/// True: it was set, and, unless everybody may pass, is not set any more.
+/// Takes the event. Returns true if it was set. The event is then no longer set, unless `everybody`
+/// may pass.
 template <class Word>
 bool take_event(Word& word, bool everybody) {
     std::uint32_t seen = word.load(acquire);
     if (everybody) return (seen & event_set) != 0;
     while ((seen & event_set) != 0) {
-        // acquire: pairs with set_event(); what the setter wrote before is visible.
+        // acquire: pairs with set_event(). What the setter wrote before is visible.
         if (word.compare_exchange_weak(seen, seen & ~event_set, acquire, acquire)) return true;
     }
     return false;
 }
 
-/// Does what take_event() does; where that fails, leaves word that somebody waits.
+/// Takes the event like take_event(). If the event is not set, marks in the word that a waiter may
+/// exist, and returns false.
 template <class Word>
 bool take_or_mark_event(Word& word, bool everybody) {
     std::uint32_t seen = word.load(acquire);

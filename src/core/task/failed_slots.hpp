@@ -1,8 +1,8 @@
 #pragma once
-// Slots of tasks that failed or were cancelled, in the order in which they ended. A slot can say
-// how its last task ended until the next task has it, so these wait here before they are used
-// again: a caller that asks for such a task a little later gets the answer of one that asked in
-// time.
+// Slots of tasks that failed or were cancelled, in the order in which the tasks ended. A slot can
+// say how its last task ended until the next task has the slot. Therefore these slots wait here
+// before they are used again: a caller that asks for such a task a little late gets the same answer
+// as a caller that asked in time.
 
 #include "braid/base/mutex.hpp"
 #include "core/task/index_pool.hpp"
@@ -15,7 +15,8 @@ class failed_slots {
 public:
     static constexpr std::uint32_t most = 4096;
 
-    /// Adds a slot whose task is complete. Returns the slot that may be used again, or no_index.
+    /// Adds a slot whose task is complete. Returns the slot that may be used again now, or no_index
+    /// if there is none.
     std::uint32_t add(const index_pool<slot>& slots, std::uint32_t index) {
         const locked lock(mutex_);
         slots[index].next.store(no_index, relaxed);
@@ -25,14 +26,14 @@ public:
             oldest_ = index;
         }
         newest_ = index;
-        // relaxed: for those who look without the lock whether there is any.
+        // relaxed: other threads read the count without the lock, only to see if there is any slot.
         const std::uint32_t before = count_.load(relaxed);
         count_.store(before + 1, relaxed);
         return before == most ? take(slots) : no_index;
     }
 
-    /// Takes the slot that was added first. no_index: there is none; or, without `may_block`,
-    /// another thread holds the lock.
+    /// Takes the slot that was added first. Returns no_index if there is none, or if `may_block` is
+    /// false and another thread holds the lock.
     std::uint32_t take_oldest(const index_pool<slot>& slots, bool may_block) {
         if (empty()) return no_index;
         if (may_block) {

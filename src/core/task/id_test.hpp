@@ -7,7 +7,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A view of a predicate on task ids; lives no longer than the call it is passed to.
+/// A view of a predicate on task ids. It lives no longer than the call to which it is passed.
 class id_test {
 public:
     template <class F>

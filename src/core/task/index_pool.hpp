@@ -1,13 +1,14 @@
 #pragma once
-// Objects addressed by a 32-bit index, never moved and never given back before the pool ends, so
-// that a reader with a stale index reads an object of the same type (it checks a generation).
-// Each thread takes from a cache of its own; caches trade batches with the pool under a lock. Free
-// indices lie in arrays, not in a list through the objects: an object that comes from another core
-// is fetched when it is used, and not before to find the next one.
+// A pool of objects that are addressed by a 32-bit index. Objects are never moved, and their memory
+// is not released before the pool ends, so a reader with a stale index reads an object of the same
+// type (the reader checks a generation). Each thread takes objects from its own cache; caches trade
+// batches with the pool under a lock. Free indices lie in arrays, not in a list through the
+// objects: an object that comes from another core is fetched when it is used, not earlier to find
+// the next.
 //
 // Segment k holds 256 << k objects, so 24 pointers cover 2^32 objects and growing copies nothing.
-// Nobody waits for the making of a large one: in the last quarter of a segment each batch that was
-// never used before makes a part of the next.
+// No thread waits until a large segment is made: in the last quarter of a segment, each batch that
+// was never used before makes a part of the next segment.
 
 #include "base/accounted_memory.hpp"
 #include "braid/base/mutex.hpp"
@@ -23,7 +24,8 @@ namespace detail {
 
 inline constexpr std::uint32_t no_index = UINT32_MAX;
 
-/// One thread's free objects, the last one in is the first one out. Only its thread touches it.
+/// Holds one thread's free objects. The last one in is the first one out. Only that thread touches
+/// the cache.
 struct pool_cache {
     static constexpr std::uint32_t capacity = 64;
     std::uint32_t count = 0;
@@ -45,18 +47,20 @@ public:
     }
 
     Object& operator[](std::uint32_t index) const {
-        // acquire: pairs with the release in make(); an index from a cell or id arrives with its
-        // own ordering, an index made up by a caller does not.
-        // `| 1` changes no number of zeros, and says that there is a one.
+        // acquire: pairs with the release in make(). An index from a cell or an id arrives with its
+        // own ordering, but an index that a caller has made up does not.
+        // `| 1` does not change the number of zeros, and shows the compiler that one bit is set.
         const std::uintptr_t origin = origin_[std::countl_zero((index + first) | 1)].load(acquire);
         return *reinterpret_cast<Object*>(origin + std::uintptr_t{index} * sizeof(Object));
     }
 
-    /// True when `index` was ever handed out, so that operator[] may be used with it.
+    /// Returns true if `index` was ever given out to a cache, so that operator[] may be used with
+    /// it.
     bool contains(std::uint32_t index) const { return index < end_.load(acquire); }
 
-    /// no_index: out of memory (the handler knows). With `may_block` off it neither allocates
-    /// nor waits for the lock, and fails where it would have to.
+    /// Takes an object. Returns no_index if there is no memory, after the out-of-memory handler was
+    /// called. If `may_block` is false, take() neither allocates nor waits for the lock, and
+    /// returns no_index where it would have to.
     std::uint32_t take(pool_cache& cache, bool may_block = true) {
         if (cache.count != 0) return cache.free[--cache.count];
         return take_slowly(cache, may_block);
@@ -67,7 +71,7 @@ public:
         cache.free[cache.count++] = index;
     }
 
-    /// Allocates room for `count` objects in all.
+    /// Allocates room for `count` objects in all. Returns false if there is no memory.
     bool reserve(std::uint32_t count) {
         const locked lock(mutex_);
         for (std::uint32_t i = 0; i < count; i += first) {
@@ -76,9 +80,10 @@ public:
         return true;
     }
 
-    /// Objects ever handed out; an upper bound for a caller that walks the pool.
-    /// seq_cst: a walk that follows a change of the scheduler's phase sees what was taken before
-    /// its user looked at the phase.
+    /// Returns how many objects were ever given out to caches. This is an upper bound for a caller
+    /// that walks the pool.
+    /// seq_cst: a walk that follows a change of the scheduler's phase sees each object that was
+    /// taken before its user read the phase.
     std::uint32_t size() const { return end_.load(seq_cst); }
 
 private:
@@ -87,7 +92,7 @@ private:
     static_assert(first % batch == 0);
     static constexpr unsigned first_bits = 9;  // bit_width(first)
     static constexpr unsigned segments = 24;
-    static constexpr unsigned first_large = 3;  // smaller ones are made at once
+    static constexpr unsigned first_large = 3;  // smaller segments are made at once
     static_assert(std::countl_zero(first) + 1 == int{segments}, "origin_ has a place a segment");
     static unsigned segment_of(std::uint32_t index) {
         return static_cast<unsigned>(std::bit_width(index + first)) - first_bits;
@@ -115,7 +120,7 @@ private:
             free_count_ -= batch;
             std::copy_n(free_batch(free_count_), batch, cache.free);
         } else {
-            // Never used before; the lowest comes first.
+            // These objects were never used before. The lowest index is given out first.
             const std::uint32_t end = end_.load(relaxed) + batch;
             if (end > UINT32_MAX - first || !grow(end - 1, may_allocate)) return no_index;
             for (std::uint32_t i = 0; i < batch; ++i) cache.free[i] = end - 1 - i;
@@ -130,7 +135,7 @@ private:
         cache.count -= batch;
         {
             const locked lock(mutex_);
-            // The oldest ones: they have left this core's cache first.
+            // The oldest ones go back, since they have left this core's cache first.
             std::copy_n(cache.free, batch, free_batch(free_count_));
             free_count_ += batch;
         }
@@ -149,8 +154,8 @@ private:
         return true;
     }
 
-    /// Segment k + 1 is made before k is used up. No memory for it is no failure yet; and
-    /// where memory is counted none is taken that may never be needed.
+    /// Makes segment k + 1 before segment k is used up. A lack of memory for it is no failure yet.
+    /// If memory has a budget, no memory is taken early, because it may never be needed.
     void make_next(std::uint32_t end) BRAID_REQUIRES(mutex_) {
         const unsigned k = segment_of(end - 1);
         if (k + 1 < first_large || k + 1 >= segments) return;
@@ -158,11 +163,12 @@ private:
         if (is_time && segment_[k + 1].load(relaxed) == nullptr && !memory_.has_budget()) {
             next_ = static_cast<Object*>(memory_.try_allocate(bytes(k + 1), alignof(Object), tag_));
         }
-        // A quarter of a segment is left, and the next is twice as long as a whole one.
+        // A quarter of segment k is left, and segment k + 1 is twice as long as segment k.
         if (next_ != nullptr) make(k + 1, 8 * batch);
     }
 
-    /// `count` more objects of the next segment, k; published with the last.
+    /// Makes `count` more objects of the next segment, which is segment k. The segment is published
+    /// when its last object is made.
     void make(unsigned k, std::uint32_t count) BRAID_REQUIRES(mutex_) {
         auto* const indices = reinterpret_cast<std::uint32_t*>(next_ + length(k));
         for (; count != 0 && made_ != length(k); --count, ++made_) {
@@ -173,7 +179,7 @@ private:
         const std::uintptr_t before = std::uintptr_t{length(k) - first} * sizeof(Object);
         // release: pairs with operator[].
         origin_[segments - 1 - k].store(reinterpret_cast<std::uintptr_t>(next_) - before, release);
-        segment_[k].store(next_, relaxed);  // read under the lock, and at the end
+        segment_[k].store(next_, relaxed);  // read under the lock, and by the destructor
         next_ = nullptr;
         made_ = 0;
     }
@@ -183,9 +189,9 @@ private:
         memory_.release(objects, bytes(k), alignof(Object), tag_);
     }
 
-    /// The stack of free indices, under the lock: its segments lie behind those of the objects, so
-    /// there is room for every object that there is. It changes by whole batches, and a segment
-    /// holds a whole number of them.
+    /// Returns the batch at `position` of the stack of free indices, which the lock guards. The
+    /// stack's segments lie behind the segments of the objects, so the stack has room for every
+    /// object. It changes by whole batches, and a segment holds a whole number of batches.
     std::uint32_t* free_batch(std::uint32_t position) const {
         const unsigned k = segment_of(position);
         Object* const objects = segment_[k].load(relaxed);
@@ -196,12 +202,13 @@ private:
     memory_tag tag_;
     mutex mutex_;
     std::uint32_t free_count_ = 0;
-    Object* next_ = nullptr;  // of the segment that is being made, which is the first that is none
-    std::uint32_t made_ = 0;
+    Object* next_ = nullptr;  // the segment that is being made, the first that is not published
+    std::uint32_t made_ = 0;  // number of its objects that are made
     atomic<std::uint32_t> end_{0};
     atomic<Object*> segment_[segments]{};
-    // Where index 0 would lie, if the segment reached down to it: each step of a task's life finds
-    // an address, and this leaves a shift and an addition. Counted by the zeros of `index + first`.
+    // Holds, for each segment, the address at which index 0 would lie if the segment reached down
+    // to it. Each step of a task's life finds an address, and this table makes that a shift and an
+    // addition. The table's index is the number of leading zeros of `index + first`.
     atomic<std::uintptr_t> origin_[segments]{};
 };
 

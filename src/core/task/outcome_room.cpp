@@ -20,8 +20,9 @@ namespace detail {
 
 namespace {
 
-/// ": '…'" with what it says of itself, of any length a part, on one line and without a quote, as
-/// what stands in quotes makes no kind of message of its own; "" where it says nothing.
+/// Writes the exception's text in quotes, as ": '…'", or "" if it has none. A text that is too long
+/// is cut. Line ends and quotes in the text are replaced, so that all of it stands in quotes on one
+/// line: messages that differ only in what stands in quotes are of one kind (see standard_error).
 void words_of([[maybe_unused]] const std::exception_ptr& error, char* to,
               [[maybe_unused]] std::size_t room) {
     to[0] = '\0';
@@ -37,7 +38,7 @@ void words_of([[maybe_unused]] const std::exception_ptr& error, char* to,
         }
         at[0] = '\'';
         at[1] = '\0';
-    } catch (...) {  // of a type that nobody knows here
+    } catch (...) {  // an exception of an unknown type has no text
     }
 #endif
 }
@@ -100,7 +101,7 @@ outcome* outcome_room::outcome_of(const slot& s) {
     const locked lock(mutex_);
     const detail_block* d = detail_of(s);
     if (d != nullptr && d->result != nullptr) return d->result;
-    // It failed, and there was no memory to say how: as if it were cancelled.
+    // A task that failed without memory for its outcome counts as cancelled.
     return s.has(flag_failed) ? &unrecorded_ : nullptr;
 }
 
@@ -126,7 +127,7 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
         if (d != nullptr) {
             s.mark(flags);
         } else {
-            mark_unrecorded(s, flags);  // the handler hears of it by drop()
+            mark_unrecorded(s, flags);  // drop() reports the failure to the handler
         }
     }
     drop(loser);
@@ -134,8 +135,8 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
 
 void outcome_room::mark_unrecorded(slot& s, std::uint16_t flags) {
     s.mark(flags);
-    // A plain task whose body still runs looks at no flags when that ends, for speed, but at who
-    // waits for it.
+    // When the body of a plain task ends, its thread checks no flags, for speed, but it checks
+    // whether somebody waits for the task.
     (void)mark_waited(s.successors, s.generation());
 }
 
@@ -154,7 +155,8 @@ outcome* outcome_room::end_outcome(task_seat& w, slot& s) {
     if (block != no_index) {
         const locked lock(mutex_);
         result = std::exchange(detail_of(s)->result, nullptr);
-        // Under the lock: who looks for the outcome finds no block that another task has by then.
+        // The block is taken off under the lock, so a thread that looks for the outcome finds no
+        // block that another task has by then.
         s.detail.store(no_index, relaxed);
     }
     free_block(w, block);
@@ -168,7 +170,8 @@ void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predec
     {
         const locked lock(mutex_);
         const detail_block* const d = detail_of(slot_at(predecessor));
-        // Looked at after the block: if the slot is the predecessor's now, the block is.
+        // failure_of() comes after the block was read: if the slot is still the predecessor's now,
+        // so is the block.
         if (d != nullptr && failure_of(predecessor) != 0) result = d->result;
         if (result != nullptr) ++result->references;
     }
@@ -176,11 +179,12 @@ void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predec
         const std::uint16_t failure = failure_of(predecessor);
         const bool threw = failure == 0 || (failure & flag_error) != 0;
         result = new_outcome(threw ? std::make_exception_ptr(task_failed{}) : nullptr, s.name);
-        if (result == nullptr) return;  // it ends as a task that was cancelled
-        // Those who received the exception itself have reported it.
+        if (result == nullptr) return;  // the task ends as one that was cancelled
+        // The receivers of the exception itself have reported it.
         result->observed = result->stands_in = true;
     }
-    // It displaces nothing that the task has received itself.
+    // This ordinal is the highest, so the outcome displaces no error that the task has received
+    // itself.
     adopt(w, index, result, UINT32_MAX);
 }
 

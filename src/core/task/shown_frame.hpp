@@ -1,5 +1,6 @@
 #pragma once
-// What a thread shows to others of one task on its stack: which task it is, and what it waits for.
+// A frame is what a thread shows to other threads about one task on its stack: which task it is,
+// and what the task waits for.
 
 #include "braid/base/policy.hpp"
 
@@ -8,36 +9,38 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// One thread writes, and others read at any time; see look_at_stack(). A thread that reads a task
-/// sees that the waits before it have ended, and one that reads what is awaited sees that this wait
-/// has begun.
+/// One thread writes the frame, and other threads read it at any time; see look_at_stack(). A
+/// thread that reads a task sees that the waits before that task have ended. A thread that reads
+/// what is awaited sees that this wait has begun.
 template <class Policy>
 class basic_shown_frame {
 public:
-    // ---- its thread
+    // ---- by the frame's thread
     void show(std::uint64_t task) {
-        // release: pairs with task(). The waits of the task before have ended.
+        // release: pairs with task(). The waits of the previous task have ended.
         task_.store(task, release);
     }
-    /// Another task lies on top of this one from now on.
+    /// Notes that another task lies on top of this one from now on.
     void cover() {
         // release: as in begin_wait().
         wait_.store(wait_.load(relaxed) + one_cover, release);
     }
-    /// `limited`: the wait may run out of time. `several`: `awaited` is one of several tasks.
+    /// `limited` says that the wait may run out of time. `several` says that `awaited` is one of
+    /// several tasks.
     void begin_wait(std::uint64_t awaited, bool limited, bool several) {
         const std::uint64_t next = (wait_.load(relaxed) & ~facts) + one;
-        // release, both: pair with wait() and awaited(). Who sees the wait sees the task, and who
-        // sees what is awaited sees the wait.
+        // release, both: pair with wait() and awaited(). A thread that sees the wait sees the task,
+        // and a thread that sees what is awaited sees the wait.
         wait_.store(next | (limited ? limited_bit : 0) | (several ? several_bit : 0), release);
         awaited_.store(awaited, release);
     }
     void end_wait() { awaited_.store(0, relaxed); }
 
-    // ---- any thread; acquire, each: see above
+    // ---- by any thread; each load is acquire, see above
     /// Returns another number after each begin_wait() and cover().
     std::uint64_t wait() const { return wait_.load(acquire); }
-    /// Both are of one begin_wait(), also if other tasks have begun on top of this one since.
+    /// Returns true if both numbers are of one begin_wait(), also if other tasks have begun on top
+    /// of this one since.
     static bool is_same(std::uint64_t a, std::uint64_t b) {
         return static_cast<std::uint32_t>(a) == static_cast<std::uint32_t>(b);
     }
@@ -48,8 +51,8 @@ public:
     std::uint64_t awaited() const { return awaited_.load(acquire); }
 
 private:
-    // Two bits say what the wait is like, 30 count waits, and the upper 32 count covers. A carry
-    // out of the lower ones only makes a look end that need not.
+    // Two bits say what the wait is like, 30 bits count waits, and the upper 32 bits count covers.
+    // A carry out of the lower 32 bits only ends a look that could have gone on.
     static constexpr std::uint64_t limited_bit = 1, several_bit = 2, facts = 3, one = 4,
                                    one_cover = std::uint64_t{1} << 32;
 
@@ -58,14 +61,15 @@ private:
 
 /// Looks for tasks on a thread's stack for which `is_member(task)` returns true, and calls
 /// `found(depth, wait, awaited)` for what the outermost of them, and each task on top of it, waits
-/// for. `depth` counts from 1, and `wait` is what wait() returned. `all`: each task of the stack
-/// counts.
+/// for. `depth` counts from 1, and `wait` is what wait() returned. If `all` is true, each task of
+/// the stack counts.
 ///
-/// The thread may go on with other tasks meanwhile, so the look might see one task and what another
-/// one waits for. What a frame waits for is what its task waits for if no wait of that frame has
-/// begun since before the task was read. What lies above the member's frame lies above the member
-/// if, besides, no other task has begun directly on top of it. Otherwise the look ends there. What
-/// it misses has begun meanwhile, and looks itself before it sleeps; what stands still is found.
+/// The thread may go on with other tasks meanwhile, so the look might see one task together with
+/// what another task waits for. A frame's task waits for what the frame shows if no wait of that
+/// frame has begun since before the task was read. A task above the member's frame lies on top of
+/// the member if, besides, no other task has begun directly on top of the member. Otherwise the
+/// look ends there. A wait that the look misses has begun meanwhile, and its thread looks itself
+/// before it sleeps. A wait that stands still is found.
 template <class Frame, class IsMember, class Found>
 void look_at_stack(const Frame* frames, unsigned count, bool all, IsMember&& is_member,
                    Found&& found) {

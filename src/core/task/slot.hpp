@@ -1,5 +1,6 @@
 #pragma once
-// One task in two cache lines. docs/design/slot.md has its states and who may touch what when.
+// One task in two cache lines. docs/design/slot.md has its states, and says which thread may touch
+// which word when.
 
 #include "braid/base/policy.hpp"
 #include "braid/core/closure.hpp"
@@ -35,14 +36,14 @@ constexpr std::uint32_t first_edge(std::uint64_t head) {
 constexpr bool is_closed(std::uint64_t head) { return first_edge(head) == list_closed; }
 
 enum slot_flag : std::uint16_t {
-    flag_posted = 1 << 0,    // no id was handed out
-    flag_detailed = 1 << 1,  // its detail_block says where it runs, what it uses, or who owns it
+    flag_posted = 1 << 0,    // nobody was given the id
+    flag_detailed = 1 << 1,  // its detail_block says where it runs, what it uses, or its owner
     flag_empty = 1 << 2,     // no work of its own
     flag_never_waits = 1 << 3,
     flag_quiet = 1 << 4,  // no long-task warning
     flag_background = 1 << 5,
     flag_cancel = 1 << 6,     // a predecessor failed, or the builder gave up: do not run
-    flag_failed = 1 << 7,     // outcome is set
+    flag_failed = 1 << 7,     // it failed or was cancelled; its outcome, if it has one, is set
     flag_finally = 1 << 8,    // runs in a discarding shutdown, too: has only after_any edges,
                               // or runs_always() was called
     flag_category = 1 << 9,   // level is a category, looked up in the table
@@ -50,10 +51,11 @@ enum slot_flag : std::uint16_t {
     flag_own_kind = 1 << 11,  // see task_kind
     flag_error = 1 << 12,     // the outcome has an exception, or else it is a mere cancellation
     flag_built = 1 << 13,     // a builder may cancel it while it runs
-    // For a task with a kind, which serves no children: it completes without having run.
+    // A task with flag_own_kind serves no children by its closure, so the bit of flag_shared has
+    // another meaning there: the task completes without having run.
     flag_left_out = flag_shared
 };
-/// What a slot remembers of a task that did not succeed, until a later task uses the slot.
+/// A slot remembers these flags of a task that did not succeed, until a later task uses the slot.
 inline constexpr std::uint16_t failure_flags = flag_cancel | flag_failed | flag_error;
 /// Sets some of the failure_flags. Returns all flags that were set before.
 template <class Flags>
@@ -63,8 +65,8 @@ std::uint16_t mark_failure(Flags& flags, std::uint16_t with) {
     return flags.fetch_or(with, release);
 }
 
-/// What a task with flag_own_kind has in place of `invoke`. Examples are a ticket of a batch and a
-/// node of a graph.
+/// A task with flag_own_kind has a task_kind in place of `invoke`. Examples are a ticket of a batch
+/// and a node of a graph.
 struct task_kind {
     /// Runs the task. If `more` is true, it may also run other tasks of its kind that it knows of.
     void (*run)(runtime& rt, whole_seat& w, std::uint32_t index, bool more);
@@ -87,8 +89,8 @@ struct alignas(64) slot {
     const char* name = nullptr;
 
     // The others' cache line. All but `module` are atomic, because a searcher with a stale id may
-    // read any of them at any time. It believes what it read only after it has claimed the task by
-    // an id with its generation.
+    // read any of them at any time. The searcher trusts what it read only after it has claimed the
+    // task by an id with the task's generation.
     alignas(64) atomic<std::uint64_t> open{0};  // {generation, open work}
     atomic<std::uint64_t> successors{join_word(0, list_closed)};
     atomic<const task_environment*> environment{nullptr};
@@ -98,10 +100,10 @@ struct alignas(64) slot {
     atomic<std::uint32_t> next{0};                // link of the list that the slot is in
     atomic<std::uint32_t> jump{UINT32_MAX};       // an ancestor; makes climbing O(log depth)
     atomic<std::uint32_t> ordinal{0};             // creation order below the parent
-    atomic<std::uint32_t> births{0};              // tasks that this one has created
+    atomic<std::uint32_t> births{0};              // children made so far
     atomic<std::uint32_t> detail{UINT32_MAX};     // a detail_block, which only few tasks have
     atomic<std::uint16_t> depth{0};
-    atomic<std::uint16_t> runner{UINT16_MAX};  // seat
+    atomic<std::uint16_t> runner{UINT16_MAX};  // the seat that runs or has run it
     atomic<std::uint16_t> flags{0};
     atomic<std::uint8_t> level{0};
     std::uint8_t module = 0;
@@ -114,24 +116,25 @@ struct alignas(64) slot {
     bool has(std::uint16_t flag) const { return (flags.load(relaxed) & flag) != 0; }
     std::uint16_t mark(std::uint16_t with) { return mark_failure(flags, with); }
 
-    // ---- words with another meaning in one phase, by the name that they have in that phase
+    // ---- words with another meaning in one phase, under the name that they have in that phase
 
     /// Between open and publish the task is in no list, so its link holds its own index.
     std::uint32_t own_index() const { return next.load(relaxed); }
     void set_own_index(std::uint32_t index) { next.store(index, relaxed); }
-    /// Between open and publish: returns true if observers have been notified that the task is
-    /// ready. The builder's count is 1 in this phase, and 0 says that they were notified.
+    /// Returns true if observers were notified that the task is ready. Called between open and
+    /// publish. The builder's count is 1 in this phase, and 0 says that observers were notified.
     bool ready_is_reported() const { return waits_for.load(relaxed) == 0; }
     void set_ready_reported() { waits_for.store(0, release); }  // as in publish()
-    /// After the last child has ended: the link of what the thread completes. `next` is not free
-    /// for that, because a graph's node may lie in a list by `next` meanwhile, as the ticket of
-    /// another node (graph/ready_ranks.hpp).
+    /// Returns the link of the list of tasks that the thread has to complete. Called after the last
+    /// child has ended. `next` is not free for this link, because a graph's node may lie in a list
+    /// by `next` meanwhile, as the ticket of another node (graph/ready_ranks.hpp).
     std::uint32_t next_to_complete() const { return births.load(relaxed); }
     void set_next_to_complete(std::uint32_t index) { births.store(index, relaxed); }
-    /// Makes the scope leave out the end of this task. Call it before the task's own work is done.
+    /// Prevents the scope from counting the end of this task. Call it before the task's own work is
+    /// done.
     void leave_uncounted() { environment.store(nullptr, relaxed); }
-    /// Destroys what the storage holds. This is the callable, if it has not run or its run has left
-    /// it there, or the value that a future reads.
+    /// Destroys the object in the storage. This is the callable, if it has not run or its run has
+    /// left it there, or the value that a future reads.
     void destroy_stored() { invoke(storage, nullptr); }
 
     void clean() {
@@ -152,15 +155,15 @@ inline std::uint32_t index_of(const draft& d) { return slot_of(d).own_index(); }
 static_assert(sizeof(slot) == 128, "a task is two cache lines");
 static_assert(offsetof(slot, open) == 64, "the runner's line and the others' line are apart");
 
-/// The successor waits for the predecessor. An edge is in two lists: the predecessor's successors
-/// (closed and walked once) and the successor's predecessors (for helping, inheritance and
-/// explanations). The thread that makes the successor ready frees the edge, unless it was torn.
+/// Makes the successor wait for the predecessor. An edge is in two lists: the predecessor's
+/// successors (closed and walked once) and the successor's predecessors (for helping, inheritance
+/// and explanations). The thread that makes the successor ready frees the edge, unless it was torn.
 struct edge {
-    atomic<std::uint32_t> next{0};  // in the successor list
+    atomic<std::uint32_t> next{0};  // link in the predecessor's list of successors
     atomic<std::uint32_t> next_predecessor{no_edge};
     atomic<std::uint64_t> from{0}, to{0};
-    bool any_outcome = false;                // after_any
-    atomic<std::uint8_t> await{edge_fixed};  // an await_state; fixed while it is free
+    bool any_outcome = false;                // made by after_any
+    atomic<std::uint8_t> await{edge_fixed};  // an await_state; edge_fixed while the edge is free
 };
 
 /// The outcome of a task that failed or was cancelled by a failure. References are counted. When
@@ -168,7 +171,7 @@ struct edge {
 struct outcome {
     std::uint32_t references = 1;  // outcome_room's mutex guards all members
     bool observed = false;
-    bool stands_in = false;    // for an exception that was delivered before: see cancel_with()
+    bool stands_in = false;    // for an exception that was delivered before; see cancel_with()
     std::exception_ptr error;  // null if it was cancelled without an error
     const char* task = nullptr;
 };
@@ -180,9 +183,9 @@ struct resource_list {
     resource* of[most] = {};
 };
 
-/// What only few tasks need: affinity, an owner, a failure, an identity for the chooser, a
-/// suspension. Each task that suspends has a block. Fewer tasks have a list of resources, so that
-/// list lies elsewhere.
+/// Holds the data that only few tasks need: affinity, an owner, a failure, an identity for the
+/// chooser, a suspension. Each task that suspends has a block. Fewer tasks have a list of
+/// resources, so that list lies elsewhere.
 struct detail_block {
     // One holder is for completion, and one for each owning handle. The last holder recycles the
     // slot.
@@ -190,28 +193,29 @@ struct detail_block {
     atomic<std::uint16_t> seat{UINT16_MAX};  // searchers with a stale id read it, too
     std::uint16_t visit = 0;
     atomic<bool> direct{false};     // goes to an inbox, by `on` or `workers`; read like `seat`
-    atomic<bool> has_value{false};  // in the slot's storage; `invoke` destroys it
+    atomic<bool> has_value{false};  // it lies in the slot's storage; `invoke` destroys it
     std::uint8_t resource_count = 0, resources_held = 0;
     std::uint32_t resources = UINT32_MAX;  // a resource_list, if resource_count is not 0
     std::uint64_t workers = 0;
     detail::outcome* result = nullptr;  // guarded by outcome_room's mutex
     std::uint64_t stable_id = 0;        // 0 if nobody asks for it
-    // Only the running thread uses this. Where several threads create for one task, each of them
-    // does so as a creator of its own.
+    // Counts what the task has created. Only the running thread uses the count. If several threads
+    // create for one task, each of these threads is a creator of its own.
     std::uint64_t creations = 0;
     std::uint32_t result_ordinal = 0;
 
-    // ---- of a task that suspends; see life/suspensions_room.hpp
+    // ---- for a task that suspends; see life/suspensions_room.hpp
     bool resumable = false;  // its storage begins with a resumable_body, or holds its value
     // Once this is set, the body is called even if the task is cancelled. relaxed, like
-    // `first_is_enough`: other threads check whether what they read is of the wait that they mean.
+    // `first_is_enough`: other threads check whether what they read belongs to the wait that they
+    // mean.
     atomic<bool> was_suspended{false};
     // The body knows that the task is cancelled, and cleans up. The body's awaits end as if the
     // task were not cancelled.
     atomic<bool> shielded{false};
-    atomic<bool> first_is_enough{false};  // the first of what it awaits
-    atomic<bool> may_end_early{false};    // by a cancellation; relaxed, too
-    bool goes_last = false;               // behind what is ready
+    atomic<bool> first_is_enough{false};  // the first awaited task ends the wait
+    atomic<bool> may_end_early{false};    // a cancellation may end the wait; relaxed, too
+    bool goes_last = false;               // goes on behind the tasks that are ready
     bool listed = false;                  // is in suspension_lists; guarded by a share of waits_for
     atomic<std::uint32_t> waits{0};       // counts waits, so that searchers notice another wait
     atomic<std::uint64_t> came{0};        // see await_words.hpp

@@ -1,5 +1,6 @@
 #pragma once
-// Where in the program's source each task was made, beside the slots: deadlock_options::lines.
+// The place in the program's source where each task was made. The places lie beside the slots, and
+// are noted only with deadlock_options::lines.
 
 #include "base/accounted_memory.hpp"
 #include "braid/base/mutex.hpp"
@@ -13,12 +14,12 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 struct source_line {
-    const char* file = nullptr;  // without folders; null: the line is not known
+    const char* file = nullptr;  // name without folders, or null if the line is not known
     std::uint32_t line = 0;
 };
 
-/// Segment k is for 256 << k slots, as in index_pool. Where there is no memory for one the lines of
-/// its slots are not known, and that is all.
+/// Holds a source line for each slot. Segment k serves 256 << k slots, as in index_pool. If there
+/// is no memory for a segment, the lines of its slots are not known, and nothing else fails.
 class source_lines {
 public:
     explicit source_lines(accounted_memory& memory) : memory_(memory) {}
@@ -31,7 +32,8 @@ public:
         }
     }
 
-    /// The task has just taken the slot; its thread.
+    /// Notes where the task was made. Called by the thread that makes the task, when the task has
+    /// just taken the slot.
     void note(std::uint32_t index, std::uint32_t generation, const std::source_location& where) {
         noted* const n = where.line() != 0 ? find(index, true) : nullptr;
         if (n == nullptr) return;
@@ -40,7 +42,8 @@ public:
         n->generation.store(generation, release);  // pairs with of()
     }
 
-    /// Any thread. Of a task that ends meanwhile it may be the line of the next one.
+    /// Returns the task's line, or an empty one if it is not known. Any thread may call it. If the
+    /// task ends meanwhile, the line may be that of the next task in the slot.
     source_line of(std::uint32_t index, std::uint32_t generation) {
         const noted* const n = find(index, false);
         // acquire: pairs with note().
@@ -52,7 +55,7 @@ private:
     struct noted {
         atomic<const char*> file{nullptr};
         atomic<std::uint32_t> line{0};
-        atomic<std::uint32_t> generation{0};  // of the task; no task has 0
+        atomic<std::uint32_t> generation{0};  // generation of the task; no task has 0
     };
     static constexpr memory_tag tag = memory_tag::detail;
     static constexpr std::uint32_t first = 256;
@@ -88,7 +91,7 @@ private:
     }
 
     accounted_memory& memory_;
-    mutex mutex_;  // for growing
+    mutex mutex_;  // held while a segment is made
     atomic<noted*> segment_[segments]{};
 };
 

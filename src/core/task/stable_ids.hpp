@@ -1,6 +1,7 @@
 #pragma once
-// Which task is which, in every run of a program: by who created it and how many that one had
-// created before, never by slot, seat or time. See decision.hpp and docs/design/seams.md.
+// Stable ids name the same task in every run of a program. An id depends on the creator of the task
+// and on how many tasks that creator had created before, never on a slot, a seat or the time. See
+// decision.hpp and docs/design/seams.md.
 
 #include "braid/base/mutex.hpp"
 
@@ -11,10 +12,10 @@ namespace detail {
 
 class stable_ids {
 public:
-    /// For a task that a thread of this name creates outside tasks.
+    /// Returns the id of a task that a thread of this name creates outside tasks.
     std::uint64_t next_root(const char* thread) { return next_root(of_name(thread)); }
 
-    /// The mixing step of splitmix64 (Steele, Lea, Flood 2014). Never 0.
+    /// Applies the mixing step of splitmix64 (Steele, Lea, Flood 2014). Never returns 0.
     static constexpr std::uint64_t join(std::uint64_t creator, std::uint64_t n) {
         std::uint64_t z = creator + (n + 1) * 0x9e37'79b9'7f4a'7c15U;
         z = (z ^ z >> 30) * 0xbf58'476d'1ce4'e5b9U;
@@ -30,8 +31,8 @@ public:
     }
 
 private:
-    /// Threads of one name count together, so that no two of their tasks are the same. Those of
-    /// names for which there is no room count together, too.
+    /// Threads of one name share a count, so that no two of their tasks have the same id. Threads
+    /// whose names have no room in the table share one count, too.
     static constexpr unsigned names = 64;
     struct creations_by_name {
         std::uint64_t name = 0, count = 0;
@@ -39,7 +40,7 @@ private:
     std::uint64_t next_root(std::uint64_t name);
 
     basic_mutex<active_policy> mutex_;
-    creations_by_name roots_[names] BRAID_GUARDED_BY(mutex_);  // the last one is for all others
+    creations_by_name roots_[names] BRAID_GUARDED_BY(mutex_);  // the last row is for all others
 };
 
 }  // namespace detail

@@ -40,8 +40,8 @@ slot_room::~slot_room() {
     memory().release(lines_, sizeof(source_lines), alignof(source_lines), memory_tag::runtime);
 }
 
-/// No slot lies in this thread's cache. What slots remember is forgotten before tasks are refused,
-/// and where memory has a budget before more of it is taken.
+/// Called if no slot lies in this thread's cache. Slots forget how their tasks failed before a task
+/// is refused, and, if memory has a budget, before more memory is taken.
 [[gnu::noinline]] std::uint32_t slot_room::take_slot_slowly(task_seat& w, bool may_block) {
     std::uint32_t index = no_index;
     if (memory().has_budget() && !failed_.empty()) {
@@ -53,7 +53,7 @@ slot_room::~slot_room() {
 }
 
 [[gnu::noinline]] void slot_room::give_failed_slot(task_seat& w, std::uint32_t index) {
-    // A slot in its last generation is used no more, so it needs no place in the line.
+    // A slot in its last generation is used no more, so it needs no place in the list.
     if (slots_[index].generation() == last_generation) return;
     if (!slots_[index].has(flag_posted)) index = failed_.add(slots_, index);
     if (index != no_index) give_slot(w, index, slots_[index].generation());
@@ -67,18 +67,20 @@ task_state slot_room::state_of(task_id id) const {
 }
 
 std::uint8_t slot_room::level_of(const slot& s) const {
-    // acquire: pairs with inherit_priority(). Without the flag this is the level that came with its
-    // removal.
+    // acquire: pairs with inherit_priority(). If the flag was removed, the load below reads the
+    // level that came with its removal.
     const bool category = (s.flags.load(acquire) & flag_category) != 0;
     const std::uint8_t level = s.level.load(relaxed);
-    // A level that was inherited too late may have taken the flag of another task of this slot.
+    // A level that was inherited too late may have removed the flag of a later task in this slot.
+    // `level` is then a category, and is therefore limited to the highest level.
     return category ? level_by_category_[level].load(relaxed)
                     : std::min(level, static_cast<std::uint8_t>(priority_level::high));
 }
 
 // ---- ancestors ---------------------------------------------------------------------------------
 
-/// The skew-binary jump pointer of Myers (1983): O(1) to make, O(log depth) to climb.
+/// Makes the skew-binary jump pointer of Myers (1983), which takes O(1) to make and O(log depth) to
+/// climb.
 void task_room::link_parent(slot& child, std::uint32_t parent_index) const {
     const slot& parent = slot_at(parent_index);
     const std::uint32_t jump = parent.jump.load(relaxed);
@@ -138,8 +140,9 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
         give_edge(w, index);
         return link_to_complete(predecessor, any_outcome);
     }
-    e.next_predecessor.store(to.predecessors.load(relaxed), release);  // the same
-    to.predecessors.store(index, release);  // pairs with any_predecessor()
+    // release, both: pair with any_predecessor().
+    e.next_predecessor.store(to.predecessors.load(relaxed), release);
+    to.predecessors.store(index, release);
     return link::made;
 }
 
@@ -153,14 +156,15 @@ void task_room::link_first_edge(task_seat& w, std::uint32_t successor, task_id p
     e.to.store(id_of(successor).value, release);
     push_first_edge(slot_at(predecessor).successors, generation_of(predecessor.value), to.waits_for,
                     index, e.next);
-    e.next_predecessor.store(to.predecessors.load(relaxed), release);  // the same
-    to.predecessors.store(index, release);  // pairs with any_predecessor()
+    // release, both: pair with any_predecessor().
+    e.next_predecessor.store(to.predecessors.load(relaxed), release);
+    to.predecessors.store(index, release);
 }
 
 void task_room::free_predecessors(task_seat& w, slot& s) {
     std::uint32_t e = s.predecessors.load(relaxed);
     if (e == no_edge) return;
-    // A cancellation that ends the wait early may take them at this moment. acq_rel: as in
+    // A cancellation that ends the wait early may take the list at this moment. acq_rel: as in
     // tear_edges().
     if (may_be_torn(s)) e = s.predecessors.exchange(no_edge, acq_rel);
     while (e != no_edge) {
@@ -172,10 +176,10 @@ void task_room::free_predecessors(task_seat& w, slot& s) {
 }
 
 std::uint32_t task_room::tear_edges(task_seat& w, slot& s) {
-    // release: pairs with any_predecessor(); before an edge becomes somebody else's.
+    // release: pairs with any_predecessor(). The count goes up before an edge gets another owner.
     detail_of(s)->waits.fetch_add(1, release);
     std::uint32_t torn = 0;
-    // acq_rel: one of those who end a wait gets the list.
+    // acq_rel: exactly one of the threads that end the wait gets the list.
     for (std::uint32_t e = s.predecessors.exchange(no_edge, acq_rel); e != no_edge;) {
         const std::uint32_t next = edges_[e].next_predecessor.load(relaxed);
         if (tear_edge(edges_[e].await)) {
@@ -204,7 +208,7 @@ bool task_room::waits_for_transitively(task_id id, task_id wanted) const {
     return found;
 }
 
-// ---- what few tasks have -----------------------------------------------------------------------
+// ---- data that only few tasks have -------------------------------------------------------------
 
 detail_block* task_room::make_detail(task_seat& w, slot& s) {
     if (detail_block* d = detail_of(s)) return d;
@@ -253,10 +257,10 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
         if (whole != nullptr && whole->stable_id != 0) {
             return stable_ids::join(whole->stable_id, whole->creations++);
         }
-        return identities_->next_root("try_post");  // the only tasks without a detail_block
+        return identities_->next_root("try_post");  // only try_post() tasks have no detail_block
     }
     if (w.kind != seat_kind::guest) return identities_->next_root(w.name);
-    // The seat goes to any thread that comes: the thread itself has a name.
+    // Any thread may get this seat, so the name of the thread itself is used.
     char name[32] = {};
     platform::thread_name(name, sizeof name);
     return identities_->next_root(name);

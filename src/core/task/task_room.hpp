@@ -1,6 +1,6 @@
 #pragma once
-// The data of tasks and the protocols of one task: slots, ids, edges, ancestry, what few tasks
-// have. No queue, no thread.
+// The data of tasks and the protocols of one task: slots, ids, edges, ancestry, and the data that
+// only few tasks have. This room has no queue and no thread.
 
 #include "braid/core/fork_stack.hpp"
 #include "braid/core/task_context.hpp"
@@ -29,47 +29,49 @@ struct running_task {
     running_task* below;
     std::exception_ptr error;
     task_context context;
-    const fork_slot* joins_from = nullptr;  // top of the thread's joins when it began
-    const task_seat* seat = nullptr;        // whose thread runs it
-    bool suspended = false;                 // its body returns, and is called again later
+    const fork_slot* joins_from = nullptr;  // top of the thread's joins when the task began
+    const task_seat* seat = nullptr;        // the seat whose thread runs the task
+    bool suspended = false;                 // the body returns, and is called again later
 };
 
 using shown_frame = basic_shown_frame<active_policy>;
 
-/// The seat's part of this room: its caches, and the tasks on its thread's stack. `run` puts them
-/// there.
+/// The seat's part of this room: the seat's caches, and the tasks on its thread's stack. run_room
+/// puts the tasks there.
 struct task_seat : report_seat {
     using report_seat::report_seat;
 
     static constexpr unsigned shown_depth = 64;
 
-    // ---- the seat's thread only ----
+    // ---- for the seat's thread only ----
     pool_cache slots, edges, details, resource_lists;
     running_task* top = nullptr;
-    creator* creating_as = nullptr;  // in place of that task, if it is within it
+    creator* creating_as = nullptr;  // in place of `top`, if it is within that task
     unsigned depth = 0;
-    // The depth of the innermost loop that runs tasks (a thread's or a wait's): between two of
-    // them `depth` is equal, in a task's body it is greater.
+    // The depth of the innermost loop that runs tasks, which is the thread's loop or a wait's loop.
+    // Between two tasks of the loop `depth` equals it, and in a task's body `depth` is greater.
     unsigned loop_depth = UINT32_MAX;
 
-    // ---- anybody reads: the tasks from the outermost to the innermost, and what each waits for.
-    // Deeper frames than these are not shown (their work goes to a reserve).
+    // ---- read by any thread: the tasks from the outermost to the innermost, and what each task
+    // waits for. Deeper frames than these are not shown (their work goes to a reserve thread).
     alignas(64) atomic<std::uint32_t> shown{0};
-    shown_frame frames[shown_depth + 1];  // the last one takes what is not shown
+    shown_frame frames[shown_depth + 1];  // the last one takes the tasks that are not shown
 };
 
-/// What an observer hears of a new task.
+/// Describes a new task to an observer.
 struct creation {
     task_id id, parent;
     const std::source_location& where;
-    bool same_moment = false;  // the one before has just been reported
+    bool same_moment = false;  // the task before it was reported just now
     bool ready_now = false;
 };
 
-/// not_needed: it has succeeded. failed: it failed or was cancelled, and is complete.
+/// The result of linking a task behind a predecessor. `not_needed` means that the predecessor is
+/// complete and does not cancel the task. `failed` means that it is complete, and that it failed or
+/// was cancelled.
 enum class link : std::uint8_t { made, not_needed, failed, no_memory };
 
-/// The slots that tasks have one after the other, the ids that tell them apart, and their levels.
+/// The slots that tasks use one after the other, the ids that distinguish tasks, and their levels.
 class slot_room : public report_room {
 public:
     slot_room(const scheduler_options& o, bool identified);
@@ -81,20 +83,22 @@ public:
     slot& slot_at(std::uint32_t index) const { return slots_[index]; }
     slot& slot_at(task_id id) const { return slots_[index_of(id.value)]; }
     bool has_slot(std::uint32_t index) const { return slots_.contains(index); }
-    /// Ever used; those below have a slot.
+    /// Returns a number above every index that was ever used. Each index below it has a slot.
     std::uint32_t slot_count() const { return slots_.size(); }
-    /// no_index: no memory (the handler knows); or, without `may_block`, none at hand.
+    /// Returns no_index if there is no memory, after the out-of-memory handler was called. If
+    /// `may_block` is false, also if a slot cannot be had without allocating or waiting for a lock.
     std::uint32_t take_slot(task_seat& w, bool may_block = true) {
         if (w.slots.count == 0) [[unlikely]]
             return take_slot_slowly(w, may_block);
         return slots_.take(w.slots);
     }
-    /// A slot of which nothing but what every task sets has changed; see slot.
+    /// Gives a slot back in which only the words that every task sets have changed; see slot.
     void give_slot(task_seat& w, std::uint32_t index, std::uint32_t generation) {
-        // One in its last generation is retired instead (I3).
+        // A slot in its last generation is retired instead (I3).
         if (generation != last_generation) slots_.give(w.slots, index);
     }
-    /// One that has to remember how its task ended is used again later than others.
+    /// Cleans a slot and gives it back. A slot that has to remember how its task ended is used
+    /// again later than others.
     void clean_and_give_slot(task_seat& w, std::uint32_t index) {
         slot& s = slots_[index];
         s.clean();
@@ -108,7 +112,8 @@ public:
     }
     task_state state_of(task_id id) const;
     bool is_open(task_id id) const { return state_of(id) == task_state::open; }
-    /// The failure_flags of a task that is complete. 0: it succeeded, or its slot is in use again.
+    /// Returns the failure_flags of a complete task. 0 means that it succeeded, that it is open, or
+    /// that a later task has its slot.
     std::uint16_t failure_of(task_id id) const {
         const slot& s = slot_at(id);
         return failure_in(s.successors, s.flags, generation_of(id.value));
@@ -124,8 +129,8 @@ public:
         level_by_category_[category].store(static_cast<std::uint8_t>(level), relaxed);
     }
 
-    // ---- lines: deadlock_options::lines
-    /// The task, or the completion, has just been made by this thread.
+    // ---- source lines, with deadlock_options::lines
+    /// Notes where a task or a completion was made that this thread has just made.
     void note_line(const slot& s, std::uint32_t index, const std::source_location& where) const {
         if (lines_ != nullptr) lines_->note(index, s.generation(), where);
     }
@@ -157,46 +162,51 @@ public:
         const std::uint32_t index = index_of(parent.value);
         return s.parent.load(relaxed) == index && id_of(index) == parent;
     }
-    /// Is the task `ancestor`, or a child of it, or a child of one of those …?
+    /// Returns true if the task is `ancestor`, a child of it, a child of one of those, and so on.
     bool descends(std::uint32_t index, task_id ancestor) const;
 
     // ---- edges
     edge& edge_at(std::uint32_t index) const { return edges_[index]; }
     bool has_edge(std::uint32_t index) const { return edges_.contains(index); }
-    /// Links `successor` behind `predecessor`, if that one is not complete already. link::failed:
-    /// the caller cancels the successor; not with `any_outcome`.
-    /// `until`: awaited, or fixed for good.
+    /// Links `successor` behind `predecessor`, unless the predecessor is complete already. If this
+    /// returns link::failed, the caller cancels the successor. link::failed is never returned
+    /// with `any_outcome`.
+    /// `until` is edge_awaited if the edge may be taken off, and otherwise edge_fixed.
     link link_edge(task_seat& w, std::uint32_t successor, task_id predecessor, bool any_outcome,
                    await_state until = edge_fixed);
-    /// Frees those of a task that becomes ready: nobody follows them any more.
+    /// Frees the edges into a task that becomes ready: nobody follows them any more.
     void free_predecessors(task_seat& w, slot& s);
-    /// Takes off all that may be taken off. Returns how many shares of `waits_for` are the
-    /// caller's now.
+    /// Takes off all edges into a waiting task that may still be taken off. Returns how many shares
+    /// of `waits_for` are the caller's now.
     std::uint32_t tear_edges(task_seat& w, slot& s);
     void give_edge(task_seat& w, std::uint32_t index) {
-        edges_[index].await.store(edge_fixed, relaxed);  // the caller's alone
+        edges_[index].await.store(edge_fixed, relaxed);  // only the caller has the edge
         edges_.give(w.edges, index);
     }
-    /// The next link_edge() of this thread has memory.
+    /// Returns true if the next link_edge() of this thread has memory.
     bool has_room_for_edge(task_seat& w) {
         const std::uint32_t index = edges_.take(w.edges);
         if (index != no_index) edges_.give(w.edges, index);
         return index != no_index;
     }
-    /// Calls f(task_id) for the known open predecessors of an open task, until it says true.
+    /// Calls f(task_id) for each known predecessor of an open task, until f returns true, and then
+    /// returns true. A predecessor may be complete by the time of the call.
     template <class F>
     bool any_predecessor(task_id id, F&& f) const;
-    /// Looks at 64 tasks at most: a help to a program that made a cycle by mistake, not a promise.
+    /// Returns true if `id` waits for `wanted`, also through other tasks. It looks at 64 tasks at
+    /// most: it helps a program that made a cycle by mistake, but is no promise.
     bool waits_for_transitively(task_id id, task_id wanted) const;
 
-    // ---- what few tasks have
+    // ---- data that only few tasks have
+    /// Returns null if the task has no detail_block.
     detail_block* detail_of(const slot& s) const {
         const std::uint32_t d = s.detail.load(acquire);  // pairs with make_detail()
         return d == no_index ? nullptr : &details_[d];
     }
-    /// The task has one.
+    /// Returns the detail_block of a task that has one.
     detail_block& its_detail(const slot& s) const { return details_[s.detail.load(acquire)]; }
-    /// Only certain threads may run it. Any thread, also with a stale slot.
+    /// Returns true if only certain threads may run the task. Any thread may call it, also with a
+    /// stale slot.
     bool is_direct(const slot& s) const {
         const detail_block* d = s.has(flag_detailed) ? detail_of(s) : nullptr;
         return d != nullptr && d->direct.load(relaxed);
@@ -204,22 +214,25 @@ public:
     bool uses_resources(const slot& s) const {
         return s.has(flag_detailed) && detail_of(s)->resource_count != 0;
     }
-    /// The body has given the thread back, and is called again also where it is cancelled.
+    /// Returns true if the body has released its thread. The body is then called again even if the
+    /// task is cancelled.
     bool was_suspended(const slot& s) const {
         return s.has(flag_detailed) && detail_of(s)->was_suspended.load(relaxed);
     }
-    /// Null: no memory.
+    /// Returns the task's detail_block, which is made if there is none yet. Returns null if there
+    /// is no memory.
     detail_block* make_detail(task_seat& w, slot& s);
     void free_detail(task_seat& w, const slot& s) { free_block(w, s.detail.load(relaxed)); }
 
-    // ---- identity: a chooser is installed, or an observer asks for it
+    // ---- identity, if a chooser is installed or an observer asks for it
     bool identified() const { return identities_ != nullptr; }
-    /// For the task that the seat's thread is about to create.
+    /// Returns the stable id of the task that the seat's thread is about to create.
     std::uint64_t next_identity(const task_seat& w) const;
-    /// Until leave() what the running task of the thread creates is created by that part of it.
+    /// Makes a part of the thread's running task the creator of what that task creates until
+    /// leave(). `id` is the part's stable id.
     static void enter(task_seat& w, creator& as, std::uint64_t id);
     static void leave(task_seat& w, const creator& as);
-    /// 0: it has none.
+    /// Returns the task's stable id, or 0 if it has none.
     std::uint64_t identity(task_id id) const {
         const detail_block* d = detail_of(slot_at(id));
         return d != nullptr ? d->stable_id : 0;
@@ -229,20 +242,22 @@ public:
                         const creation& made) const;
 
 protected:
-    /// `block`: a detail_block, or no_index.
+    /// Frees a detail_block with its list of resources. Does nothing if `block` is no_index.
     void free_block(task_seat& w, std::uint32_t block);
-    /// An edge behind a task that nobody else knows yet. This thread has room for an edge.
+    /// Links `successor` behind a task that nobody else knows yet. The thread must have room for an
+    /// edge (has_room_for_edge()).
     void link_first_edge(task_seat& w, std::uint32_t successor, task_id predecessor);
     // ---- for the rooms above, which know resources
     std::span<resource* const> resources_in(const detail_block& d) const {
         if (d.resource_count == 0) return {};
         return {resource_lists_[d.resources].of, d.resource_count};
     }
-    /// For a task that uses some. Null: no memory.
+    /// Makes the list of a task that uses resources. Returns null if there is no memory.
     resource_list* make_resource_list(task_seat& w, detail_block& d);
 
 private:
-    /// The wait that it is in, or was in last, may end before its predecessors do.
+    /// Returns true if the wait that the task is in, or was in last, may end before its
+    /// predecessors do.
     bool may_be_torn(const slot& s) const {
         if (!was_suspended(s)) return false;
         const detail_block& d = its_detail(s);
@@ -263,13 +278,13 @@ bool task_room::any_predecessor(task_id id, F&& f) const {
     const detail_block* const d = s.has(flag_detailed) ? detail_of(s) : nullptr;
     const std::uint32_t wait = d != nullptr ? d->waits.load(acquire) : 0;
     for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge;) {
-        // acquire: pairs with link_edge(). The edge was still in the list when it was read: then it
-        // says the truth. If it is in other use already, the last count went before that.
+        // acquire: pairs with link_edge(). An edge that was still in the list when it was read says
+        // the truth. If it is in other use already, the last count of `waits_for` went before that.
         const task_id from{edges_[e].from.load(acquire)};
         const std::uint32_t next = edges_[e].next_predecessor.load(acquire);
         if (s.waits_for.load(acquire) == 0 || !is_open(id)) return false;
-        // acquire, relaxed: a later wait counts before it begins, and one that ends early before
-        // it gives an edge away.
+        // acquire, relaxed: a later wait counts `waits` up before it begins, and a wait that ends
+        // early does so before it gives an edge away.
         if (d != nullptr && d->waits.load(relaxed) != wait) return false;
         if (f(from)) return true;
         e = next;
@@ -277,7 +292,8 @@ bool task_room::any_predecessor(task_id id, F&& f) const {
     return false;
 }
 
-/// Answers for a task that may be complete by now, too.
+/// Returns true if the task has been suspended. Unlike was_suspended(), this answers also for a
+/// task that may be complete by now.
 inline bool may_be_suspended(const task_room& tasks, const slot& s) {
     const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
     return d != nullptr && d->was_suspended.load(relaxed);

@@ -1,9 +1,9 @@
 #pragma once
-// The words of a slot that several threads change, and every operation on them:
+// The words of a slot that several threads change, and all operations on these words:
 //
 //   open         {generation, shares of open work}: own work, children, the builder
-//   successors  {generation, somebody waits, first edge | closed}
-//   waits_for    predecessors that are not complete, and one for the builder
+//   successors   {generation, somebody waits, first edge | closed}
+//   waits_for    the number of predecessors that are not complete, and 1 for the builder
 //
 // P1  A change through an id is a CAS that checks the generation. "Closed" and 0 shares are final
 //     for a generation, so a stale id changes nothing (I3). Only a holder of a share may add
@@ -86,8 +86,8 @@ bool close_unknown(Word& open, Word& successors, std::uint32_t generation) {
 /// caller then makes it ready.
 template <class Count>
 bool drop_wait(Count& waits_for) {
-    // acquire, release: as the acq_rel below. Nobody adds to a count of which one share is left;
-    // see push_edge().
+    // acquire, release: they order like the acq_rel below. Nobody adds to a count of which one
+    // share is left; see push_edge().
     if (waits_for.load(acquire) == 1) {
         waits_for.store(0, release);
         return true;
@@ -150,6 +150,8 @@ std::uint64_t close_and_take(Word& successors, std::uint32_t generation) {
     return successors.exchange(join_word(generation, list_closed), acq_rel);
 }
 
+/// Returns the state of the task that has this generation of the slot, or `unknown` if no task has
+/// had the generation yet.
 template <class Word>
 task_state state_in(const Word& successors, std::uint32_t generation) {
     // acquire: pairs with close_and_take(). A thread that sees "done" sees what the task wrote

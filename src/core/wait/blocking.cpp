@@ -1,4 +1,4 @@
-// Blocking regions; polls that help; what instruments hear of waits.
+// Blocking regions, polls that run needed work, and reports of waits to observers.
 #include "core/run/helper_floats.hpp"
 #include "core/wait/search.hpp"
 
@@ -8,7 +8,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 bool wait_room::begin_blocking(wait_seat& w) {
-    // Completing goes on when the region has ended, or in a wait within it.
+    // If this thread was completing tasks, it goes on with that after the region, or in a wait
+    // within it.
     w.completing = complete_meanwhile(w);
     flush_scope_ends(w);
     share_run_next(w);
@@ -26,7 +27,8 @@ bool wait_room::begin_blocking(wait_seat& w) {
 
 void wait_room::end_blocking(wait_seat& w, bool stood_in) {
     if (!stood_in) {
-        // Within another region, or a wait that gave the permit away, that one ends it.
+        // If the permit is still released, an outer region or wait released it, and ends that state
+        // itself.
         if (!w.permit_released) w.blocks.store(false, relaxed);
         return;
     }
@@ -47,7 +49,7 @@ void wait_room::let_another_go_on() const {
 }
 
 bool wait_room::help_once(wait_seat& w, task_id needed) {
-    // seq_cst: as wait_loop::begin().
+    // seq_cst: as in wait_loop::begin().
     const bool inside = is_own(w) || w.inside.exchange(true, seq_cst);
     const bool helped = !held_back(w) && run_one_needed(w, needed);
     if (!inside) w.inside.store(false, release);  // pairs with freeze()

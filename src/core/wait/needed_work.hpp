@@ -1,5 +1,6 @@
 #pragma once
-// Which tasks an awaited task needs. See "How needed work is found" in docs/design/wait.md.
+// Finds the tasks that an awaited task needs. See "How needed work is found" in
+// docs/design/wait.md.
 
 #include "core/task/words.hpp"
 #include "core/wait/wait_list.hpp"
@@ -12,13 +13,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The tasks that an awaited task is known to need: itself, its open predecessors, and what
-/// running members wait for. An entry is needed when it is one of them, below one of them, or
-/// must end before one of those can start. Behind them lies what it may need, see follow().
+/// The tasks that an awaited task is known to need are the members: the task itself, its open
+/// predecessors, and what running members wait for. A ready task is needed if it is a member, if it
+/// lies below a member, or if it must end before one of those can start. After the members the list
+/// holds tasks that may be needed; see follow().
 ///
-/// The list is kept with the seat and used again for the next task of the same wait: ids carry
-/// generations, so a member that is complete by then just matches nothing. The tasks of a wait for
-/// several are members, too, but take no room in it.
+/// The list lies in the seat, and the next search of the same wait uses it again. Ids carry
+/// generations, so a member that is complete by then matches nothing. The tasks of a wait for
+/// several tasks are members, too, but they take no room in the list.
 class needed_work {
 public:
     needed_work(wait_room& rt, wait_seat& w, const wait_target& target)
@@ -30,7 +32,7 @@ public:
           known_(w.known_needed),
           perhaps_(w.perhaps_needed) {}
 
-    /// Each step leaves room for the next one.
+    /// Fills the list step by step. Each step leaves room for the next one.
     void find() {
         count_ = 0;
         room_ = limit / 2;
@@ -53,14 +55,16 @@ public:
         if (any_is_direct()) follow(for_threads);
     }
 
-    /// How sure it must be that something is needed. Each also allows what comes before it.
+    /// Says how sure a search must be that a task is needed. Each value also admits what the values
+    /// before it admit.
     enum certainty : std::uint8_t {
         sure,
-        /// A wait that may run out of time may go on without what it waits for.
+        /// Admits what a wait with a time limit waits for. Such a wait may run out of time and go
+        /// on without it.
         limited,
-        /// A task for another thread alone may not start before what that thread waits for in its
-        /// bodies is complete. Or it starts on top of them, and what is run here in the meantime
-        /// may wait for this waiter.
+        /// Admits a guess: if a member may run on another thread alone, what that thread waits for
+        /// in its bodies may be needed first. But that thread may also run the member on top of
+        /// these bodies. What this thread has run in the meantime may then wait for this waiter.
         for_threads,
     };
     bool contains(std::uint64_t entry, certainty how) const {
@@ -76,7 +80,7 @@ private:
         }
         if (target_.list != nullptr && is_below_listed(entry)) return true;
         if (reach == 0) return false;
-        // Upwards: does somebody needed wait for this one?
+        // Searches upwards: does a needed task wait for this entry?
         const slot& s = rt_.slot_at(index_of(entry));
         std::uint32_t e = first_edge(s.successors.load(acquire));
         for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
@@ -90,7 +94,7 @@ private:
                contains(rt_.id_of(parent).value, count, reach - 1);
     }
 
-    /// One of the tasks that this wait is for, or below one.
+    /// Returns true if the entry is one of the tasks that this wait is for, or lies below one.
     bool is_below_listed(std::uint64_t entry) const {
         constexpr unsigned deep = 64;
         if (rt_.slot_at(index_of(entry)).depth.load(relaxed) > deep) {
@@ -106,7 +110,8 @@ private:
         return false;
     }
 
-    /// What running members wait for may bring further members in.
+    /// Adds what running members wait for. Repeats this, since a new member may bring in further
+    /// ones.
     void follow(certainty how) {
         for (unsigned before = limit + 1; before != count_ && count_ != room_;) {
             before = count_;
@@ -131,7 +136,7 @@ private:
         });
     }
 
-    /// A wait for several tasks on another thread's stack. It shows one of them.
+    /// Describes a wait for several tasks on a thread's stack. Its frame shows only one of them.
     struct several {
         std::uint16_t seat, depth;
         bool perhaps;
@@ -146,7 +151,7 @@ private:
         const unsigned seats = rt_.seat_count();
         for (unsigned i = 0; i < seats; ++i) add_awaited_on(rt_.seat_at(i), how, waits);
         if (waits.count == 0) return;
-        // Those that no other thread can begin first, if there is not room for all.
+        // Tasks that only certain threads may begin come first, in case there is not room for all.
         add_listed({waits.found, waits.count}, how, true);
         add_listed({waits.found, waits.count}, how, false);
     }
@@ -168,8 +173,9 @@ private:
         look_at_stack(w.frames, shown, all, is_member, found);
     }
 
-    /// The tasks of those waits, by their records. While the lock of a record's bucket is held its
-    /// waiter cannot return, so the stack below it stays as it is.
+    /// Adds the tasks of these waits, which the waits' records name. While the lock of a record's
+    /// bucket is held, the record's waiter cannot return, so the stack below its wait stays as it
+    /// is.
     void add_listed(std::span<const several> waits, certainty how, bool direct_only) {
         if (count_ == room_) return;
         rt_.lot().look_at_all([&](const wait_record& r) {
@@ -192,7 +198,8 @@ private:
         });
     }
 
-    /// Without one there is nothing to guess.
+    /// Returns true if only certain threads may run one of the members. Otherwise there is nothing
+    /// to guess.
     bool any_is_direct() const {
         return any_member([&](task_id id) { return rt_.is_direct(rt_.slot_at(id)); });
     }
@@ -218,9 +225,9 @@ private:
     const wait_target& target_;
     task_id* list_;
     unsigned& count_;
-    unsigned& known_;    // of those in the list
-    unsigned& perhaps_;  // and those that a wait for a limited time needs; the rest is guessed
-    unsigned room_ = 0;  // for as many in this step
+    unsigned& known_;    // number of entries that are known to be needed
+    unsigned& perhaps_;  // known_, and entries that limited waits need; the rest is guessed
+    unsigned room_ = 0;  // number of entries that this step may fill
     bool any_is_limited_ = false;
 };
 

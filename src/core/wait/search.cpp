@@ -7,7 +7,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// Entries of a ring at which a search looks: a thread that stands in runs what lies deeper.
+/// The number of entries of a ring that a search looks at. A thread that stands in runs what lies
+/// deeper.
 constexpr std::size_t first_entries = 64;
 
 }  // namespace
@@ -22,10 +23,10 @@ bool enough_stack(const wait_room& rt, wait_seat& w) {
 task_id work_search::find() {
     if (policy_ == help::none || !enough_stack(rt_, w_)) return {};
     if (target_.run_everything) return rt_.next_task(w_);
-    if (target_.branch != nullptr) return {};               // steal_needed_branch()
-    if (!target_.task) return claim_needed(first_entries);  // does not look at needs
+    if (target_.branch != nullptr) return {};               // see steal_needed_branch()
+    if (!target_.task) return claim_needed(first_entries);  // scopes and events have no list
     if (!rt_.serial() && w_.kind != seat_kind::background) {
-        // Most often the awaited task itself is the newest that this thread has made.
+        // Most often the awaited task itself is the newest task that this thread has made.
         if (rt_.take_own_newest(w_, target_.task)) return target_.task;
     }
     if (needs_are_known()) {
@@ -39,7 +40,8 @@ bool work_search::is_needed(std::uint64_t entry) const {
     if (target_.run_everything) return true;
     if (target_.task) {
         const slot& s = rt_.slot_at(index_of(entry));
-        // What may be needed is left to others, unless only certain threads may begin it.
+        // A task that only may be needed is left to others, unless only certain threads may begin
+        // it.
         const bool is_for_few = rt_.is_direct(s) && s.runner.load(relaxed) == UINT16_MAX;
         const auto how = is_for_few       ? needed_work::for_threads
                          : others_cannot_ ? needed_work::limited
@@ -48,8 +50,9 @@ bool work_search::is_needed(std::uint64_t entry) const {
                (needs_are_known() && needed_work(rt_, w_, target_).contains(entry, how));
     }
     if (target_.all_of == nullptr) return false;
-    // Not followed: the scope of a task that is complete by now may be gone. A thread that stands
-    // in runs the tasks that came to the scope by an environment of the user's.
+    // The address is compared but not followed, because the scope of a task that is complete by now
+    // may be gone. A thread that stands in runs the tasks that came to the scope by an environment
+    // of the user's.
     return rt_.slot_at(index_of(entry)).environment.load(relaxed) == &target_.all_of->environment;
 }
 
@@ -66,7 +69,7 @@ bool work_search::serves(std::uint64_t entry) const {
 
 task_id work_search::claim_needed(std::size_t look_at) {
     const auto wanted = [&](std::uint64_t entry) { return serves(entry); };
-    // A thread that waits for an event serves all that was given to it.
+    // A thread that waits for an event serves all tasks that were given to this thread.
     const auto served = [&](std::uint64_t entry) {
         return serves(entry) ||
                (target_.signal != nullptr && rt_.is_direct(rt_.slot_at(index_of(entry))));
@@ -78,7 +81,7 @@ task_id work_search::claim_needed(std::size_t look_at) {
     return rt_.take_if(w_, wanted, look_at, look_first::own_newest);
 }
 
-/// Another wait on this thread may have looked for other needs meanwhile.
+/// Looks for the needs again if another wait on this thread has replaced the list meanwhile.
 void work_search::find_needs() {
     if (target_.task && !needs_are_known()) look_for_needs();
 }
@@ -96,7 +99,7 @@ task_id work_search::take_others(id_test wanted) {
 }
 
 task_id work_search::needed_of_others() {
-    // A chooser chooses among all of them.
+    // With a chooser, find() has already considered all needed tasks.
     if (rt_.serial() != nullptr || !enough_stack(rt_, w_)) return {};
     return take_others([&](std::uint64_t entry) { return serves(entry); });
 }
@@ -105,7 +108,7 @@ bool work_search::others_are_ready() {
     bool any = false;
     (void)take_others([&](std::uint64_t entry) {
         any = any || !is_needed(entry);
-        return false;  // it only looks
+        return false;  // claims nothing
     });
     return any;
 }

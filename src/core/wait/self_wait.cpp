@@ -1,5 +1,6 @@
-// A wait that can never end, because what it waits for needs this very thread to go on. Asked once,
-// when the thread is about to sleep.
+// Finds a wait that can never end, because what it waits for needs this very thread to go on. A
+// wait checks this once, when its thread is about to sleep. A wait for several tasks also checks
+// before anything runs.
 #include "braid/core/scope.hpp"
 #include "core/wait/search.hpp"
 
@@ -14,7 +15,8 @@ const scope_state* scope_at(const wait_room& rt, const running_task& t) {
     return scope_of(rt.slot_at(t.slot).environment.load(relaxed));
 }
 
-/// The topmost task on the stack for which `is_needed(task)`, among so many. Null: there is none.
+/// Returns the topmost task on the stack for which `is_needed(task)` is true, or null if there is
+/// none. Looks at `most` tasks at most.
 template <class Test>
 const running_task* topmost(const wait_seat& w, Test&& is_needed, unsigned most = UINT_MAX) {
     const running_task* t = w.top;
@@ -22,7 +24,8 @@ const running_task* topmost(const wait_seat& w, Test&& is_needed, unsigned most 
     return most != 0 ? t : nullptr;
 }
 
-/// A task has its ancestors looked at with it, so most often the first one answers for all below.
+/// Returns true if `is_needed(task)` is true for one of the topmost tasks. A look at a task covers
+/// its ancestors, so most often the first task answers for all below it.
 template <class Test>
 bool any_near(const wait_seat& w, Test&& is_needed) {
     constexpr unsigned near = 64;
@@ -31,8 +34,8 @@ bool any_near(const wait_seat& w, Test&& is_needed) {
 
 }  // namespace
 
-/// A task itself is on this stack only if this seat has begun it: where it has, the stack is
-/// walked.
+/// The awaited task itself is on this stack only if this seat has begun it. In this case the whole
+/// stack is walked.
 bool needs_stack(const wait_room& rt, const wait_seat& w, task_id id, unsigned* steps) {
     const std::uint32_t index = index_of(id.value);
     const slot& s = rt.slot_at(index);
@@ -57,8 +60,9 @@ bool needs_stack(const wait_room& rt, const wait_seat& w, const scope_state& all
 
 namespace {
 
-/// The first of `id` and what it waits for, directly or not, for which `test(task)`. Looks at 64
-/// tasks at most: a help to a program that made a cycle by mistake, not a promise.
+/// Returns the first of `id` and the tasks that it waits for, directly or not, for which
+/// `test(task)` is true. Looks at 64 tasks at most: this is a help to a program that made a cycle
+/// by mistake, not a promise.
 template <class Test>
 task_id first_needed(const wait_room& rt, task_id id, bool over_awaits, Test&& test) {
     constexpr unsigned limit = 64;
@@ -71,7 +75,8 @@ task_id first_needed(const wait_room& rt, task_id id, bool over_awaits, Test&& t
     };
     for (unsigned at = 0; at < count; ++at) {
         if (test(list[at])) return list[at];
-        // One of several may be enough for what was suspended, or a cancellation ends its await.
+        // A suspended task may go on as soon as one of several is complete, or a cancellation ends
+        // its await.
         if (!over_awaits && may_be_suspended(rt, rt.slot_at(list[at]))) continue;
         rt.any_predecessor(list[at], is_full_with);
     }
@@ -86,9 +91,10 @@ const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_i
     return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, needed); });
 }
 
-/// The task whose captures are destroyed by what waits, if it is needed. One that lies further down
-/// may be no concern of this wait's: a body that was begun because no thread could stand in, or
-/// what ends in the thread's waits.
+/// Returns the task whose captures the waiting code is destroying, if the wait needs that task, or
+/// null. A destructor further down the stack may be no concern of this wait: its own wait may have
+/// run this body because no thread could stand in, or its task may have ended in one of the
+/// thread's waits.
 const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wait_target& target) {
     const ending_task* const e = w.ends;
     if (e == nullptr || e->depth != w.depth) return nullptr;
@@ -129,8 +135,8 @@ bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& targ
     unsigned depth = 0;
     for (const running_task* t = frame; t != nullptr; t = t->below) ++depth;
     if (depth <= w.unneeded_from.load(relaxed)) {
-        // Not the program's mistake. It goes on waiting: to return would say that the task is
-        // complete.
+        // This is not the program's mistake. The wait goes on, because a return would say that the
+        // task is complete.
         rt.log(
             log_level::error,
             "%s: task '%s' waits for what needs task '%s', which lies below it on the same stack "

@@ -1,5 +1,5 @@
-// Waiting without making a deadlock that the program does not have (I6): only needed work runs on
-// top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
+// Lets threads wait without making a deadlock that the program does not have (I6). Only needed work
+// runs on top of a wait; a thread that stands in runs everything else. See docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
 #include "core/seats/gate_pass.hpp"
@@ -67,8 +67,9 @@ void wait_loop::show_what_for() {
 
 void wait_loop::begin() {
     if (!is_own(w_)) {
-        // seq_cst, both: pair with freeze(), which looks at them after it has said so; this thread
-        // looks at that in wait_out().
+        // seq_cst, both: pair with freeze(). That function says that the scheduler is frozen, and
+        // then looks at these. This thread stores these, and then looks in wait_out() whether the
+        // scheduler is frozen.
         was_inside_ = w_.inside.exchange(true, seq_cst);
         if (auto* const module = this_thread_state.module_wait) {
             outer_module_wait_ = module->exchange(&w_.at_rest, seq_cst);
@@ -86,7 +87,7 @@ void wait_loop::begin() {
     if (w_.kind == seat_kind::background && rt_.count_background_waiter(+1)) {
         rt_.start_background(w_);
     }
-    // Inside blocking(), or on top of a wait that released it.
+    // The permit is released already inside blocking(), and on top of a wait that released it.
     had_released_ = w_.permit_released;
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
@@ -95,7 +96,7 @@ void wait_loop::begin() {
 }
 
 void wait_loop::begin_list() {
-    // Another list may have been at this place on the stack.
+    // The needs on record may be those of another list, which lay at the same place on the stack.
     w_.needed_for = {};
     if (w_.top == nullptr) return;
     const std::uint8_t level = rt_.level_of(rt_.slot_at(w_.top->slot));
@@ -105,8 +106,8 @@ void wait_loop::begin_list() {
     });
 }
 
-/// Before anything runs: one of several tasks may wait for what this one does next. False: the wait
-/// could never end.
+/// Called before anything runs, because one of several tasks may wait for what the waiting task
+/// does next. Returns false if the wait could never end.
 bool wait_loop::may_begin_list() {
     if (target_.list == nullptr || (w_.depth == 0 && w_.ends == nullptr)) return true;
     return !is_for_itself(false);
@@ -122,12 +123,12 @@ void wait_loop::end(std::int64_t now) {
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
     rt_.leave_search(w_);
-    // Publishers left work to this thread, and no other one was asked: now another one is.
+    // Publishers left work to this thread, and woke no other thread. So another one is woken now.
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
     rt_.flush_scope_ends(w_);
     if (is_own(w_)) return;
     if (w_.was_sentry && outer_wait_ == nullptr) rt_.pass_sentry_on(w_);
-    // release: pair with freeze(), which takes the thread as outside from then on.
+    // release: pair with freeze(), which counts the thread as outside from then on.
     if (this_thread_state.module_wait != nullptr) {
         this_thread_state.module_wait->store(outer_module_wait_, release);
     }
@@ -144,25 +145,25 @@ bool wait_loop::has_it_at_hand() const {
     return target_.task && target_.list == nullptr && policy_ != help::none &&
            rt_.serial() == nullptr && w_.kind != seat_kind::background &&
            run_room::own_newest(w_) == target_.task &&
-           !rt_.slot_at(target_.task).has(flag_own_kind) &&  // ends in a way of its own
+           !rt_.slot_at(target_.task).has(flag_own_kind) &&  // such a task ends in its own way
            enough_stack(rt_, w_);
 }
 
 bool wait_loop::run_at_hand(outcome** received) {
     begin();
-    // A thief may have been quicker. seq_cst, of begin(): freeze() waits for this thread, or is
-    // seen here.
+    // A thief may have been quicker. seq_cst, of begin(): either freeze() waits for this thread, or
+    // this thread sees here that the scheduler is frozen.
     if (!rt_.frozen().on() && rt_.take_own_newest(w_, target_.task)) {
         record_.key = target_.task.value;
         unentered_wait self{record_, w_.unentered};
         w_.unentered = &self;
         run_on_top(target_.task);
         w_.unentered = self.below;
-        entered_ = self.entered;  // if not, it is complete
+        entered_ = self.entered;  // if not entered, the task is complete
     } else {
         entered_ = enter();
     }
-    if (!entered_) return leave(true, w_.stamp, received);  // as its body has ended
+    if (!entered_) return leave(true, w_.stamp, received);  // `stamp` is when its body ended
     const bool over = wait_out();
     return leave(over, rt_.task_clock(), received);
 }
@@ -173,7 +174,8 @@ bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
         target_.list->leave(rt_);
         over = over || !target_.list->advance();
     } else if (entered_ && rt_.lot().leave(record_) && !over) {
-        // Woken as the time ran out: what woke it is taken, or another waiter would sleep on.
+        // The wait was woken as its time ran out. It takes what woke it, because otherwise another
+        // waiter would sleep on.
         over = target_.take();
     }
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
@@ -191,21 +193,22 @@ bool wait_loop::wait_out() {
         rt_.complete_what_a_look_ended(w_);
         wait_room::settle(w_);
         if (is_done() && taken_or_over()) return true;
-        // Once everything is looked at and a piece of work is done, also without any time.
+        // A wait gives up only after one look at everything and one piece of work, even if it was
+        // given no time at all.
         if (looked && out_of_time()) {
             if (!starves()) return false;
             starved_ = true;
             run_anything();
             continue;
         }
-        // With a deadline the clock is looked at after each body of a batch.
+        // With a deadline, the wait looks at the clock after each body of a batch.
         w_.wait_over = deadline_ == INT64_MAX ? &done() : &always;
         if (run_needed() || steal_branch()) continue;
         if (w_.scope_ended_in != nullptr) {
-            rt_.flush_scope_ends(w_);  // perhaps the very scope that is awaited here
+            rt_.flush_scope_ends(w_);  // perhaps the very scope that this wait is for
             continue;
         }
-        // Without time it does not sleep, also where nobody watches.
+        // A wait that is out of time does not sleep, even if it does not watch.
         if (watch() || (!looked && out_of_time())) continue;
         if (!asked_ && !may_sleep()) return false;
         rest();
@@ -237,7 +240,8 @@ bool wait_loop::is_for_itself(bool over_awaits) {
         [&](task_id id) { return waits_for_itself(rt_, w_, {.task = id}, over_awaits); });
 }
 
-/// After a wake. False: somebody else was quicker, and this one waits for the next set().
+/// Called after a wake. Returns true if the wait has what it waited for. Returns false if another
+/// waiter was quicker; this wait then waits for the next set().
 bool wait_loop::taken_or_over() {
     if (target_.take()) return true;
     entered_ = enter();
@@ -267,8 +271,9 @@ void wait_loop::run_on_top(task_id id) {
                    id);
     }
     floats_.use(w_, rt_.float_control());
-    // What a scope needs, all of its tasks are; what a task needs that has children of its own
-    // kind, as the run of a graph has nodes, all those.
+    // `more` says whether run() may go on with similar tasks. A wait for a scope needs all tasks of
+    // that scope. A wait for a task with children of its own kind, like the run of a graph with its
+    // nodes, needs all of these children.
     const auto more = [&](std::uint64_t entry) {
         return target_.all_of != nullptr || target_.run_everything || wants_its_kind({entry});
     };
@@ -295,7 +300,7 @@ bool wait_loop::watch() {
     }
 }
 
-/// Once in a wait. False: it could never end.
+/// Called once in a wait, before its first sleep. Returns false if the wait could never end.
 bool wait_loop::may_sleep() {
     asked_ = true;
     if (w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, true);
@@ -318,8 +323,8 @@ void wait_loop::rest() {
     if (alone_) return poll();
     if (w_.permit_released || w_.kind == seat_kind::background) return sleep(deadline_);
     if (w_.search == searcher::waiter) {
-        // A publisher may have left work to this thread's search, and it is not for this thread:
-        // somebody who can run it must know.
+        // A publisher may have left work to this thread's search that this thread does not run. A
+        // thread that can run that work must learn of it.
         w_.search = searcher::none;
         if (rt_.asleep().end_search(searcher::waiter) && rt_.work_visible() &&
             !rt_.wake_one(false)) {
@@ -331,11 +336,11 @@ void wait_loop::rest() {
         }
     }
     const auto look = [&] {
-        // A thread that is idle and searches deals with the rest.
+        // An idle thread that searches deals with all other work.
         if (!target_.run_everything && rt_.asleep().idle_one_searching()) return false;
         return rt_.work_visible();
     };
-    // What is given to this thread comes with a notification; see direct_room.cpp.
+    // Work that is given to this thread comes with a notification; see direct_room.cpp.
     rt_.before_sleep(w_);
     const searcher now = std::exchange(w_.search, searcher::none);
     const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;

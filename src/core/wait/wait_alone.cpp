@@ -1,4 +1,4 @@
-// A wait for which no thread can stand in.
+// Handles the case that no thread can stand in for a wait.
 #include "core/wait/wait_loop.hpp"
 
 #include <algorithm>
@@ -8,20 +8,22 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// How often in a row it looks with tasks on the stack, which may be buried.
+/// A thread with tasks on its stack, which it may bury, looks this many times in a row before it
+/// runs work that it does not need.
 constexpr std::uint8_t with_tasks = 3;
 
 }  // namespace
 
-/// Work is ready that this wait does not need, and there is nobody to run it. While others run
-/// something, what is awaited may still come about: this thread looks again now and then. When
-/// nobody does, it searches everything for what it needs, and runs something else only when there
-/// is nothing: that may itself wait for a task that lies below it on this stack. A thread
-/// without tasks on its stack can bury none of them, so it does it first.
+/// Called when work is ready that this wait does not need, and nobody else can run it. While other
+/// threads run something, what is awaited may still come about, so this thread only looks again now
+/// and then. When no other thread runs anything, this thread searches everything for work that it
+/// needs. Only if there is none, it runs something else, because such work may itself wait for a
+/// task that lies below it on this stack. A thread without tasks on its stack can bury none, so it
+/// runs something else at its first poll.
 void wait_loop::poll() {
-    alone_ = false;  // look again whether a thread is to be had
+    alone_ = false;  // asks again whether a thread can stand in
     if (rt_.serial() != nullptr) {
-        w_.looks = true;  // comes back when nobody else can go on
+        w_.looks = true;  // the sleep ends when nobody else can go on
         sleep(deadline_);
         w_.looks = false;
         if (!timed_out_ || out_of_time()) return;
@@ -33,8 +35,8 @@ void wait_loop::poll() {
             return;
         }
     }
-    // What gives way again and again lies behind more tasks than find() looks at, and perhaps needs
-    // one of them.
+    // Needed work that gives way again and again lies behind more tasks than find() looks at, and
+    // perhaps needs one of them.
     const bool something_else = std::exchange(needs_others_, false);
     if (!something_else && policy_ != help::none && enough_stack(rt_, w_)) {
         if (const task_id id = find_anywhere()) {
@@ -53,12 +55,13 @@ std::int64_t wait_loop::next_poll() const {
     return at + rest_between_looks(looks_from_ != 0 ? at - looks_from_ : 0, rt_.seat_count());
 }
 
-/// What is needed gives way again and again, and this thread would come to nothing else. Another
-/// one gets its permit for that; where none is to be had, it does as in poll().
+/// Called when needed work gives way again and again, so that this thread would come to nothing
+/// else. Another thread gets this thread's permit for the other work. If no thread can be had, this
+/// thread runs some of it, as in poll().
 void wait_loop::let_others_begin() {
     if (w_.kind == seat_kind::background) return;
-    // Also where a thread stands in: that one may come to nothing else, too, and counts on this
-    // one.
+    // The flag is set even if a thread stands in for this one. That thread may come to nothing
+    // else, too, and rely on this one.
     spins_ = true;
     w_.spins.store(true, relaxed);
     if (w_.permit_released) return;
@@ -67,7 +70,7 @@ void wait_loop::let_others_begin() {
         if (const task_id id = needed_of_others()) run_on_top(id);
     }
     rt_.ask_pinned_threads(w_);
-    // relaxed: the wait looks again, and orders.
+    // relaxed: the wait looks again, with an acquire.
     if (done().load(relaxed) || !others_are_ready()) return;
     if (rt_.asleep().idle_one_searching() || rt_.wake_one(false) || rt_.release_permit(w_)) return;
     if (!all_others_stand_still() || !may_begin()) return;
@@ -75,8 +78,9 @@ void wait_loop::let_others_begin() {
     run_unneeded(oldest_of_others());
 }
 
-/// One may have run something since it was last looked at, and sleep again: without tasks on this
-/// stack that is no matter, since none can be buried.
+/// Returns true if all other threads rest. With tasks on this stack, they must have rested for some
+/// looks in a row, because a thread may have run something since the last look and sleep again.
+/// Without tasks on this stack that does not matter, since none can be buried.
 bool wait_loop::all_others_stand_still() {
     const seat_counters& own = w_.counters;
     const std::uint64_t ended = rt_.totals().ended() - own.executed.load(relaxed) -
@@ -98,8 +102,8 @@ bool wait_loop::others_rest() const {
     for (unsigned i = 0; i < seats; ++i) {
         const wait_seat& other = rt_.seat_at(i);
         const bool own = other.kind != seat_kind::main && other.kind != seat_kind::guest;
-        // What a thread of the program does outside tasks is not known, nor what it waits for in
-        // blocking().
+        // It is unknown what a thread of the program does outside tasks, and what a thread waits
+        // for in blocking(). So such threads are left out.
         if (&other == &w_ || (!own && other.shown.load(acquire) == 0) ||
             other.blocks.load(relaxed)) {
             continue;
@@ -110,20 +114,22 @@ bool wait_loop::others_rest() const {
 }
 
 bool wait_loop::nobody_else_runs() {
-    return others_rest() && rt_.totals().ended() == ended_;  // one may have run, and sleep again
+    // The count shows whether a thread has run something and sleeps again.
+    return others_rest() && rt_.totals().ended() == ended_;
 }
 
-/// Once, of a thread without tasks on its stack that polls: with no worker, and no time to give its
-/// permit away, nobody else would ever run what sets the event, or an event that the awaited task
-/// waits for on a reserve thread.
+/// Returns true, once in a wait, if a wait that is out of time has to run one more task. This is so
+/// for a thread without tasks on its stack that polls. With no worker, and no time to release its
+/// permit, nobody else would ever run what sets the event, or an event that the awaited task waits
+/// for on a reserve thread.
 bool wait_loop::starves() const {
     return policy_ != help::none && !starved_ && !rt_.held_back(w_) && !target_.run_everything &&
            w_.depth == 0 && rt_.serial() == nullptr && rt_.active_workers(relaxed) == 0 &&
            w_.kind != seat_kind::background && !w_.permit_released && others_rest();
 }
 
-/// What gives way comes back to this thread's queues. So after such a task it looks at the rings of
-/// others first, or it would never come to what lies there.
+/// Runs any task. A task that gives way comes back to this thread's queues. So after such a task
+/// the thread looks at the rings of others first, or it would never come to what lies there.
 void wait_loop::run_anything() {
     const unsigned gave_way = w_.gave_way;
     const bool others_first = w_.others_first;

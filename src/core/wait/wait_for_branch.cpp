@@ -7,8 +7,8 @@ namespace detail {
 bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
     const bool stolen = !take_back_join(w, slot);
     if (stolen) {
-        w.top->context.internals().id_taken = true;  // perhaps by the thief
-        w.joins->top = slot + 1;                     // the result comes to the slot
+        w.top->context.internals().id_taken = true;  // perhaps the thief has taken it
+        w.joins->top = slot + 1;                     // so the slot stays in use for the result
         wait_for_branch(w, *slot);
     }
     end_join(w, slot, stolen);
@@ -19,7 +19,7 @@ bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
             slot->state.load(relaxed) >> fork_slot::seat_shift & fork_slot::seat_mask);
         report_branch(w, event_kind::joined, id_of(w.top->slot), *slot, thief);
     } else {
-        // relaxed: the slot is this thread's alone again.
+        // relaxed: the slot belongs to this thread alone again.
         slot->state.store(fork_slot::unstolen, relaxed);
     }
     return false;
@@ -42,7 +42,8 @@ void wait_room::wait_for_branch(wait_seat& w, fork_slot& branch) {
 
 bool wait_room::steal_needed_branch(wait_seat& w, const wait_target& target, id_test wanted) {
     if (target.branch != nullptr) {
-        // Only what its thief has made of it: whatever else that thread has lies below.
+        // Takes only what the thief has made of this branch. Everything else that the thief has
+        // lies below `from`.
         const std::uint32_t seen = target.branch->state.load(relaxed);
         if ((seen & fork_slot::taken) == 0 || (seen & fork_slot::finished) != 0) return false;
         const ready_seat& thief = seat_at(seen >> fork_slot::seat_shift & fork_slot::seat_mask);

@@ -46,12 +46,13 @@ bool wait_list::enter(wait_room& rt, std::uint16_t seat, std::uint16_t depth, bo
         r.depth = depth;
         const wait_target one{.task = id};
         const bool open = rt.lot().enter(r, one.key(), seat, [&] { return one.arm(rt); });
-        if (!open) r.done.store(true, relaxed);  // it was complete before the wait
+        if (!open) r.done.store(true, relaxed);  // the task was complete before the wait
     });
     return advance();
 }
 
-/// Not out of the lot and in again: what fails in between would have no receiver.
+/// Changes the record in place. If the record left the lot and entered it again, a failure in
+/// between would have no receiver.
 void wait_list::move_to(wait_room& rt, wait_record& r, std::uint16_t seat, std::uint16_t depth) {
     (void)rt.lot().change(r, [&] {
         r.seat = seat;

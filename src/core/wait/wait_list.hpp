@@ -1,5 +1,5 @@
 #pragma once
-// The tasks of one wait for several, and how far it has come.
+// The tasks of one wait for several tasks, and how far that wait has come.
 
 #include "core/wait/wait_room.hpp"
 
@@ -9,10 +9,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Each task has a record, so that a failure has a receiver whichever task the thread looks after
-/// at that moment. The records lie in frames of the waiter, a part in each, so that no wait needs
-/// memory. `done` of a record says that the wait was woken for its task, or had nothing to wait
-/// for.
+/// Each task has a record, so that a failure has a receiver, whichever task the thread waits for at
+/// that moment. The records lie in stack frames of the waiter, one part in each frame, so that no
+/// wait needs memory. `done` of a record says that the wait was woken for that task, or had nothing
+/// to wait for.
 class wait_list {
 public:
     static constexpr std::size_t records_a_part = 8;
@@ -24,25 +24,26 @@ public:
 
     explicit wait_list(part* last);
 
-    /// The wait is for this one task now, which is not done. The order is from the last id to the
-    /// first, since what a thread made last lies where it takes it first.
+    /// Returns the one task that the wait is for now, which is not done. The order is from the last
+    /// id to the first, because the task that a thread made last lies where the thread takes it
+    /// first.
     const wait_target& target() const { return target_; }
     const atomic<bool>& target_done() const { return at_->records[next_ - 1].done; }
     /// Continues with the next task that is not done. Returns false if all are done.
     bool advance();
 
-    /// Returns true for one of the tasks, also if it is done.
+    /// Returns true if `id` is one of the tasks, whether or not that task is done.
     bool has(task_id id) const;
 
-    /// Registers with each task that is not done, or says for which seat the wait is from now on.
-    /// Returns false if all are done.
+    /// Registers with each task that is not done. If the wait is registered already, changes only
+    /// the seat and the depth in its records. Returns false if all tasks are done.
     bool enter(wait_room& rt, std::uint16_t seat, std::uint16_t depth, bool limited);
-    /// Takes out of the lot what was not woken.
+    /// Takes those records out of the lot that were not woken.
     void leave(wait_room& rt);
-    /// The wait needs nothing that lies on its own stack; see wait_record::stays.
+    /// Records that the wait needs nothing that lies on its own stack; see wait_record::stays.
     void stay();
 
-    /// Calls `f(id)` for each task that is not done until it returns true, and returns whether it
+    /// Calls `f(id)` for each task that is not done until `f` returns true. Returns whether `f`
     /// did.
     template <class F>
     bool any_open(F&& f) const {
@@ -54,8 +55,8 @@ public:
         }
         return false;
     }
-    /// After the wait. Calls `f(result)` for each task that failed meanwhile, from the last id to
-    /// the first. `f` owns the result.
+    /// Called after the wait. Calls `f(result)` for each task that failed during the wait, from the
+    /// last id to the first. `f` owns the result.
     template <class F>
     void take_results(F&& f) {
         for (part* p = last_; p != nullptr; p = p->before) {
@@ -71,7 +72,7 @@ private:
     void each_left(F&& f) {
         for (part* p = last_; p != nullptr; p = p->before) {
             for (std::size_t i = 0; i < p->ids.size; ++i) {
-                // acquire: pairs with wake(). If it is done the record has the task's result.
+                // acquire: pairs with wake(). If the record is done, it has the task's result.
                 if (!p->records[i].done.load(acquire)) f(p->records[i], p->ids.data[i]);
             }
         }
@@ -81,10 +82,10 @@ private:
 
     part* const last_;
     part* at_;
-    std::size_t next_;  // one more than the index in that part
+    std::size_t next_;  // one more than the task's index in that part
     wait_target target_;
     bool entered_ = false;
-    std::uint64_t filter_[16] = {};  // a bit for the hash of each task
+    std::uint64_t filter_[16] = {};  // has a bit for the hash of each task
 };
 
 }  // namespace detail

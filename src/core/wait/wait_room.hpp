@@ -1,6 +1,6 @@
 #pragma once
-// Waiting without making a deadlock that the program does not have (I6): only needed work runs on
-// top of a wait, everything else goes to a thread that stands in. See docs/design/wait.md.
+// Lets threads wait without making a deadlock that the program does not have (I6). Only needed work
+// runs on top of a wait; a thread that stands in runs everything else. See docs/design/wait.md.
 
 #include "core/run/run_room.hpp"
 #include "core/wait/wait_seat.hpp"
@@ -19,40 +19,44 @@ public:
         return static_cast<wait_seat&>(run_room::seat_at(index));
     }
 
-    /// True: what is awaited came about; false: out of time, or it never can, which was reported.
-    /// `received` gets the awaited task's outcome.
+    /// Waits. Returns true if what is awaited came about. Returns false if the time is up, or if
+    /// the wait can never end, which was reported. `received` gets the awaited task's outcome.
     bool wait(wait_seat& w, const wait_target& target, nanoseconds timeout, help policy,
               outcome** received);
-    /// For any thread, also for one that finds no seat: then it runs nothing meanwhile.
+    /// Does what wait() does, for any thread. A thread that finds no seat runs nothing meanwhile.
     bool wait_here(const wait_target& target, nanoseconds timeout, help policy, outcome** received);
-    /// A thread that waits without a seat sleeps. False: the time is up.
+    /// Lets a thread that waits without a seat sleep. Returns false if the time is up.
     bool sleep_outside(std::int64_t deadline) BRAID_REQUIRES(without_seat().lock);
-    /// Runs one task that this one needs, if one is ready.
+    /// Runs `needed`, or one task that `needed` needs, if one is ready. Returns whether it did.
     bool help_once(wait_seat& w, task_id needed);
-    /// Around code that sleeps or computes elsewhere. begin_blocking(): another thread stands in.
+    /// Called before and after code that sleeps or computes elsewhere. begin_blocking() releases
+    /// the permit, so that another thread stands in, and returns false if none can be had.
     bool begin_blocking(wait_seat& w);
     void end_blocking(wait_seat& w, bool stood_in);
 
-    /// At the entrance of a call into the library, without any lock of the library: with a chooser
-    /// another thread may go on first.
+    /// Called at the start of a call into the library, without any lock of the library. With a
+    /// chooser, another thread may go on first.
     void point() const {
         if (serial() != nullptr) let_another_go_on();
     }
 
     // ---- joins (wait_for_branch.cpp)
-    /// True: the branch is the owner's again. False: it has run elsewhere, or was reported.
+    /// Returns true if the branch is the owner's again. Returns false if a thief has run it, or if
+    /// the slot is marked as `unstolen` so that the caller reports the end of the join.
     bool join_popped(wait_seat& w, fork_slot* slot);
-    /// Runs a branch that the wait needs: of what it is for, or of a task that is `wanted`.
+    /// Runs a branch that the wait needs, and returns whether it found one. The branch belongs to
+    /// what the wait is for, or to a task that is `wanted`.
     bool steal_needed_branch(wait_seat& w, const wait_target& target, id_test wanted);
 
     // ---- policy/watch.cpp
-    /// Until when a wait polls for what runs elsewhere. -1: not at all.
+    /// Returns the time until which a wait polls for what runs elsewhere, or -1 if it does not
+    /// poll.
     std::int64_t end_of_watch() const;
 
-    /// True once in the scheduler's life.
+    /// Returns true once in the scheduler's life.
     bool first_to_warn_of_parking() { return !warned_of_parking_.exchange(true, relaxed); }
     void report_taken(const wait_target& target) const;
-    /// By any thread, with a seat or without.
+    /// Any thread may call this, with a seat or without.
     void report_event(event_kind kind, const event& e) const;
 
 private:

@@ -15,25 +15,26 @@ class task_room;
 class wait_list;
 struct scope_state;
 
-/// What a wait is for: exactly one of `task`, `signal`, `all_of` and `branch`.
+/// Says what a wait is for. Exactly one of `task`, `signal`, `all_of` and `branch` is set.
 struct wait_target {
     task_id task = {};
-    wait_list* list = nullptr;  // in which the task is one of several
+    wait_list* list = nullptr;  // set if `task` is one of several tasks
     event* signal = nullptr;
     scope_state* all_of = nullptr;
-    fork_slot* branch = nullptr;  // of the calling thread's fork stack, stolen
-    bool run_everything = false;  // as a worker would (work_until)
+    fork_slot* branch = nullptr;  // a stolen branch of the calling thread's fork stack
+    bool run_everything = false;  // the waiter runs everything, as a worker does (work_until)
 
-    /// The key under which the thread that ends the wait wakes it.
+    /// Returns the key under which the thread that ends the wait wakes the waiter.
     std::uint64_t key() const {
         if (task) return task.value;
         if (branch != nullptr) return branch_key(branch);
         return signal != nullptr ? address_key(signal) : scope_key(all_of);
     }
-    /// Under the lock of the key's bucket: leaves word that somebody waits. False: what is awaited
-    /// came about, and an automatic event is taken.
+    /// Called under the lock of the key's bucket. Records that somebody waits. Returns false if
+    /// what is awaited has come about already. An automatic event is then taken.
     bool arm(const task_room& tasks) const;
-    /// After a wake: what woke this wait is its own. An automatic event goes to one waiter only.
+    /// Called after a wake. Returns true if the wake is for this wait, and false if another waiter
+    /// was quicker. An automatic event lets only one waiter through.
     bool take() const;
 };
 

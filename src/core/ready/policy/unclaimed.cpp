@@ -1,7 +1,7 @@
-// A policy: a thread to which steals do not pay takes a task all the same if its owner does not
-// come to it, and takes the next one at once if nobody is at work. Asked for by upkeep.post.5us and
-// wait.gap.10, where a thread posts and runs nothing: a task waited there for the end of the
-// thief's pause. See docs/design/policies.md.
+// This policy makes a thread for which steals do not pay take a task anyway if the owner of the
+// task does not come to it. Such a thread takes the next task at once if no other thread is at
+// work. The benchmarks upkeep.post.5us and wait.gap.10 asked for it. There a thread posts tasks and
+// runs none, so a task waited for the end of the thief's pause. See docs/design/policies.md.
 #include "core/ready/ready_room.hpp"
 
 #include <utility>
@@ -9,9 +9,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Returns true if somebody has a few tasks, the oldest of which was the oldest 2 µs ago, too. Also
-/// if nobody had a task or finished one between two looks: then a steal slows nobody down, so this
-/// pause ends. How long it was is kept, as the next tasks may be small ones of a busy owner.
+/// Returns true if another thread has a few tasks, and the oldest of them was the oldest 2 µs ago,
+/// too. Also returns true if no other thread had a task or finished one between two looks. A steal
+/// then slows nobody down, so this pause ends. The length of the pause is remembered, because the
+/// next tasks may be small tasks of a busy owner.
 bool ready_room::sees_unclaimed(ready_seat& w, std::int64_t now) const {
     constexpr std::int64_t between_ns = 2'000;
     constexpr unsigned few = 4;
@@ -42,11 +43,13 @@ bool ready_room::sees_unclaimed(ready_seat& w, std::int64_t now) const {
     return oldest != 0 && oldest == std::exchange(w.unclaimed, oldest);
 }
 
-/// The counters lie on lines that their owners write with each task, so this is asked seldom.
+/// Returns how many tasks the other threads have executed. The counters lie on cache lines that
+/// their owners write with each task, so this is called seldom.
 std::uint64_t ready_room::executed_by_others(const ready_seat& w) const {
     std::uint64_t sum = 0;
     for (unsigned i = 0, count = seat_count(); i < count; ++i) {
-        // relaxed: compared with what it was, nothing else is read by it.
+        // relaxed: the sum is only compared with an earlier sum; no other data is read because of
+        // it.
         if (i != w.index) sum += seat_at(i).counters.executed.load(relaxed);
     }
     return sum;

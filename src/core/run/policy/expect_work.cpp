@@ -1,7 +1,7 @@
-// A policy: workers are awake when the work comes that the program has announced. Asked for by
-// fanout.64x2.cold, where a worker sleeps between two frames and needs 20 to 90 µs to wake; the row
-// `braid announced` shows it. Without it scheduler::expect_work() does nothing. See
-// docs/design/policies.md.
+// A policy: workers are awake when the work comes that the program has announced. The benchmark row
+// fanout.64x2.cold asked for it: there a worker sleeps between two frames and needs 20 to 90 µs to
+// wake. The row `braid announced` shows the effect. Without this policy scheduler::expect_work()
+// does nothing. See docs/design/policies.md.
 #include "core/run/run_room.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-// How long before the announced time a worker wakes (a timer's delay and the way out of a sleeping
-// core), and how long after that time it keeps polling.
+// How long before the announced time a worker wakes (to make up for the timer's delay and for the
+// way out of a sleeping core), and how long after the announced time it keeps polling.
 constexpr std::int64_t wake_before_ns = 60'000;
 constexpr std::int64_t look_after_ns = 200'000;
 
@@ -19,14 +19,15 @@ constexpr std::int64_t look_after_ns = 200'000;
 
 void run_room::expect_work(nanoseconds in) {
     std::int64_t at = deadline_after(active_policy::now(), in);
-    if (at == INT64_MAX) at = 0;         // never
-    at = std::max<std::int64_t>(at, 0);  // before the clock began
-    // seq_cst: before the look at who sleeps. A thread that announces a sleep after that sees it.
+    if (at == INT64_MAX) at = 0;         // 0 means that no work is announced
+    at = std::max<std::int64_t>(at, 0);  // the time may lie before the clock's start
+    // seq_cst: this store comes before the look at the sleepers. A thread that announces its sleep
+    // after that look sees the new time.
     expected_at_.store(at, seq_cst);
     notify_of_expected_work(at);
 }
 
-/// Wakes one thread that fell asleep before it was said; that one wakes the next.
+/// Wakes one thread that fell asleep before the announcement. That thread wakes the next one.
 void run_room::notify_of_expected_work(std::int64_t at) {
     if (!asleep().anybody_asleep()) return;
     for (unsigned i = 0; i < seat_count(); ++i) {

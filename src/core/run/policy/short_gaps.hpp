@@ -1,7 +1,7 @@
 #pragma once
-// A policy: a thread that finds nothing to do looks for longer while what it found before came
-// after short gaps. Asked for by wait.gap.100, where a thread falls asleep after 25 µs and needs
-// 15 to 40 to wake. See docs/design/policies.md.
+// A policy: a thread that finds no work looks for longer while its last gaps without work were
+// short. The benchmark row wait.gap.100 asked for it: there a thread falls asleep after 25 µs and
+// needs 15 to 40 µs to wake. See docs/design/policies.md.
 
 #include "braid/base/version.hpp"
 
@@ -11,19 +11,21 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// How long a thread was without work lately: a moving estimate. Its own thread only. All in ns.
+/// A moving estimate of how long a thread was without work lately. Only the seat's thread uses it.
+/// All values are in ns.
 class gap_estimate {
 public:
-    /// Longer ones are slept through: to look for so long costs more than to wake.
+    /// The thread sleeps through longer gaps, because so long a search costs more than a wake.
     static constexpr std::int64_t longest = 200'000;
 
-    /// The thread had found nothing for so long when it was wanted again.
+    /// Notes that the thread had found no work for `gap` when it was wanted again.
     void note(std::int64_t gap) {
-        // One long gap ends the looking, and three short ones begin it again.
+        // After gaps of 100 µs, one long gap ends the longer search, and three short ones start it
+        // again.
         const std::int64_t counted = std::clamp<std::int64_t>(gap, 0, 5 * longest);
         estimate_ += (counted - estimate_) / 4;
     }
-    /// How long it is to look where it would look for `least` without the policy.
+    /// Returns how long the thread has to look. Without the policy it would look for `least`.
     std::int64_t search_time(std::int64_t least) const {
         return estimate_ <= longest ? std::max(least, 2 * estimate_) : least;
     }

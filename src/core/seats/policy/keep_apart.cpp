@@ -1,6 +1,6 @@
-// A policy: a thread wakes on another core than the one that wakes it. Asked for by
-// fanout.64x2.cold, a loop after 2 ms of sleep, whose two threads shared a core. See
-// docs/design/policies.md.
+// A policy: a thread wakes on another core than the thread that wakes it. The benchmark row
+// fanout.64x2.cold asked for it. This row is a loop after 2 ms of sleep, whose two threads shared a
+// core. See docs/design/policies.md.
 #include "core/seats/placement_room.hpp"
 
 #include <utility>
@@ -8,10 +8,12 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Linux wakes a thread where it slept or where its waker runs. Where cores share no cache (virtual
-/// machines), or all others run threads of the idle class, it looks no further, and the two share
-/// one core for milliseconds. So the sleeper is kept off the waker's core, until it has run for a
-/// while; one that soon sleeps again is still kept off the next time, at no cost.
+/// Keeps a sleeper off the core of the calling thread, which is about to wake it. Linux wakes a
+/// thread on the core where it slept or on the core of its waker. If cores share no cache (virtual
+/// machines), or if all other cores run threads of the idle class, Linux looks no further, and the
+/// two threads share one core for milliseconds. The sleeper stays off the waker's core until it has
+/// run for a while. A thread that sleeps again before that is still kept off that core at its next
+/// wake, at no cost.
 void placement_room::keep_apart(seats_seat& sleeper) const {
     if (!may_be_moved(sleeper)) return;
     const std::uint32_t here = platform::current_core();
@@ -23,12 +25,14 @@ void placement_room::keep_apart(seats_seat& sleeper) const {
     }
 }
 
-/// Read each time: the program may change it.
+/// Notes the cores on which the thread may run. A thread that is kept off no core reads them before
+/// each sleep, because the program may change them.
 void placement_room::note_cores(seats_seat& w) const {
     if (!may_be_moved(w)) return go_anywhere(w);
     const locked lock(w.cores_mutex);
     if (w.kept_off == UINT32_MAX) w.cores = platform::own_cores();
-    // It may be taken for a sleeper, and kept off, although it sees work and does not sleep.
+    // The thread counts as woken already: a waker may take it for a sleeper and keep it off a core,
+    // although the thread sees work and does not sleep.
     w.woke = active_policy::coarse_now();
 }
 
@@ -36,7 +40,7 @@ void placement_room::go_anywhere(seats_seat& w) {
     w.woke = INT64_MAX;
     const locked lock(w.cores_mutex);
     const std::uint32_t core = std::exchange(w.kept_off, UINT32_MAX);
-    // Unless the program has set others since.
+    // Restores the thread's cores, unless the program has set other ones since.
     if (core != UINT32_MAX && platform::own_cores() == w.cores.without(core)) {
         platform::set_cores(0, w.cores);
     }
