@@ -79,4 +79,57 @@ TEST(ThreadEnd, AStepThatIsGivenWhileTheThreadEndsIsRefused) {
     EXPECT_EQ(l.runs, 0);
 }
 
+struct owned {
+    int given_back = 0;
+    bool refuses_another = false;
+    owned* another = nullptr;
+    platform::thread_end_step end = {};
+
+    void give_back() noexcept {
+        ++given_back;
+        if (another == nullptr) return;
+        refuses_another = !platform::thread_owned<owned>::set(*another);
+        // What was refused is not the thread's.
+        refuses_another &= platform::thread_owned<owned>::get() != another;
+    }
+};
+using own = platform::thread_owned<owned>;
+
+TEST(ThreadOwned, IsOneThreadsAloneAndGivenBackOnceAsThatEnds) {
+    owned first, second;
+    EXPECT_EQ(own::get(), nullptr);
+    std::thread([&] {
+        EXPECT_EQ(own::get(), nullptr);
+        EXPECT_TRUE(own::set(first));
+        EXPECT_EQ(own::get(), &first);
+        std::thread([&] {
+            EXPECT_EQ(own::get(), nullptr);
+            EXPECT_TRUE(own::set(second));
+        }).join();
+        EXPECT_EQ(second.given_back, 1);
+        EXPECT_EQ(own::get(), &first);
+        EXPECT_EQ(first.given_back, 0);
+    }).join();
+    EXPECT_EQ(first.given_back, 1);
+    EXPECT_EQ(second.given_back, 1);
+    EXPECT_EQ(own::get(), nullptr);
+}
+
+TEST(ThreadOwned, NothingIsOwnedAnyMoreWhenTheEndHasBegun) {
+    owned late;
+    owned first;
+    first.another = &late;
+    owned* after = &first;
+    platform::thread_end_step last{
+        .run = [](void* data) noexcept { *static_cast<owned**>(data) = own::get(); },
+        .data = &after};
+    std::thread([&] {
+        EXPECT_TRUE(platform::at_thread_end(last));  // after what comes now
+        EXPECT_TRUE(own::set(first));
+    }).join();
+    EXPECT_EQ(after, nullptr);
+    EXPECT_TRUE(first.refuses_another);
+    EXPECT_EQ(late.given_back, 0);
+}
+
 }  // namespace
