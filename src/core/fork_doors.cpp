@@ -1,4 +1,4 @@
-// The doors by which braid/fork_join enters the core.
+// The functions of the core that braid/fork_join calls.
 #include "base/platform/thread_end.hpp"
 #include "base/standard_error.hpp"
 #include "core/control/seat_lease.hpp"
@@ -16,13 +16,14 @@ namespace detail {
 
 namespace {
 
-/// Joins that nobody can help. None fits into the stack, so each uses the same slots.
+/// Memory for joins with which no other thread can help. Their stack has room for no branch, so all
+/// of them use the same slots.
 struct serial_joins {
     fork_slot slots[fork_stack::spare];
     fork_stack stack{nullptr, slots, 0};
 };
 
-/// A thread's own, until it ends.
+/// The serial joins of one thread, which are freed when the thread ends.
 struct kept_joins {
     serial_joins joins;
     platform::thread_end_step end;
@@ -31,7 +32,7 @@ struct kept_joins {
 };
 using joins_outside_tasks = platform::thread_owned<kept_joins>;
 
-/// The body of a fork_join() that found no seat.
+/// The joins of a fork_join() for which no seat was free, while its body runs.
 class unseated_body {
 public:
     unseated_body() : outer_(std::exchange(this_thread_state.unseated_joins, &joins_.stack)) {}
@@ -46,8 +47,8 @@ private:
     fork_stack* const outer_;
 };
 
-/// Apart from enter_fork_join(), which is nested: its frame has no room for joins that are seldom
-/// needed.
+/// Calls of enter_fork_join() can be nested. This is a function of its own, so that their frames do
+/// not contain these joins, which are seldom needed.
 [[gnu::noinline]] void run_unseated(void (*body)(void* data, fork_context context), void* data) {
     unseated_body here;
     body(data, here.context());
@@ -68,8 +69,8 @@ fork_context serial_context() {
                                 "ends");
             std::terminate();
         }
-        // Returns false if the thread is at its end. Then they are never freed.
-        static_cast<void>(joins_outside_tasks::set(*own));
+        // A thread whose end has begun never frees them.
+        if (!joins_outside_tasks::set(*own)) joins_outside_tasks::hold(*own);
     }
     return fork_access::at(own->joins.stack.base);
 }
@@ -86,7 +87,7 @@ void enter_fork_join(scheduler& s, const char* name, void (*body)(void* data, fo
     run_unseated(body, data);
 }
 
-// ---- the doors ---------------------------------------------------------------------------------
+// ---- called by joins ----------------------------------------------------------------------------
 
 bool fork_pushed(fork_stack& stack, fork_slot* first, std::uint32_t count) {
     whole_seat* w = stack.owner;
@@ -96,7 +97,7 @@ bool fork_popped(fork_stack& stack, fork_slot* slot) {
     return stack.owner->rt.join_popped(*stack.owner, slot);
 }
 void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
-    // The slot itself is for the joins of the part.
+    // The branch is copied, because joins inside the branch use the slot itself.
     result.run = slot.run;
     result.stack = slot.stack;
     std::memcpy(result.payload, slot.payload, sizeof result.payload);
@@ -121,9 +122,9 @@ bool fork_splits(const fork_stack& stack) {
     const whole_seat& w = *stack.owner;
     static constexpr alternative whole_or_half[] = {{0}, {1}};
     if (w.rt.serial() == nullptr || w.outside_gate) return true;
-    if (!branches_room::may_be_helped(w)) return true;  // there is nobody to share it with
+    if (!branches_room::may_be_helped(w)) return true;  // no other thread could take a half
     if (w.rt.serial()->choose(decision_kind::split, whole_or_half, 2) != 0) return true;
-    // That of the join which is left out, so that what follows keeps its own.
+    // Uses up the stable id of the join that is left out, so that later joins keep theirs.
     static_cast<void>(w.rt.next_identity(w));
     return false;
 }

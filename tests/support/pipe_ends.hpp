@@ -32,6 +32,13 @@ inline void open_pair(int (&both)[2]) {
     int size = sizeof own;
     const SOCKET listener = socket(AF_INET, SOCK_STREAM, IPPROTO_TCP);
     const SOCKET writer = socket(AF_INET, SOCK_STREAM, IPPROTO_TCP);
+    // A fixed size of the buffers: they would grow after fill() has found them full.
+    const int room = 8192;
+    for (const SOCKET one : {listener, writer}) {
+        for (const int which : {SO_SNDBUF, SO_RCVBUF}) {
+            setsockopt(one, SOL_SOCKET, which, reinterpret_cast<const char*>(&room), sizeof room);
+        }
+    }
     ASSERT_EQ(bind(listener, address, size), 0);
     ASSERT_EQ(getsockname(listener, address, &size), 0);
     ASSERT_EQ(listen(listener, 1), 0);

@@ -13,8 +13,9 @@ struct thread_end_step {
 };
 
 /// Calls `step.run` on the calling thread as it ends; the latest of several steps is the first.
-/// Returns false if the thread's end has begun, or if the system refuses. `step` must stay until it
-/// has run. In the first thread of the process, steps run on Linux only.
+/// Returns false if the thread's end has begun, or if Windows refuses; on Linux the C library ends
+/// the process if it has no memory for a thread's first step. `step` must stay until it has run. In
+/// the first thread of the process, steps run on Linux only.
 ///
 /// A step waits for nobody, and takes no lock that somebody holds while a thread starts, ends or is
 /// waited for, because Windows calls it with the loader's lock held. Nor does it touch a
@@ -51,6 +52,9 @@ public:
         store(nullptr);
         return false;
     }
+
+    /// Owns the object, and never gives it back: for what set() has refused.
+    static void hold(T& made) noexcept { store(&made); }
 
 private:
     static void end(void* data) noexcept {

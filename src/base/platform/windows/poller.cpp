@@ -13,6 +13,9 @@ namespace {
 
 constexpr const char* no_handle = "the system has no handle left to wait with";
 constexpr const char* no_socket = "the system has no socket left to wait with";
+constexpr const char* no_datagrams =
+    "no datagram comes back from 127.0.0.1, by which a wait for sockets is woken: a filter drops "
+    "it";
 constexpr const char* no_memory = "the system has no memory left to wait for sockets";
 
 class locked {
@@ -28,8 +31,13 @@ private:
 
 /// A socket of datagrams that go to itself.
 SOCKET open_bell() noexcept {
-    const SOCKET bell = socket(AF_INET, SOCK_DGRAM, IPPROTO_UDP);
+    const SOCKET bell = WSASocketW(AF_INET, SOCK_DGRAM, IPPROTO_UDP, nullptr, 0,
+                                   WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
     if (bell == INVALID_SOCKET) return INVALID_SOCKET;
+    // No other program may bind to the same port.
+    const BOOL yes = TRUE;
+    setsockopt(bell, SOL_SOCKET, SO_EXCLUSIVEADDRUSE, reinterpret_cast<const char*>(&yes),
+               sizeof yes);
     sockaddr_in own{};
     own.sin_family = AF_INET;
     own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -72,19 +80,11 @@ struct poller::sockets {
     const char* open(HANDLE clock) noexcept {
         WSADATA about{};
         if (WSAStartup(MAKEWORD(2, 2), &about) != 0) return no_socket;
-        bell = open_bell();
-        if (bell == INVALID_SOCKET) {
-            WSACleanup();
-            return no_socket;
-        }
-        const auto rings = [](void* self, BOOLEAN) { static_cast<sockets*>(self)->ring(); };
-        if (RegisterWaitForSingleObject(&clock_wait, clock, rings, this, INFINITE,
-                                        WT_EXECUTEINWAITTHREAD) != 0) {
-            return nullptr;
-        }
-        closesocket(bell);
+        const char* const refused = open_bell_and_clock(clock);
+        if (refused == nullptr) return nullptr;
+        if (bell != INVALID_SOCKET) closesocket(bell);
         WSACleanup();
-        return no_handle;
+        return refused;
     }
     void close() noexcept {
         UnregisterWaitEx(clock_wait, INVALID_HANDLE_VALUE);  // returns when no call goes on
@@ -110,21 +110,21 @@ struct poller::sockets {
     unsigned poll(int limit_ms, arrival* to, unsigned room) noexcept {
         const ULONG asked = copy_armed();
         const int found = WSAPoll(fds, asked, limit_ms);
+        if (found < 0) Sleep(1);  // the system lacks memory; the caller comes again at once
         if (found <= 0) return 0;
         if (fds[0].revents != 0) silence();
         const locked hold(lock);
         unsigned arrived = 0;
-        for (ULONG i = 1; i < asked && arrived < room; ++i) {
-            if (fds[i].revents == 0) continue;
-            watched* const one = find(fds[i].fd);
-            // It was removed meanwhile, or armed again.
-            if (one == nullptr || !one->armed || one->tag != tags[i]) continue;
-            one->armed = false;
-            const short bits = fds[i].revents;
-            to[arrived++] = {one->tag,
-                             {.readable = (bits & POLLRDNORM) != 0,
-                              .writable = (bits & POLLWRNORM) != 0,
-                              .hung_up = (bits & (POLLHUP | POLLERR | POLLNVAL)) != 0}};
+        // A check starts behind the last socket that arrived, so that none waits for ever if more
+        // are ready than there is room for.
+        const ULONG others = asked - 1;
+        const ULONG start = last_arrived;
+        for (ULONG i = 0; i < others && arrived < room; ++i) {
+            const ULONG at = 1 + (start + i) % others;
+            if (fds[at].revents != 0 && report(at, to[arrived])) {
+                last_arrived = at;
+                ++arrived;
+            }
         }
         return arrived;
     }
@@ -134,6 +134,32 @@ struct poller::sockets {
     unsigned count = 0;
 
 private:
+    const char* open_bell_and_clock(HANDLE clock) noexcept {
+        bell = open_bell();
+        if (bell == INVALID_SOCKET) return no_socket;
+        ring();
+        WSAPOLLFD heard{bell, POLLRDNORM, 0};
+        if (WSAPoll(&heard, 1, 1'000) != 1) return no_datagrams;
+        silence();
+        const auto rings = [](void* self, BOOLEAN) { static_cast<sockets*>(self)->ring(); };
+        const bool good = RegisterWaitForSingleObject(&clock_wait, clock, rings, this, INFINITE,
+                                                      WT_EXECUTEINWAITTHREAD) != 0;
+        return good ? nullptr : no_handle;
+    }
+
+    /// Returns false if the socket was removed or armed again while WSAPoll() looked at it.
+    bool report(ULONG at, arrival& to) noexcept {
+        watched* const one = find(fds[at].fd);
+        if (one == nullptr || !one->armed || one->tag != tags[at]) return false;
+        one->armed = false;
+        const short bits = fds[at].revents;
+        to = {one->tag,
+              {.readable = (bits & POLLRDNORM) != 0,
+               .writable = (bits & POLLWRNORM) != 0,
+               .hung_up = (bits & (POLLHUP | POLLERR | POLLNVAL)) != 0}};
+        return true;
+    }
+
     ULONG copy_armed() noexcept {
         const locked hold(lock);
         ULONG asked = 0;
@@ -149,6 +175,7 @@ private:
     SOCKET bell = INVALID_SOCKET;
     HANDLE clock_wait = nullptr;
     // Of the thread that sleeps.
+    ULONG last_arrived = 0;
     WSAPOLLFD fds[most + 1];
     std::uint64_t tags[most + 1];
 };
@@ -186,10 +213,8 @@ const char* poller::open_sockets() noexcept {
         HeapFree(GetProcessHeap(), 0, made);
         return refused;
     }
-    // seq_cst: pairs with wake() and wait(). A wake that has not seen it has set the event, which a
-    // wait that has seen it looks at.
-    sockets_.store(made);
-    SetEvent(wakes_);  // ends a sleep that knows of no sockets
+    sockets_.store(made);  // seq_cst: pairs with wake()
+    SetEvent(wakes_);      // ends a sleep that knows of no sockets
     return nullptr;
 }
 
@@ -240,7 +265,7 @@ void poller::remove(int descriptor) noexcept {
         if (one == nullptr) return;
         *one = s->all[--s->count];
     }
-    s->ring();  // the program may close the socket, which nobody may poll then
+    s->ring();  // ends a WSAPoll() that still has the socket, which the program may close now
 }
 
 /// Returns false if the system refuses.
@@ -271,6 +296,9 @@ unsigned poller::wait(std::int64_t deadline_ns, arrival* to, unsigned room) noex
 void poller::wake() noexcept {
     if (const sockets* const s = sockets_.load()) return s->ring();
     SetEvent(wakes_);
+    // seq_cst: the first socket may have been added meanwhile, and a wait that knows of it may have
+    // used the event up for a wake before this one, or be past its check of the event.
+    if (const sockets* const s = sockets_.load()) s->ring();
 }
 
 }  // namespace braid::platform

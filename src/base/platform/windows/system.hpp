@@ -8,7 +8,7 @@
 #define NOMINMAX
 #endif
 #include <windows.h>
-#include <winsock2.h>  // before what follows, which has the older one
+#include <winsock2.h>  // before windows.h, which else brings the older one
 
 #include <algorithm>
 #include <cstdint>

@@ -32,16 +32,6 @@ void NTAPI on_loader(void* /*module*/, DWORD reason, void* /*unused*/) {
     if (reason == DLL_PROCESS_DETACH) TlsFree(std::exchange(steps_slot, TLS_OUT_OF_INDEXES));
 }
 
-// The loader calls functions of such sections in the order of the sections' names. B comes before
-// those of the C libraries, which free what is thread_local.
-#if defined(_MSC_VER)
-#pragma comment(linker, "/INCLUDE:_tls_used")
-#pragma section(".CRT$XLB", read)
-__declspec(allocate(".CRT$XLB")) const PIMAGE_TLS_CALLBACK called_by_loader = &on_loader;
-#else
-[[gnu::section(".CRT$XLB"), gnu::used]] PIMAGE_TLS_CALLBACK called_by_loader = &on_loader;
-#endif
-
 }  // namespace
 
 bool at_thread_end(thread_end_step& step) noexcept {
@@ -59,3 +49,16 @@ bool write_thread_slot(std::uint32_t slot, void* value) noexcept {
 }
 
 }  // namespace braid::platform
+
+// The loader calls functions of such sections in the order of the sections' names. B comes before
+// those of the C libraries, which free what is thread_local.
+#if defined(_MSC_VER)
+#pragma comment(linker, "/INCLUDE:_tls_used")
+#pragma comment(linker, "/INCLUDE:braid_called_by_loader")
+#pragma section(".CRT$XLB", read)
+extern "C" __declspec(allocate(".CRT$XLB")) const PIMAGE_TLS_CALLBACK braid_called_by_loader =
+    &braid::platform::on_loader;
+#else
+[[gnu::section(".CRT$XLB"), gnu::used]] static PIMAGE_TLS_CALLBACK called_by_loader =
+    &braid::platform::on_loader;
+#endif
