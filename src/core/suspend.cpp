@@ -1,4 +1,4 @@
-// The functions by which bodies suspend. Each finds the running task and calls life/.
+// The calls for bodies that suspend. They find the running task and call life/.
 #include "braid/core/suspend.hpp"
 
 #include "braid/core/task_context.hpp"

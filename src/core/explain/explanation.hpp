@@ -1,6 +1,5 @@
 #pragma once
-// Writes in plain words what a task does or waits for. Continues with the task that it waits for,
-// then with the next one, and so on.
+// Writes for people what one task does or waits for, and follows that from one task to the next.
 
 #include "core/explain/sentence.hpp"
 
@@ -14,16 +13,16 @@ public:
         : rt_(rt), seat_(seat), to_(to), writer_(rt, seat, to) {}
 
     void write(task_id id);
-    /// Writes what the open task does or waits for, and does not continue with the next task.
-    /// Returns true if the task waits for another task.
+    /// Writes what that open task does, without what follows from that. Returns true if the task
+    /// waits for another task.
     bool write_step(task_id id) { return static_cast<bool>(say_first(id)) || waits_for_other_; }
 
 private:
     struct place {
-        unsigned seat = no_seat, depth = 0;  // depth 0 means that the task is on no stack
+        unsigned seat = no_seat, depth = 0;  // depth 0 means that it is on no stack
     };
 
-    struct awaited {  // what the caller of say_of_wait() has to name
+    struct awaited {  // names that the text still lacks
         task_id task;
         const task_environment* all_of = nullptr;
     };
@@ -45,8 +44,8 @@ private:
     task_id say_of_ready(const slot& s);
     bool say_of_wait_at(const place& at, task_id& next, const char* thread = nullptr);
     void say_name(task_id id) { writer_.name({.task = id}); }
-    /// Writes the number of a task that was found by its scope. Its creator may still take such a
-    /// task back, so the task must not be held open to read its name.
+    /// Writes the number of a task that was found by its scope. Such a task may be taken back
+    /// before anybody knows it, so it must not be held.
     void say_number(task_id id) {
         to_.add("task #%u.%u", index_of(id.value), generation_of(id.value));
     }
@@ -55,7 +54,7 @@ private:
     wait_seat* const seat_;
     sentence& to_;
     task_writer writer_;
-    bool waits_for_other_ = false;  // the text does not go on to the task that it waits for
+    bool waits_for_other_ = false;  // it waits for a task that the text does not go on to
 };
 
 }  // namespace detail
