@@ -24,6 +24,7 @@ from pathlib import Path
 import check_tour
 
 CORE = ("src/core", "include/braid/core")
+NAMESPACE = "braid::v0::detail::"  # as in scripts/gdb/braid.py
 WHOLE = "runtime"
 SEAT = "whole_seat"
 CLASS = r"^(?P<key>class|struct)\s+(?:BRAID_\w+\s+)?{name}\b(?:\s+final)?\s*(?::\s*(?:public\s+)?(?P<base>\w+)\s*)?\{{"
@@ -111,8 +112,10 @@ def annotations_in(root):
 
 
 def print_tours(root):
-    page = (root / check_tour.PAGE).read_text(encoding="utf-8")
-    for name, lines in check_tour.tours_of(page).items():
+    page = root / check_tour.PAGE
+    if not page.is_file():
+        sys.exit(f"way.py: there is no file {page}.")
+    for name, lines in check_tour.tours_of(page.read_text(encoding="utf-8")).items():
         files, openings, returns = check_tour.way_of(lines)
         print(f"{name}: {files} files, {openings} openings, {returns} returns")
 
@@ -148,7 +151,7 @@ def fields(kind, at, of):
         else:
             yield here, f.type.strip_typedefs().sizeof, of, f.name
 for name in {names}:
-    kind = gdb.lookup_type('braid::detail::' + name)
+    kind = gdb.lookup_type('{namespace}' + name)
     print(name + ': ' + str(kind.sizeof) + ' bytes')
     line = -1
     for at, size, of, field in sorted(fields(kind, 0, name)):
@@ -160,13 +163,16 @@ for name in {names}:
 
 
 def print_layout(library):
-    script = IN_GDB.format(names=[WHOLE, SEAT])
+    if not library.is_file():
+        sys.exit(f"way.py: there is no file {library}.")
+    script = IN_GDB.format(names=[WHOLE, SEAT], namespace=NAMESPACE)
     result = subprocess.run(
         ["gdb", "-batch", "-nx", "-ex", "python exec(" + repr(script) + ")", str(library)],
         capture_output=True, text=True, check=False,
     )
     if result.returncode != 0 or "bytes" not in result.stdout:
-        sys.exit(f"way.py: gdb finds no layouts in {library}: {result.stderr.strip().splitlines()[-1:]}")
+        why = re.search(r"^gdb\.error: (.*)$|^(.*not in executable format.*)$", result.stderr, re.M)
+        sys.exit(f"way.py: gdb finds no layouts in {library}: {why.group().strip() if why else result.stderr}")
     print(result.stdout, end="")
 
 

@@ -122,6 +122,24 @@ TEST_F(Poller, SaysThatTheOtherSideIsGone) {
     EXPECT_FALSE(got_[0].events.readable);
 }
 
+TEST_F(Poller, NoDescriptorStarvesWhereMoreAreReadyThanThereIsRoomFor) {
+    const pipe_ends ends[3];
+    for (std::uint64_t tag = 0; tag < 3; ++tag) {
+        ASSERT_EQ(tested_.add(ends[tag].both[0], {.readable = true}, tag), nullptr);
+        ends[tag].put();
+    }
+    unsigned times[3] = {};
+    for (int i = 0; i < 30; ++i) {
+        poller::arrival one[1];
+        braid_test::until([&] { return tested_.wait(INT64_MAX, one, 1) == 1; });
+        const std::uint64_t tag = one[0].tag;
+        ASSERT_LT(tag, 3U);
+        ++times[tag];
+        ASSERT_EQ(tested_.arm_again(ends[tag].both[0], {.readable = true}, tag), nullptr);
+    }
+    for (const unsigned each : times) EXPECT_EQ(each, 10U);
+}
+
 #if !defined(_WIN32)
 
 TEST_F(Poller, WhatCannotBeWaitedForIsASentence) {

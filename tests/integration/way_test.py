@@ -1,5 +1,6 @@
 """What way.py counts, in classes that were written for it."""
 
+import subprocess
 import sys
 import unittest
 
@@ -51,6 +52,15 @@ public:
 }
 
 
+LAYOUT = """
+namespace braid { inline namespace v0 { namespace detail {
+struct low_room { long first; static int shared; };
+struct runtime : low_room { char second[56]; int third; } whole;
+struct whole_seat { int number; } seat;
+}}}
+"""
+
+
 class count(planted_tree):
     script = "scripts/way.py"
 
@@ -89,10 +99,30 @@ class count(planted_tree):
             "1 annotations of locks",
         ])
 
-    def test_a_file_that_is_no_library_is_a_sentence(self):
-        result = self.run_script("--layout", "nothing.so")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("way.py: gdb finds no layouts in nothing.so", result.stderr)
+    def test_what_is_missing_is_a_sentence(self):
+        text = self.root / "text.so"
+        self.write("text.so", "no library\n")
+        for arguments, sentence in (((), f"there is no file {self.root}/docs/architecture.md."),
+                                    (("--layout", "nothing.so"), "there is no file nothing.so."),
+                                    (("--layout", str(text)), f"gdb finds no layouts in {text}: ")):
+            result = self.run_script(*arguments)
+            self.assertEqual(result.returncode, 1)
+            self.assertTrue(result.stderr.startswith("way.py: " + sentence), result.stderr)
+            self.assertNotIn("Traceback", result.stderr)
+
+    def test_a_layout_names_each_field_with_its_class_and_cache_line(self):
+        self.write("a.cpp", LAYOUT)
+        built = self.root / "a.o"
+        subprocess.run(["g++", "-g", "-c", str(self.root / "a.cpp"), "-o", str(built)], check=True)
+        result = self.run_script("--layout", str(built))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([line.split() for line in result.stdout.splitlines()], [
+            ["runtime:", "72", "bytes"],
+            ["line", "0"], ["0", "8", "low_room::first"], ["8", "56", "runtime::second"],
+            ["line", "1"], ["64", "4", "runtime::third"],
+            ["whole_seat:", "4", "bytes"],
+            ["line", "0"], ["0", "4", "whole_seat::number"],
+        ])
 
 
 if __name__ == "__main__":
