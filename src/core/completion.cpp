@@ -1,4 +1,4 @@
-// The calls for completions. They find the caller's seat and then call life/.
+// The public functions for completions. Each finds the caller's seat and then calls life/.
 #include "braid/core/completion.hpp"
 
 #include "braid/core/scheduler.hpp"

@@ -11,14 +11,14 @@ BRAID_NAMESPACE_BEGIN
 namespace {
 
 /// Wakes at most `limit` waiters. Threads are woken under the bucket's lock. Tasks are resumed
-/// after the lock is released, because a completion takes locks. The event may be destroyed by
-/// then, and everything else may be destroyed when the last task has resumed.
+/// after the lock is released, because settling their completions takes locks. The event may be
+/// destroyed by then. Once the last task has resumed, everything else may be destroyed, too.
 void wake(detail::runtime& rt, std::uint64_t key, unsigned limit) {
     const detail::wait_record* next =
         rt.lot().wake_threads_and_take_tasks(key, limit, [&](unsigned seat) { rt.notify(seat); });
     while (next != nullptr) {
         const auto& task = static_cast<const detail::task_wait_record&>(*next);
-        next = next->next;  // the record lies in the task's frame
+        next = next->next;  // read first: the record is in the task's frame
         detail::complete_awaited(*task.of, completion_id{task.completion});
     }
 }
@@ -30,11 +30,11 @@ event::event(scheduler& s, const char* name, reset mode) : state_{s.internals(),
 
 void event::set() {
     detail::runtime& rt = state_.rt;
-    // A waiter that this lets through may destroy the scheduler.
+    // A waiter that this call releases may destroy the scheduler before the call returns.
     const detail::runtime::settling call(rt);
     rt.point();
     const unsigned how_many = state_.mode == reset::automatic ? 1 : UINT32_MAX;
-    // The report comes first. Otherwise the waiter that takes the event could be reported before.
+    // Reports first. Otherwise the waiter's report that it took the event could come first.
     if (rt.observed()) rt.report_event(event_kind::event_set, *this);
     if (detail::set_event(state_.word)) wake(rt, detail::address_key(this), how_many);
 }
@@ -74,7 +74,7 @@ bool event_wait::begin(task_context& context) {
     r.is_task = true;
     asked_.store(stage::entering, relaxed);
     r.of = &context.internals().rt;
-    // To the task's scheduler, the threads of another scheduler are outside.
+    // The threads of another scheduler count as outside for the task's scheduler.
     const ended_by by = r.of == &e.rt ? ended_by::program : ended_by::outside;
     const completion_id id =
         await_outside(context, {.name = "event", .cancel = {&leave, this}, .where = {}}, by);
@@ -86,8 +86,8 @@ bool event_wait::begin(task_context& context) {
         return (e.word.fetch_or(event_awaited, acq_rel) & event_set) == 0;
     });
     stage was = stage::entering;
-    // If leave() was called before the record was in the lot, the record is taken out here.
-    // release: pairs with leave().
+    // If leave() was called before this CAS, it has left the record to this thread, which removes
+    // it here if it is in the lot. release: pairs with leave().
     const bool stays =
         entered && (asked_.compare_exchange_strong(was, stage::entered, acq_rel, acquire) ||
                     e.rt.lot().leave(r));

@@ -11,7 +11,7 @@ BRAID_NAMESPACE_BEGIN
 
 namespace {
 
-/// The calling thread's seat. A thread without a seat gets a guest's if one is free now and the
+/// The calling thread's seat. A thread without a seat gets a guest seat if one is free now and the
 /// scheduler is not frozen. Otherwise get() returns null.
 class seat_at_hand {
 public:
@@ -31,7 +31,7 @@ private:
     void lease() {
         seat_ = static_cast<detail::whole_seat*>(rt_.try_lease_guest(detail::lease::call));
         leased_ = seat_ != nullptr;
-        // A safepoint that sets `shut_out` after this look waits until the seat is returned.
+        // A safepoint that sets `shut_out` after this check waits until the seat is returned.
         if (leased_ && rt_.without_seat().shut_out.load(seq_cst)) give_back();
     }
     void give_back() {

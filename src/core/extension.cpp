@@ -1,4 +1,5 @@
-// The functions of the door that are not inline. They are not on the path of every task.
+// The functions of core/extension.hpp, own_task.hpp and held_up.hpp that are not inline. They are
+// not on the path of every task.
 #include "core/extension.hpp"
 
 #include <algorithm>
@@ -48,8 +49,8 @@ const char* name_of(runtime& rt, task_id id) {
 
 void help_poll(runtime& rt, task_id id, nanoseconds enough) {
     whole_seat* const own = rt.bound();
-    // A thread within a task helps in any case. Perhaps no other thread comes for the work, because
-    // threads that wait see this thread run.
+    // A thread that runs a task always helps. Perhaps no other thread would run the work, because
+    // waiting threads see that this thread is running.
     const bool in_task = own != nullptr && own->top != nullptr;
     const bool outside =
         own == nullptr || own->kind == seat_kind::main || own->kind == seat_kind::guest;
@@ -104,10 +105,10 @@ bool own_thread::start(runtime& rt, const platform::thread_request& how) {
 }
 
 bool own_thread::rests_in_wait() const {
-    if (this_thread_state.module_wait == &waits_in_) return true;  // the caller itself only asks
-    // seq_cst: pairs with wait_loop::begin(). The pointer is read twice, because the seat may be
-    // another thread's by now. A thread that comes back to the seat has seen that the scheduler is
-    // frozen.
+    if (this_thread_state.module_wait == &waits_in_) return true;  // the caller counts as at rest
+    // seq_cst: pairs with wait_loop::begin(). The pointer is read twice, because the seat with the
+    // flag may be another thread's by now. If this thread has left the seat and come back
+    // meanwhile, it has seen that the scheduler is frozen.
     const atomic<bool>* const at_rest = waits_in_.load(seq_cst);
     return at_rest != nullptr && at_rest->load(seq_cst) && waits_in_.load(seq_cst) == at_rest;
 }
@@ -129,8 +130,8 @@ void own_thread::join() {
     if (seat_ != nullptr && passes_gate(*rt_)) {
         sleep_at_gate(*rt_, this, {.waits = true}, [this] { return !over_.load(acquire); });
     }
-    // A thread without a seat of its own may need the gate to come to its end, so the caller leaves
-    // the gate.
+    // If the thread to join has no seat, it may need the gate before it can end. So the caller
+    // leaves the gate while it waits.
     seat* const here = seat_ == nullptr && passes_gate(*rt_) ? rt_->bound() : nullptr;
     const bool leaves = here != nullptr && !here->outside_gate;
     if (leaves) rt_->serial()->leave(here->index);

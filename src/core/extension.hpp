@@ -1,8 +1,8 @@
 #pragma once
-// The door by which the modules above enter the core: graph, job_list, queue, frame, fork_join,
-// async and device. They include nothing else of src/core and name no member of `runtime` or of a
-// seat, so that the rooms behind the door can be rebuilt without them. They may also use the core's
-// public headers, with open_task(), publish_task() and submit_as() of core/closure.hpp.
+// The core's interface for the modules above it: graph, job_list, queue, frame, fork_join, async
+// and device. They include nothing else of src/core and name no member of `runtime` or of a seat,
+// so the inside of the core can change without them. They may also use the core's public headers,
+// with open_task(), publish_task() and submit_as() of core/closure.hpp.
 //
 //   the scheduler   memory, options, handlers, observers
 //   seats           the calling thread's seat, and a seat leased for one call
@@ -10,12 +10,12 @@
 //   sources         timers, descriptors and other things outside that make tasks
 //   waiting         waits for a task, and the failures of tasks
 //   tasks           ids of tasks, and the shares that hold tasks open
-//   bodies          bodies that run one after the other in one frame of a thread's stack
-//   (tasks of a module's own kind are in core/own_task.hpp, and marks that a thread has as long as
-//   an object lives in core/thread_marks.hpp; this header includes both)
+//   bodies          the body that a thread runs, tasks that run at once, and times of bodies
+//   (core/own_task.hpp has tasks of a module's own kind, and core/thread_marks.hpp has marks that a
+//   thread carries while an object lives; this header includes both)
 //
-// Any thread may call a function that takes no seat. A function that takes a seat is for the thread
-// that has it. Functions on the path of every task are inline and forward: the door costs nothing.
+// Any thread may call a function without a seat parameter. Only the seat's thread may call one with
+// a seat parameter. Functions on the path of every task are inline and cost nothing.
 
 #include "base/printf_format.hpp"
 #include "core/held_up.hpp"
@@ -28,7 +28,7 @@ namespace detail::core {
 // ---- the scheduler -----------------------------------------------------------------------------
 
 inline accounted_memory& memory(runtime& rt) { return rt.memory(); }
-/// Returns null if the calling thread runs no task.
+/// Returns the memory of the running task's scheduler, or null if the thread runs no task.
 inline accounted_memory* memory_of_current_task() {
     running_task* const t = current_task();
     return t != nullptr ? &t->context.internals().rt.memory() : nullptr;
@@ -37,23 +37,23 @@ inline const scheduler_options& options(const runtime& rt) { return rt.options()
 inline std::uint64_t number_of(const runtime& rt) { return rt.serial_number(); }  // unique
 /// Returns the handler of callers' mistakes, for BRAID_EXPECT.
 inline const assertion_handler& misuse(const runtime& rt) { return rt.options().assertion; }
-/// Returns a limiter, which brings numbers of the options struct called `name` into their ranges.
+/// Returns a limiter, which clamps the numbers of the options struct `name` to their ranges.
 inline limiter limits(const runtime& rt, const char* name) { return {rt.options(), name}; }
 
-/// Logs "<scheduler>: " and the text. A text of up to 400 characters is kept whole.
+/// Logs "<scheduler's name>: " and the text. Texts of up to 400 characters are not cut.
 BRAID_PRINTF(3, 4) void log(runtime& rt, log_level level, const char* format, ...);
 /// Passes an exception that nobody receives to the handler of unobserved exceptions.
 inline void report_unobserved(runtime& rt, const char* who, std::exception_ptr error) {
     rt.report_unobserved(who, std::move(error));
 }
-/// Returns the floating-point control of the scheduler's creator, with which its threads compute.
+/// Returns the floating-point control that the scheduler's threads take from its creator.
 inline std::uint64_t float_control(const runtime& rt) { return rt.float_control(); }
 
-/// Returns the number of active workers. A caller that is no worker is left out. relaxed: a count.
+/// Returns the number of active workers, without a caller that is no worker. relaxed: a count.
 inline unsigned worker_count(const runtime& rt) { return rt.active_workers(relaxed); }
 /// Returns the number of hardware threads that the process may use.
 inline unsigned hardware_threads(const runtime& rt) { return rt.cores(); }
-/// In every scheduler, the number of each seat is below this limit.
+/// Seat numbers are below this limit in every scheduler.
 inline constexpr unsigned seat_limit = sleepers::capacity;
 /// Returns the number of seats made so far. acquire: pairs with add_to_seats().
 inline unsigned seat_count(const runtime& rt) { return rt.seat_count(); }
@@ -64,12 +64,12 @@ inline bool accepts_tasks(const runtime& rt) { return rt.phase(relaxed) == life:
 inline bool discarding(const runtime& rt) { return rt.phase(relaxed) == life::discarding; }
 /// Returns true if a chooser makes every decision.
 inline bool under_chooser(const runtime& rt) { return rt.serial() != nullptr; }
-/// Returns true if this process is a child of fork() and the scheduler is its parent's. Nothing
-/// runs in such a copy, and one of its locks may be held by a thread that does not exist in this
-/// process. Costs a call and four loads.
+/// Returns true if this process is a child of fork() and the scheduler was made by its parent. No
+/// thread runs in such a copy, and a lock in it may be held by a thread that does not exist here.
+/// Costs a call and four loads.
 inline bool in_child(const runtime& rt) { return rt.is_childs_copy(); }
-/// Call this at the entrance of a call into the library, without any lock of the library. If there
-/// is a chooser, another thread may run first.
+/// Call this at the start of each call into the library, while holding no lock of the library. If
+/// there is a chooser, it may let another thread run first.
 inline void point(const runtime& rt) { rt.point(); }
 /// Returns true if an observer listens. Only then may observer_of() be called. Costs one load.
 inline bool observed(const runtime& rt) { return rt.observed(); }
@@ -79,18 +79,18 @@ inline std::uint32_t listening(const runtime& rt) { return rt.listening(); }
 
 // ---- seats -------------------------------------------------------------------------------------
 
-/// A seat for one call that does not wait. It is the thread's own seat, or a guest's.
+/// A seat for one call that does not wait. It is the thread's own seat, or a leased guest seat.
 using detail::seat_lease;
 /// A seat for a call that runs bodies, which may wait. The lease is empty if no seat is free.
 using detail::body_lease;
 
-/// Returns true if the thread is in a body of fork_join() for which no seat was free.
+/// Returns true if the thread runs the body of a fork_join() for which no seat was free.
 inline bool runs_without_seat() { return this_thread_state.unseated_joins != nullptr; }
 
 /// Returns the calling thread's seat, or null if it has none.
 inline seat* own_seat(const runtime& rt) { return rt.bound(); }
 inline seat& seat_of(task_context& task) { return *task.internals().seat; }
-/// Returns the seat of the thread that joins, or null if the thread is in no scheduler.
+/// Returns the seat of the thread that runs the joins, or null if it has none.
 inline const seat* seat_of(fork_context c) { return fork_access::top(c)->stack->owner; }
 inline runtime& scheduler_of(const seat& w) { return w.rt; }
 inline std::uint16_t number_of(const seat& w) { return w.index; }
@@ -110,27 +110,27 @@ inline running running_on(const seat& w) {
             static_cast<priority_level>(rt.level_of(s))};
 }
 
-/// Returns true if the thread must not begin a further task of `level` that it has found, because
-/// something else comes first.
+/// Returns true if the thread must not begin another task of `level` now, for example because a
+/// more urgent task is ready, its wait has ended, or the scheduler is frozen.
 inline bool wanted_elsewhere(const seat& w, priority_level level) {
     return w.rt.wanted_elsewhere(w, static_cast<unsigned>(level));
 }
 
-/// Runs one task that `id` needs, if one is ready. Only these threads help: a thread that runs a
-/// task, a thread of the scheduler, and any thread if there are no active workers. The task that is
-/// run may read take_help_deadline() and leave after `enough`.
+/// Runs one ready task that `id` needs, if there is one. Does nothing if there are active workers
+/// and the caller neither runs a task nor is a thread of the scheduler. The task that is run may
+/// call take_help_deadline() and return after `enough`.
 void help_poll(runtime& rt, task_id id, nanoseconds enough);
-/// Returns the deadline that help_poll() has set, and clears it, so that tasks that run on top of
-/// the caller do not see it. INT64_MAX means that there is no deadline.
+/// Returns the deadline that help_poll() has set, and clears it, so that tasks that the caller runs
+/// meanwhile do not see it. INT64_MAX means that there is no deadline.
 inline std::int64_t take_help_deadline(seat& w) {
     return std::exchange(w.leave_list_at, INT64_MAX);
 }
 
 // ---- threads of a module's own -----------------------------------------------------------------
 
-/// A module's thread, which is not one of the scheduler's threads. If there is a chooser, the
-/// thread passes the gate like a worker from start() to join(), so that a seed decides when it
-/// runs. The object must not move.
+/// A thread of a module, besides the scheduler's threads. If there is a chooser, the thread passes
+/// the chooser's gate like a worker from start() to join(), so that a seed decides when it runs.
+/// The object must not move.
 class own_thread {
 public:
     own_thread() = default;
@@ -142,7 +142,7 @@ public:
     /// was not started.
     void join();
     /// Returns true if the thread rests in a wait or is itself the caller. Call this only when the
-    /// scheduler is frozen and all seats have come to rest.
+    /// scheduler is frozen and the threads of all seats rest.
     bool rests_in_wait() const;
 
 private:
@@ -156,9 +156,9 @@ private:
     atomic<bool> over_{false};
 };
 
-/// Returns true if another thread has frozen the scheduler. seq_cst: pairs with freeze(), which
-/// freezes and then calls code_holder::runs_code(). A module's thread marks that it runs code and
-/// then calls is_frozen().
+/// Returns true if another thread has frozen the scheduler. A module's thread first marks that it
+/// runs user code, and then calls this. seq_cst: pairs with freeze(), which first freezes and then
+/// calls code_holder::runs_code().
 inline bool is_frozen(const runtime& rt) {
     return rt.frozen().on() && !rt.frozen().is_by_this_thread();
 }
@@ -170,8 +170,8 @@ void rest_while_frozen(runtime& rt, Enough&& enough) {
     rt.frozen().wait_until_over_or(enough);
     if (passes) rt.serial()->enter(rt.bound()->index);
 }
-/// Returns true if the calling thread may be stopped: no body of the library for which freeze()
-/// would wait is on its stack.
+/// Returns true if the calling thread may rest while the scheduler is frozen. A thread that runs a
+/// task, or a module's thread, may not: freeze() may wait for a body on its stack.
 inline bool may_rest() {
     return current_task() == nullptr && this_thread_state.module_wait == nullptr;
 }
@@ -182,10 +182,10 @@ inline bool passes_gate(const runtime& rt) {
 }
 struct gate_sleep {
     std::int64_t deadline = INT64_MAX;  // on the virtual clock
-    bool waits = false;                 // the thread waits for something, and does not lack work
+    bool waits = false;                 // it waits for something; if false, it lacks work
 };
 /// Sleeps until wake_at_gate() or the deadline, unless `still()` returns false. `still()` is called
-/// once, under a lock that wake_at_gate() takes, and says whether the thread still has to sleep.
+/// once, under a lock that wake_at_gate() takes. It returns true if the thread still has to sleep.
 template <class Still>
 void sleep_at_gate(runtime& rt, const void* key, const gate_sleep& how, Still&& still) {
     seat& w = *rt.bound();
@@ -213,14 +213,14 @@ inline std::int64_t virtual_now(const runtime& rt) { return rt.serial()->now(); 
 using detail::arrival;
 using detail::outside_source;
 inline outside_room& sources(runtime& rt) { return rt; }
-/// Attaches a source. If stable ids are wanted, the source gets one, which is derived from its
-/// creator and from how much the creator had created before.
+/// Attaches a source. If stable ids are wanted, the source gets one, which is made from its
+/// creator's stable id and the number of the creator's earlier creations.
 inline void attach_source(runtime& rt, outside_source& s) {
     if (rt.identified()) s.set_stable_id(rt.next_identity(*seat_lease(rt, nullptr)));
     rt.attach(s);
 }
-/// Settles a completion. Runs no code of the program except handlers if the completion keeps no
-/// object. Returns false if the completion had been settled before.
+/// Settles a completion. If the completion keeps no object, no user code but handlers runs here.
+/// Returns false if the completion had been settled before.
 inline bool settle(runtime& rt, seat& w, completion_id id, const completion_result& how = {}) {
     return rt.settle_completion(w, id, how);
 }
@@ -228,15 +228,15 @@ inline bool settle_as_cancelled(runtime& rt, seat& w, completion_id id) {
     return rt.settle_as_cancelled(w, id);
 }
 
-/// Returns true if something waits for or comes after the open task `id`, or a task of which `id`
-/// is the last open part. A waiter for a scope does not count. relaxed loads: a waiter that comes
-/// at the same moment may be missed.
+/// Returns true if something waits for or depends on the open task `id`, or on an ancestor of which
+/// `id` is the last open part. A waiter for a scope does not count. relaxed loads: a waiter that
+/// comes at the same moment may be missed.
 bool is_awaited(const runtime& rt, task_id id);
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-/// The failure of a task, which one receiver holds. A receiver that drops the failure unseen leaves
-/// it to the other receivers. The last receiver passes it to the handler.
+/// One receiver's reference to a task's failure. A receiver may drop it without rethrowing it. If
+/// all receivers do so, the last one passes the failure to the handler of unobserved exceptions.
 class failure {
 public:
     explicit failure(runtime& rt, outcome* what = nullptr) : rt_(&rt), what_(what) {}
@@ -251,7 +251,7 @@ public:
     explicit operator bool() const { return what_ != nullptr; }
     /// Rethrows the failure, if there is one. Throws task_cancelled for a mere cancellation.
     void raise() { rt_->raise(std::exchange(what_, nullptr)); }
-    /// Drops the failure for a caller that knows that another owner holds and will receive it.
+    /// Drops the failure for a caller that knows that another owner will receive it.
     void forget() {
         if (what_ != nullptr) rt_->forget(std::exchange(what_, nullptr));
     }
@@ -262,14 +262,14 @@ private:
     outcome* what_;
 };
 
-/// Helps until the task is complete. Any thread may call this. Returns false if the time is up, by
-/// sources(rt).clock(), or if the task can never be complete, which is reported.
+/// Waits until the task is complete, and helps meanwhile. Any thread may call this. Returns false
+/// after `timeout`, by sources(rt).clock(), or if the task can never be complete, and reports that.
 inline bool wait(runtime& rt, task_id id, help policy, failure& received,
                  nanoseconds timeout = no_limit) {
     return rt.wait_here({.task = id}, timeout, policy, received.receive());
 }
-/// Returns the failure of a complete task that is held (draft_kind::valued). It is empty if the
-/// task succeeded.
+/// Returns the failure of a complete task whose handle the caller has (draft_kind::valued). It is
+/// empty if the task succeeded.
 inline failure failure_of(runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
@@ -300,7 +300,7 @@ inline task_id id_of(const runtime& rt, const draft& d) { return rt.id_of(index_
 inline void runs_always(const draft& d) { slot_of(d).flags.fetch_or(flag_finally, relaxed); }
 
 /// Returns true if the task is open, waits for no other task, and no thread has begun it. The
-/// answer has no meaning if the task is complete by then.
+/// answer means nothing if the task completes during the call.
 inline bool waits_for_thread(const runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     return rt.is_open(id) && s.waits_for.load(relaxed) == 0 && s.runner.load(relaxed) == UINT16_MAX;
@@ -308,8 +308,8 @@ inline bool waits_for_thread(const runtime& rt, task_id id) {
 inline bool has_begun(const runtime& rt, task_id id) {
     return rt.slot_at(index_of(id.value)).runner.load(relaxed) != UINT16_MAX;
 }
-/// Returns true if the task's scope was cancelled or a discarding shutdown has begun, and the
-/// task's body does not clean up yet. The caller must be a part of the task that holds it open.
+/// Returns true if the task should stop: its scope was cancelled or a discarding shutdown has
+/// begun, and the task is not shielded. The caller must be a part of the task that keeps it open.
 inline bool is_unwanted(const runtime& rt, task_id id) {
     const slot& s = rt.slot_at(index_of(id.value));
     return (discarding(rt) || rt.scope_cancelled(s)) && !rt.is_shielded(s);
@@ -341,14 +341,14 @@ class running_body {
 public:
     explicit running_body(seat& w) : seat_(w), body_(*w.top) {}
 
-    /// Makes the thread run as another task in this frame. The slot stays the same.
+    /// Makes this body count as the body of task `id` from now on. The slot stays the same.
     void go_on_as(task_id id) const {
         body_.context.internals().id = id;
         body_.context.internals().id_taken = false;
         seat_.frames[std::min(seat_.depth - 1, seat::shown_depth)].show(id.value);
     }
     task_context& context() const { return body_.context; }
-    /// Returns true if the body threw. take_error() makes room for the error of the next body.
+    /// Returns true if the body threw. take_error() clears the error for the next body.
     bool failed() const { return body_.error != nullptr; }
     std::exception_ptr take_error() const { return std::exchange(body_.error, nullptr); }
 
@@ -357,8 +357,8 @@ private:
     running_task& body_;
 };
 
-/// Runs an opened task (draft_kind::valued) on this thread at once, as if it had been taken from a
-/// queue. The task runs as long as this object lives; then its own work is done.
+/// Makes an opened task (draft_kind::valued) the thread's running task while this object lives, as
+/// if it had been taken from a queue. The destructor ends the task's own work.
 class task_at_once {
 public:
     task_at_once(runtime& rt, seat& w, const draft& opened, const char* name);
@@ -383,12 +383,12 @@ private:
 inline std::int64_t last_end(const seat& w) { return w.stamp; }
 /// Returns how many bodies end before the clock is read again.
 inline unsigned bodies_a_look(const seat& w) { return w.time_each; }
-/// Notes that a body that began at `started` has returned. A long one is logged, unless `quiet` is
-/// true, and statistics count it.
+/// Records the time of a body that began at `started` and has returned. Logs a warning if it was
+/// long, unless `quiet` is true. Statistics count it.
 inline void note_duration(seat& w, const char* name, bool quiet, std::int64_t started) {
     w.rt.note_duration(w, name, quiet, started);
 }
-/// Notes the `count` bodies that have ended since last_end(), as note_duration() does.
+/// Records the `count` bodies that have ended since last_end(), as note_duration() does.
 inline void note_durations(seat& w, const char* name, bool quiet, unsigned count) {
     w.rt.note_durations(w, name, quiet, count);
 }

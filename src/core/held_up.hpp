@@ -1,5 +1,6 @@
 #pragma once
-// Some waits of modules sleep without the scheduler. A mark lets reports name such a wait.
+// Some waits of modules sleep on a lock of the module, unseen by the scheduler. A held_up object
+// makes such a wait visible to reports.
 
 #include "core/seats/parking_lot.hpp"
 
@@ -11,9 +12,9 @@ struct whole_seat;
 
 namespace detail::core {
 
-/// While this object lives, the calling thread sleeps in a module's own wait, and reports say that
-/// the thread waits for `what` of `name`. The object does nothing if the thread has no seat. A
-/// thread that passes the gate of a chooser does not use it.
+/// Marks the calling thread as asleep in a module's own wait while this object lives. Reports then
+/// say that the thread waits for `what` of `name`. The object does nothing if the thread has no
+/// seat. A thread that passes the gate of a chooser does not use it; see sleep_at_gate().
 class held_up {
 public:
     held_up(runtime& rt, const void* at, const char* what, const char* name);

@@ -58,7 +58,7 @@ private:
 class own_facts {
 public:
     explicit own_facts(std::uint16_t flags) : flags_(flags) {}
-    /// Returns true if the task comes after a failure, or if no thread could run it.
+    /// Returns true if the task must not run: a predecessor has failed, or no thread can run it.
     bool is_cancelled() const { return (flags_ & (flag_failed | flag_cancel)) != 0; }
     bool may_be_long() const { return (flags_ & flag_quiet) != 0; }
     bool may_use_resources() const { return (flags_ & flag_detailed) != 0; }
@@ -76,11 +76,11 @@ public:
 
     void* storage() const { return slot_->storage; }
     const char* name() const { return slot_->name; }
-    /// Returns the task's id, which is another one in each round. `index` must be what
-    /// make_own_task() returned.
+    /// Returns the task's id, which changes in each round. `index` must be what make_own_task()
+    /// returned.
     task_id id(std::uint32_t index) const { return {join_word(slot_->generation(), index)}; }
-    /// Returns the number that the module has given the task, from 1 on. Of several failures, the
-    /// one with the lowest number counts.
+    /// Returns the number that the module has given the task, from 1 on. If several tasks fail, the
+    /// failure of the lowest number counts.
     std::uint32_t number() const { return slot_->ordinal.load(relaxed); }
     void set_number(std::uint32_t n) const { slot_->ordinal.store(n, relaxed); }
     std::uint32_t parent() const { return slot_->parent.load(relaxed); }
@@ -97,24 +97,23 @@ public:
                slot_->level.load(relaxed) == own_traits::normal;
     }
     bool failed() const { return slot_->has(flag_failed); }
-    /// Marks that the task threw. The thread that drops the last share of the task, or the last
-    /// count of a task that waits for it, sees the mark. The next two functions make marks that are
-    /// seen in the same way.
+    /// Marks that the task threw. The mark is seen by the thread that drops the task's last share,
+    /// and by the thread that drops the last count of a waiting successor. The marks of the next
+    /// two functions are seen in the same way.
     void set_failed() const { slot_->mark(flag_failed | flag_error); }
-    /// Marks that the task comes after `other`, which failed, and that the task must not run.
+    /// Marks that the task must not run, because its predecessor `other` has failed.
     void follow_failed(own_task other) const {
         slot_->mark(other.slot_->flags.load(relaxed) & (flag_failed | flag_error));
     }
-    /// Marks that the task completes without having run. Returns true if the task comes after one
-    /// that failed.
+    /// Marks the task as cancelled, so that it completes without running. Returns true if a
+    /// predecessor's failure had marked it before.
     bool set_cancelled() const {
         return (slot_->mark(flag_failed | flag_cancel) & flag_failed) != 0;
     }
-    /// Returns true if the task completes in this round without having run, and counts as
-    /// cancelled.
+    /// Returns true if the task completes in this round without running, and counts as cancelled.
     bool left_out() const { return slot_->has(flag_left_out); }
-    /// Marks the task as left out. relaxed: the thread that drops the last of the task's counts
-    /// sees the mark, because the caller's end comes before that.
+    /// Marks the task as left out. relaxed: the caller's own task drops one of this task's counts
+    /// later, so the thread that drops the last count sees the mark.
     void leave_out() const { slot_->flags.fetch_or(flag_left_out, relaxed); }
 
     /// Marks that the thread of the seat `w` begins the task.
@@ -130,8 +129,9 @@ public:
     /// Drops the share of the task's own work if no other share is left. Returns false if there are
     /// others; then nothing has changed.
     bool drop_only_share() const { return drop_only_open_work(slot_->open); }
-    /// Does what drop_only_share() does if nobody can know the task's id, without a
-    /// read-modify-write, and closes the task's list of successors.
+    /// Drops the only share of a task whose id nobody can know, without a read-modify-write, and
+    /// closes the task's list of successors. Returns false if this is not possible; then nothing
+    /// has changed.
     bool close_unknown(task_id id) const {
         return detail::close_unknown(slot_->open, slot_->successors, generation_of(id.value));
     }
@@ -145,8 +145,8 @@ private:
 
 /// A kind is a class with two functions. `static void run(runtime&, seat&, std::uint32_t index,
 /// bool more)` runs the task, and if `more` is true also others of its kind that it knows of.
-/// `static void ended(runtime&, seat&, std::uint32_t index)` is called when the last child of a
-/// task completes whose own work was done before.
+/// `static void ended(runtime&, seat&, std::uint32_t index)` is called when a task's last child
+/// completes after the task's own work was done.
 template <class Kind>
 inline constexpr task_kind kind_of{&Kind::run, &Kind::ended};
 
@@ -179,8 +179,8 @@ inline std::uint64_t join_stable_ids(std::uint64_t creator, std::uint64_t n) {
 inline std::uint64_t join_stable_ids(std::uint64_t creator, const char* name) {
     return stable_ids::join(creator, stable_ids::of_name(name));
 }
-/// While this object lives, a part of the running task counts as the creator of what the thread
-/// creates for that task. The part has the given stable id. The object does nothing if the id is 0.
+/// While this object lives, what the thread creates for the running task counts as created by a
+/// part of that task. `stable_id` is the part's stable id. The object does nothing if it is 0.
 class part_of_task {
 public:
     part_of_task(seat& w, std::uint64_t stable_id) : seat_(stable_id != 0 ? &w : nullptr) {
@@ -204,9 +204,9 @@ inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) 
     d->creations = 0;
 }
 
-/// Puts `count` tasks into the state that they have before they run, as children of the running
-/// task `parent`. The parent stays open until the `ends` tasks without successors are complete. One
-/// thread does this, before any of the tasks is ready.
+/// Prepares `count` tasks for one more run, as children of the running task `parent`. The parent
+/// stays open until the `ends` tasks that have no successors are complete. One thread prepares all
+/// tasks before any of them is ready.
 class own_round {
 public:
     struct size {
@@ -223,13 +223,12 @@ public:
         jump_ = first.words().jump.load(relaxed);
         depth_ = first.words().depth.load(relaxed);
     }
-    /// Begins the round of one task. Returns false if the task has the same id as in the round
-    /// before.
+    /// Begins one task's round. Returns false if the task keeps the id of the round before.
     bool begin(own_task task, own_traits traits, std::uint32_t waits_for,
                std::uint32_t number) const {
         slot& s = task.words();
-        // The last generation is used again and again. A thread that still holds an id from an
-        // earlier round then takes it for the id of this round.
+        // When the generations are used up, every round uses the last one. An id from an earlier
+        // round then looks like the id of this round.
         const std::uint32_t generation = std::min(s.generation(), last_generation - 1) + 1;
         const bool counted_up = generation != s.generation();
         open_words(s.open, s.successors, generation, 1);
@@ -255,12 +254,12 @@ private:
 
 // ---- ready -------------------------------------------------------------------------------------
 
-/// Sends a ready task to where tasks of its traits go: to a thread, to its resources, or to the
-/// loop that runs this body. The caller has reported before that the task is ready.
+/// Queues a ready task as its traits require: for a thread, in line for its resources, or for the
+/// loop that runs this body. The caller must have reported that the task is ready.
 inline void queue_ready(runtime& rt, seat& w, std::uint32_t index) { rt.queue_ready(w, index); }
-/// Does what queue_ready() does, for a task that needs nothing.
+/// Does what queue_ready() does, for a task that uses no resources.
 inline void enqueue(runtime& rt, seat& w, std::uint32_t index) { rt.enqueue(w, index); }
-/// Queues a task that is left out, whatever its traits are. Any thread may end it.
+/// Queues a left-out task for any thread, whatever its traits are. Any thread may end such a task.
 inline void queue_for_anybody(runtime& rt, seat& w, task_id id) {
     rt.push_ready(w, id, normal_level);
 }
@@ -328,7 +327,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
 
 /// Ends a task whose own work and children are complete, after the caller has reported this. Passes
 /// the task's failure to its parent, notifies the task's dependents and waiters, and counts the
-/// task in its scope. `closed` says that own_task::close_unknown() has closed the task. The module
+/// task in its scope. `closed` is true if own_task::close_unknown() has closed the task. The module
 /// itself ends the parent's shares.
 [[gnu::always_inline]] inline void end_own_task(runtime& rt, seat& w, own_task task, task_id id,
                                                 bool closed) {
@@ -338,7 +337,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     const std::uint64_t head =
         closed ? join_word(0, no_edge) : close_and_take(s.successors, generation_of(id.value));
     if (failed) {
-        // It is the failure of a child, which the task has received as every parent does.
+        // This is a child's failure, which the task has received as every parent does.
         if (outcome* own = rt.take_outcome(s)) {
             rt.adopt(w, parent, own, s.ordinal.load(relaxed));
         }
@@ -356,8 +355,8 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
     rt.count_end(w, *in, how);
 }
 
-/// These run the bodies of tasks that a source gives, one after the other, in one frame of the
-/// thread's stack. See run/body_frame.hpp.
+/// These run the bodies of a source's tasks, one after the other, in one frame of the thread's
+/// stack. See run/body_frame.hpp.
 using detail::body_frame;
 using detail::body_of;
 using detail::run_sequence;

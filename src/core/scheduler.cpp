@@ -1,4 +1,4 @@
-// braid::scheduler. Its functions find the caller's seat and then call the runtime.
+// The functions of braid::scheduler. Each finds the caller's seat and then calls the runtime.
 #include "braid/core/scheduler.hpp"
 
 #include "braid/core/error.hpp"
@@ -82,7 +82,7 @@ bool scheduler::done(task_id id) const {
 
 namespace {
 
-/// Returns false, and reports it, if the event is another scheduler's: a wait here would not end.
+/// Returns false and reports it if the event is another scheduler's, because a wait would not end.
 bool is_own(const detail::runtime& rt, event& e) {
     return BRAID_EXPECT(rt.options().assertion, &e.internals().rt == &rt,
                         "the event is another scheduler's: wait for it there");
@@ -205,7 +205,7 @@ seat_statistics scheduler::statistics(unsigned seat) const {
 
 namespace {
 
-/// Adds to the row of that name, or to a new row if there is room. `types` counts the types.
+/// Adds to the row of the same name, or to a new row if there is room. `types` counts the types.
 void add_type(const detail::type_row& from, task_type_statistics* rows, std::size_t capacity,
               std::size_t& types) {
     task_type_statistics* const end = rows + std::min(types, capacity);
@@ -236,7 +236,7 @@ std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capaci
     return types;
 }
 
-// These calls are no points of a chooser: handlers make them, also under a lock of the library.
+// These do not call point(), because handlers call them, also under a lock of the library.
 std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory().bytes(tag); }
 std::uint64_t scheduler::allocations() const { return rt_->memory().allocations(); }
 
@@ -289,7 +289,7 @@ unsigned fork_context::seat() const {
 }
 bool fork_context::cancelled() const {
     const whole_seat* w = top_->stack->owner;
-    // A thread has no task if the scheduler was shut down, or out of memory, when it entered.
+    // The thread has no task if the scheduler was shut down or out of memory at fork_join().
     return w != nullptr && w->top != nullptr && w->top->context.cancelled();
 }
 
@@ -372,8 +372,8 @@ void* take_value(runtime& rt, task_id id) {
     }
     if (rt.detail_of(s)->has_value.load(relaxed)) return s.storage;
 #if BRAID_HAS_EXCEPTIONS
-    // The task was cancelled, or it failed without memory to say how, or it is not complete. In the
-    // last case the task asked for its own value, which was reported.
+    // The task was cancelled, or there was no memory for its error, or it is not complete. In the
+    // last case the task asked for its own value, and wait_value() has reported that.
     if (s.has(flag_cancel | flag_failed) || rt.is_open(id)) throw broken_promise{};
 #endif
     return nullptr;

@@ -1,4 +1,5 @@
-// The functions by which closure.hpp makes tasks. They find the caller's seat and call life/.
+// The functions by which core/closure.hpp makes tasks. Each finds the caller's seat and calls
+// life/.
 #include "braid/core/scope.hpp"
 #include "core/control/seat_lease.hpp"
 
@@ -36,8 +37,8 @@ void fail_task(task_context& context, std::exception_ptr error) {
 
 namespace {
 
-/// Opens a plain task if the thread has no seat, or if there is a chooser or statistics. If the
-/// scheduler is shut down or out of memory, rt.open() reports it.
+/// Opens a plain task in the general way, if the thread has no seat or there is a chooser or
+/// statistics. If the scheduler is shut down or out of memory, rt.open() reports it.
 [[gnu::noinline]] draft open_slowly(runtime& rt, whole_seat* w, const plain_options& o) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, {.name = o.name, .within = o.within, .where = o.where}, o.kind);

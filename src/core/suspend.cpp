@@ -1,4 +1,4 @@
-// The calls for bodies that suspend. They find the running task and call life/.
+// The functions by which bodies suspend. Each finds the running task and calls life/.
 #include "braid/core/suspend.hpp"
 
 #include "braid/core/task_context.hpp"

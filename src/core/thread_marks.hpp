@@ -1,6 +1,6 @@
 #pragma once
-// Marks that a module gives the calling thread as long as an object lives. core/extension.hpp
-// includes this header.
+// Objects that put a mark on the calling thread while they live. core/extension.hpp includes this
+// header.
 
 #include "core/control/runtime.hpp"
 #include "core/control/seat_lease.hpp"
@@ -8,10 +8,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail::core {
 
-/// While this object lives, everything that the thread settles leads to only one decision whether
-/// to wake a thread. The decision is made at the end. Until then the thread counts as one that
-/// searches, to which all threads leave ready work (I5). So the object must live only for a short
-/// time, and in that time no code of the program may run except an observer.
+/// While this object lives, tasks that become ready wake no thread. The destructor wakes one thread
+/// if there is work then. Until then the calling thread counts as searching for work, so all
+/// threads leave ready work to it (I5). So the object must live only for a short time, and no user
+/// code except an observer may run in that time.
 class one_wake {
 public:
     explicit one_wake(runtime& rt) : rt_(rt) { rt_.asleep().begin_search(searcher::idle); }
@@ -25,8 +25,8 @@ private:
     runtime& rt_;
 };
 
-/// While this object lives, the tasks that the thread spawns are children of open tasks. So a
-/// scheduler that drains accepts them from any thread.
+/// Marks that all tasks that the thread spawns while this object lives are children of open tasks.
+/// So a draining scheduler accepts these tasks from any thread.
 class making_children {
 public:
     explicit making_children(runtime& rt)

@@ -18,7 +18,7 @@ struct call_of_wait_all {
     nanoseconds timeout;
     help policy;
     bool over = true;
-    outcome* failure = nullptr;  // is thrown at the end
+    outcome* failure = nullptr;  // is rethrown at the end
 
     void wait(wait_list::part* last) {
         wait_list list(last);
@@ -40,7 +40,8 @@ struct call_of_wait_all {
     }
 };
 
-/// Calls itself for the remaining ids, so that it uses only as much of the stack as they need.
+/// Puts the records of some ids on the stack and calls itself for the remaining ids. So it uses
+/// only as much of the stack as the ids need.
 [[gnu::noinline]] void wait_with_part(call_of_wait_all& call, std::size_t first,
                                       wait_list::part* before) {
     if (first == call.ids.size) return call.wait(before);

@@ -1,5 +1,5 @@
-// Finds everything in a scheduler at rest that points into a piece of code: task slots, handlers,
-// stacks, and all objects that have registered with the scheduler.
+// Finds everything in a scheduler at rest that points into a range of code: task slots, handlers,
+// stacks, and all registered code holders.
 #include "braid/core/code_holders.hpp"
 
 #include "braid/core/suspend.hpp"
@@ -64,31 +64,32 @@ code_holder::~code_holder() { rt_.holders().remove(*this); }
 namespace detail {
 namespace {
 
-/// Returns null if the task's body is not a resumable_body, or if a value has replaced the body.
+/// Returns the resumable_body in the slot's storage. Returns null if the task has another kind of
+/// body, or if a value has replaced the body.
 const resumable_body* resumable_body_of(const task_room& tasks, const slot& s) {
     const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
     if (d == nullptr || !d->resumable || d->has_value.load(relaxed)) return nullptr;
     return std::launder(reinterpret_cast<const resumable_body*>(s.storage));
 }
 
-/// Returns true if the slot still has the callable, or has a value that `invoke` destroys.
+/// Returns true if the slot still has its callable, or has a value that `invoke` destroys.
 bool has_callable(const task_room& tasks, const slot& s) {
     if (!s.has(flag_own_kind) && s.invoke == nullptr) return false;
-    // The shares of open work do not show this: a posted task that has run keeps its own share.
+    // The count of open work does not show this: a posted task that has run keeps its own share.
     const bool open = !is_closed(s.successors.load(acquire));  // pairs with open_words()
     if (open) return s.runner.load(relaxed) == UINT16_MAX || s.has(flag_shared);
     const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
     return d != nullptr && d->has_value.load(relaxed);
 }
 
-/// Searches an object of the program that has virtual functions.
+/// Checks a user object that has virtual functions: its address, and its virtual table.
 void look_at_object(code_search& to, const char* name, const void* object) {
     if (object == nullptr) return;
     const held_code what{.use = code_use::observer,
                          .name = name,
                          .address = reinterpret_cast<std::uintptr_t>(object)};
     if (to.where().has(what.address)) return to.report(what);
-    to.look_into(what, object, sizeof(void*));  // the pointer to its table of functions
+    to.look_into(what, object, sizeof(void*));  // the pointer to its virtual table
 }
 
 }  // namespace
@@ -119,7 +120,7 @@ void runtime::search_task(code_search& to, std::uint32_t index) const {
         if (facts.extra != no_index) look_at(extra_at(facts.extra).held.code());
         return;
     }
-    if (s.has(flag_own_kind) && s.kind != &ticket_kind) return;  // the task's module shows it
+    if (s.has(flag_own_kind) && s.kind != &ticket_kind) return;  // the task's module reports it
     if (!s.has(flag_own_kind) && s.invoke != nullptr) {
         what.address = reinterpret_cast<std::uintptr_t>(s.invoke);
         if (where.has(what.address) || (where.tag != 0 && s.module == where.tag)) {
@@ -131,7 +132,7 @@ void runtime::search_task(code_search& to, std::uint32_t index) const {
     to.look_at(what);
 }
 
-/// Searches the captures of the tasks that a resting thread has begun and not ended.
+/// Searches the captures of the tasks that a resting thread has begun but not ended.
 void runtime::search_running(code_search& to, const whole_seat& w) const {
     for (const running_task* t = w.top; t != nullptr; t = t->below) {
         const slot& s = slot_at(t->slot);
@@ -160,7 +161,7 @@ bool runtime::cancel_at_rest(task_id id) {
     slot& s = slot_at(id);
     constexpr std::uint16_t others = flag_own_kind | flag_shared;
     if (s.has(others) || s.runner.load(relaxed) != UINT16_MAX || is_running(id)) return false;
-    if (was_suspended(s)) return false;  // its frame is in lists of what it awaits
+    if (was_suspended(s)) return false;  // lists of what it awaits point to its frame
     s.mark(flag_cancel);                 // a lock in resume() orders this before the task's end
     if (const closure_fn end = std::exchange(s.invoke, nullptr)) end(s.storage, nullptr);
     return true;
@@ -188,7 +189,7 @@ void runtime::search_handlers(code_search& to) const {
 
 namespace {
 
-/// Reports each stack at most once, by its innermost frame in the code.
+/// Reports each stack at most once, by its innermost frame in the searched code.
 struct stack_search {
     code_search& to;
     const runtime& rt;
@@ -215,8 +216,8 @@ struct stack_search {
 
 }  // namespace
 
-/// Searches the stacks of the threads that rest on top of a task or within a wait of the program,
-/// and the stack of the calling thread.
+/// Searches the stacks of all threads that rest inside a task or inside a wait of the program, and
+/// the stack of the calling thread.
 void runtime::search_stacks(code_search& to) {
     whole_seat* const self = bound();
     const stack_search search{to, *this};

@@ -1,4 +1,4 @@
-// Makes schedulers, and seats with the parts of all rooms.
+// Creates schedulers and their seats.
 #include "core/control/limits.hpp"
 #include "core/control/runtime.hpp"
 #include "core/run/ticket_kind.hpp"
@@ -11,7 +11,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// The size of a guest's rings, and of the rings for levels that few tasks have.
+/// The size of a guest's rings, and of every ring for a level other than normal.
 constexpr std::uint32_t small_ring = 256;
 
 constinit atomic<observer_source> source_of_observers{nullptr};
@@ -33,7 +33,7 @@ struct seat_name {
     const char* text;
 };
 
-/// Makes a seat in `bytes`. No other thread may make a seat at the same time.
+/// Constructs a seat in `bytes`. No other thread may make a seat at the same time.
 whole_seat* make_seat_at(runtime& rt, void* bytes, const rings& r, const seat_name& called) {
     auto* w =
         ::new (bytes) whole_seat(rt, static_cast<std::uint16_t>(rt.seat_count()), called.kind);

@@ -1,13 +1,13 @@
 // freeze() and resume(). In a frozen scheduler, each thread of the scheduler and of its modules
-// rests between two tasks, and the threads of the program rest in their waits.
+// rests between two tasks, and the program's own threads rest inside their waits.
 #include "core/control/seat_lease.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// Returns true if the seat's thread runs tasks now or may begin one. Such a thread is one of the
-/// scheduler's own threads or a thread of the program in a wait.
+/// Returns true if the seat's thread runs tasks now or may begin one. Only the scheduler's own
+/// threads and the program's threads inside a wait do so.
 bool is_awake(const whole_seat& w) {
     // seq_cst: pairs with wait_loop::begin() and help_once().
     if (!is_own(w) && !w.inside.load(seq_cst)) return false;
@@ -16,8 +16,8 @@ bool is_awake(const whole_seat& w) {
 
 }  // namespace
 
-/// Freezes the scheduler for the calling thread. Returns false if another thread keeps it frozen
-/// until `deadline`.
+/// Freezes the scheduler for the calling thread, but does not wait until it rests. Returns false if
+/// another thread keeps it frozen until `deadline`.
 bool runtime::take_frozen(whole_seat* self, std::int64_t deadline) {
     while (!frozen().take()) {
         if (deadline != INT64_MAX) {
@@ -44,7 +44,7 @@ const char* runtime::freeze(std::int64_t deadline) {
     whole_seat* const self = bound();
     if (!take_frozen(self, deadline)) return "a thread that has frozen the scheduler";
     const bool uses_gate = serial() != nullptr && self != nullptr;
-    if (uses_gate) serial()->leave(self->index);  // otherwise the others would never rest
+    if (uses_gate) serial()->leave(self->index);  // the others need the gate to come to rest
     const char* awake = nullptr;
     parker here;
     const auto wait_a_little = [&](const char* who) {
@@ -55,7 +55,7 @@ const char* runtime::freeze(std::int64_t deadline) {
         const whole_seat& w = seat_at(i);
         while (awake == nullptr && &w != self && is_awake(w)) wait_a_little(w.name);
     }
-    // Threads of modules are asked after the seats: see own_thread::rests_in_wait().
+    // Threads of modules are checked after the seats; see own_thread::rests_in_wait().
     while (awake == nullptr && holders().any_runs_code()) {
         wait_a_little("a thread of a queue, or one with a rate");
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The list of all holders of code that belong to a scheduler.
+// The list of a scheduler's code holders; see braid/core/code_holders.hpp.
 
 #include "braid/base/mutex.hpp"
 #include "braid/core/code_holders.hpp"

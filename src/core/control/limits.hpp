@@ -1,7 +1,7 @@
 #pragma once
-// Brings the numbers of the public options into their ranges; no other place does this. The ranges
-// are in the public headers. A number out of range counts as the nearest number in the range, and
-// the log reports this.
+// Clamps the numbers in the public options to their ranges; no other file does this. The public
+// headers state the ranges. A number out of range counts as the nearest number in the range, and a
+// warning is logged.
 
 #include "braid/core/scheduler_options.hpp"
 
@@ -12,7 +12,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Brings the numbers of one options struct into their ranges. Messages have the struct's name.
+/// Clamps the numbers of one options struct, which `options` names in the warnings.
 class limiter {
 public:
     /// `scheduler` contains the log handler and must outlive this object.
@@ -30,7 +30,7 @@ public:
         }
         value = inside;
     }
-    /// Brings the numbers of a thread into the ranges of thread_options.
+    /// Clamps a thread's numbers to the ranges in thread_options.
     void clamp_thread(int& nice, std::size_t& stack_bytes) const;
 
 private:

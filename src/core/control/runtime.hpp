@@ -1,11 +1,11 @@
 #pragma once
-// `runtime` is the scheduler behind braid::scheduler. It consists of rooms, each of which is the
-// base class of the next. This header has the topmost room, which makes the scheduler, lets threads
-// take part for good, freezes the scheduler, and ends everything.
+// `runtime` implements braid::scheduler. It is built of layers, called rooms; each room is the base
+// class of the next one. This header has the topmost room, which creates the scheduler, adds
+// workers and registered threads, freezes the scheduler, and shuts it down.
 //   report/   what the scheduler reports         life/     a task is opened, ready, complete
 //   task/     data and protocols of one task     run/      bodies, a thread's loops
 //   seats/    threads and their seats            wait/     helping, parking, permits
-//   outside/  timers, descriptors, their thread  ready/    the places of ready work
+//   outside/  timers, descriptors, their thread  ready/    queues of ready work
 //   control/  this room
 
 #include "braid/core/scheduler.hpp"
@@ -41,8 +41,8 @@ public:
 
     // ---- freeze.cpp
     /// Freezes the scheduler and waits until everything rests, or until `deadline`. Returns null if
-    /// everything rests. Otherwise returns the name of a thread that does not rest, and nothing is
-    /// frozen.
+    /// everything rests. Otherwise returns the name of a thread that does not rest, and the
+    /// scheduler is not frozen.
     const char* freeze(std::int64_t deadline);
     void resume();
 
@@ -54,18 +54,19 @@ public:
     // ---- explain/
     looked look_for_deadlocks(whole_seat& w) { return deadlocks_.look(*this, w); }
 
-    /// While such an object lives, a thread is in a call that settles something, and the
-    /// scheduler's memory stays until the thread has left that call.
+    /// While such an object lives, its thread is in a call that settles something. destroy() frees
+    /// the scheduler's memory only after the thread has left that call.
     class settling;
 
     // ---- shut_down.cpp
     void shut_down(shutdown how);
-    /// Drains the scheduler if that was not done, joins its threads and frees its memory. If a task
-    /// of this scheduler is the caller, a thread made for this does it. Does nothing if
+    /// Drains the scheduler if that was not done, joins its threads and frees its memory. If one of
+    /// the scheduler's own tasks calls this, a new thread joins and frees. Does nothing if
     /// is_childs_copy() is true.
     static void destroy(runtime* rt);
-    /// Returns true if this process is a child of fork(). The threads are then its parent's, and a
-    /// lock that one of them held at the fork is never released.
+    /// Returns true if this process is a child of fork() and its parent made the scheduler. The
+    /// scheduler's threads do not exist here, and a lock that one of them held at the fork is never
+    /// released.
     bool is_childs_copy() const { return platform::fork_mark() != fork_mark_; }
 
     scheduler_statistics statistics() const;
@@ -84,7 +85,7 @@ private:
     void search_handlers(code_search& to) const;
     void search_stacks(code_search& to);
     bool everything_ended() const;
-    bool at_rest() const;  // everything has ended, and no thread still deals with consequences
+    bool at_rest() const;  // all tasks have ended, and no thread still handles what follows
     void run_until_at_rest(whole_seat& w);
     void end_from_another_thread();
     void join_and_free(whole_seat* self);

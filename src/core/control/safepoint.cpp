@@ -1,4 +1,4 @@
-// At a safepoint everything rests, and no thread outside can make a task.
+// At a safepoint all threads rest, and no thread outside the scheduler can make a task.
 #include "braid/core/safepoint.hpp"
 
 #include "braid/core/event.hpp"

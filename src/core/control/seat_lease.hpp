@@ -1,5 +1,5 @@
 #pragma once
-// Leases find the seat of the calling thread, and say how long the thread has that seat.
+// Leases give the calling thread a seat for one call: its own seat, or a guest seat.
 
 #include "core/control/runtime.hpp"
 #include "core/seats/gate_pass.hpp"
@@ -9,9 +9,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The calling thread's seat for one call that does not wait. It is the thread's own seat, or a
-/// guest's that is leased for the call. Waits use wait_room::wait_here(), and calls that run bodies
-/// use a body_lease.
+/// A seat for one call that does not wait. It is the thread's own seat, or else a guest seat that
+/// is leased for the call. Waits use wait_room::wait_here(), and calls that run bodies use a
+/// body_lease.
 class seat_lease {
 public:
     seat_lease(runtime& rt, whole_seat* known)
@@ -28,7 +28,7 @@ public:
     seat_lease& operator=(const seat_lease&) = delete;
     whole_seat& operator*() const { return *seat_; }
     whole_seat* operator->() const { return seat_; }
-    /// Returns null if the seat is returned at the end of the lease.
+    /// Returns the thread's own seat, or null if the lease has a guest seat.
     whole_seat* own() const { return leased_ ? nullptr : seat_; }
 
 private:
@@ -38,9 +38,9 @@ private:
     gate_pass pass_;
 };
 
-/// The calling thread's seat for a call that runs bodies of the program, which may wait for
-/// anything. It is never the spare seat, for which other threads wait. The lease is empty if all
-/// seats are taken or there is no memory.
+/// A seat for one call that runs user code, which may wait for anything. It is never the spare
+/// guest seat: other threads wait for that seat, so it must come back soon. The lease is empty if
+/// all seats are taken or there is no memory.
 class body_lease {
 public:
     explicit body_lease(runtime& rt) : rt_(rt), seat_(rt.bound()), leased_(seat_ == nullptr) {
@@ -64,16 +64,17 @@ private:
     std::optional<gate_pass> pass_;
 };
 
-/// While this object lives, a registered thread is inside a call. Tasks may run on the thread
-/// meanwhile, and one of them may destroy the scheduler; see runtime::destroy().
+/// Marks a registered thread as inside a call while this object lives. A task that runs on the
+/// thread meanwhile may destroy the scheduler; runtime::destroy() then waits until the mark is
+/// gone.
 class long_call {
 public:
     explicit long_call(const runtime& rt) : seat_(rt.bound()) {
         if (seat_ == nullptr) return;
         const bool outermost = seat_->kind == seat_kind::main && !seat_->inside.load(relaxed);
         if (!outermost) seat_ = nullptr;
-        // release: to a thread that sees the flag, what this call reads from the scheduler's handle
-        // has been read.
+        // release: pairs with the acquire in anybody_inside(). When a thread sees the flag, this
+        // call has already read the scheduler's handle.
         if (outermost) seat_->inside.store(true, release);
     }
     ~long_call() {

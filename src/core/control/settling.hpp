@@ -21,8 +21,9 @@ public:
     settling& operator=(const settling&) = delete;
 
 private:
-    /// Returns true if the scheduler stays for this thread without a count: a thread of the
-    /// scheduler is joined, and a body that runs on another thread has not ended.
+    /// Returns true if the scheduler cannot be freed during the call even without the count.
+    /// destroy() joins the scheduler's own threads, and waits until a body that runs on another
+    /// thread has ended.
     static bool keeps(const whole_seat* w) {
         return w != nullptr && (is_own(*w) || w->top != nullptr);
     }

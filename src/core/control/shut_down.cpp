@@ -17,8 +17,8 @@ bool runtime::everything_ended() const {
 }
 
 bool runtime::at_rest() const {
-    // The order matters: a thread is awake before it counts the end of a task, and asleep after it
-    // has dealt with all that follows from that end.
+    // The order of these checks matters: a thread is awake when it counts the end of a task, and
+    // sleeps only after it has dealt with all that follows from that end.
     if (!everything_ended()) return false;
     for (unsigned i = 0; i < seat_count(); ++i) {
         const whole_seat& w = seat_at(i);
@@ -29,8 +29,8 @@ bool runtime::at_rest() const {
 
 namespace {
 
-/// Reports what a shutdown waits for. It reports deadlocks, as a thread that sleeps does, and once
-/// the completions that are open.
+/// Reports what a shutdown waits for: deadlocks, which it searches for like a sleeping thread, and,
+/// once, the completions that are open.
 class patience {
 public:
     explicit patience(runtime& rt)
@@ -60,8 +60,8 @@ private:
     void look_at_completions(whole_seat& w, std::int64_t now) {
         completion_info rows[16];
         const std::size_t count = rt_.show_completions(w, rows, std::size(rows));
-        // The shutdown also waits for completions that are made later, so look again if none is
-        // open.
+        // The shutdown also waits for completions that are made later, so this checks again if none
+        // is open now.
         const nanoseconds again = std::max(rt_.options().external_patience, shortest);
         ends_ = count != 0 ? INT64_MAX : deadline_after(now, again);
         for (const completion_info& c : std::span(rows, std::min(count, std::size(rows)))) {
@@ -75,7 +75,7 @@ private:
                 count - std::size(rows));
     }
 
-    static constexpr nanoseconds shortest = milliseconds(100);  // between two looks at all slots
+    static constexpr nanoseconds shortest = milliseconds(100);  // between two scans of all slots
 
     runtime& rt_;
     std::int64_t ends_, look_at_ = INT64_MAX;
@@ -110,7 +110,7 @@ void runtime::run_until_at_rest(whole_seat& w) {
     patience outside(*this);
     const std::uint64_t key = phase_key();
     helper_floats floats;
-    // Most often, the other threads are about to find out that there is nothing left.
+    // Spins first, because the other threads are usually about to find that nothing is left to do.
     const std::int64_t spin_until = active_policy::now() + (serial() ? 0 : 50'000);
     while (!at_rest()) {
         if (const task_id id = next_task(w)) {
@@ -128,8 +128,8 @@ void runtime::run_until_at_rest(whole_seat& w) {
         }
         wait_record record;
         if (!lot().enter(record, key, w.index, [&] { return !at_rest(); })) continue;
-        // A thread of the scheduler that goes to sleep notifies this one. A task that ends on a
-        // thread outside does not, hence the time-out.
+        // A thread of the scheduler notifies this one before it sleeps. A task that ends on a
+        // thread outside does not, so this sleep has a time-out.
         if (serial()) {
             serial()->block(w.index, {.looks = true, .waits = true});
         } else {
@@ -172,8 +172,8 @@ void runtime::destroy(runtime* rt) {
     while (rt->ended_in_task_ && rt->anybody_inside(true)) {
         parker().park(active_policy::now() + 50'000);
     }
-    // acquire: pairs with ~settling(). What these threads settled has ended, so they are on their
-    // way out.
+    // acquire: pairs with ~settling(). Everything that these threads settled has ended, so they are
+    // about to leave their calls.
     while (rt->settling_.load(acquire) != 0) parker().park(active_policy::now() + 50'000);
     rt->join_and_free(self);
 }

@@ -18,8 +18,8 @@ void runtime::set_worker_count(unsigned count) {
             add_seat(seat_kind::worker, ready_threads, options().worker_threads.name);
         if (w == nullptr) break;
         worker_seats_[ready_threads] = w->index;
-        // The worker is counted before its thread looks, or the thread would take itself for
-        // surplus.
+        // Counts the worker before its thread starts. Otherwise the thread could read the old count
+        // and take itself for surplus.
         set_active_workers(std::max(active_workers(relaxed), ready_threads + 1));
         if (!start_or_vacate(*w)) break;
         ++started_workers_;
@@ -58,8 +58,8 @@ seats_seat* runtime::reuse_main_seat(const char* name) {
 }
 
 void runtime::remove_main(whole_seat& w) {
-    // Nobody else can run work for this thread alone, so the thread runs it now, before it leaves.
-    // Such work that comes later is refused.
+    // No other thread can run the tasks that are only for this thread, so it runs them before it
+    // leaves. Later tasks of this kind are refused.
     helper_floats floats;
     while (true) {
         if (const task_id id = direct_task(w)) {

@@ -1,7 +1,7 @@
 #pragma once
-// A seat is what one participating thread owns, be it a worker or another thread. One thread at a
-// time uses a seat, and no seat is freed before the scheduler. Each room has its part of a seat;
-// whole_seat has all parts.
+// A seat has the scheduler's data for one thread: a worker, or any other thread that takes part.
+// One thread at a time uses a seat, and no seat is freed before the scheduler. Each room defines
+// its part of a seat; whole_seat has all parts.
 
 #include "core/wait/wait_seat.hpp"
 

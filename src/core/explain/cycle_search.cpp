@@ -16,15 +16,15 @@ void cycle_search::begin() {
 bool cycle_search::next(wait_room& rt, bool& in_part) {
     const needs facts(rt);
     const std::uint32_t count = rt.slot_count();
-    // The nodes of the circle that the call before has found are finished now.
+    // The call before found a cycle. Its nodes are finished now.
     for (unsigned i = from_; i < depth_; ++i) finish(path_[i].came.node);
     bool found = false;
     while (!found && at_ < std::min(stop_, count) && steps_ < most_steps) {
         const bool is_first = at_ == stop_ - most_starts;
         const task_id start = rt.id_of(at_++);
         found = rt.is_open(start) && search_from(facts, start) && is_still_there(facts);
-        // This search was cut short. The next look starts with the same task, and gives it up if
-        // that is not enough either.
+        // The step limit cut this search short. The next scan starts with the same task, and gives
+        // it up if its steps are not enough either.
         if (!found && depth_ != 0 && steps_ >= most_steps && !is_first) --at_;
     }
     in_part = at_ < count;
@@ -33,8 +33,8 @@ bool cycle_search::next(wait_room& rt, bool& in_part) {
 
 namespace {
 
-/// Returns what the next fact costs in steps. The search may have to pass the facts before it in a
-/// line, or to look at all buckets.
+/// Returns how many steps it costs to read the next fact. The reader may have to skip the facts
+/// before it in a list, or to scan all buckets of the parking lot.
 std::uint64_t cost_of(const need_cursor& c) {
     if (c.part < 2) return 1;
     return c.part == 3 ? 64U : 1U + c.at;

@@ -30,7 +30,7 @@ void report_to_program(const wait_room& rt, const char* message) {
 #endif
 }
 
-/// Returns advice, chosen by the kinds of need in the circle.
+/// Returns advice, chosen by the kinds of need in the cycle.
 const char* cure(const bool (&has)[needs_of_a_task]) {
     const auto any = [&](need a) { return has[static_cast<unsigned>(a)]; };
     if (any(need::buried)) {
@@ -57,7 +57,7 @@ const char* cure(const bool (&has)[needs_of_a_task]) {
 }  // namespace
 
 looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
-    // Nothing is read of a scheduler that is frozen, for example for a reload, or that ends.
+    // Does not read a scheduler that is frozen, for example for a reload, or that ends.
     if (rt.frozen().on() || rt.phase() == life::closed) return looked::in_part;
     bool has_reported = false;
     for (bool begins = true;; begins = false) {
@@ -85,16 +85,17 @@ looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked e
     }
     switch (seen) {
         case standstill::seen::perhaps:
-            return looked::in_part;  // the next look is near
+            return looked::in_part;  // the next check comes soon
         case standstill::seen::news:
         case standstill::seen::outside: {
             sentence text;
             const bool says_why = standstill::describe(rt, w, seen, text);
-            // If the text gives no reason, a circle that was reported is the reason, and no thread
-            // can end it.
+            // If the text gives no reason, a cycle that was reported is the reason, and no thread
+            // can end it. The text is then not logged.
             if (says_why || !knows_circles)
                 rt.options().log.function(rt.options().log.user, log_level::warning, text.text());
-            // If the look has ended a task, something goes on after all.
+            // If describe() has dropped a task's last share, that task ends, so something goes on
+            // after all.
             return w.to_complete != no_index ? looked::woke : else_what;
         }
         case standstill::seen::ended:
@@ -107,7 +108,7 @@ looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked e
     return else_what;
 }
 
-/// Searches for a circle that was not reported yet, and copies it.
+/// Searches for a cycle that was not reported yet, and copies it to `found`.
 looked deadlock_watch::search(wait_room& rt, circle& found, bool begins) {
     const locked lock(mutex_);
     if (nothing_is_open(rt)) {
@@ -139,7 +140,7 @@ bool deadlock_watch::is_news() {
 }
 
 /// Returns the node by which a member is named. A task is named by its body if the body is in the
-/// circle, too.
+/// cycle, too.
 const need_node& deadlock_watch::best_named(unsigned member) const {
     const dependent& d = search_.member(member % search_.count());
     if (d.why != need::own_body) return d.node;
@@ -154,7 +155,7 @@ void deadlock_watch::copy(circle& to) const {
         const dependent& d = search_.member((first + n) % count);
         to.has[static_cast<unsigned>(d.why)] = true;
         if (d.why == need::own_body) continue;
-        // The last member takes the place of the members that are not named.
+        // If there are more members than places, the last member gets the last place.
         auto& place = to.named[std::min(to.tasks, circle::most_named - 1)];
         place = {d, best_named(first + n + 1)};
         ++to.tasks;

@@ -12,12 +12,12 @@ namespace detail {
 
 class deadlock_watch {
 public:
-    /// Called by the thread of that seat, which may come here at any moment between two bodies.
+    /// Called by the seat's thread, at any moment between two bodies.
     looked look(wait_room& rt, wait_seat& w);
 
 private:
-    /// Holds a copy of what the report says of a circle. Names are read without the lock, because a
-    /// task that is held for its name may end then.
+    /// A copy of what the report says about a cycle. Names are read without the lock, because a
+    /// task that is held open for its name may end then.
     struct circle {
         static constexpr unsigned most_named = 9;
         struct {
@@ -35,13 +35,12 @@ private:
     const need_node& best_named(unsigned member) const BRAID_REQUIRES(mutex_);
     static void describe(wait_room& rt, wait_seat& w, const circle& found, sentence& to);
 
-    // The limit for one scheduler. A program with this many deadlocks does not need to hear of
-    // more.
+    // The limit for one scheduler. A program with this many deadlocks does not need more reports.
     static constexpr unsigned most_reports = 32;
 
     mutex mutex_;
     cycle_search search_ BRAID_GUARDED_BY(mutex_);
-    // The circles that were reported. The smallest id of a task in the circle stands for each.
+    // The cycles that were reported. Each is represented by the smallest task id in it.
     std::uint64_t reported_[most_reports] BRAID_GUARDED_BY(mutex_) = {};
     unsigned count_ BRAID_GUARDED_BY(mutex_) = 0;
     standstill standstill_ BRAID_GUARDED_BY(mutex_);

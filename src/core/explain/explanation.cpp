@@ -39,8 +39,8 @@ void explanation::write(task_id id) {
     to_.add(".");
 }
 
-/// Begins the text. What another task or thread of the program ends is described by the task that
-/// waits for it.
+/// Begins the text. If `id` is a completion that another task or a user thread has to end, the text
+/// is about the task that waits for it.
 task_id explanation::say_first(task_id id) {
     const slot& s = rt_.slot_at(id);
     const bool armed =
@@ -59,7 +59,7 @@ task_id explanation::say_first(task_id id) {
     return {};
 }
 
-/// Returns the task that this task waits for, which the text names last, or an empty id.
+/// Returns the task that this task waits for, whose name ends the text, or an empty id.
 task_id explanation::say_what_it_does(task_id id) {
     const held_task held(rt_, seat_, id);
     if (!rt_.is_open(id)) {
@@ -78,8 +78,8 @@ task_id explanation::say_what_it_does(task_id id) {
     }
     if (const place at = find_on_stacks(id); at.depth != 0) return say_of_body(at);
     if (s.waits_for.load(acquire) != 0) return say_of_dependencies(id);
-    // A join has no body. A task with a kind of its own, like the run of a graph, has none that is
-    // shown.
+    // An empty task has no body. A task with a kind of its own, like the run of a graph, has none
+    // that is shown.
     const bool has_run = s.runner.load(relaxed) != UINT16_MAX || s.has(flag_empty);
     unsigned others = 0;
     const bool asks = has_run || s.has(flag_own_kind);
@@ -93,8 +93,8 @@ task_id explanation::say_what_it_does(task_id id) {
     return say_of_ready(s);
 }
 
-/// Returns the innermost place of the task. A task never runs on top of itself, but what a stack
-/// shows may be older than the question.
+/// Returns the task's innermost place on any stack. A task never runs on top of itself, but what a
+/// stack shows may be outdated.
 explanation::place explanation::find_on_stacks(task_id id) const {
     const unsigned seats = rt_.seat_count();
     for (unsigned i = 0; i < seats; ++i) {
@@ -141,11 +141,11 @@ bool explanation::say_of_wait_at(const place& at, task_id& next, const char* thr
     return waits;
 }
 
-/// Called under the lock of the bucket, so that an event or scope stays alive. If the wait is for a
-/// task, the caller adds its name.
+/// Called under the lock of the record's bucket, so that the awaited event or scope stays alive. If
+/// the wait is for a task or scope, the caller names the task, without the lock.
 explanation::awaited explanation::say_of_wait(const wait_record& r) {
     to_.add(r.limited ? "waits for a limited time for " : "waits for ");
-    // Ids come first, because ids of the last generations look like addresses.
+    // Ids are checked first, because ids of the last generations look like addresses.
     const task_id task{r.key};
     if (rt_.state_of(task) != task_state::unknown) return {.task = task, .all_of = nullptr};
     if (const void* const key = scope_of_key(r.key); key != nullptr) {
@@ -167,13 +167,14 @@ explanation::awaited explanation::say_of_wait(const wait_record& r) {
     return {};
 }
 
-/// Called under that lock, too.
+/// Called under the lock of the bucket, so that the event stays alive.
 void explanation::say_of_event(const event& e) {
     const char* const name = e.internals().name;
     name != nullptr ? to_.add("the event '%s'", name) : to_.add("an event");
 }
 
-/// The scope may be gone by now, so its address is only compared.
+/// Writes the number of an open task in the scope. The scope may be destroyed by now, so its
+/// address is only compared.
 void explanation::say_one_of(const task_environment& scope) {
     const std::uint32_t count = rt_.slot_count();
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -202,7 +203,7 @@ void explanation::say_of_completion(task_id id, bool is_held) {
     if (!is_promised(rt_.slot_at(id).open)) {
         return to_.add("is a channel or the like: another task or thread has to serve it");
     }
-    // The facts of a completion stay as they are while it is held.
+    // The data of a completion does not change while it is held.
     const bool sleeps = is_held && completion_at(rt_.slot_at(id)).due_is_well;
     to_.add(sleeps ? "ends at its time" : "is a completion that nobody has settled yet");
 }
@@ -251,8 +252,8 @@ task_id explanation::say_of_children(task_id id, task_id first, unsigned others)
     return first;
 }
 
-/// Returns true if the task waits in line for a resource. The task is held, so the resources that
-/// it uses are alive.
+/// Returns true if the task waits in line for a resource, and writes so. The task is held open, so
+/// the resources that it uses are alive.
 bool explanation::is_in_line(task_id id, task_id& holder) {
     const slot& s = rt_.slot_at(id);
     if (!rt_.uses_resources(s)) return false;
@@ -266,8 +267,8 @@ bool explanation::is_in_line(task_id id, task_id& holder) {
     return false;
 }
 
-/// Finds a holder on the stack of a thread that waits. While the record of that wait lies in its
-/// bucket, no body below the wait ends.
+/// Returns a task that holds the resource, and writes its name. Finds it only on the stack of a
+/// thread that waits: while the record of that wait is in its bucket, no body below the wait ends.
 task_id explanation::say_holder(const resource& r) {
     task_id holder;
     rt_.lot().look_at_all([&](const wait_record& record) {
@@ -299,7 +300,7 @@ task_id explanation::say_of_ready(const slot& s) {
     const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
     task_id next;
     const bool waits = say_of_wait_at({seat, shown}, next, w.name);
-    // seq_cst: as in standstill's look.
+    // seq_cst: as in is_outside() of standstill.cpp.
     const bool is_outside = !waits && shown == 0 && !is_own(w) && !w.inside.load(seq_cst);
     if (is_outside) to_.add(", and '%s' is in no wait of '%s'", w.name, rt_.options().name);
     return next;

@@ -1,5 +1,6 @@
 #pragma once
-// Writes for people what one task does or waits for, and follows that from one task to the next.
+// Writes in plain words what a task does or waits for. Continues with the task that it waits for,
+// then with the next one, and so on.
 
 #include "core/explain/sentence.hpp"
 
@@ -13,16 +14,16 @@ public:
         : rt_(rt), seat_(seat), to_(to), writer_(rt, seat, to) {}
 
     void write(task_id id);
-    /// Writes what that open task does, without what follows from that. Returns true if the task
-    /// waits for another task.
+    /// Writes what the open task does or waits for, and does not continue with the next task.
+    /// Returns true if the task waits for another task.
     bool write_step(task_id id) { return static_cast<bool>(say_first(id)) || waits_for_other_; }
 
 private:
     struct place {
-        unsigned seat = no_seat, depth = 0;  // depth 0 means that it is on no stack
+        unsigned seat = no_seat, depth = 0;  // depth 0 means that the task is on no stack
     };
 
-    struct awaited {  // names that the text still lacks
+    struct awaited {  // what the caller of say_of_wait() has to name
         task_id task;
         const task_environment* all_of = nullptr;
     };
@@ -44,8 +45,8 @@ private:
     task_id say_of_ready(const slot& s);
     bool say_of_wait_at(const place& at, task_id& next, const char* thread = nullptr);
     void say_name(task_id id) { writer_.name({.task = id}); }
-    /// Writes the number of a task that was found by its scope. Such a task may be taken back
-    /// before anybody knows it, so it must not be held.
+    /// Writes the number of a task that was found by its scope. Its creator may still take such a
+    /// task back, so the task must not be held open to read its name.
     void say_number(task_id id) {
         to_.add("task #%u.%u", index_of(id.value), generation_of(id.value));
     }
@@ -54,7 +55,7 @@ private:
     wait_seat* const seat_;
     sentence& to_;
     task_writer writer_;
-    bool waits_for_other_ = false;  // it waits for a task that the text does not go on to
+    bool waits_for_other_ = false;  // the text does not go on to the task that it waits for
 };
 
 }  // namespace detail

@@ -47,14 +47,14 @@ bool needs::parent_of(task_id id, dependent& found) const {
     return rt_.is_open(id);
 }
 
-/// Returns true if the waiting task may go on without this predecessor. A cancellation may end its
-/// await, or another predecessor may be enough.
+/// Returns true if the waiting task may go on without this predecessor, because a cancellation may
+/// end its await or another predecessor may be enough.
 bool needs::may_go_on_without(const edge& e, const slot& s, task_id id) const {
     if (e.await.load(acquire) == edge_fixed) return false;
     const detail_block* const d = rt_.detail_of(s);
     if (d == nullptr || d->may_end_early.load(relaxed)) return true;
     if (!d->first_is_enough.load(relaxed)) return false;
-    // A predecessor was complete already, or has become complete since.
+    // One predecessor is complete, which is enough.
     if (d->came.load(acquire) != came_armed) return true;
     unsigned all = 0;
     return rt_.any_predecessor(id, [&](task_id) { return ++all > 1; });
@@ -63,8 +63,8 @@ bool needs::may_go_on_without(const edge& e, const slot& s, task_id id) const {
 bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) const {
     while (cursor.at < no_edge && rt_.has_edge(cursor.at)) {
         const edge& e = rt_.edge_at(cursor.at);
-        // acquire, all: these pair with link_edge(), and come before the look that follows. The
-        // list stays as it is until the task closes it.
+        // acquire, all: these pair with link_edge(), and come before the checks below. No edge
+        // leaves the task's list until the task completes and closes the list.
         const task_id from{e.from.load(acquire)}, to{e.to.load(acquire)};
         const std::uint8_t await = e.await.load(acquire);
         const std::uint32_t next = e.next.load(acquire);
@@ -80,12 +80,13 @@ bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) co
     return false;
 }
 
-/// Called under the lock of the bucket. Fills `found` with the body that waits, if no time limit
-/// ends its wait.
+/// Called under the lock of the record's bucket. Sets `found` to the body that waits. Returns false
+/// if a time limit may end the wait, or if no shown body waits.
 bool needs::body_in_wait(const wait_record& r, dependent& found) const {
     if (r.is_task || r.limited || r.seat == no_seat) return false;
     if (r.depth == 0 || r.depth > wait_seat::shown_depth) return false;
-    // Until `stays` is set, another body lies on top of the wait, or the wait may be refused.
+    // While `stays` is not set, another body is on top of the wait, or the wait may still be
+    // refused.
     if (!r.stays.load(relaxed)) return false;
     found.node = {
         .task = {}, .wait_key = r.key, .seat = r.seat, .depth = r.depth, .wait_depth = r.depth};
@@ -104,7 +105,7 @@ bool needs::next_waiter(task_id id, need_cursor& cursor, dependent& found) const
     return true;
 }
 
-/// A scope is alive while somebody waits for it, and the tasks in it carry its address.
+/// A scope is alive while a thread waits for it. The tasks in it have its environment's address.
 bool needs::next_scope_waiter(task_id id, need_cursor& cursor, dependent& found) const {
     const task_environment* const in = rt_.slot_at(id).environment.load(acquire);
     if (in == nullptr || !rt_.is_open(id)) return false;
@@ -122,7 +123,7 @@ bool needs::next_scope_waiter(task_id id, need_cursor& cursor, dependent& found)
 
 // ---- who needs the return of a body ------------------------------------------------------------
 
-/// Returns why a body needs the body that lies directly on top of it.
+/// Returns why a body needs the body directly on top of it.
 need needs::why_below(const need_node& below, task_id above) const {
     const wait_seat& w = rt_.seat_at(below.seat);
     if (below.depth <= w.unneeded_from.load(relaxed)) return need::buried;
@@ -154,15 +155,15 @@ bool needs::next_of_body(const need_node& of, need_cursor& cursor, dependent& fo
     return next_in_line(of, cursor, found);
 }
 
-/// Finds the next task in line for what this body holds. A resource with room for several holders
-/// is left out, because one of the others may release it.
+/// Finds the next task in line for a resource that this body holds. Skips resources that may have
+/// several holders, because another holder may release the resource first.
 bool needs::next_in_line(const need_node& of, need_cursor& cursor, dependent& found) const {
     bool is_found = false;
     with_stack_of(of, [&] { is_found = next_in_lines(rt_.slot_at(of.task), cursor, found); });
     return is_found;
 }
 
-/// Called while the body that holds the resources stays on its stack.
+/// Called while the body cannot leave its stack, so it keeps its resources.
 bool needs::next_in_lines(const slot& s, need_cursor& cursor, dependent& found) const {
     if (!rt_.uses_resources(s)) return false;
     const auto held = rt_.held_by(s);

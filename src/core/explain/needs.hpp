@@ -1,14 +1,14 @@
 #pragma once
-// The facts of which a deadlock is made. Each says which task cannot be complete before which other
-// task. They are read while everything else runs, from a task to the tasks that need it.
+// The facts that form a deadlock. "A needs B" means that task A cannot be complete before task B.
+// Facts are read while other threads run, from a task to the tasks that need it.
 //
-// F1  A fact "A needs B" is true until B is complete, or has returned from its body. Either the
-//     reader looks afterwards and sees that B is still open, or it reads the fact under the lock of
-//     the bucket that holds the wait of B's thread.
-// F2  So a circle of facts that were read one after the other holds when the last of them is read:
-//     none of its tasks can have been complete before.
-// F3  Tasks that were suspended may leave that order, by a cancellation, or when they go on in
-//     another place. So a circle is read twice.
+// F1  A fact "A needs B" stays true until B is complete, or has returned from its body. The reader
+//     makes sure that B has not: it checks afterwards that B is still open, or it reads the fact
+//     under the lock of the bucket that has the wait of B's thread.
+// F2  So if the facts of a cycle are read one after the other, all of them are true when the last
+//     one is read: none of the cycle's tasks can have been complete before.
+// F3  Suspended tasks are an exception: a cancellation may end their need early, and they may go on
+//     in another place. So a cycle is reported only if it was read twice.
 
 #include "core/life/completion_word.hpp"
 #include "core/wait/wait_room.hpp"
@@ -21,7 +21,7 @@ namespace detail {
 /// A node stands for the end of a task, or for the return of its body.
 struct need_node {
     task_id task;
-    // The rest is set for a body on the stack of a thread that waits:
+    // The other members are set for a body on the stack of a waiting thread:
     std::uint64_t wait_key = 0;    // key of the wait by which the body was found
     std::uint16_t seat = no_seat;  // seat of that thread
     std::uint16_t depth = 0;       // 1 is the outermost body, 0 the end of a task
@@ -42,9 +42,9 @@ enum class need : std::uint8_t {
     waits,     // its body is in a wait for the other
     through,   // its body is in a wait for something that the other must do
     scope,     // its body is in a wait for the scope of the other
-    resource,  // it lacks what the other's body holds
-    under,     // its body lies below the other's on one stack
-    buried,    // like `under`, but the other was begun because no thread could stand in
+    resource,  // it needs a resource that the other's body holds
+    under,     // its body is below the other's on one stack
+    buried,    // like `under`, but the other runs there because no reserve thread could run it
 };
 
 inline constexpr unsigned needs_of_a_task = 10;  // the number of kinds
@@ -62,7 +62,8 @@ struct need_cursor {
     std::uint32_t at = 0;
 };
 
-/// Returns true for an open task, but false for a completion, which is a part of what awaits it.
+/// Returns true if the id is an open task's. Completions do not count: each is a part of the task
+/// that awaits it.
 inline bool is_open_task(const wait_room& rt, task_id id) {
     const completion_now what = state_of_completion(rt.slot_at(id).open, generation_of(id.value));
     return what == completion_now::another_task && rt.is_open(id);
@@ -72,11 +73,12 @@ class needs {
 public:
     explicit needs(wait_room& rt) : rt_(rt) {}
 
-    /// Finds the next node that needs `of`. Returns false if there is no other.
+    /// Finds the next node that needs `of`. Returns false if there are no more.
     bool next(const need_node& of, need_cursor& cursor, dependent& found) const;
-    /// Returns true if `by` still needs `of`. `steps` counts the facts that are read.
+    /// Returns true if `by` still needs `of`. Adds the number of facts that it reads to `steps`.
     bool holds(const need_node& of, const dependent& by, std::uint64_t& steps) const;
-    /// Calls `f()` while the body's stack cannot change. Returns false if its thread has gone on.
+    /// Calls `f()` while the body's stack cannot change. Returns false, without a call, if the
+    /// body's thread is no longer in the same wait.
     template <class F>
     bool with_stack_of(const need_node& body, F&& f) const;
 

@@ -23,14 +23,14 @@ held_task::held_task(wait_room& rt, wait_seat* seat, task_id id) : rt_(rt), seat
     if (seat == nullptr) return;
     slot& s = rt.slot_at(id);
     const std::uint32_t generation = generation_of(id.value);
-    // acquire: what is read of the slot is this task's, or else the share is refused.
+    // acquire: what is read from the slot is this task's data, or else adding the share fails.
     if (state_in(s.successors, generation) != task_state::open) return;
-    // A completion that is not armed yet counts no shares, and is not held.
+    // A completion that is not armed yet is not open, and is not held.
     if (state_of_completion(s.open, generation) != completion_now::another_task) {
         held_ = hold_completion(s.open, generation);
         return;
     }
-    // A posted task counts no shares. A task with a kind of its own may end without a look at its
+    // A posted task counts no shares. A task with a kind of its own may end without a check of its
     // shares, if nobody was given its id.
     if ((s.flags.load(acquire) & (flag_posted | flag_own_kind)) != 0) return;
     held_ = add_open_work(s.open, generation);
@@ -59,7 +59,8 @@ void task_writer::name(const need_node& n) {
     to_.add("task #%u.%u", index_of(n.task.value), generation_of(n.task.value));
 }
 
-/// A resource lives at least as long as a body that holds it.
+/// Writes which resource is needed. The name is read while the holder's body cannot end, because
+/// the resource lives at least as long as that body.
 void task_writer::name_resource(const resource& lacks, const need_node& holder) {
     const auto write = [&] { to_.add("needs the resource '%s', held by ", lacks.name()); };
     if (!needs(rt_).with_stack_of(holder, write)) to_.add("needs a resource, held by ");

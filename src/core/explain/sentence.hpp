@@ -1,6 +1,6 @@
 #pragma once
-// Texts about tasks, in memory of their own. So it takes none of the scheduler's memory to say why
-// a program stands still.
+// Texts about tasks, for explanations and for reports of deadlocks. A text has memory of its own,
+// so it takes none of the scheduler's memory.
 
 #include "base/printf_format.hpp"
 #include "core/explain/needs.hpp"
@@ -25,9 +25,9 @@ private:
     char text_[2048] = {};
 };
 
-/// Keeps a task open, and with it what its name points to. If the task's last share is dropped
-/// here, the task is completed by complete_held_back(), which the caller must call. Destructors of
-/// the program run there.
+/// Keeps a task open while this object lives, so that its name stays valid. If the destructor drops
+/// the task's last share, the task does not complete there: the caller must call
+/// complete_held_back() later, which completes the task and may run user destructors.
 class held_task {
 public:
     /// Holds nothing if `seat` is null.
@@ -57,7 +57,7 @@ public:
 
     /// Writes "'load a'", or "task #7.1" if there is no name, or none can be read.
     void name(const need_node& n);
-    /// Names the task of a body that cannot end meanwhile.
+    /// Writes the name of a task whose body cannot end during the call.
     void name_below_wait(task_id id) { name_in(rt_.slot_at(id), id); }
     /// Writes why a task, or a body that waits, needs `needed`, as in "waits for 'load b'".
     void need_of(const dependent& d, const need_node& needed);

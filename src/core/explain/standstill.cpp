@@ -13,16 +13,17 @@ namespace {
 /// Returns true if the thread sleeps. A thread that was woken and has not run since counts as
 /// awake.
 bool is_asleep(const wait_seat& w) {
-    // The source thread sleeps until something comes from outside; see anything_may_come().
+    // The source thread always counts as asleep. anything_may_come() says whether it may still make
+    // something happen.
     if (w.kind == seat_kind::source) return true;
-    // No thread has the seat. The scheduler's own threads are left out, because a thread that is
-    // being started counts as awake before it has its seat.
+    // No thread has the seat. This is not checked for the scheduler's own threads, because one that
+    // is being started counts as awake before it has its seat.
     if (!is_own(w) && w.bound_to.load(relaxed) == 0) return true;
     // A thread that has taken its notification is not parked, even if it has lost its core since.
     return w.at_rest.load(seq_cst) && (w.park.is_parked() || w.looking.load(relaxed));
 }
 
-/// Returns true if the thread does something that the scheduler knows nothing of. seq_cst: as in
+/// Returns true if the thread runs something that the scheduler does not know of. seq_cst: as in
 /// runtime::freeze().
 bool is_outside(const wait_seat& w) {
     return w.blocks.load(relaxed) || (!is_own(w) && !w.inside.load(seq_cst));
@@ -37,7 +38,7 @@ bool anything_is_promised(const wait_room& rt, const scheduler_statistics& sum) 
     return false;
 }
 
-/// Returns true if there is a wait that ends by itself.
+/// Returns true if some wait has a time limit, so that it ends by itself.
 bool any_wait_is_limited(wait_room& rt) {
     return rt.lot().look_at_all([](const wait_record& r) { return r.limited; });
 }
@@ -86,8 +87,8 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
         return seen::goes_on;
     }
     const std::int64_t now = active_policy::now();
-    // A thread that woke meanwhile and found nothing to count has slept again, which the number of
-    // parks shows.
+    // If a thread woke meanwhile, made no progress and slept again, the number of parks has
+    // changed.
     const bool lasts = progress == progress_ && sum.parks == parks_;
     if (!lasts) since_ = now;
     progress_ = progress;
@@ -98,8 +99,9 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
     return times_ == 1 ? seen::perhaps : seen::goes_on;
 }
 
-/// Watches a state that somebody outside may end. A thread may run for long between two waits and
-/// end no task meanwhile. Then the number of parks shows that it has slept again.
+/// Checks a state that something outside may end. A thread may run for long between two waits and
+/// end no task meanwhile. When it sleeps again, the number of parks changes, and the time starts
+/// anew.
 standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t progress,
                                           std::uint64_t parks) {
     const nanoseconds limit = rt.options().deadlock.outside;
@@ -124,8 +126,8 @@ std::uint32_t count_open(const wait_room& rt) {
     return open;
 }
 
-/// Names at most four of the tasks that wait for another task, or of those that do not. Returns
-/// false if there is none.
+/// Writes what up to four open tasks do: tasks that wait for another task if `wait_for_another` is
+/// true, or else tasks that do not. Returns false if there are none.
 bool name_some(wait_room& rt, wait_seat& looker, sentence& to, bool wait_for_another) {
     constexpr unsigned most_named = 4;
     constexpr std::uint32_t most_looked_at = 256;

@@ -1,14 +1,15 @@
-// This file notifies tasks that await a complete task by edges that may be taken off.
+// This file notifies suspended tasks when a task that they await is complete. Another thread may
+// tear their edges at the same time; see task/await_words.hpp.
 #include "core/life/life_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Notifies a successor that waits by an edge that may be taken off meanwhile. Returns true if the
+/// Notifies the successor at edge `e`, unless another thread has torn the edge. Returns true if the
 /// successor has received the failure.
 [[gnu::noinline]] bool life_room::notify_awaiting(life_seat& w, std::uint32_t e, task_id from,
                                                   outcome* result) {
-    // The edge is read before it is notified, because after that it is the successor's.
+    // The edge is read before notify_edge(), because after that it belongs to the successor.
     const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
     if (!notify_edge(edge_at(e).await)) {
         give_edge(w, e);

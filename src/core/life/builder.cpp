@@ -1,5 +1,5 @@
-// A task that is built piece by piece takes children until it is finished. If it is empty, it takes
-// predecessors, too. This file also gives up tasks that were not published.
+// Functions for builders. A built task takes children until finish_building(). If it is empty, it
+// takes predecessors until then, too. abandon() gives up a draft that was not published.
 #include "core/life/completion_word.hpp"
 #include "core/life/life_room.hpp"
 
@@ -19,7 +19,7 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     s.mark(as);
     s.invoke = nullptr;
     const bool built = s.has(flag_built);
-    // A holder was counted for a handle.
+    // A second holder was counted for a handle that was to be made.
     const bool owned = s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
     if (s.ready_is_reported()) {
         queue_ready(w, index);
@@ -40,8 +40,9 @@ void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
     own_work_done(w, index);  // the builder's share
 }
 
-/// Returns true if the task needs nothing but itself, as far as edges say. Once the task has
-/// begun, it announces its needs itself.
+/// Returns true if it is enough to run this task itself: it has no predecessors and no children,
+/// and needs no particular thread. A completion needs no task to run. If the task gets other needs
+/// once it has begun, it announces them itself.
 bool life_room::needs_only_itself(task_id id) const {
     const slot& s = slot_at(id);
     if (state_of_completion(s.open, generation_of(id.value)) != completion_now::another_task) {

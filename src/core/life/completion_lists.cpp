@@ -34,8 +34,8 @@ void completion_lists::unlink(shard& in, completion_facts& own) {
 
 void completion_lists::ask_all_of(life_seat& w, const scope_state& of) {
     for (shard& in : lists_) {
-        // The lock is not held while completions are put into queues, because with a chooser
-        // another thread may run meanwhile.
+        // No lock is held here: with a chooser, another thread may run whenever a completion is put
+        // into a queue.
         for (std::uint32_t i = take_asked(in, of); i != no_index;) {
             const std::uint32_t index = i;
             i = completion_at(slot_at(i)).next;  // read before the completion may end
@@ -44,8 +44,9 @@ void completion_lists::ask_all_of(life_seat& w, const scope_state& of) {
     }
 }
 
-/// Returns the scope's completions that are to be asked, linked by `next`. Nobody asks them again,
-/// so they leave the list. The share of the question keeps each of them as it is.
+/// Removes from this list the scope's completions that the caller must ask, and returns them linked
+/// by `next`. Each is asked only once, so it need not stay in the list. The share that
+/// ask_completion() took keeps its slot from being recycled.
 std::uint32_t completion_lists::take_asked(shard& in, const scope_state& of) {
     std::uint32_t first = no_index;
     std::uint32_t* last = &first;
@@ -64,8 +65,9 @@ std::uint32_t completion_lists::take_asked(shard& in, const scope_state& of) {
     return first;
 }
 
-// seq_cst: the phase was set to `discarding` before these loads, and a completion is armed before
-// its defer() looks at the phase. All four are seq_cst, so one of the two sides sees the other.
+// seq_cst: the phase was set to `discarding` before these loads, and defer() arms a completion
+// before it checks the phase. All four accesses are seq_cst. So this scan finds the completion, or
+// its defer() sees the new phase.
 void completion_lists::ask_all(life_seat& w) {
     for (std::uint32_t index = 0; index < slot_count(); ++index) {
         if (is_outside(slot_at(index))) ask(w, id_of(index));
@@ -83,7 +85,7 @@ void completion_lists::ask(life_seat& w, task_id id, bool late) {
 }
 
 void completion_lists::put_completion(life_seat& w, std::uint32_t index) {
-    // relaxed: 0 says only that the completion may be run, as any task that waits for nothing.
+    // relaxed: 0 only says that the completion may be run, like any task that waits for nothing.
     slot_at(index).waits_for.store(0, relaxed);
     enqueue(w, index);
 }

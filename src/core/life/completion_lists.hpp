@@ -1,7 +1,8 @@
 #pragma once
-// Open completions: what each of them has, and lists of those that belong to scopes, so that a
-// cancellation finds them. A completion that is to be asked goes into a queue, and a thread that
-// may run user code asks it.
+// The data of each open completion, and lists of the completions that belong to scopes. The
+// cancellation of a scope finds its completions in these lists, and asks them. To ask a completion
+// means to find out whether it may end early, mostly by calling its hint. The hint is user code. So
+// the completion goes into a queue, and a thread that may run user code asks it.
 
 #include "braid/core/completion.hpp"
 #include "core/life/completion_word.hpp"
@@ -13,28 +14,30 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A completion is a task of its own kind, and a child of the task that deferred it. A party
-/// outside the scheduler takes the place of its body.
+/// The task_kind of completions. A completion is a child of the task that defers or awaits it. It
+/// has no body: another party ends it, mostly one outside the scheduler.
 extern const task_kind completion_kind;
-/// Asks the completion whose id is `word`. A timer calls this (timer_call) at the deadline.
+/// Asks the completion whose id is `word`. The completion's timer calls this at the deadline (see
+/// timer_call).
 void ask_late(runtime& rt, whole_seat& w, std::uint64_t word, const arrival& what);
 
-/// What a completion has, in the storage of its slot. It is written before the completion is armed,
-/// except for the links, `listed`, and what the asking thread and the winner write.
+/// The data of one completion, in the storage of its slot. It is written before the completion is
+/// armed. Only the links and `listed` change later, and what the asking thread and the party that
+/// settles the completion write.
 struct completion_facts {
     completion_hint hint;
     std::int64_t armed_at = 0;
-    // The links of the list are guarded by the list's lock. Once a cancellation has taken the
-    // completion out of the list to ask it, they belong to that cancellation.
+    // Links of the completion's list, guarded by the list's lock. Once a cancellation has removed
+    // the completion from the list in order to ask it, only that cancellation uses the links.
     std::uint32_t next = no_index, before = no_index;
-    int code = 0;                    // written by the winner
-    std::uint32_t extra = no_index;  // a completion_extra, which few completions have
+    int code = 0;                    // written by the party that settles
+    std::uint32_t extra = no_index;  // index of a completion_extra; few need one
     enum class end : std::uint8_t { by_result, cancelled, late };
     end how = end::by_result;
     bool asked_late = false;   // the deadline has asked it
-    bool due_is_well = false;  // a missed deadline is no failure
+    bool due_is_well = false;  // passing the deadline is no failure, as in a sleep
     bool awaited = false;      // a body awaits it, so it has no share of the parent's open work
-    bool listed = false;       // lies in a list; guarded by the list's lock
+    bool listed = false;       // is in a list; guarded by the list's lock
 };
 static_assert(sizeof(completion_facts) <= closure_bytes);
 
@@ -65,23 +68,25 @@ public:
     std::uint32_t take_extra(life_seat& w) { return extras_.take(w.completion_extras); }
     void give_extra(life_seat& w, std::uint32_t index) { extras_.give(w.completion_extras, index); }
 
-    /// Lists and arms a completion of a scope in one step. A thread that cancels the scope finds
-    /// the completion armed, or has cancelled the scope before.
+    /// Puts a completion of a scope into a list and arms it, both under the list's lock. A thread
+    /// that cancels the scope later finds the completion armed. A thread that cancelled it before
+    /// may have missed the completion, so the caller checks for that after this call.
     void list_and_arm(std::uint32_t index, std::uint32_t as, std::uint32_t shares);
     void unlist(std::uint32_t index);
-    /// Asks each listed completion of a scope that was cancelled. Looks once at each completion.
+    /// Asks each listed completion of a cancelled scope. Scans each list once.
     void ask_all_of(life_seat& w, const scope_state& in);
-    /// Asks every open completion that is not shielded, when a discarding shutdown has begun.
+    /// Called when a discarding shutdown has begun. Asks every open completion that is not
+    /// shielded.
     void ask_all(life_seat& w);
-    /// Asks a completion if it is open and was not asked before. If `late` is true, the deadline
-    /// asks, and a shielded completion is asked, too.
+    /// Asks the completion if it is open and was not asked before. `late` means that its deadline
+    /// has passed; even a shielded completion is asked then.
     void ask(life_seat& w, task_id id, bool late = false);
-    /// Puts a completion into a queue. A thread that may run code of the program then asks or
-    /// finishes it.
+    /// Puts the completion into a queue. A thread that may run user code takes it from there, and
+    /// asks or finishes it.
     void put_completion(life_seat& w, std::uint32_t index);
-    /// Calls f(index) for each open completion, and holds a share during the call, so that the
-    /// completion stays as it is. If this was the last share of a completion that was settled
-    /// meanwhile, the completion goes into a queue.
+    /// Calls f(index) for each open completion. A share is held during the call, so the
+    /// completion's slot is not recycled. If the completion was settled meanwhile and this was its
+    /// last share, it goes into a queue to be finished.
     template <class F>
     void each_open(life_seat& w, F&& f);
 
@@ -91,8 +96,7 @@ private:
         std::uint32_t first BRAID_GUARDED_BY(lock) = no_index;
     };
     static constexpr unsigned shards = 16;
-    /// Slots that one thread takes one after the other come in batches of neighbours, and
-    /// neighbours share a shard.
+    /// A thread takes its slots in batches of neighbouring indices, and neighbours share a shard.
     shard& shard_of(std::uint32_t index) { return lists_[index / 32 % shards]; }
     void unlink(shard& in, completion_facts& own) BRAID_REQUIRES(in.lock);
     std::uint32_t take_asked(shard& in, const scope_state& of);

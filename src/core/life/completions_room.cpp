@@ -40,7 +40,7 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
 
 completion_id completions_room::await_outside(life_seat& w, std::uint32_t running,
                                               completion_options& with, ended_by by) {
-    // This check comes first, because there is no way back once the completion is armed.
+    // This is checked first, because a completion that is armed cannot be taken back.
     if (!has_room_for_edge(w)) return {};
     constexpr awaited_by as[] = {awaited_by::body, awaited_by::body_that_sleeps,
                                  awaited_by::body_inside};
@@ -89,8 +89,9 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
     link_parent(s, index_of(running.value));
     const task_id id = id_of(index);
     if (by != awaited_by::nobody) {
-        // The waiting body itself keeps the parent open, and receives a failure. The edge comes
-        // before the arming, because an armed completion may end at once.
+        // The completion needs no share of the parent, because the suspended body keeps the parent
+        // open. The edge resumes the body, and passes a failure to it. It is linked before the
+        // arming, because an armed completion may end at once.
         link_first_edge(w, index_of(running.value), id);
     } else {
         s.ordinal.store(p.births.fetch_add(1, relaxed) + 1, relaxed);
@@ -112,8 +113,8 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
     }
     if (by != awaited_by::nobody && observed()) report(w, event_kind::edge, running, id);
     const bool timed = with.deadline.value != no_limit.value;
-    // With a deadline, a second share is held until the timer's number is written, because the end
-    // of the completion reads that number.
+    // With a deadline, this thread holds a second share until it has stored the timer's id.
+    // end_completion() reads that id.
     const std::uint32_t shares = timed ? 2 : 1;
     const bool shielded = is_shielded(p);
     const std::uint32_t as = shielded ? what_it_is(by) | completion_shielded : what_it_is(by);
@@ -123,14 +124,16 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
         arm_completion(s.open, generation_of(id.value), as, shares);
     }
     if (timed && !arm_deadline(w, id, with.deadline)) return {};
-    // This check comes after the arming, so a thread that cancels or begins to discard finds the
-    // completion, or is seen here. seq_cst: as in ask_all(). The check reads the running task's
-    // slot, because the completion's slot may have another use by now.
+    // This check comes after the arming. So a thread that cancels or begins to discard finds the
+    // completion, or this check sees what that thread has set. seq_cst: as in ask_all(). The check
+    // reads the running task's slot, because the completion may have ended and its slot may be used
+    // again.
     if (!shielded && (scope_cancelled(p) || phase(seq_cst) == life::discarding)) ask(w, id);
     return {id.value};
 }
 
-/// Returns false if there is no memory or no thread for a timer. The completion is settled then.
+/// Starts the timer of an armed completion. Returns false if there is no memory or no thread for a
+/// timer; the completion is then settled.
 bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadline) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slot_at(index);
@@ -140,7 +143,8 @@ bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadli
                                 .word = id.value,
                                 .stable_id = identified() ? detail_of(s)->stable_id : 0}});
     const bool armed = static_cast<bool>(timer);
-    // Without a timer nobody is given the id, but a cancellation may have settled the completion.
+    // Without a timer the caller gets no id, so nobody could settle the completion. This thread
+    // settles it, unless a cancellation has done so.
     const bool own = !armed && claim_completion(s.open, generation_of(id.value));
     if (own) report_settled(w, id);
     if (drop_completion(s.open, own ? 2 : 1)) complete(w, index);
@@ -245,8 +249,9 @@ bool completions_room::holds_something(const completion_facts& facts) const {
     return facts.extra != no_index && extra_at(facts.extra).held;
 }
 
-/// Asks the completion and settles it if the answer allows that. Returns true if it is settled by
-/// this call; the caller then has the share of the party that settles.
+/// Asks the completion, and claims it if it may end. Without a hint, it may end if it keeps no
+/// object. Returns true if this call has claimed it. The caller then drops two shares: the one of
+/// the question and the one of the party that settles.
 bool completions_room::end_if_possible(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const task_id id = id_of(index);
@@ -276,7 +281,9 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     if (facts.extra != no_index) {
         // A timer that comes due meanwhile finds that the completion is not open.
         if (timer_id& timer = extra_at(facts.extra).timer) cancel_timer(std::exchange(timer, {}));
-        extra_at(facts.extra).held.reset();  // before others can see the completion complete (I4)
+        // The kept object is destroyed before other threads can see that the completion is complete
+        // (I4).
+        extra_at(facts.extra).held.reset();
         give_extra(w, facts.extra);
     }
     const bool failed = s.has(flag_failed);

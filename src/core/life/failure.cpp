@@ -1,4 +1,5 @@
-// This file records how a task failed or was cancelled, and finds the receivers. The code is cold.
+// This file records how a task failed or was cancelled, and finds the receivers of the failure. The
+// code is cold.
 #include "core/life/life_room.hpp"
 
 #include <utility>
@@ -11,7 +12,7 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
     slot& s = slot_at(index);
     scope_state* const in = scope_of(s.environment.load(relaxed));
     // release: pairs with scope_cancelled(). A task that suspends, or a completion that is armed,
-    // after the first failure sees the flag, so later failures need not look at the lists again.
+    // after the first failure sees the flag, so later failures need not scan the lists again.
     if (error != nullptr && in != nullptr && in->policy == on_failure::cancel &&
         !in->cancelled.exchange(true, release)) {
         cancel_waits_of(w, *in);
@@ -19,8 +20,8 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
     if (by == nullptr) by = s.name;
     if (outcome* result = new_outcome(error, by)) return adopt(w, index, result, ordinal);
     // There is no memory for an outcome. Successors are cancelled and waits throw all the same, and
-    // the handler gets the exception. Here an empty task is a task that was itself refused for
-    // want of memory, so its parent has not failed.
+    // the handler gets the exception. An empty task that comes here was itself refused for lack of
+    // memory. That is no failure of its parent.
     const bool threw = error != nullptr;
     if (!s.has(flag_empty)) mark_unrecorded(s, threw ? flag_failed | flag_error : flag_failed);
     if (error != nullptr) report_unobserved(by != nullptr ? by : "", std::move(error));

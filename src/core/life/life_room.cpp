@@ -1,5 +1,4 @@
-// The life of a task, in the order in which it happens: the task is opened, published, ready, and
-// complete. The code that runs tasks lies in run/.
+// The life of a task, in this order: open, publish, ready, complete. See run/ for running tasks.
 #include "core/life/life_room.hpp"
 
 #include <new>
@@ -27,14 +26,15 @@ const task_environment* life_room::environment_for(const life_seat& w,
                                                    const task_options& o) const {
     if (o.within != nullptr) return &o.within->internals().environment;
     if (o.environment != nullptr) return o.environment;
-    // If the parent is complete by now, add_to_parent() does not make the task its child either.
+    // If the parent is complete by now, this may read another task's environment. add_to_parent()
+    // then refuses the new task.
     if (o.parent) return slot_at(o.parent).environment.load(relaxed);
     return w.top != nullptr ? slot_at(w.top->slot).environment.load(relaxed) : nullptr;
 }
 
-/// Links the task behind `predecessor`. Returns false if there is no memory, or if the dependency
-/// is refused. An id does not know its scheduler, so an id of another scheduler passes if this one
-/// has issued the same id.
+/// Makes the task wait for `predecessor`. Returns false if there is no memory, or if the dependency
+/// is refused. An id does not name its scheduler. So an id of another scheduler is accepted if this
+/// one has issued the same id.
 bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome) {
     const assertion_handler& misuse = options().assertion;
     const task_id id = id_of(index);
@@ -120,13 +120,13 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     s.invoke = nullptr;  // there is no callable before publish(); see runtime::search_task()
     // relaxed: nobody knows the task yet.
     if (kind == draft_kind::built) s.open.fetch_add(1, relaxed);
-    // Steps that may fail come first. The parent's count comes last, because it is not given back.
+    // Steps that may fail come first. add_to_parent() is the last, because it is not undone.
     const bool needs_detail = (flags & flag_detailed) != 0 || identified();
     if ((needs_detail && !fill_detail(w, s, o, kind)) ||
         (o.parent && !add_to_parent(s, o.parent))) {
         close_unused(s.successors, s.generation());
         if (kind == draft_kind::built) s.open.fetch_sub(1, relaxed);
-        while (!drop_only_open_work(s.open)) active_policy::relax();  // see held_task
+        while (!drop_only_open_work(s.open)) active_policy::relax();  // until held_tasks let go
         free_detail(w, s);
         clean_and_give_slot(w, index);
         return {};
@@ -188,15 +188,18 @@ void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
     if ((flags & (flag_empty | flag_cancel)) != 0 && !was_suspended(s)) {
-        if (w.spare && s.invoke != nullptr) return enqueue(w, index);  // destructors may wait
+        // A user destructor may wait, and the spare seat is not for waits. So another thread ends
+        // the task.
+        if (w.spare && s.invoke != nullptr) return enqueue(w, index);
         return end_without_running(w, index);
     }
-    // A node that is not to run waits for nothing, neither for a thread nor for resources.
+    // A task of its own kind that has failed is not to run. It needs no resources, and any thread
+    // may end it.
     if ((flags & flag_own_kind) != 0 && (flags & flag_failed) != 0) {
         return push_ready(w, id_of(index), level_of(s));
     }
     const bool resumes = was_suspended(s);
-    // A task that was suspended has the resources that it needs.
+    // A task that was suspended still holds its resources.
     if ((flags & flag_detailed) != 0 && !resumes && !acquire_resources(w, index)) return;
     if (set_run_next(w, index, w.depth) || try_enqueue(w, index)) return;
     s.mark(flag_cancel);
@@ -251,8 +254,7 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
 void life_room::own_work_done(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
-    // A completion may have children, too. Its word holds more than shares, so drop_completion()
-    // drops the share.
+    // A completion, which may have children too, needs drop_completion(): its word holds more bits.
     const bool outside = (flags & flag_own_kind) != 0 && s.kind == &completion_kind;
     // A posted task has no other shares, because nobody knows its id.
     const bool last = (flags & flag_posted) != 0 ||
@@ -261,7 +263,8 @@ void life_room::own_work_done(life_seat& w, std::uint32_t index) {
 }
 
 // Completing one task may complete any number of others (parents, joins, cancelled successors).
-// They all go through this one list, so that a chain of any length needs no stack (I9).
+// They all go through the seat's list `to_complete`, so that a chain of any length needs no
+// recursion (I9).
 void life_room::complete(life_seat& w, std::uint32_t index, bool completion_reported) {
     slot_at(index).set_next_to_complete(w.to_complete);
     w.to_complete = index;
@@ -290,7 +293,7 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
     const task_id id = id_of(index);
     const std::uint32_t generation = generation_of(id.value);
     if ((flags & flag_shared) != 0) destroy_stored_of(w, s, index);  // before all else (I4)
-    // A builder that gives up after its task has run no longer cancels anything.
+    // The task has run. A builder that gave up after that no longer cancels it.
     if ((flags & flag_cancel) != 0 && s.runner.load(relaxed) != UINT16_MAX) {
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_cancel), relaxed);
     }
@@ -340,19 +343,20 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
 void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head,
                                 outcome* result) {
     slot& s = slot_at(index);
-    // This is a plain task that failed, and there was no memory to record how.
+    // A plain task comes without `result`. The flag then means that a failure found no memory.
     if (result == nullptr && s.has(flag_failed)) result = outcome_of(s);
     const std::uint32_t parent = s.parent.load(relaxed);
-    // A handle that was dropped before the end receives nothing. A handle that is held now receives
-    // the failure. The holders are read first, because a successor may take the failure and drop
-    // the handle at once.
+    // A handle that still exists receives the failure. `holders` is read before the successors are
+    // notified, because one of them may take the failure and drop the handle at once.
     const bool held =
         result != nullptr && s.has(flag_detailed) && detail_of(s)->holders.load(acquire) > 1;
     const bool received = notify_dependents(w, index, head, result) || held;
     if (result != nullptr && !received) pass_on(w, s, *result, parent);
     scope_state* const in = scope_of(s.environment.load(relaxed));
     const end_of_task end = how_it_ended(s);
-    recycle(w, index);  // before a scope's wait may return, so values and failures are delivered
+    // The slot is recycled before count_end(). When a wait for the scope returns, all values and
+    // failures are thus delivered.
+    recycle(w, index);
     if (in != nullptr) count_end(w, *in, end);
     if (parent != no_index) own_work_done(w, parent);
 }
@@ -378,8 +382,8 @@ void life_room::recycle(life_seat& w, std::uint32_t index) {
     clean_and_give_slot(w, index);
 }
 
-/// Reports the end of a task for end_plain(). Returns true if the task's last share has gone; then
-/// everything is reported.
+/// Drops the body's share for end_plain(), and reports the body's end. Returns true if it was the
+/// last share; the completion is then reported, too.
 bool life_room::report_end(life_seat& w, slot& s, task_id id, bool posted) {
     bool last = posted || drop_only_open_work(s.open);
     watcher().on_end(w.index, id, s.name, last);

@@ -1,6 +1,6 @@
 #pragma once
-// The life of a task: it is opened, published, ready, and in the end complete. This room also says
-// how a task failed, and gives the failure to its receivers.
+// The life of a task: it is opened and published, becomes ready, and is complete at its end. This
+// room also records how a task failed, and passes the failure to its receivers.
 
 #include "core/life/suspension_lists.hpp"
 #include "core/task/words.hpp"
@@ -11,8 +11,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Says how far the end of a plain task has come: the task is still open, it is complete, or the
-/// caller completes it.
+/// The result of end_plain(). `open` means that other shares keep the task open. `complete` means
+/// that nothing is left to do. After `not_closed` the caller calls complete(), and after `closed`
+/// it calls complete_closed().
 struct plain_end {
     enum : std::uint8_t { open, complete, not_closed, closed } kind;
     std::uint64_t head;  // what close_and_take() returned, if `kind` is closed
@@ -24,18 +25,20 @@ public:
 
     // ---- open
     /// Returns true if the thread may make tasks now. Any thread may while the scheduler runs.
-    /// While it drains, only tasks may, and threads that make only children of open tasks.
+    /// While it drains, only a thread inside a task may, or one that makes only children of open
+    /// tasks.
     bool accepts_from(const life_seat& w) const {
         const life now = phase(acquire);  // pairs with advance_phase()
         return now == life::running ||
                (now == life::draining && (w.top != nullptr || w.makes_children));
     }
     draft open(life_seat& w, const task_options& options, draft_kind kind);
-    /// Opens a task without options. Does what open() does, without the branches that other tasks
-    /// need. Returns an empty draft if the scheduler is shut down or there is no memory.
+    /// Opens a task that has no options but a name and a scope. It is faster than open(), because
+    /// it leaves out what only other tasks need. Returns an empty draft if the scheduler is shut
+    /// down or there is no memory.
     draft open_plain(life_seat& w, scope* within, const char* name, draft_kind kind);
-    /// Posts a task that calls function(data). Neither allocates nor waits, and returns false if
-    /// that is not possible now.
+    /// Posts a task that calls function(data). Neither allocates nor blocks. Returns false if no
+    /// slot or no room in the queue is free, or the scheduler is shut down.
     bool try_post(life_seat& w, void (*function)(void* data), void* data) noexcept;
     /// Returns the flags that say where and how a task with these options runs.
     static std::uint16_t flags_of(const task_options& options);
@@ -61,7 +64,7 @@ public:
     void abandon(life_seat& w, draft d, std::uint16_t as);
     void finish_building(life_seat& w, task_id id, bool cancel);
     bool add_dependency(life_seat& w, task_id id, task_id predecessor);
-    /// Queues a task that is ready, and that was already reported as ready.
+    /// Queues a task that is ready and was reported as ready. A task that is not to run ends here.
     void queue_ready(life_seat& w, std::uint32_t index);
 
     // ---- complete
@@ -71,11 +74,11 @@ public:
     plain_end end_plain(life_seat& w, slot& s, std::uint32_t index, bool posted);
     void end_without_running(life_seat& w, std::uint32_t index);
     void complete(life_seat& w, std::uint32_t index, bool completion_reported = false);
-    /// Called before the thread waits, blocks or helps. A destructor that runs while tasks complete
-    /// may do so, and the tasks that are still pending would then wait for its end. So this call
-    /// completes them now, and later tasks complete at once until the end. If the seat is the spare
-    /// seat, another seat becomes the spare one. Returns whether tasks were completing; the caller
-    /// restores that in `w.completing`.
+    /// Called before the thread waits, blocks or helps. A user destructor that runs while the
+    /// thread completes tasks may do so. The thread's other pending tasks would then stay open
+    /// until that destructor returns. So this call completes them now, and from then on each task
+    /// that ends completes at once. Returns the former value of `w.completing`, which the caller
+    /// restores afterwards. If the seat is the spare seat, another seat becomes the spare one.
     bool complete_meanwhile(life_seat& w) {
         const bool outer = w.completing;
         if (outer) complete_pending(w);
@@ -99,16 +102,16 @@ public:
 
 protected:
     // ---- wait_at_hand.cpp
-    /// Called before other threads may complete the task. If a wait of this thread runs the task,
-    /// this call enters the wait in the parking lot.
+    /// Called before another thread may complete the task. If a wait of this thread runs the task
+    /// and is not in the parking lot yet, this call puts the wait's record there.
     void enter_wait_at_hand(life_seat& w, std::uint32_t index);
     /// Called when the scope was cancelled. Asks its completions, and ends the waits of its
     /// suspended tasks that may end early.
     void cancel_waits_of(life_seat& w, const scope_state& of);
     void make_ready(life_seat& w, std::uint32_t index, task_id released_by);
-    /// Called when the task has more predecessors than before, and its maker is done with it. A
-    /// thread that sleeps in a wait for the task may now need work from its own inbox, so it is
-    /// woken to look again.
+    /// Called when a task that waits has got predecessors, and the thread that set it up is done. A
+    /// thread that sleeps in a wait for this task may now have to run work from its own inbox. So
+    /// it is woken and searches again.
     void announce_needs(const life_seat& w, task_id id);
 
     struct first_words {
@@ -146,7 +149,8 @@ private:
     atomic<std::uint64_t> refused_{0};
 };
 
-/// Completes the tasks that ended where no destructor of the program may run. See held_task.
+/// Completes the tasks whose last share was dropped where no user destructor may run. See
+/// held_task.
 inline void complete_held_back(life_room& rt, life_seat& w) {
     if (w.to_complete == no_index) return;
     const bool outer = std::exchange(w.completing, true);
@@ -155,13 +159,13 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
 }
 
 // ---- inline: a plain task begins and ends without the branches that others need ----------------
-// A plain task has no options but a name and a scope. At its end, it skips what only other tasks
+// A plain task has no options but a name and a scope. Its end leaves out what only other tasks
 // need.
 
-/// Takes a slot for a new task and sets its first words. Returns null if there is no memory, or, if
-/// the call must not block, if no slot is free at once. `waits_for` is the count from the moment
-/// when the slot counts as open. If it is 0, the task must have neither a detail block nor edges,
-/// because a thread that finds the task by its slot takes the task for ready.
+/// Takes a slot for a new task and writes its first fields. Returns null if there is no memory, or
+/// if `may_block` is false and no slot is free at once. `waits_for` is the task's count when the
+/// slot becomes open. Another thread that finds the slot with a count of 0 takes the task for
+/// ready. So pass 0 only for a task that has neither a detail block nor edges.
 [[gnu::always_inline]] inline slot* life_room::new_task(life_seat& w, const first_words& with,
                                                         bool may_block,
                                                         std::uint32_t waits_for) noexcept {
@@ -215,7 +219,7 @@ template <bool observed>
         if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
             return {plain_end::closed, head};
         }
-        // These are the only words that clean() would have to put back.
+        // These are the only fields that clean() would have to reset.
         s.births.store(0, relaxed);
         s.runner.store(UINT16_MAX, relaxed);
     }

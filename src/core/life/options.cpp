@@ -1,4 +1,4 @@
-// These functions read the options of a task.
+// These functions check and read the options of a task.
 #include "braid/core/resource.hpp"
 #include "braid/core/scope.hpp"
 #include "core/life/life_room.hpp"
@@ -11,7 +11,7 @@ namespace detail {
 
 namespace {
 
-/// Puts each resource into the list once, by the order of ids. Returns how many there are.
+/// Puts each resource into the list once, sorted by id. Returns how many there are.
 std::uint8_t fill(resource_list& list, const std::initializer_list<resource*>& uses) {
     resource** end = list.of;
     for (resource* r : uses) {

@@ -26,8 +26,8 @@ bool take_or_wait(const task_room& tasks, resource_state& r, std::uint32_t index
 
 }  // namespace
 
-/// Takes the task that the chooser picks out of the line of the resource, under the line's lock.
-/// The line must not be empty.
+/// Removes and returns the task that the chooser picks from the resource's line. Called under the
+/// line's lock. The line must not be empty.
 std::uint32_t resources_room::take_chosen_heir(resource_state& r) {
     ready_choices& choices = serial()->ready();
     choices.begin_offer();
@@ -49,9 +49,10 @@ std::uint32_t resources_room::take_chosen_heir(resource_state& r) {
     return heir;
 }
 
-/// Passes the resource to a task in line, without making it free in between, first come, first
-/// served. A chooser may decide otherwise, because the tasks in line may have come in any order.
-/// Returns no_index if no task waits.
+/// Passes the resource to the first task in line, and returns that task. The resource is not free
+/// in between, so no other task can take it. With a chooser, any task in line may get it, because
+/// the tasks could have come in another order. If no task waits, frees the resource and returns
+/// no_index.
 std::uint32_t resources_room::hand_on(resource_state& r) {
     const locked lock(r.line);
     const std::uint32_t heir = r.first;

@@ -22,16 +22,16 @@ public:
     /// Releases the task's resources. The first task in each line gets the resource, and is
     /// enqueued if it lacks nothing more.
     void release_resources(life_seat& w, std::uint32_t index);
-    /// Returns what a task that uses resources holds. The task's body must be on a stack and
-    /// stay there meanwhile.
+    /// Returns the resources that a task holds now. The task must use resources. Its body must be
+    /// on a stack, and must stay there while the result is used.
     std::span<resource* const> held_by(const slot& s) const {
         const detail_block& d = its_detail(s);
         return resources_in(d).first(d.resources_held);
     }
-    /// Returns what an open task uses. The task must use some resource.
+    /// Returns the resources that an open task uses. It must use at least one.
     std::span<resource* const> used_by(const slot& s) const { return resources_in(its_detail(s)); }
-    /// Returns the n-th task that waits for the resource, or an empty id. A task must hold the
-    /// resource, or the resource might be gone.
+    /// Returns the n-th task in line for the resource, or an empty id. Some task must hold the
+    /// resource, because otherwise the program might have destroyed it.
     task_id in_line(resource_state& r, std::uint32_t n) const;
     bool stands_in_line(resource_state& r, std::uint32_t index) const;
 

@@ -19,9 +19,11 @@ void scopes_room::flush_scope_ends(life_seat& w) {
     scope_state* const in = std::exchange(w.scope_ended_in, nullptr);
     if (in == nullptr) return;
     scope_state::shard& shard = in->counts[scope_state::shard_of(w.index)];
-    // The key is made of the address alone, because the scope may be gone once it has counted.
+    // The key is computed here, from the address alone, because the scope may be destroyed once
+    // these ends are counted.
     const std::uint64_t key = scope_key(in);
-    // acq_rel: release pairs with the sums of a wait, and acquire pairs with mark_waited().
+    // acq_rel: release pairs with the acquire loads in scope_done(), and acquire pairs with
+    // mark_waited().
     const std::uint64_t before = shard.ended.fetch_add(std::exchange(w.scope_ends, 0), acq_rel);
     if ((before & scope_state::waited_bit) == 0) return;
     // The scope is read only while a waiter's record is in the bucket, so the scope is alive.
@@ -45,9 +47,9 @@ bool scopes_room::scope_done(const scope_state& s) {
 
 bool scopes_room::mark_waited(scope_state& all) {
     for (scope_state::shard& shard : all.counts) {
-        // This is a read-modify-write of the word in which flush_scope_ends() counts. So that
-        // function sees the bit, or the sums below see its count. acquire: sees what the ended
-        // tasks wrote.
+        // This changes the word in which flush_scope_ends() counts, by one read-modify-write. So
+        // flush_scope_ends() sees the bit, or scope_done() below sees its count. acquire: sees what
+        // the ended tasks wrote.
         shard.ended.fetch_or(scope_state::waited_bit, acquire);
     }
     return !scope_done(all);

@@ -32,10 +32,10 @@ public:
             shard.created.fetch_add(count, release);
         }
     }
-    /// Counts the ends of tasks. Between two tasks of a loop, the ends are only added up. They are
-    /// counted in the scope when the loop leaves the scope or finds nothing more to run. In a
-    /// task's body, or outside a loop, they are counted at once, because no later moment would
-    /// come.
+    /// Counts the ends of `count` tasks. Between two tasks of a thread's loop, the ends are only
+    /// added up in the seat. flush_scope_ends() counts them in the scope when the loop goes on to
+    /// another scope or finds nothing more to run. In a task's body, or outside a loop, they are
+    /// counted at once, because nothing would count them later.
     void count_end(life_seat& w, scope_state& in, end_of_task end, std::uint64_t count = 1);
     /// Counts the added-up ends in their scope. A thread calls this before it does anything that
     /// may last.

@@ -30,8 +30,9 @@ void suspension_lists::unlink(shard& in, detail_block& d) {
     if (d.next != no_index) its_detail(slot_at(d.next)).before = d.before;
 }
 
-/// Returns the scope's tasks whose edges this call has torn, linked by `next`. Each of them stays
-/// as it is until its shares are dropped. `before` says how many shares the caller drops.
+/// Tears the edges of the scope's tasks in this list. Removes each task of which it has torn an
+/// edge, and returns these tasks linked by `next`. `before` says how many shares of the task's
+/// `waits_for` the caller must drop. Until then the task stays suspended.
 std::uint32_t suspension_lists::take_ended(life_seat& w, shard& in, const scope_state& of) {
     std::uint32_t first = no_index;
     std::uint32_t* last = &first;

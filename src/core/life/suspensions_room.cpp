@@ -29,7 +29,7 @@ void suspensions_room::begin_suspension(std::uint32_t index, const suspension& h
 bool suspensions_room::holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited) {
     const slot& own = slot_at(index);
     slot& other = slot_at(awaited);
-    // The share keeps the awaited task open, so what that task has stays.
+    // The share keeps the awaited task open, so its detail block stays valid.
     if (!uses_resources(own) || !add_open_work(other.open, generation_of(awaited.value))) {
         return false;
     }
@@ -108,14 +108,14 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     const detail_block& d = its_detail(s);
     seat_counters::add(w.counters.suspensions);
     enter_wait_at_hand(w, index);
-    s.runner.store(UINT16_MAX, relaxed);  // searchers now look at what the task waits for
+    s.runner.store(UINT16_MAX, relaxed);  // from now on, searchers follow its edges
     std::uint32_t shares = 1;
     if (d.first_is_enough.load(relaxed) && !arm_first(its_detail(s).came))
         shares += tear_edges(w, s);
     if (d.may_end_early.load(relaxed)) {
         list_suspended(index);
-        // This check comes after the listing, so a thread that cancels finds the task in the list,
-        // or is seen here.
+        // This check comes after the listing. So a thread that cancels the scope finds the task in
+        // the list, or this check sees that the scope is cancelled.
         if (scope_cancelled(s)) shares += tear_edges(w, s);
     }
     const bool goes_last = d.goes_last;

@@ -1,6 +1,7 @@
 #pragma once
-// Bodies that release their thread: the task goes running → waiting → ready → running, under one
-// id. The wait is armed as a builder arms a task: the task has a count of its own, so that what it
+// Tasks whose body can suspend: it returns to its thread, and is called again when what it awaits
+// is complete. The task goes running → waiting → ready → running, under one id. While the body sets
+// up a wait, the task holds a share of its own `waits_for`, as a task does in a builder. So what it
 // awaits may end at any moment. See braid/core/suspend.hpp.
 
 #include "core/life/life_room.hpp"
@@ -23,8 +24,8 @@ public:
     // ---- called by the thread that runs the body
     void begin_suspension(std::uint32_t index, const suspension& how);
     awaiting await_task(life_seat& w, std::uint32_t index, task_id awaited);
-    /// Sets the threads on which the task runs from now on. go_on_at() reports a thread that does
-    /// not exist, and returns false.
+    /// Sets where the task runs from now on: on the threads of a class, or on one thread. If that
+    /// thread cannot be named, go_on_at() reports this and returns false.
     void go_on_in(std::uint32_t index, task_class as);
     bool go_on_at(const life_seat& w, std::uint32_t index, thread_ref on);
     /// Called when the body has returned. From here on, another thread may run the task.
@@ -38,7 +39,8 @@ public:
     void shield(std::uint32_t index) {
         its_detail(slot_at(index)).shielded.store(true, relaxed);  // relaxed: as in is_shielded()
     }
-    /// Returns true if the body of the task cleans up. See detail::shield().
+    /// Returns true if the task's body is cleaning up, and its awaits are not to be cancelled. See
+    /// detail::shield().
     bool is_shielded(const slot& s) const {
         // relaxed: the body sets it, for the completions that it arms. Other threads may see it a
         // little late.

@@ -6,10 +6,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Drops the share of the task's own work. If a wait of this thread runs the task and there are
-/// other shares, the wait enters the parking lot first: once the share is dropped, another thread
-/// may complete the task, and the wait would come too late for a failure. Returns true if the share
-/// was the last one.
+/// Drops the share of the task's own work. Returns true if it was the last share. If there are
+/// other shares and a wait of this thread runs the task, the wait enters the parking lot before the
+/// drop. After the drop another thread may complete the task, and would not find the wait to give
+/// it a failure.
 bool life_room::drop_only_share_or_enter(life_seat& w, slot& s, std::uint32_t index) {
     if (w.unentered->record.key == id_of(index).value) {
         if (drop_only_open_work(s.open)) return true;

@@ -17,8 +17,9 @@ outside_room::~outside_room() {
 
 // ---- the thread --------------------------------------------------------------------------------
 
-/// Starts the source thread if it does not exist yet. Returns false if there is none; the reason
-/// was logged. The next thread that arms something tries again.
+/// Starts the source thread if it does not run yet. Returns false if it cannot be started. The
+/// reason was logged, or reported to the out-of-memory handler. The next thread that arms something
+/// tries again.
 bool outside_room::start_sources() {
     if (outside_ != nullptr) return true;
     void* const bytes =
@@ -26,7 +27,7 @@ bool outside_room::start_sources() {
     if (bytes == nullptr) return false;
     auto* const state = ::new (bytes) outside_state(memory());
     if (start_thread_of(*state)) {
-        outside_ = state;  // the source thread looks at it under the lock
+        outside_ = state;  // the source thread reads it under the lock
         return true;
     }
     state->~outside_state();
@@ -175,7 +176,7 @@ bool outside_room::put_source(outside_source& s, std::int64_t deadline, std::int
 }
 
 void outside_room::report_wait(event_kind kind, const outside_source& s) const {
-    // A processor's alarm ends no wait, so it is not reported. The submissions of the processor are
+    // The alarm of a processor ends no wait, so it is not reported. The processor's submissions are
     // reported instead.
     if (!observed() || is_part_of_task(s)) return;
     const spawn_facts facts{.where = s.where_};
@@ -201,7 +202,7 @@ bool outside_room::arm(outside_source& s, const timing& when) {
     const locked lock(outside_mutex_);
     if (has_ended_for(s) || !s.attached_ || !start_sources()) return false;
     take_from_wheel(s);
-    // The clock has no times below 0. A source that was due then is due now.
+    // The clock has no times below 0. A source with such a deadline is due now.
     const std::int64_t deadline = std::max<std::int64_t>(when.deadline, 0);
     const std::int64_t slack = std::max<std::int64_t>(when.slack, 0);
     if (!put_source(s, deadline, slack)) return false;
@@ -214,7 +215,7 @@ bool outside_room::arm(outside_source& s, const timing& when) {
 bool outside_room::postpone(outside_source& s, std::int64_t deadline) {
     const locked lock(outside_mutex_);
     if (!s.wanted_) return false;
-    // A source that is armed was given another time meanwhile, and comes then.
+    // If the source is armed, it was given another time meanwhile, and comes at that time.
     return s.armed_ || put_source(s, deadline, 0);
 }
 

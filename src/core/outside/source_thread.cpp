@@ -19,14 +19,14 @@ struct outside_room::due_batch {
     due_item items[most];
     unsigned count = 0;
     bool more = false;                        // the batch was full, so more may be due
-    platform::poller::arrival arrived[most];  // tags not looked up yet
+    platform::poller::arrival arrived[most];  // events whose sources were not found yet
     unsigned arrivals = 0;
 };
 
 void outside_room::serve_sources(seats_seat& w) {
     outside_state* state = nullptr;
     {
-        const locked lock(outside_mutex_);  // waits until the thread that started this one is done
+        const locked lock(outside_mutex_);  // waits until the starting thread has set outside_
         state = outside_;
     }
     due_batch b;
@@ -56,10 +56,10 @@ outside_room::next_step outside_room::plan_step(const due_batch& b, std::int64_t
     return next_step::sleep;
 }
 
-/// Returns when the next sleep ends, which is later than `until` if short sleeps follow each other.
-/// A sleep costs some 10 us of the processor, and ends as much too late. If timers follow each
-/// other more closely than that, those of a while are served together: the first short sleep is
-/// exact, and further short sleeps in a row last 50 us.
+/// Returns when the next sleep ends. This is later than `until` if short sleeps follow each other.
+/// A sleep costs some 10 us of the processor, and ends about 10 us too late. If timers come at
+/// shorter intervals than that, it is cheaper to serve several of them together. So the first short
+/// sleep is exact, and further short sleeps in a row last 50 us.
 std::int64_t outside_room::stretched(std::int64_t now, std::int64_t until) {
     constexpr std::int64_t briefly = 50'000;
     const bool brief = until - now < briefly;
@@ -70,8 +70,8 @@ std::int64_t outside_room::stretched(std::int64_t now, std::int64_t until) {
 
 void outside_room::sleep_outside(seats_seat& w, outside_state& state, due_batch& b,
                                  std::int64_t until) {
-    // seq_cst for both stores: a wait that polls because no reserve thread is left checks which
-    // threads rest.
+    // seq_cst for both stores: a wait that polls because no reserve thread is left checks `at_rest`
+    // of the other threads.
     w.at_rest.store(true, seq_cst);
     if (serial() != nullptr) {
         serial()->block(w.index, {.deadline = until});
@@ -108,8 +108,8 @@ void outside_room::serve(seats_seat& w, due_batch& b) {
     leave_batch(w);
 }
 
-/// Calls what is due in the order that the chooser decides, because nothing else decides which one
-/// comes first.
+/// Calls the items of the batch in the order that the chooser decides, because nothing else decides
+/// which one comes first.
 void outside_room::serve_in_chosen_order(seats_seat& w, due_batch& b) {
     alternative list[due_batch::most];
     while (b.count != 0) {
@@ -126,8 +126,8 @@ void outside_room::call(seats_seat& w, const due_item& one) {
     outside_source* const s = one.what.source;
     if (s == nullptr) return one.what.call.due(w.rt, w.whole, one.what.call.word, one.how);
     if (s->stable_id_ == 0) return s->arrived(w.rt, w.whole, one.how);
-    // A task that the source makes gets its id from the id of the source and from the number of
-    // earlier arrivals.
+    // A task that the source makes gets a stable id, which depends on the source's stable id and on
+    // the number of earlier arrivals.
     creator as;
     task_room::enter(w, as, stable_ids::join(s->stable_id_, s->arrivals_++));
     s->arrived(w.rt, w.whole, one.how);
@@ -153,20 +153,21 @@ void outside_room::take_due(due_batch& b) {
     b.more = b.count == due_batch::most;
 }
 
-/// Arms a periodic source again. Its deadlines lie on a grid from the first deadline on, so that
-/// delays do not add up. The wheel has room for it, because it has just got this room back (O2).
+/// Arms a periodic source again. Its next deadline is the first deadline plus a multiple of the
+/// period, so that delays do not add up. The wheel has room for it, because the source has just
+/// been removed from the wheel (O2).
 void outside_room::come_again(const wheel::entry& one, arrival& how) {
     outside_source& s = *one.payload.source;
     const std::int64_t late = (how.now - one.deadline) / s.period_;
     how.missed = static_cast<std::uint64_t>(late);
     const std::int64_t next = saturated_sum(one.deadline, saturated_product(late + 1, s.period_));
     if (!put_source(s, next, one.slack) || !observed()) return;
-    // To an observer, the wait for this tick follows the wait for the tick before.
+    // Observers see the wait for the next tick as a successor of the wait for this tick.
     watcher().on_event({.kind = event_kind::edge, .task = s.wait_, .other = how.wait});
 }
 
-/// Adds the sources of the descriptors that have arrived to the batch. The poller may report a
-/// descriptor that was given up meanwhile; no source has its tag then.
+/// Adds to the batch the sources whose descriptors had an event. The poller may report a descriptor
+/// that is not watched any more; no source has its tag then.
 void outside_room::take_arrived(due_batch& b) {
     for (unsigned i = 0; i < b.arrivals; ++i) {
         outside_source* const s = watched_.find(b.arrived[i].tag);
@@ -176,8 +177,8 @@ void outside_room::take_arrived(due_batch& b) {
     b.arrivals = 0;
 }
 
-/// Adds the sources whose rest has ended to the batch. A source for which the batch has no room
-/// comes in the next batch.
+/// Adds to the batch the sources whose rest (see rest()) has ended. A source for which the batch
+/// has no room comes in the next batch.
 void outside_room::take_rested(due_batch& b) {
     if (rests_until_ == INT64_MAX || clock() < rests_until_) return;
     constexpr auto descriptors = static_cast<unsigned>(outside_source::kind::descriptor);
@@ -191,9 +192,9 @@ void outside_room::take_rested(due_batch& b) {
 
 // ---- safepoints --------------------------------------------------------------------------------
 
-/// Waits until no safepoint lasts, and starts a batch. The source thread makes tasks like a thread
-/// of the program that is inside a call. So a safepoint shuts the source thread out as it does
-/// those threads, and waits until it has left the batch.
+/// Starts a batch, but waits first while a safepoint lasts. During a batch the source thread makes
+/// tasks, as a user thread does inside a call. So a safepoint treats it like such a thread: it
+/// waits for the end of the batch, and then lets no batch start.
 void outside_room::enter_batch(seats_seat& w) {
     unseated& outside = without_seat();
     while (!begin_batch(w)) {
@@ -206,7 +207,7 @@ void outside_room::enter_batch(seats_seat& w) {
     }
 }
 
-/// Starts a batch. Returns false if a safepoint shuts the threads of the program out.
+/// Starts a batch. Returns false while a safepoint shuts out the threads of the program.
 bool outside_room::begin_batch(seats_seat& w) {
     unseated& outside = without_seat();
     const locked lock(outside.lock);

@@ -1,7 +1,7 @@
 #pragma once
-// Watched sources are found by the events of their descriptors. The poller reports a tag, which
-// names a place in a table and the use of that place. So no source is searched for, however many
-// are watched.
+// A table that finds the source for an event of a descriptor. The poller reports a tag, which names
+// a place in the table and the number of that place's use. So no source is searched for, however
+// many are watched.
 
 #include "base/accounted_array.hpp"
 
@@ -12,8 +12,8 @@ namespace detail {
 
 class outside_source;
 
-/// Maps tags to sources. Only one thread at a time may use it. It takes 16 bytes for each source
-/// that is watched at the same time.
+/// Maps tags to sources. Only one thread at a time may use the table. It takes 16 bytes for each
+/// source that is watched at the same time.
 class watched_sources {
 public:
     explicit watched_sources(accounted_memory& memory) : places_(memory) {}
@@ -29,7 +29,7 @@ public:
         p.source = &s;
         return std::uint64_t{p.use} << 32 | index;
     }
-    /// Gives an added source another tag, which it returns. The tag before finds no source.
+    /// Gives an added source a new tag, which it returns. The old tag then finds no source.
     std::uint64_t renew(std::uint64_t tag) {
         const auto index = static_cast<std::uint32_t>(tag);
         place& p = places_[index];
@@ -55,7 +55,7 @@ private:
 
     struct place {
         outside_source* source;
-        std::uint32_t use;  // number of the use, above 0; a tag of an earlier use finds nothing
+        std::uint32_t use;  // number of the use, above 0; tags of earlier uses find nothing
         std::uint32_t next_free;
     };
 

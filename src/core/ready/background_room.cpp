@@ -6,7 +6,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 seats_seat* background_room::put_in_background(std::uint32_t index) {
-    // Both locks are needed: a thread that finds no task counts itself as idle under this one.
+    // Both locks are needed. A thread that finds no task counts itself as idle under `mutex_`. So
+    // either that thread finds this task, or this call sees it as idle.
     const locked lock(mutex_);
     task_list& list = lists_[level_of(slot_at(index))];
     {

@@ -1,6 +1,6 @@
 #pragma once
-// The background room has the ready tasks of the background class, and knows which threads of the
-// class are idle. Such tasks are long and blocking by nature, so one lock is enough.
+// The background room owns the queues of the background class, and knows which threads of the class
+// are idle. Background tasks take long and may block, so one lock is fast enough.
 
 #include "core/ready/direct_room.hpp"
 
@@ -15,22 +15,23 @@ class background_room : public direct_room {
 public:
     using direct_room::direct_room;
 
-    /// Queues a task. Returns the seat of the idle thread that the caller must notify. Returns null
-    /// if no thread is idle; the caller then starts another one.
+    /// Queues a task. Returns the seat of an idle thread of the class, which the caller must
+    /// notify. If no thread is idle, returns null, and the caller starts another one.
     seats_seat* put_in_background(std::uint32_t index);
     /// Takes the oldest task for which `wanted(id)` is true, from the highest level that has one.
     /// Any thread of the class may call this.
     task_id take_background(id_test wanted);
-    /// Takes the oldest task of the highest level. If there is none, the thread counts as idle from
-    /// here on, so a notification that comes before it sleeps is meant for it.
+    /// Takes the oldest task of the highest level. If there is none, counts the thread as idle and
+    /// returns an empty id. The thread then sleeps, and a notification that comes before its sleep
+    /// is not lost.
     task_id take_background_or_rest(seats_seat& w);
     /// Stops counting the thread as idle.
     void background_thread_woke(const seats_seat& w);
-    /// Takes a task that no thread of the class will run, because the class has no thread or all of
-    /// its threads wait. Returns an empty id otherwise.
+    /// Takes a queued task if no thread of the class would ever run it, because the class has no
+    /// thread or all of its threads wait. Returns an empty id otherwise.
     task_id take_stranded_background();
-    /// Takes the task out of the list of that level. Returns true if the task lay there; it belongs
-    /// to the caller then.
+    /// Removes the task from the list of that level. Returns true if the list had the task; the
+    /// task then belongs to the caller.
     bool take_out_of_background(task_id id, unsigned level);
     /// Takes the oldest task of that level for which `moves(index)` is true. Returns its index, or
     /// no_index if there is none.
@@ -41,13 +42,13 @@ public:
         return std::any_of(std::begin(lists_), std::end(lists_),
                            [](const task_list& list) { return list.size(relaxed) != 0; });
     }
-    /// Counts one more thread of the class and sets `number` for it. Returns false if the class may
-    /// have no more threads. A thread of the class that waits does not count, because it may wait
-    /// for the very task that is queued.
+    /// Counts one more thread of the class and sets `number` to its number. Returns false if the
+    /// class may have no more threads. Threads of the class that are in a wait do not count against
+    /// this limit, because they may wait for the very task that is queued.
     bool add_background_thread(unsigned& number);
     void background_thread_refused();
-    /// Adds `change` to the number of threads of the class that wait. Returns true if one more
-    /// waits and tasks are queued, which another thread should run.
+    /// Adds `change` to the number of threads of the class that are in a wait. Returns true if one
+    /// more waits while tasks are queued; the caller then starts another thread.
     bool count_background_waiter(int change);
 
 private:

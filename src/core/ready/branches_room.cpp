@@ -35,8 +35,8 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
             std::uninitialized_value_construct_n(w.branch_ids, all);
         }
         w.shown_joins.store(w.joins, release);  // pairs with a thief's acquire in claim_branch()
-        // In the body of a refused fork_join(), the thread's innermost task may be no task of this
-        // seat.
+        // The check is needed, because in the body of a refused fork_join() the thread's innermost
+        // task may be no task of this seat.
         if (w.top != nullptr && current_task() == w.top) set_current_joins(w.joins);
     }
     return fork_access::at(w.joins->top);
@@ -76,9 +76,9 @@ void branches_room::report_public(const ready_seat& w, const fork_slot& slot) co
     report_forked(w, id_of(slot.task.load(relaxed)), slot, branch_identity(w, slot));
 }
 
-/// Gives stable ids to the branches of a join. The join counts as one creation of its creator, and
-/// the place of a branch in the join distinguishes it from the others. The first part of the join
-/// goes on as that creator, because it runs on this thread before anything that follows.
+/// Gives stable ids to the branches of a join. The whole join counts as one creation of its
+/// creator. The branches are distinguished by their place in the join. The first part of the join
+/// still counts as that creator, because it runs on this thread before anything that follows.
 void branches_room::identify_branches(ready_seat& w, const fork_slot* first, std::uint32_t count) {
     std::uint64_t* const ids = w.branch_ids + height_of(*w.joins, first);
     const std::uint64_t join = next_identity(w);
@@ -102,14 +102,15 @@ claimed_branch branches_room::claim_branch(const ready_seat& w, const ready_seat
     const fork_window::word seen = stack.window.look();
     const std::uint32_t at = fork_window::tail(seen);
     if (fork_window::empty(seen)) {
-        // The victim is within joins, and may have private branches.
+        // No branch is public. If the victim is within joins, it may have private branches, so this
+        // asks for them.
         const std::uint32_t split = fork_window::split(seen);
         if (split >= from && split != 0) ask(stack);
         return {};
     }
     if (at < from) return {};
-    // relaxed: the owner wrote the task before the branch became public, and look() has seen that
-    // it is public.
+    // relaxed: the owner wrote the task before it made the branch public, and look() has seen that
+    // the branch is public.
     fork_slot& branch = stack.base[at];
     const task_id task = id_of(branch.task.load(relaxed));
     if (!wanted(task.value) || !stack.window.claim(seen)) return {};

@@ -1,12 +1,12 @@
-// If there is a chooser, it decides here which ready task is next.
+// If there is a chooser, it decides here which ready task runs next.
 #include "core/ready/ready_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Offers the tasks of all levels, because while one thread starts the highest task another thread
-/// may start the next one. Only one thread runs at a time, so an offered task is still ready when
-/// it is taken.
+/// Offers the tasks of all levels and not only of the highest. Without a chooser, another thread
+/// may start a lower task while this thread starts the highest. Only one thread runs at a time, so
+/// an offered task is still ready when it is taken.
 task_id ready_room::choose_ready(ready_seat& w, id_test wanted) {
     gather_for_choice();
     ready_choices& choices = serial()->ready();
@@ -29,8 +29,8 @@ task_id ready_room::choose_ready(ready_seat& w, id_test wanted) {
     return chosen;
 }
 
-/// Takes the place of push_ready() if there is a chooser. Adds the task to the list of choices, and
-/// lets another thread run first if the chooser wants that.
+/// Replaces push_ready() if there is a chooser. Adds the task to the list of choices, and lets
+/// another thread run first if the chooser wants that.
 void ready_room::enqueue_for_choice(ready_seat& w, std::uint32_t index) {
     const task_id id = id_of(index);
     const unsigned level = level_of(slot_at(index));
@@ -54,9 +54,9 @@ void move_all(ready_queue& from, const Move& move) {
 
 }  // namespace
 
-/// Moves the tasks that lie in rings and overflow lists into the list of choices. Such tasks come
-/// from try_post(), or are nodes that end without running, or came when there was no memory in the
-/// list of choices.
+/// Moves the tasks of the rings and overflow lists into the list of choices. A task is in a ring or
+/// overflow list if it comes from try_post(), if it is a node that ends without running, or if
+/// there was no memory in the list of choices.
 void ready_room::gather_for_choice() {
     ready_choices& choices = serial()->ready();
     const unsigned seats = seat_count();

@@ -55,8 +55,9 @@ std::uint64_t direct_room::members_of_masks() const {
     return members;
 }
 
-/// Wakes an idle member of the mask if there is one. Otherwise wakes all members, because they may
-/// be waiting for the task, or be switched off. A member that is busy looks by itself.
+/// Wakes a worker of the mask that sleeps without work, if there is one. Otherwise wakes all
+/// workers of the mask, because they may be waiting for the task, or be switched off. A worker that
+/// is busy checks the masked list by itself.
 void direct_room::wake_member(std::uint64_t mask) {
     const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {

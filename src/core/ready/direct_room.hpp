@@ -1,7 +1,7 @@
 #pragma once
-// The direct room has the ready tasks that not every thread may run. Tasks for one thread (`on`)
-// lie in its inbox. Tasks for a set of workers (`workers`) lie in one list, the masked list, at
-// which the members of the set look.
+// The direct room owns the queues of ready tasks that only certain threads may run. A task for one
+// thread (`on`) is in that thread's inbox. The tasks for sets of workers (`workers`) are all in one
+// list, the masked list, which the workers of these sets check.
 
 #include "core/outside/outside_room.hpp"
 #include "core/ready/ready_seat.hpp"
@@ -22,10 +22,10 @@ public:
 
     bool may_run_on(const slot& s, const seats_seat& w) const;
     /// Puts the task into the inbox of its thread or into the masked list, and wakes threads that
-    /// may run it. Returns false if there is no such thread, which is then reported.
+    /// may run it. If no thread may run the task, reports that and returns false.
     bool put_direct(std::uint32_t index);
-    /// Returns true if there may be tasks that were given to this thread. relaxed: this is a look
-    /// between two tasks.
+    /// Returns true if there may be a task for this thread in its inbox or in the masked list.
+    /// relaxed: this is a check between two tasks.
     bool direct_work(const ready_seat& w) const {
         return w.box.size(relaxed) != 0 || (masked_for_.load(relaxed) & w.mask) != 0;
     }
@@ -35,32 +35,33 @@ public:
         return w.box.size(seq_cst) != 0 || (masked_for_.load(seq_cst) & w.mask) != 0;
     }
     /// Takes a task for this thread from its inbox, or from the masked list if the inbox has none.
-    /// The task is the oldest of the highest level there, if that level is `lowest` or above.
+    /// Takes the oldest task of the highest level in that list, if this level is at least `lowest`.
     task_id direct_task(ready_seat& w, unsigned lowest = 0);
     task_id direct_task_if(ready_seat& w, id_test wanted);
-    /// Takes the task out of the inbox of this thread or out of the masked list, wherever it lies.
-    /// The task belongs to the caller then.
+    /// Removes the task from this thread's inbox or from the masked list, wherever it is. The task
+    /// then belongs to the caller.
     void take_out_direct(ready_seat& w, task_id id);
     /// Calls f(index) for each task in the inbox or the masked list that the thread may run.
     template <class F>
     void each_direct(const ready_seat& w, F&& f) const;
-    /// Clears the thread's bit in `masked_for_`, which is a hint, if no task in the masked list is
-    /// for this thread. The thread can then sleep.
+    /// Clears the thread's bit in `masked_for_` if the masked list has no task for this thread. A
+    /// bit may stay set after its tasks were taken, and would keep the thread from sleeping.
     void note_no_masked_task(const ready_seat& w);
-    /// Wakes each other thread for which tasks may lie here, so that it looks again. Work that `w`
-    /// needs may lie with a thread that sleeps in a wait of its own, and that did not need this
-    /// work when the work came.
+    /// Wakes each other thread that may have a task in its inbox or in the masked list, so that it
+    /// checks them again. `w` may need such a task, which only that other thread may run. That
+    /// thread may sleep in a wait that did not need the task when the task came.
     void ask_pinned_threads(const ready_seat& w);
-    /// Returns true if a task lies in any inbox or in the masked list. Call this after an edge was
+    /// Returns true if a task is in any inbox or in the masked list. Call this after an edge was
     /// added. seq_cst: pairs with put_into_box() and put_masked(). Either this function sees the
-    /// task that they put there, or the thread that they notify sees the edge.
+    /// task that they add, or the thread that they wake sees the edge.
     bool direct_work_of_any() const {
         return in_boxes_.load(seq_cst) != 0 || masked_.size(seq_cst) != 0;
     }
 
-    /// Closes the inbox of a thread that leaves. Returns false if there is a task in it.
+    /// Closes the inbox of a thread that leaves the scheduler. Returns false, and closes nothing,
+    /// if a task is in the inbox.
     static bool close_box(ready_seat& w);
-    /// Opens the inbox for another thread, which has the seat from now on, under that name.
+    /// Opens the inbox again for another thread, which now has the seat and calls itself `name`.
     static void open_box(ready_seat& w, const char* name);
 
 private:
@@ -71,7 +72,7 @@ private:
     std::uint32_t take_from_box(ready_seat& w, auto&& fits) {
         const locked lock(w.box.lock);
         const std::uint32_t index = w.box.take_first(*this, fits);
-        // relaxed: a count that is too high costs a look.
+        // relaxed: a count that is too high costs only a check.
         if (index != no_index) in_boxes_.fetch_sub(1, relaxed);
         return index;
     }

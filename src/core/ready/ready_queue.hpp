@@ -1,7 +1,7 @@
 #pragma once
-// Holds the ready tasks of one thread at one priority. The owner pops the newest task first,
-// thieves steal the oldest task first, and any thread may claim a task from the middle (a waiter
-// takes the tasks that it needs).
+// Holds the ready tasks of one thread at one priority level. The owner pops the newest task first,
+// and thieves steal the oldest task first. Any thread may also claim a task from the middle, as a
+// waiter does with the tasks that it needs.
 //
 //      top_ (owner)        hint_ (thieves)             bottom_ (owner)
 //        │                   │                           │
@@ -15,7 +15,7 @@
 //     now, or fails.
 // Q2  All ids lie in [top_, bottom_). Only the owner moves either end. top_ passes only empty
 //     cells; bottom_ goes down only over cells that the owner saw empty.
-// Q3  No push is lost. push() publishes bottom_ with a seq_cst exchange, and its caller then looks
+// Q3  No push is lost. push() publishes bottom_ with a seq_cst exchange, and its caller then checks
 //     for sleepers. A thread that wants to sleep announces itself (seq_cst) and then calls
 //     maybe_work(). One of the two sees the other.
 // The index words are only hints for finding cells; safety rests on the cells alone. So this queue
@@ -39,8 +39,8 @@ class basic_ready_queue {
 public:
     using cell = atomic<std::uint64_t>;
 
-    /// Gives the ring its cells: `count` zeroed cells, a power of two. The caller owns them for the
-    /// life of the queue.
+    /// Gives the ring its cells. `count` is a power of two, and the cells are zero. The caller owns
+    /// the cells, which must live as long as the queue.
     void attach(cell* cells, std::size_t count) {
         cells_ = cells;
         mask_ = count - 1;
@@ -73,8 +73,8 @@ public:
         while (bottom != top && id == 0) {
             --bottom;
             // Only the owner puts ids in, so this exchange takes the id that the load saw, or
-            // nothing, at half the price of a CAS. relaxed: this thread itself has pushed what
-            // belongs to the id.
+            // nothing if a thief was quicker. It costs half as much as a CAS. relaxed: this thread
+            // itself has pushed the task.
             if (at(bottom).load(relaxed) != 0) id = at(bottom).exchange(0, relaxed);
         }
         // release: a thread that reads this store instead of the store of a push must see the tasks
@@ -130,8 +130,8 @@ public:
         bottom_.exchange(bottom, seq_cst);                                           // as in push()
     }
 
-    /// Returns true if the range is empty, so that steal() would find nothing. Any thread may call
-    /// this. acquire: as in steal().
+    /// Returns true if [top_, bottom_) is empty, so that steal() would find nothing. Any thread may
+    /// call this. acquire: as in steal().
     bool looks_empty() const { return bottom_.load(acquire) <= top_.load(acquire); }
 
     /// Steals the oldest task, or returns 0 if it saw none. Any thread may call this.
@@ -170,7 +170,7 @@ public:
         return 0;
     }
 
-    /// Does what claim_newest_if() does, but looks at the oldest id first.
+    /// Does what claim_newest_if() does, but checks the oldest id first.
     template <class Wanted>
     std::uint64_t claim_oldest_if(Wanted&& wanted, std::size_t limit) {
         const std::uint64_t bottom = bottom_.load(acquire);
@@ -199,8 +199,8 @@ public:
 private:
     cell& at(std::uint64_t i) const { return cells_[i & mask_]; }
 
-    /// Returns true if cell `i` is free. Only the owner calls this. A cell that still holds an id
-    /// of the lap before is free only once that id is claimed.
+    /// Returns true if cell `i` is free. Only the owner calls this. If the cell still holds an id
+    /// of the previous lap of the ring, it is free only once that id is claimed.
     bool room_at(std::uint64_t i) {
         if (i - top_.load(relaxed) <= mask_) return true;
         raise_top(i, mask_ + 1);
@@ -237,12 +237,12 @@ private:
         return count;
     }
 
-    // The following members have the owner's cache line.
+    // The owner writes these members, so they have a cache line of their own.
     alignas(64) cell* cells_ = nullptr;
     std::uint64_t mask_ = 0;
     atomic<std::uint64_t> bottom_{0};
     atomic<std::uint64_t> top_{0};
-    // The following member has the thieves' cache line.
+    // Thieves write this member, so it has a cache line of its own.
     alignas(64) atomic<std::uint64_t> hint_{0};
 };
 

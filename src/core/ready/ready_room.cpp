@@ -5,7 +5,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-// ---- a task comes ------------------------------------------------------------------------------
+// ---- tasks are enqueued ------------------------------------------------------------------------
 
 bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
     const slot& s = slot_at(index);
@@ -42,8 +42,8 @@ void ready_room::enqueue_last(ready_seat& w, std::uint32_t index) {
     if (asleep().should_wake()) wake_one();
 }
 
-/// Makes room in the thread's full ring for the task `id`. The oldest tasks of the ring go to the
-/// overflow list, many of them under one lock.
+/// Called when the thread's ring has no room for the task `id`. Moves the oldest tasks of the ring
+/// to the overflow list, many of them under one lock, and then pushes the task.
 void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
     std::uint64_t oldest[overflow_batch];
     std::size_t count =
@@ -58,8 +58,8 @@ void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
             list.append(*this, index_of(oldest[0]), index_of(oldest[count - 1]),
                         static_cast<std::uint32_t>(count));
         }
-        // take_oldest() has moved top_, so this push finds room. If it did not, the task would go
-        // to the list, too.
+        // This push finds room, because take_oldest() has moved top_. If it did not, the task would
+        // go to the list, too.
         if (!w.ready[level].push(id.value)) {
             list.append(*this, index_of(id.value), index_of(id.value));
             ++count;
@@ -69,8 +69,8 @@ void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
     if (asleep().should_wake()) wake_one();
 }
 
-/// Moves tasks from the overflow list into the thread's empty ring, so that the oldest of them is
-/// popped first. Returns false if the list is empty.
+/// Moves the oldest tasks of the overflow list into the thread's empty ring, so that the oldest of
+/// them is popped first. Returns false if the list is empty.
 bool ready_room::refill_from_overflow(ready_seat& w, unsigned level) {
     task_list& list = overflow_[level];
     if (list.size(relaxed) == 0) return false;
@@ -82,17 +82,19 @@ bool ready_room::refill_from_overflow(ready_seat& w, unsigned level) {
     }
     if (count == 0) return false;
     w.ready[level].refill(taken, count);
-    // The tasks were in no queue for a moment, so a thread that fell asleep may have missed them.
+    // The tasks were in no queue for a moment. A thread that checked the queues then and fell
+    // asleep may have missed them.
     if (asleep().should_wake()) wake_one();
     return true;
 }
 
 void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level) {
-    // Most often the task has that level already. If another task uses the slot by now, this task
-    // is complete and needs no level.
+    // Most often the task has that level already. If another task uses the slot by now, the task
+    // `id` is complete and needs no level.
     if (level_of(slot_at(id)) >= level) return;
-    // The predecessors of a more important task inherit its level, and so do their own
-    // predecessors. The list is bounded: beyond 64 tasks inheritance is a help, not a promise.
+    // The predecessors of a raised task inherit its level, and so do their own predecessors. The
+    // list of tasks that are still to be raised has 64 places. Further predecessors are not raised,
+    // since inheritance is a help and not a promise.
     constexpr unsigned limit = 64;
     task_id list[limit] = {id};
     unsigned count = 1;
@@ -103,12 +105,13 @@ void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level)
         const std::uint8_t before = level_of(s);
         if (before >= level) continue;
         // The level is stored before the flag is cleared, because a reader that still sees the flag
-        // takes the level for a category. A level is a valid category, too, but a category is not a
-        // valid level. release: pairs with level_of().
+        // takes the level for a category. Each level is a valid category, but a category need not
+        // be a valid level. release: pairs with level_of().
         s.level.store(level, relaxed);
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_category), release);
         if (s.waits_for.load(relaxed) == 0) {
-            // The task may be ready, so it moves up from the queue where it lies.
+            // The task may be ready and in the queue of its old level. If so, it moves to the new
+            // one.
             if (take_out(w, at, before)) enqueue(w, index_of(at.value));
             continue;
         }
@@ -137,7 +140,7 @@ void ready_room::requeue_by_table(ready_seat& w) {
     }
 }
 
-// ---- a task goes -------------------------------------------------------------------------------
+// ---- tasks are taken ---------------------------------------------------------------------------
 
 namespace {
 
@@ -155,10 +158,10 @@ std::size_t steal_from(ready_queue& ring, std::uint64_t* taken, std::size_t limi
 
 }  // namespace
 
-/// Puts all stolen tasks but the first into the thread's own ring, which is empty, and from which
-/// other threads may steal them. A steal fetches cache lines from the victim's core, so small tasks
-/// would not be worth one steal each. Tasks of the high level are stolen one by one, because they
-/// are few and each should get a thread of its own.
+/// Steals several tasks at once. A steal fetches cache lines from the victim's core, so small tasks
+/// would not be worth one steal each. All stolen tasks but the first go to the thread's own ring,
+/// which is empty, and from which other threads may steal them. Tasks of the high level are stolen
+/// one by one, because they are few and each should get a thread of its own.
 task_id ready_room::steal(ready_seat& w, unsigned level) {
     constexpr std::size_t most = 32;
     const std::size_t limit = level == high_level ? 1 : std::min(most, w.ready[level].size());
@@ -177,8 +180,8 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
             w.stole_at = active_policy::now();
         }
         if (count == 1) return true;
-        // The slots are prefetched all at once, because each is two cache lines in the victim's
-        // core.
+        // Prefetches all slots at once, because each of them is two cache lines that come from the
+        // victim's core.
         for (std::size_t i = 0; i < count; ++i) slot_at(index_of(taken[i])).prefetch();
         w.ready[level].refill(taken + 1, count - 1);
         if (asleep().should_wake()) wake_one();  // a sleeper may have missed them
@@ -192,8 +195,9 @@ void ready_room::report_stolen(const ready_seat& w, const ready_seat& victim, ta
         {.kind = event_kind::stolen, .seat = w.index, .seat_from = victim.index, .task = id});
 }
 
-/// Returns true if the thread may steal now. This is decided once for all levels; otherwise a level
-/// might be passed over for a lower one.
+/// Returns true if the thread may steal now. If steals do not pay, only a thread that has other
+/// work may steal. This is decided once for all levels. Otherwise the answer could change between
+/// two levels, and the thread would take a task of a lower level before one of a higher level.
 bool ready_room::may_steal(ready_seat& w) const {
     if constexpr (policies::steals_pay) {
         if (steals_pay(w)) return true;
@@ -206,13 +210,13 @@ bool ready_room::may_steal(ready_seat& w) const {
     return direct_work(w);
 }
 
-/// Returns true if the thread is to steal before it takes from the overflow list. A task that
-/// yields goes through that list, and a thread that takes a task from it need not look at the rings
-/// of others. Tasks that yield again and again would hold up the tasks in those rings for ever.
+/// Returns true if the thread has to steal before it takes a task from the overflow list. A task
+/// that yields goes to that list, and a thread that finds a task there does not check the rings of
+/// others. So tasks that yield again and again would delay the tasks in those rings for ever.
 bool ready_room::others_come_first(unsigned level) {
     if (overflow_[level].size(relaxed) == 0) return false;
-    // relaxed: the count orders nothing. It does no harm if two threads both steal, or if one of
-    // them steals late.
+    // relaxed: the count orders no other data. It does no harm if two threads both steal, or if one
+    // of them steals late.
     return refills_[level].fetch_add(1, relaxed) >= refills_in_a_row;
 }
 
@@ -222,8 +226,8 @@ task_id ready_room::ready_at(ready_seat& w, unsigned level, bool may_steal) {
     std::uint64_t id = w.ready[level].pop();
     if (id == 0 && others_come_first(level)) {
         id = steal(w, level).value;
-        // relaxed: as in others_come_first(). As long as such steals find tasks, every second take
-        // from the list has a steal before it.
+        // relaxed: as in others_come_first(). As long as such steals find tasks, a steal and a
+        // take from the list alternate.
         refills_[level].store(id != 0 ? refills_in_a_row - 1 : 0, relaxed);
     }
     if (id == 0 && refill_from_overflow(w, level)) id = w.ready[level].pop();
@@ -235,11 +239,12 @@ task_id ready_room::ready_at(ready_seat& w, unsigned level, bool may_steal) {
 task_id ready_room::next_task(ready_seat& w) {
     if (serial()) return choose_ready(w, [](std::uint64_t) { return true; });
     if (!urgent_ready() && !direct_work(w)) {
-        // The usual case comes first: nothing goes before the newest task of the thread's own ring.
+        // The usual case: there is no urgent task and none for this thread alone, so the newest
+        // task of the thread's own ring is next.
         if (const std::uint64_t id = w.ready[normal_level].pop()) return {id};
     }
-    // Tasks that only certain threads may run come first, so one of them that yields would give way
-    // to no other task. After many yields the thread takes a task of the other queues first.
+    // Below, tasks that only certain threads may run are taken first. So if such a task yields, it
+    // would run again at once. After many yields the thread takes a task of the other queues first.
     if (gives_way_again_and_again(w) && direct_work(w)) {
         constexpr auto any = [](std::uint64_t) { return true; };
         if (const task_id id = take_if(w, any, SIZE_MAX, look_first::others)) return id;
@@ -298,8 +303,8 @@ bool ready_room::take_own_newest(ready_seat& w, task_id id) {
     return true;
 }
 
-/// Takes the task out of the queue of that level. Returns true if the task lay there; it belongs to
-/// the caller then.
+/// Removes the task from the queue of that level. Returns true if the queue had the task; the task
+/// then belongs to the caller.
 bool ready_room::take_out(ready_seat& w, task_id id, unsigned level) {
     if (slot_at(id).has(flag_background)) return take_out_of_background(id, level);
     if (serial() != nullptr && take_from_choices(id)) return true;
@@ -331,9 +336,9 @@ void ready_room::leave_search(ready_seat& w) {
 
 bool ready_room::release_permit(ready_seat& w) {
     const stand_in found = give_permit_away(w);
-    // The reserve threads that exist may all wait themselves. Each waiter that gets no reserve
-    // thread wakes the next thread for the work, until one of them has to start another reserve
-    // thread.
+    // `enough`: the reserve threads that replace waiters may all be in waits themselves. So this
+    // wakes the next thread for the work. That thread does the same when it waits, until one of
+    // these threads has to start another reserve thread.
     if (found == stand_in::enough && work_visible()) wake_one();
     return found != stand_in::refused;
 }
@@ -357,15 +362,14 @@ void ready_room::start_background(ready_seat& w) {
     make_frame_work(w);
 }
 
-/// Moves queued background tasks to the frame class, at the low level, because the system refuses a
-/// thread for them. A thread of the background class that runs a task would come back for them. If
-/// there is no such thread, or if all of them wait, the tasks would lie there for ever (I1).
+/// Called when the system refuses a background thread. Moves queued background tasks to the frame
+/// class, at the low level, unless a background thread runs a task and will come back for them. If
+/// there is no such thread, or if all of them wait, the tasks would stay queued for ever (I1).
 void ready_room::make_frame_work(ready_seat& w) {
     while (const task_id id = take_stranded_background()) {
         slot& s = slot_at(id);
         s.level.store(static_cast<std::uint8_t>(priority_level::low), relaxed);
-        // The task may take as long as background work takes, so no long-task warning is given for
-        // it.
+        // The task may take as long as background work does, so it gets no long-task warning.
         s.flags.fetch_or(flag_quiet, relaxed);
         // release: as in inherit_priority(); pairs with level_of().
         s.flags.fetch_and(static_cast<std::uint16_t>(~(flag_background | flag_category)), release);

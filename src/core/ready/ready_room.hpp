@@ -1,7 +1,7 @@
 #pragma once
-// The ready room has every place where ready work can lie: a thread's next task, the rings, the
-// overflow lists, and the queues of the rooms below. It decides which thread finds a task, which
-// sleeping thread is woken, and in which order tasks are taken.
+// The ready room owns all queues of ready work: each thread's next task, the rings, the overflow
+// lists, and the queues of the rooms below. It decides which thread gets a task, in which order
+// tasks are taken, and which sleeping thread is woken.
 
 #include "base/topology.hpp"
 #include "core/ready/branches_room.hpp"
@@ -14,12 +14,12 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Says where a search starts: in the thread's own ring, at its newest or its oldest task, or in
-/// the rings of other threads.
+/// Says where a search for a task starts: in the thread's own ring, at its newest or its oldest
+/// task, or in the rings of other threads.
 enum class look_first : std::uint8_t { own_newest, own_oldest, others };
 
-/// Pauses between two looks of a thread that finds nothing. The pause is short, because a task that
-/// another thread publishes meanwhile waits as long. One relax() takes 10 to 45 ns.
+/// Pauses a thread that finds nothing between two checks of the queues. The pause is short, because
+/// it delays a task that another thread publishes meanwhile. One relax() takes 10 to 45 ns.
 inline void pause_between_looks() {
     active_policy::relax();
     active_policy::relax();
@@ -29,16 +29,16 @@ class ready_room : public branches_room {
 public:
     using branches_room::branches_room;
 
-    // ---- a task comes
-    /// Puts the task where tasks of its kind go, and wakes a sleeping thread for it if one is
-    /// needed. Returns false if no thread may run the task, which is then reported.
+    // ---- tasks are enqueued
+    /// Puts a ready task into the queue for tasks of its kind, and wakes a sleeping thread for it
+    /// if one is needed. If no thread may run the task, reports that and returns false.
     bool try_enqueue(ready_seat& w, std::uint32_t index);
-    /// Enqueues the task as try_enqueue() does. If no thread may run the task, the task is
-    /// cancelled and pushed, so that any thread takes it and ends it.
+    /// Enqueues a ready task as try_enqueue() does. If no thread may run the task, cancels it and
+    /// pushes it into the ring, so that any thread takes it and ends it.
     void enqueue(ready_seat& w, std::uint32_t index);
-    /// Enqueues a task that gives way to others. A task that any thread may run goes behind the
-    /// other tasks of its level, to the end of the overflow list. All other tasks, and with a
-    /// chooser all tasks, go where enqueue() puts them.
+    /// Enqueues a task that gives way to others, for example because it has yielded. A task that
+    /// any thread may run goes to the end of the overflow list of its level, behind the other
+    /// tasks. All other tasks, and with a chooser all tasks, go where enqueue() puts them.
     void enqueue_last(ready_seat& w, std::uint32_t index);
     /// Pushes the task into the thread's own ring, from which all threads may take it. If the ring
     /// is full, put_in_overflow() makes room.
@@ -55,16 +55,18 @@ public:
     /// full.
     bool try_push_ready(ready_seat& w, task_id id) {
         if (!w.ready[normal_level].push(id.value)) return false;
-        // A thread that is outside the gate does not ask the chooser, because another thread may be
+        // A thread that is outside the gate must not ask the chooser, because another thread may be
         // asking it at this moment.
         if (asleep().should_wake()) wake_one(true, !w.outside_gate);
         return true;
     }
-    /// Returns true if the next try_push_ready() of this thread succeeds. No other thread puts
-    /// tasks into its ring.
+    /// Returns true if the next try_push_ready() of this thread succeeds. That is certain, because
+    /// no other thread puts tasks into its ring.
     static bool has_room(ready_seat& w) { return w.ready[normal_level].has_room(); }
-    /// Makes the loop to which the thread comes back at that depth run this task next. Returns
-    /// false if the loop cannot do so.
+    /// Makes the thread's innermost loop run this task next, without a queue. `depth` is the number
+    /// of tasks on the thread's stack when the caller's task has ended. Returns false if that is
+    /// not the loop's depth, if the loop has such a task already, or if the task has to go through
+    /// a queue.
     bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) const {
         if (depth != w.loop_depth || w.run_next || serial() != nullptr) return false;
         const slot& s = slot_at(index);
@@ -73,64 +75,68 @@ public:
         if (follows) w.run_next = id_of(index);
         return follows;
     }
-    /// Enqueues the task that would run next, so that other threads may have it. The thread calls
-    /// this before it does something else.
+    /// Enqueues the task of set_run_next(), if there is one, so that other threads can take it. The
+    /// thread calls this before it does anything other than return to its loop.
     void share_run_next(ready_seat& w) {
         if (const task_id id = std::exchange(w.run_next, {})) enqueue(w, index_of(id.value));
     }
-    /// Raises the task to `level`, because a task of that level waits for it. Its open predecessors
-    /// are raised, too.
+    /// Raises the task to `level`, because a task of that level waits for it. Also raises its open
+    /// predecessors.
     void inherit_priority(ready_seat& w, task_id id, std::uint8_t level);
-    /// Moves the tasks that lie in rings, overflow lists and lists of the background class to their
-    /// new levels, after the table of levels has changed. Inboxes need no such move, because they
-    /// look levels up when they are served.
+    /// Called after the program has changed the table of levels. Moves each queued task whose level
+    /// has changed from its ring, overflow list or background list to the queue of its new level.
+    /// Inboxes need no such move, because a thread that takes a task from its inbox looks up the
+    /// levels then.
     void requeue_by_table(ready_seat& w);
 
-    // ---- a task goes
-    /// Takes the next task for this thread, the highest level first. Within a level it takes a task
-    /// that only certain threads may run, then the newest task of the thread's own ring, then a
-    /// task of the overflow list, then the oldest task of another thread.
+    // ---- tasks are taken
+    /// Takes the next task for this thread, from the highest level that has one. Within a level it
+    /// tries, in this order: tasks that only certain threads may run, the newest task of the
+    /// thread's own ring, the overflow list, and the oldest task of another thread.
     task_id next_task(ready_seat& w);
     /// Takes a task of that level as next_task() does. A task that only certain threads may run may
     /// also be of a higher level.
     task_id ready_at(ready_seat& w, unsigned level, bool may_steal);
-    /// Steals the oldest task of another thread. Up to half of the tasks in that thread's ring come
-    /// along, into the ring of this thread. Returns an empty id if it found none.
+    /// Steals from another thread's ring, at most half of its tasks (but at least one), and returns
+    /// the oldest. The other stolen tasks go to the ring of this thread. Returns an empty id if it
+    /// found none.
     task_id steal(ready_seat& w, unsigned level);
-    /// Takes a task for which `wanted(id)` is true from the queues that all threads share, the
-    /// highest level first. From the rings of other threads and from the overflow list it takes the
-    /// oldest such task. Looks at `look_at` tasks of each queue at most.
+    /// Takes a task for which `wanted(id)` is true from the rings and overflow lists, the highest
+    /// level first. `first` says where it starts in each level. From the rings of other threads and
+    /// from the overflow list it takes the oldest such task. Checks at most `look_at` tasks of each
+    /// queue.
     task_id take_if(ready_seat& w, id_test wanted, std::size_t look_at, look_first first);
-    /// Takes this task if it is the newest in the thread's own ring. Returns false if it did not
-    /// take the task.
+    /// Takes the task `id` if it is the newest in the thread's own ring. Returns false otherwise,
+    /// or if a thief was quicker.
     bool take_own_newest(ready_seat& w, task_id id);
-    /// Returns the newest task of the thread's ring of the normal level, and leaves it there. A
-    /// loop takes that task next if it is of the right kind.
+    /// Returns the newest task of the thread's ring of the normal level, without taking it. A loop
+    /// checks whether it may run that task next, and then calls take_own_newest().
     static task_id own_newest(ready_seat& w) { return {w.ready[normal_level].newest()}; }
     /// Takes the task that own_newest() has just returned. Returns false if a thief was quicker.
     static bool take_own_newest(ready_seat& w) { return w.ready[normal_level].take_newest(); }
-    /// Lets the chooser pick one of the ready tasks that the thread may run and for which
-    /// `wanted(id)` is true.
+    /// Called only with a chooser. Lets it pick one of the ready tasks that the thread may run and
+    /// for which `wanted(id)` is true. Returns an empty id if there is no such task.
     task_id choose_ready(ready_seat& w, id_test wanted);
 
     // ---- what is ready
     bool urgent_ready() const { return high_ready_.load(relaxed) > 0; }
-    /// Returns true if there may be work that any thread can run. A thread calls this after it has
-    /// announced its sleep (I5).
+    /// Returns true if there may be work that any thread can run. A thread that has announced its
+    /// sleep calls this before it sleeps (I5).
     bool work_visible() const;
-    /// Ends the thread's search for work. The thread that was the last to search looks again, and
-    /// wakes another thread if it sees work.
+    /// Ends the thread's search for work, if it was searching. If the thread was the last to
+    /// search, it checks the queues once more, and wakes another thread if it sees work.
     void leave_search(ready_seat& w);
-    /// Calls f(ready_seat&) for the other seats, the nearest first, until f returns true. Returns
-    /// true if f did. `last` is the seat at which the search looked last; the next search goes on
-    /// behind that seat.
+    /// Calls f(ready_seat&) for all other seats, the nearest first, until f returns true. Returns
+    /// true if f did. `last` is the seat at which the thread's last search ended. This search
+    /// starts behind that seat, and changes `last`.
     template <class F>
     bool any_victim(const ready_seat& w, std::uint32_t& last, F&& f) const;
-    /// Releases the permit of a thread that is about to sleep with work on its stack, so that a
-    /// reserve thread stands in for it. Returns false if no reserve thread can be had; the thread
-    /// then still has its permit.
+    /// Releases the permit of a thread that is about to sleep while a task lies on its stack, and
+    /// wakes or starts a reserve thread to run tasks instead. Returns false if no reserve thread
+    /// can be had; the thread then still has its permit.
     bool release_permit(ready_seat& w);
-    /// Starts one more thread of the background class, if the class may have one more.
+    /// Starts one more thread of the background class, if the class may have one more. If the
+    /// system refuses the thread, calls make_frame_work().
     void start_background(ready_seat& w);
 
     // ---- policy/steals_pay.cpp
@@ -164,20 +170,20 @@ private:
     bool take_from_choices(task_id id);
     void make_frame_work(ready_seat& w);
 
-    // Counts the tasks of the high level that lie in queues. Threads look for such tasks before
-    // they take their own.
+    // The number of high-level tasks in queues, which is a hint. Threads check it before they take
+    // a task of their own.
     alignas(64) atomic<std::int32_t> high_ready_{0};
     task_list overflow_[level_count];
-    // Counts how often all threads together went to the overflow list of that level, since one of
-    // them stole before it took a task there. See others_come_first().
+    // For each level, how often threads went to the overflow list since one of them last stole a
+    // task before it took one there. See others_come_first().
     atomic<std::uint32_t> refills_[level_count] = {};
 };
 
 template <class F>
 bool ready_room::any_victim(const ready_seat& w, std::uint32_t& last, F&& f) const {
     const unsigned count = seat_count();
-    // With a chooser, the order must depend on nothing but the chooser's seed, so distances do not
-    // count.
+    // With a chooser, the order of the seats must depend only on the chooser's seed and not on the
+    // machine. So all seats count as equally near.
     const topology* const machine = serial() ? nullptr : places();
     const unsigned levels = machine != nullptr ? machine->levels : 0;
     const std::uint32_t here = levels != 0 ? platform::current_core() : 0;

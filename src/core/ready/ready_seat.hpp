@@ -1,6 +1,6 @@
 #pragma once
 // A ready_seat is the part of a seat that the ready room uses: the seat's rings, its inbox and its
-// joins.
+// fork stack.
 
 #include "braid/core/fork_stack.hpp"
 #include "core/ready/ready_queue.hpp"
@@ -23,13 +23,13 @@ struct ready_seat : seats_seat {
     ready_queue::cell* cells = nullptr;
     std::uint32_t cell_count = 0;  // of all levels together
 
-    // ---- the seat's thread only; others claim from the rings ----
+    // ---- used by the seat's thread only, but others claim from the rings ----
     ready_queue ready[level_count];
-    // The task that has just ended made this task ready, and no other thread sees it. See
-    // set_run_next().
+    // The task that the thread's loop runs next. It became ready when the last task ended, and no
+    // other thread sees it. See set_run_next().
     task_id run_next;
-    std::uint32_t victim = 0;       // seat at which the last search for tasks looked
-    std::uint32_t fork_victim = 0;  // seat at which the last search for branches looked
+    std::uint32_t victim = 0;       // seat at which the last search for tasks ended
+    std::uint32_t fork_victim = 0;  // seat at which the last search for branches ended
     unsigned gave_way = 0;          // calls of enqueue_last(); see gives_way_again_and_again()
     bool others_first = false;      // see wait_loop::run_anything()
     // policy/steals_pay.cpp
@@ -37,28 +37,28 @@ struct ready_seat : seats_seat {
     std::int64_t stole_at = 0, steal_pause = 0, steal_again = 0;
     std::int64_t fetch_ns = 0;  // recent time to fetch another core's line; 0 if unknown
     // policy/unclaimed.cpp
-    std::uint64_t unclaimed = 0;  // another thread's oldest task, while this one does not steal
+    std::uint64_t unclaimed = 0;  // another thread's oldest task, when last seen
     std::int64_t unclaimed_again = 0;
     std::uint64_t ran_elsewhere = 0;  // 1 + tasks executed by others; 0 if their rings had some
-    fork_stack* joins = nullptr;      // the thread's own
-    // Stable ids of the branches in the slots of `joins`, written before a branch becomes public.
-    // Null means that nobody asks for stable ids.
+    fork_stack* joins = nullptr;      // the seat's fork stack; null before its first join
+    // Stable ids of the branches in the slots of `joins`, each written before its branch becomes
+    // public. Null if tasks have no stable ids.
     std::uint64_t* branch_ids = nullptr;
 
-    // ---- anybody ----
+    // ---- used by any thread ----
     alignas(64) task_list box;  // inbox: tasks for this seat alone (`on`)
     atomic<fork_stack*> shown_joins{nullptr};
 };
 
-/// Returns true once when the thread has put 32 tasks behind all others. The thread may come to the
-/// same tasks for ever, so it then looks at everything else.
+/// Returns true when the thread has called enqueue_last() 32 times, and starts counting again. The
+/// caller then checks all other queues, because the thread might run the same tasks for ever.
 inline bool gives_way_again_and_again(ready_seat& w) {
     if (w.gave_way < 32) return false;
     w.gave_way = 0;
     return true;
 }
 
-/// Notes that the thread has claimed `count` tasks of another thread within `ns` nanoseconds. See
+/// Records that the thread took `ns` nanoseconds to claim `count` tasks of another thread. See
 /// policy/steals_pay.cpp.
 void note_claims(ready_seat& w, std::size_t count, std::int64_t ns);
 

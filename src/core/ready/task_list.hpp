@@ -1,5 +1,5 @@
 #pragma once
-// A task_list has ready tasks in a list under a lock, the oldest first. The tasks are linked
+// A task_list is a list of ready tasks under a lock, the oldest task first. The tasks are linked
 // through their slots.
 
 #include "braid/base/mutex.hpp"
@@ -13,15 +13,15 @@ namespace detail {
 
 class task_list {
 public:
-    /// The caller of the functions below holds this lock, except for size().
+    /// The caller must hold this lock while it calls a function below, except size().
     mutable mutex lock;
 
-    /// Returns the number of tasks, which is a hint without the lock. seq_cst: pairs with append();
-    /// a thread that has announced its sleep calls this (I5).
+    /// Returns the number of tasks, which is only a hint if the lock is not held. seq_cst: pairs
+    /// with append(), for a thread that has announced its sleep (I5).
     std::uint32_t size(std::memory_order order) const { return size_.load(order); }
     bool empty() const BRAID_REQUIRES(lock) { return first_ == no_index; }
 
-    /// Appends `count` tasks. Those from `first` to `last` must be linked already.
+    /// Appends `count` tasks, which the caller has already linked from `first` to `last`.
     void append(const task_room& tasks, std::uint32_t first, std::uint32_t last,
                 std::uint32_t count = 1) BRAID_REQUIRES(lock) {
         tasks.slot_at(last).next.store(no_index, relaxed);
@@ -31,12 +31,12 @@ public:
             tasks.slot_at(last_).next.store(first, relaxed);
         }
         last_ = last;
-        // seq_cst: pairs with the look of a thread that has announced its sleep (I5).
+        // seq_cst: pairs with the check of a thread that has announced its sleep (I5).
         size_.fetch_add(count, seq_cst);
     }
 
-    /// Takes the oldest task for which `fits(index)` is true, out of the `look_at` oldest tasks.
-    /// Returns no_index if there is none.
+    /// Removes the oldest task for which `fits(index)` is true, among the `look_at` oldest tasks,
+    /// and returns its index. Returns no_index if there is none.
     template <class Fits>
     std::uint32_t take_first(const task_room& tasks, Fits&& fits, std::size_t look_at = SIZE_MAX)
         BRAID_REQUIRES(lock) {
@@ -60,13 +60,14 @@ public:
         return no_index;
     }
 
-    /// Takes up to `limit` of the oldest tasks into `ids`. Returns how many it took.
+    /// Removes up to `limit` of the oldest tasks and stores their ids in `ids`. Returns how many it
+    /// took.
     std::size_t take_oldest(const task_room& tasks, std::uint64_t* ids, std::size_t limit)
         BRAID_REQUIRES(lock) {
         std::size_t count = 0;
         for (; count != limit && first_ != no_index; ++count) {
             const slot& s = tasks.slot_at(first_);
-            s.prefetch();  // it has been in the list for long
+            s.prefetch();  // it may have left the cache, since it was queued for long
             ids[count] = tasks.id_of(first_).value;
             first_ = s.next.load(relaxed);
         }

@@ -1,7 +1,7 @@
 #pragma once
-// The policies of this library. A policy is a decision that one row of the benchmarks asked for.
-// The source of a policy that is off is not compiled (cmake/braid_policies.cmake), so code names
-// its functions only behind `if constexpr`.
+// Switches for the policies of this library. A policy is a part of the scheduler's decisions that
+// was added for one row of the benchmarks. The source of a policy that is off is not compiled
+// (cmake/braid_policies.cmake), so code names its functions only behind `if constexpr`.
 
 #include "braid/base/version.hpp"
 

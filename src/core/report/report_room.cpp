@@ -120,8 +120,8 @@ void add(type_row& to, const type_row& more) {
     to.longest_ns = std::max(to.longest_ns, more.longest_ns);
 }
 
-/// Merges rows whose names have the same text. A text may lie at several addresses, for example
-/// when a module was loaded again. Returns true if there is room now.
+/// Merges rows whose names have the same text. A text may be at several addresses, for example
+/// after a module was loaded again. Returns true if a row is free now.
 bool merge_equal_names(type_row* rows) {
     type_row before[type_rows];
     std::copy_n(rows, type_rows, before);
@@ -145,8 +145,8 @@ bool merge_equal_names(type_row* rows) {
 
 }  // namespace
 
-/// Adds a duration to the row of the name. Rows are found by the address of the name. Rows with
-/// equal texts are merged when they are read, and when there is no row left.
+/// Adds a duration to the name's row. A row is found by the address of its name. Rows with equal
+/// texts are merged when statistics are read, and when no row is free.
 void report_room::note_type(report_seat& w, const char* name, std::int64_t ns) {
     const locked lock(w.types_mutex);
     if (w.types == nullptr) {

@@ -38,20 +38,21 @@ struct type_row {
 };
 inline constexpr unsigned type_rows = 256;
 
-/// The seat's part of this room: its number and kind, its counters, and the time that it knows.
-/// Only the seat's thread uses it, except for the counters and the rows.
+/// This room's part of a seat: its number and kind, its counters, and the last time that was read.
+/// Only the seat's thread uses `stamp`, `time_each` and `elsewhere`. Any thread may read the rest.
 struct report_seat {
     report_seat(runtime& owner, whole_seat& self, std::uint16_t seat, seat_kind k)
         : rt(owner), whole(self), index(seat), kind(k) {}
 
     runtime& rt;
-    whole_seat& whole;  // this seat with its parts of the rooms above, for functions that need them
+    whole_seat& whole;  // the complete seat, for functions of the rooms above
     const std::uint16_t index;
     const seat_kind kind;
     char name[32] = {};
     alignas(64) std::int64_t stamp = 0;  // the time at the end of the last task or sleep
-    unsigned time_each = 1;              // tasks per look at the clock; see policy/seldom_clock.hpp
-    // The time that the running task has spent in waits, in tasks on top and in blocking().
+    unsigned time_each = 1;              // tasks between clock reads; see policy/seldom_clock.hpp
+    // The time that the running task has spent in waits, in blocking(), and in tasks that it ran
+    // there.
     std::int64_t elsewhere = 0;
     seat_counters counters;
     mutex types_mutex;  // the seat's thread writes, statistics() reads
@@ -72,12 +73,12 @@ public:
     bool observed() const { return listening() != 0; }
     /// Returns observer::listening(), or 0 if no observer is installed.
     std::uint32_t listening() const { return listens_->load(relaxed); }
-    /// Returns true if no observer listens and plain tasks may take their own path.
+    /// Returns true if no observer listens and plain tasks may take their short path.
     bool unwatched() const { return watches_->load(relaxed) == 0; }
     bool plain_ways() const { return plain_ways_; }
     observer& watcher() const { return *options_.observer; }
 
-    // The following functions are called only if an observer is installed.
+    // The functions report…() are called only if an observer is installed.
     void report(const report_seat& w, event_kind kind, task_id task, task_id other = {},
                 const char* name = {}) const;
     void report_branch(const report_seat& w, event_kind kind, task_id task, const fork_slot& branch,
@@ -90,21 +91,21 @@ public:
 
     void log(log_level level, const char* format, ...) const BRAID_PRINTF(3, 4);
 
-    /// Returns the time of the clock that tasks are timed with.
+    /// Returns the current time of the clock that measures tasks.
     std::int64_t task_clock() const;
-    /// Notes that `count` tasks have ended, of which the first began at `started`. Warns about a
-    /// long one, unless `quiet` is true.
+    /// Records the time of `count` tasks that ran in a row and have ended. The first began at
+    /// `started`. Logs a warning if they took long, unless `quiet` is true.
     void note_duration(report_seat& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
-    /// Does what note_duration() does, for `count` tasks of one kind that have ended in a row and
-    /// whose starts were not noted.
+    /// Does what note_duration() does, for `count` tasks of one name that have run in a row since
+    /// the seat's last time stamp.
     void note_durations(report_seat& w, const char* name, bool quiet, unsigned count);
 
 private:
     void note_type(report_seat& w, const char* name, std::int64_t ns);
 
-    // The next three are read at each task. The options lie between them and the counts of memory_,
-    // which are written.
+    // Each task reads the next three members. The options are between them and the counts of
+    // memory_, which are written.
     const std::atomic<std::uint32_t>* listens_;
     const std::atomic<std::uint32_t>* watches_;  // as listens_; 1 without plain_ways_ or with lines
     bool plain_ways_;                            // there are no statistics and no stable ids

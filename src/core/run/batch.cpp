@@ -1,7 +1,7 @@
-// A batch is one task with many bodies. There is no slot for each body. A thread that takes part
-// holds a ticket with a range of bodies, and takes bodies from the lower end of the range. It
-// leaves another ticket in the queue, by which the next thread takes the upper half of what is
-// left. See docs/design/batch.md.
+// A batch is one task with many bodies, which need no slots of their own. A thread that takes part
+// holds a ticket with a range of bodies, and runs bodies from the lower end of the range. It puts a
+// second, empty ticket into the queue. The thread that takes that ticket fills it with the upper
+// half of the bodies that are left. See docs/design/batch.md.
 #include "braid/base/index_range.hpp"
 #include "braid/core/scope.hpp"
 #include "braid/core/spawn_batch.hpp"
@@ -14,14 +14,15 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// A ticket, which lies in the storage of its slot. The parent of that slot is the ticket from
-/// which this one takes, or the batch.
+/// A ticket, in the storage of its slot. The slot's parent is the batch, or the ticket whose thread
+/// put this one into the queue.
 struct ticket {
     batch_bodies all;
-    std::uint64_t first;  // number of the body that index 0 of the range stands for
+    std::uint64_t first;  // number of the body at index 0 of `bodies`
     std::uint32_t batch;
-    bool held = false;  // a thread has it now, or had it before
-    /// The bodies that are left. Marked while a ticket below this one lies in a queue.
+    bool held = false;  // false while the parent's `bodies` are marked for this ticket
+    /// The bodies that this ticket still has. The range is marked while a child of this ticket is
+    /// in a queue and no thread has taken that child yet.
     shared_range bodies{};
 };
 static_assert(sizeof(ticket) <= closure_bytes);
@@ -45,7 +46,7 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
             ::new (d.storage) batch_member{all.shared, i};
             publish(w, d, all.run);
         }
-        // If there is no memory, the other bodies run here. In a discarding shutdown they are
+        // If open() had no memory, the remaining bodies run here. In a discarding shutdown they are
         // cancelled here.
         count_members(w, batch, all.count - i);
         run_alone(w, batch, all, i);
@@ -81,8 +82,8 @@ void run_room::run_alone(run_seat& w, std::uint32_t batch, const batch_bodies& a
     }
 }
 
-/// Makes a slot for a ticket below `parent`, of which the caller holds a share. Returns no_index if
-/// there is no memory.
+/// Takes a slot for a ticket that is a child of `parent`. The caller must hold a share of `parent`.
+/// Returns no_index if there is no memory.
 std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint32_t batch) {
     constexpr std::uint16_t inherited = flag_never_waits | flag_quiet | flag_category;
     const slot& p = slot_at(batch);
@@ -101,9 +102,9 @@ std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint
     return index;
 }
 
-/// Leaves a ticket in the queue for a thread that has nothing to do, unless one lies there already.
-/// With it that thread takes bodies from `index` and from the tickets above. Returns false if there
-/// is no memory.
+/// Puts an empty child of the ticket `index` into the queue, unless one is queued already. A thread
+/// without work takes the child, and fills it with bodies of `index` or of that ticket's ancestors.
+/// Returns false if there is no memory.
 bool run_room::leave_ticket(run_seat& w, std::uint32_t index) {
     ticket& own = ticket_of(slot_at(index));
     if (!own.bodies.mark()) return true;
@@ -126,21 +127,23 @@ void run_room::run_ticket(run_seat& w, std::uint32_t index) {
     bool goes_on = run_members(w, index, own);
     while (goes_on && refill_ticket(w, index)) goes_on = run_members(w, index, own);
     if (!goes_on) {
-        // This ticket itself goes back, with the bodies that it holds. A new ticket below it each
-        // time would make a chain as long as the batch.
+        // This ticket itself goes back into the queue, with the bodies that it still has. If each
+        // step made a new ticket as a child of this one, the tickets would form a chain as long as
+        // the batch.
         s.runner.store(UINT16_MAX, relaxed);
         enqueue(w, index);
         return;
     }
-    s.leave_uncounted();  // its bodies are counted instead
+    s.leave_uncounted();  // the counters count its bodies, not the ticket
     own_work_done(w, index);
 }
 
-/// Takes half of the fullest ticket above. Returns false if nothing is left in the tickets above.
+/// Fills this empty ticket with half of the bodies of its fullest ancestor. Returns false if no
+/// ancestor has bodies left.
 bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
     ticket& own = ticket_of(slot_at(index));
     while (true) {
-        // The tickets above are all open, because each is the parent of the ticket below it.
+        // All ancestors are open, because a ticket stays open while it has an open child.
         ticket* fullest = nullptr;
         std::size_t most = 0, all = 0;
         for (std::uint32_t at = slot_at(index).parent.load(relaxed); at != own.batch;
@@ -156,8 +159,8 @@ bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
         index_range taken;
         if (!fullest->bodies.take_half(taken)) continue;
         own.bodies.refill(taken);
-        // Other threads must find what is left above even if the first body of this ticket takes
-        // long. For what is left in this ticket, next() leaves a ticket between two bodies.
+        // Other threads must find the ancestors' remaining bodies even if the first body of this
+        // ticket takes long. For this ticket's own bodies, next() puts a child into the queue.
         if (all > taken.size()) leave_ticket(w, index);
         return true;
     }
@@ -166,7 +169,7 @@ bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
 class run_room::members_source {
 public:
     /// `index` is the ticket's slot. no_index means that the ticket has no slot, and that no other
-    /// thread takes from it.
+    /// thread takes bodies from it.
     members_source(run_room& rt, run_seat& w, std::uint32_t index, ticket& from)
         : rt_(rt),
           w_(w),
@@ -202,8 +205,8 @@ public:
         }
     }
 
-    /// Counts the bodies that ended. Called outside of bodies. Returns false if something else
-    /// comes before the next body.
+    /// Counts the bodies that have ended. Called after the last body, outside of it. Returns false
+    /// if the thread must do other work before the next body.
     [[gnu::always_inline]] bool finish(body_frame& frame) {
         frame.end_times(batch_.name);
         frame.close();
@@ -233,7 +236,8 @@ private:
     bool left_early_ = false;
 };
 
-/// Runs the bodies that a ticket holds. Returns false if something else comes first.
+/// Runs the ticket's bodies. Returns false if it stopped early, because the thread must do other
+/// work first (see wanted_elsewhere()).
 bool run_room::run_members(run_seat& w, std::uint32_t index, ticket& own) {
     const std::uint32_t shown_as = index == no_index ? own.batch : index;
     slot_at(shown_as).runner.store(w.index, relaxed);

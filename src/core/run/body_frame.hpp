@@ -1,7 +1,7 @@
 #pragma once
-// This is the way to run bodies. A thread makes a frame for the first body, and runs one body
-// or many bodies in it, one after the other. A source says which bodies these are; its functions
-// are called in the order invoke, ended, next, invoke, …
+// All bodies run in a body_frame. A thread makes a frame for the first body, and runs one body or
+// many bodies in it, one after the other. A source says which bodies these are. Its functions are
+// called in the order invoke, ended, next, invoke, …
 //
 //   source     bodies                                                           file
 //   plain      one task, and the newest tasks of this thread that are like it   run.cpp
@@ -27,13 +27,12 @@ inline running_task body_of(run_seat& w, std::uint32_t index, task_id known_as) 
     return {index, w.top, {}, task_context(w.rt, w.whole, known_as)};
 }
 
-/// Stands for the bodies that a thread runs in one frame of its stack. It shows them to other
-/// threads and to instruments, and notes how long each of them took. The bodies of a frame never
-/// run on top of each other.
+/// The frame for bodies that a thread runs one after the other at one depth of its stack. It shows
+/// the current body to other threads and to instruments, and records how long the bodies took.
 class body_frame {
 public:
-    /// `body` must lie beside the frame and not in it. Other functions know its address, so after
-    /// each call the compiler has to read the object again that holds `body`.
+    /// `body` must be an object of its own, not a member of the frame. Other functions know its
+    /// address, so after each call the compiler reloads the whole object that contains it.
     body_frame(run_room& rt, run_seat& w, running_task& body, task_id shown_as)
         : rt_(rt),
           seat_(w),
@@ -50,8 +49,8 @@ public:
     body_frame(const body_frame&) = delete;
     body_frame& operator=(const body_frame&) = delete;
 
-    /// Ends the frame when the last body has returned. What follows is not part of that body. The
-    /// frame runs nothing more.
+    /// Ends the frame; called when the last body has returned. What the thread does after that is
+    /// not part of the body. The frame runs no further body.
     void close() {
         if (closed_) return;
         closed_ = true;
@@ -76,7 +75,7 @@ public:
     /// Returns true if the body has asked for its id, so that other threads may know the id.
     bool id_taken() { return body_.context.internals().id_taken; }
 
-    /// Returns what timed() needs. Returns 0 if the clock is not read for each body.
+    /// Returns the body's start time for timed(), or 0 if the clock is not read for each body.
     std::int64_t start() const { return each_ ? active_policy::now() : 0; }
     void timed(const char* name, bool may_be_long, std::int64_t started) {
         if (each_) {
@@ -86,12 +85,11 @@ public:
             rt_.note_durations(seat_, name, may_be_long, std::exchange(untimed_, 0));
         }
     }
-    /// Counts a body for which the clock is not read. If wants_clock() returns true, it is time for
-    /// end_times().
+    /// Counts a body for which the clock is not read. When wants_clock() returns true, the source
+    /// should call end_times().
     void count_untimed() { ++untimed_; }
     bool wants_clock() const { return untimed_ >= seat_.time_each; }
-    /// Notes how long the last bodies took for which the clock was not read. `name` stands for all
-    /// of them.
+    /// Records under `name` how long all bodies took that were not timed one by one.
     void end_times(const char* name) {
         if (untimed_ != 0) rt_.note_durations(seat_, name, false, std::exchange(untimed_, 0));
     }
@@ -109,9 +107,9 @@ private:
 };
 
 /// A source of bodies. `invoke` calls the current body. `ended` is called when the body has
-/// returned or failed. It notes how long the body took, ends the body's task, and returns true if
-/// the source goes on. `next` moves on to another body. It returns false if there is none for this
-/// thread now.
+/// returned or failed. It records how long the body took, ends the body's task, and returns true if
+/// the source can go on. `next` moves on to another body. It returns false if this thread is to run
+/// no other body now.
 template <class Source, class Frame>
 concept body_source = requires(Source& s, Frame& f) {
     s.invoke(f);

@@ -1,4 +1,4 @@
-// Runs branches of joins that other threads have left to this thread.
+// Runs branches that this thread has claimed from the joins of other threads.
 #include "core/run/body_frame.hpp"
 
 BRAID_NAMESPACE_BEGIN
@@ -7,7 +7,7 @@ namespace detail {
 bool run_room::run_claimed(run_seat& w, const claimed_branch& claimed) {
     if (!claimed) return false;
     leave_search(w);
-    flush_scope_ends(w);  // of earlier tasks, because the branch may take long
+    flush_scope_ends(w);  // ends of earlier tasks: the branch may take long
     run_branch(w, claimed);
     return true;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// While a thread of the program runs tasks, it computes with the floating-point control of the
-// scheduler's creator (C32).
+// While a user thread runs tasks, it computes with the floating-point control of the thread that
+// made the scheduler (C32).
 
 #include "base/platform/platform.hpp"
 #include "core/run/run_seat.hpp"

@@ -1,4 +1,4 @@
-// A thread that finds no work polls for a while, announces its sleep, looks again, and sleeps.
+// A thread that finds no work polls for a while, announces its sleep, checks once more, and sleeps.
 #include "core/run/run_room.hpp"
 
 #include <utility>
@@ -19,7 +19,7 @@ std::int64_t search_before_sleep(parking p) {
     return 0;
 }
 
-/// Notes that the thread is wanted again, which ends the gap without work.
+/// Records that the thread has work again, which ends its gap without work.
 void end_gap(run_seat& w) {
     const std::int64_t since = std::exchange(w.without_work_since, 0);
     if (since != 0) w.gaps.note(active_policy::now() - since);
@@ -27,12 +27,12 @@ void end_gap(run_seat& w) {
 
 }  // namespace
 
-/// Looks for work again and again, for as long as the program's choice of `parking` says. Returns
-/// true if the thread has run something.
+/// Polls for work, for a time that depends on the program's `parking` option. Returns true if the
+/// thread has run something.
 bool run_room::search(run_seat& w) {
     const bool goes_on = phase(relaxed) == life::running;
     std::int64_t ns = serial() || !goes_on ? 0 : search_before_sleep(options().idle);
-    // The thread looks for longer only if it takes no core from a thread that has work.
+    // The thread polls for longer only if it takes no core from a thread that has work.
     if (policies::short_gaps && ns != 0 && active_workers(relaxed) < cores()) {
         ns = w.gaps.search_time(ns);
     }
@@ -69,8 +69,8 @@ void run_room::idle(run_seat& w) {
     rest_plan plan;
     if constexpr (policies::expect_work) plan = plan_rest(w);
     if (plan.polls) return pause_between_looks();
-    // This is the look after the announcement (I5). It checks everything that could want this
-    // thread.
+    // This is the check after the announcement (I5). It covers everything for which this thread
+    // must stay awake.
     const auto wanted = [&] {
         return work_visible() || direct_work_after_announcement(w) ||
                phase(seq_cst) == life::closed || expected_at_.load(seq_cst) != plan.expected;

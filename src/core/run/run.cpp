@@ -1,4 +1,5 @@
-// Runs one task: by its kind, as a plain task, or with all that a task can have.
+// Runs one task: by the function of its kind, on the short path of plain tasks, or on the general
+// path.
 #include "braid/core/scope.hpp"
 #include "core/run/body_frame.hpp"
 #include "core/run/helper_floats.hpp"
@@ -37,13 +38,13 @@ void run_room::run(run_seat& w, task_id id, bool more) {
 }
 
 // ---- plain tasks: what is equal for tasks in a row is done once --------------------------------
-// A task that turns out different (a failure, children, successors, waiters) goes on as in
-// life_room.cpp.
+// If a task has failed, or has children, successors or waiters at its end, life_room.cpp completes
+// it.
 
 namespace {
 
-/// Takes the newest task of this thread, if it is plain, of the same environment, and nothing else
-/// comes first. Returns 0 otherwise.
+/// Takes the newest task of this thread's ring if it is plain and of the same environment. Returns
+/// 0 if it is not, or if the thread must do other work first.
 [[gnu::always_inline]] inline std::uint64_t next_plain(const run_room& rt, run_seat& w,
                                                        const task_environment* environment) {
     if (rt.wanted_elsewhere(w, normal_level) || rt.phase(relaxed) != life::running) return 0;
@@ -59,8 +60,8 @@ namespace {
 
 }  // namespace
 
-/// A source of plain tasks. It does what run() does, but does once what is equal for tasks in a
-/// row.
+/// The source of plain tasks. It works as run() does, but does only once what is the same for all
+/// tasks of the sequence.
 template <bool reports>
 class run_room::plain_source {
 public:
@@ -104,12 +105,13 @@ public:
         return true;
     }
 
-    /// Does what the last task still needs, outside the body of that task.
+    /// Called after the last task, outside of its body. Counts the tasks that are complete, and
+    /// ends the last one if it failed or needs more than the short path.
     [[gnu::always_inline]] void finish(body_frame& frame) {
         frame.end_times(name_);
         frame.close();
-        // Only ends that are not counted yet keep the scope alive. After the last of them is
-        // counted the scope may be gone.
+        // The scope is certain to live only while some of these ends are not counted. After the
+        // last count the program may destroy it.
         if (scope_state* in = complete_ != 0 ? scope_of(environment_) : nullptr; in != nullptr) {
             rt_.count_end(w_, *in, end_of_task::executed, complete_);
         }
@@ -144,11 +146,11 @@ private:
     std::uint64_t complete_ = 0;
 };
 
-/// Runs plain tasks. It is apart from run(), as run_any() is, because the frame of run() would lie
-/// below each body otherwise.
+/// Runs plain tasks. This function and run_any() are not inlined into run(), because the larger
+/// stack frame of run() would then be below each body.
 template <bool observed>
 [[gnu::noinline]] void run_room::run_plain(run_seat& w, task_id id, bool more) {
-    constexpr unsigned most = 64;  // after so many, the thread's loop looks at everything else
+    constexpr unsigned most = 64;  // after so many, the thread's loop checks for all other work
     const slot& s = slot_at(id);
     const bool goes_on = more && s.level.load(relaxed) == normal_level;
     plain_source<observed> tasks(*this, w, id, goes_on ? most : 1);
@@ -213,8 +215,8 @@ private:
             rt_.watcher().on_start(w_.index, id_, name_, 0, {});
         }
     }
-    /// Reports the end of the body. Returns true if the same call has reported the completion,
-    /// because nothing comes in between.
+    /// Reports the end of the body. If the task is complete at once, the same call reports that,
+    /// too, and this returns true.
     bool report_end(bool failed) {
         if (failed) rt_.report(w_, event_kind::failed, id_, {}, name_);
         const bool completes = !failed && !uses_resources_ && !w_.completing &&
@@ -277,7 +279,7 @@ void run_room::end_body(run_seat& w, const running_task& body, running_task* out
 // ---- what comes next ---------------------------------------------------------------------------
 
 void run_room::run_chain(run_seat& w, id_test wanted, id_test more) {
-    constexpr unsigned most = 64;  // after so many, the loop looks at everything else
+    constexpr unsigned most = 64;  // after so many, the loop checks for all other work
     for (unsigned n = 0; w.run_next; ++n) {
         const task_id id = std::exchange(w.run_next, {});
         if (n == most || wanted_elsewhere(w, normal_level) || !wanted(id.value)) {
@@ -326,7 +328,7 @@ void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_
     draft d;
     if (unwatched()) d = open_plain(w, nullptr, name, draft_kind::spawned);
     if (d.storage == nullptr) d = open(w, {.name = name, .where = {}}, draft_kind::spawned);
-    // The scheduler is shut down, or there is no memory.
+    // If the scheduler is shut down or there is no memory, the body runs without a task.
     if (d.storage == nullptr) return body(data, joins_of_body(w));
     const std::uint32_t index = index_of(d);
     const task_id id = id_of(index);

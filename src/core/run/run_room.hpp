@@ -1,6 +1,6 @@
 #pragma once
-// This room runs bodies. It has the threads' loops, and runs one task after the other, many bodies
-// of one task, and branches of joins.
+// This room runs bodies: those of tasks, the many bodies of a batch, and branches of joins. The
+// loops of the scheduler's threads are here, too.
 
 #include "core/life/completions_room.hpp"
 #include "core/run/run_seat.hpp"
@@ -25,47 +25,48 @@ public:
     void thread_main(run_seat& w);
     void background_main(run_seat& w);
     void source_main(run_seat& w);
-    /// Rests while another thread has frozen the scheduler, if the calling thread is one of the
-    /// scheduler's or of a module.
+    /// Rests while another thread has frozen the scheduler, if the calling thread belongs to the
+    /// scheduler or to one of its modules.
     void rest_if_frozen(run_seat& w);
     /// Rests until the scheduler is no longer frozen. Any thread that has a seat may call it.
     void rest_while_frozen(run_seat& w);
-    /// Returns true if the seat's thread is one of the program's and must start no task, because
+    /// Returns true if the seat's thread is a user thread and must start no task now, because
     /// another thread has frozen the scheduler.
     bool held_back(const run_seat& w) const {
         return frozen().on() && !is_own(w) && this_thread_state.module_wait == nullptr &&
                !frozen().is_by_this_thread();
     }
-    /// Sleeps until a notification or `deadline`. Called by a thread that is held back. What this
-    /// thread waits for may still come from outside.
+    /// Sleeps until a notification or `deadline`. Called by a waiting thread for which held_back()
+    /// is true. What the thread waits for may still come from outside.
     void rest_held_back(run_seat& w, std::int64_t deadline);
-    /// First counts the ends of tasks that the thread has not counted yet, and then sleeps until a
-    /// notification or `deadline`. Returns false if the time ran out.
+    /// Sleeps until a notification or `deadline`. Before that, counts the ended tasks that the seat
+    /// has not counted in their scope yet. Returns false if the time ran out.
     bool sleep(run_seat& w, std::int64_t deadline);
-    /// Completes what a look for deadlocks has ended. Called between two bodies, because
-    /// destructors of the program run here, and must not run while the thread counts as asleep.
+    /// Completes tasks whose last share a check for deadlocks has dropped. The check runs while the
+    /// thread counts as asleep, when no user destructor may run. So the thread's loop calls this
+    /// between two bodies.
     void complete_what_a_look_ended(run_seat& w);
     // ---- policy/expect_work.cpp
     void expect_work(nanoseconds in);
     std::int64_t expected_work() const { return expected_at_.load(relaxed); }
 
     // ---- tasks (run.cpp)
-    /// Runs a task that the thread has claimed. If `more` is true, the thread may go on with other
-    /// tasks of the same environment, if they are its newest ones.
+    /// Runs a task that the thread has claimed. If `more` is true, the thread may go on with
+    /// further plain tasks of the same environment, as long as its newest task is one.
     void run(run_seat& w, task_id id, bool more = false);
-    /// Runs the task of `run_next`, and those that follow it there. Called by a loop of this thread
-    /// right after run(): the successor of the task that has ended is in this core's cache, so it
-    /// goes through no queue. A successor that is not `wanted` goes into a queue as all others do.
-    /// `more` returns, for each task, what run() gets as `more`.
+    /// Runs the task in `run_next`, and each task that follows it there. A loop of this thread
+    /// calls this right after run(). A successor of the task that has just ended is in this core's
+    /// cache, so it goes through no queue. If wanted(id) returns false, the task goes into a queue
+    /// instead. The result of more(id) is passed to run() as `more`.
     void run_chain(run_seat& w, id_test wanted, id_test more);
     void run_chain(run_seat& w);
-    /// Runs `body` at once, in a task of which joins can be part. What the body throws goes to the
-    /// caller, not to the task.
+    /// Runs `body` at once on this thread, in a new task to which the body's joins belong. What the
+    /// body throws goes to the caller, and the task does not fail.
     void run_here(run_seat& w, const char* name, void (*body)(void*, fork_context), void* data);
     bool yield_to_higher(run_seat& w);
-    /// Returns true if something comes before a further task of `level` that the thread has found.
-    /// relaxed, all of these loads: a thread that changes what they read waits for nothing but the
-    /// end of some task.
+    /// Returns true if the thread must do other work before it runs another task of `level`.
+    /// relaxed, all of these loads: a thread that changes such a value needs no answer before some
+    /// task has ended.
     bool wanted_elsewhere(const run_seat& w, unsigned level) const {
         return (urgent_ready() && level != high_level) || direct_work(w) ||
                (w.wait_over != nullptr && w.wait_over->load(relaxed)) || frozen().on(relaxed) ||
@@ -74,7 +75,8 @@ public:
     }
 
     // ---- around a body (run.cpp)
-    /// Shows what the thread runs, to the thread itself and to searchers. Returns the outer task.
+    /// Makes `body` the current task of this thread, and shows it to searchers. Returns the outer
+    /// task, which end_body() makes current again.
     static running_task* begin_body(run_seat& w, running_task& body, task_id shown_as);
     static void end_body(run_seat& w, const running_task& body, running_task* outer);
 
@@ -95,8 +97,9 @@ private:
     void idle(run_seat& w);
     bool search(run_seat& w);
     // ---- policy/expect_work.cpp
-    /// Says what a thread does that finds no work. It polls on, or it sleeps until `until`. It does
-    /// not sleep if work is expected at a time other than `expected`.
+    /// The plan of a thread that has found no work: it polls on if `polls` is true, and otherwise
+    /// sleeps until `until`. If the announced time is no longer `expected`, it does not fall
+    /// asleep.
     struct rest_plan {
         std::int64_t expected = 0, until = INT64_MAX;
         bool polls = false;
@@ -126,7 +129,7 @@ private:
     void run_branch(run_seat& w, const claimed_branch& claimed);
 
     const std::uint64_t float_control_;
-    // When work comes, as the program has announced. 0 means that no work is announced.
+    // The time for which the program has announced work. 0 means that no work is announced.
     alignas(64) atomic<std::int64_t> expected_at_{0};
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The part of a seat that this room needs: what the thread's loops look at between two tasks.
+// The part of a seat that run_room uses: what the thread's loops check between two tasks.
 
 #include "core/life/life_seat.hpp"
 #include "core/run/policy/short_gaps.hpp"
@@ -12,11 +12,11 @@ namespace detail {
 struct run_seat : life_seat {
     using life_seat::life_seat;
 
-    // The flag of the innermost wait that runs tasks. If it is true, the thread goes back to
-    // that wait.
+    // The flag that ends this thread's innermost wait that runs tasks, or null. Once it is true,
+    // the thread runs no further task and returns to that wait.
     const atomic<bool>* wait_over = nullptr;
-    // When a job list's try_wait(), which helps while it polls, has done enough. INT64_MAX means
-    // that the thread is in none.
+    // The time at which a job list's try_wait(), which runs work while it polls, has done enough.
+    // INT64_MAX means that the thread is in no such call.
     std::int64_t leave_list_at = INT64_MAX;
     std::int64_t without_work_since = 0;  // 0 if the thread has work, or if this is not measured
     gap_estimate gaps;

@@ -43,7 +43,7 @@ void run_room::thread_main(run_seat& w) {
     enter_thread(w);
     w.loop_depth = 0;
     while (true) {
-        rest_if_frozen(w);  // first, because this rest may take the notification of the end
+        rest_if_frozen(w);  // first: this rest may consume the notification of the end
         complete_what_a_look_ended(w);
         if (phase(acquire) == life::closed) break;
         settle(w);
@@ -65,15 +65,17 @@ void run_room::thread_main(run_seat& w) {
     leave_thread(w);
 }
 
-/// Called by a thread that is one too many. The thread runs what is meant for it alone, or sleeps
-/// until more threads are wanted or the scheduler ends.
+/// Called by a worker beyond the active number, or by a reserve thread that is not needed any more.
+/// Runs a task that only this thread may run, or sleeps until the thread is needed again or the
+/// scheduler ends.
 void run_room::rest_surplus(run_seat& w) {
     leave_search(w);
     flush_scope_ends(w);
-    // A reserve was called for some work. The thread that called it may have gone on by now, and
-    // perhaps left the scheduler. So another thread must learn of that work.
+    // This reserve thread was started or woken because of some work. The thread that did so may
+    // have gone on by now, and may even have left the scheduler. So another thread is woken for
+    // that work.
     if (w.kind == seat_kind::reserve && work_visible()) wake_one();
-    // No other thread can run what is meant for this thread alone.
+    // Tasks that only this thread may run would wait here for good.
     if (const task_id id = direct_task(w)) {
         run(w, id);
         const auto nothing = [](std::uint64_t) { return false; };
@@ -88,7 +90,7 @@ void run_room::rest_surplus(run_seat& w) {
 void run_room::background_main(run_seat& w) {
     enter_thread(w);
     while (true) {
-        rest_if_frozen(w);  // first, because this rest may take the notification of the end
+        rest_if_frozen(w);  // first: this rest may consume the notification of the end
         if (phase(acquire) == life::closed) break;
         if (const task_id id = take_background_or_rest(w)) {
             w.stamp = active_policy::coarse_now();
@@ -110,8 +112,8 @@ void run_room::source_main(run_seat& w) {
 
 void run_room::rest_if_frozen(run_seat& w) {
     if (!frozen().on()) return;
-    // Threads of the program rest only in their waits. There they keep checking whether what they
-    // wait for is complete. The thread that has frozen the scheduler runs on.
+    // User threads rest only in their waits. There they keep checking whether what they wait for is
+    // complete. The thread that has frozen the scheduler does not rest.
     const bool rests = is_own(w) || this_thread_state.module_wait != nullptr;
     if (rests && !frozen().is_by_this_thread()) rest_while_frozen(w);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Records which thread has frozen the scheduler. Only one thread at a time can freeze it, and that
-// thread may do so several times. The freezer also passes this thread's questions to the threads
-// that rest.
+// Records which thread has frozen the scheduler. Only one thread at a time can freeze it. That
+// thread may freeze it several times, and must resume it as often. While the scheduler is frozen,
+// that thread may also ask the resting threads to run a function each (ask()).
 
 #include "base/condition.hpp"
 #include "base/platform/platform.hpp"
@@ -15,20 +15,22 @@ namespace detail {
 
 class freezer {
 public:
-    /// Returns true while the scheduler is frozen. seq_cst: pairs with take(). A thread that reads
-    /// true here has said before that it rests, or freeze() still has to see it at rest. A check
-    /// between two tasks of a loop may be relaxed, because the next check sees the flag.
+    /// Returns true while the scheduler is frozen. seq_cst: pairs with take(). A thread first
+    /// notes that it does not rest, and then calls on(). So either it sees that the scheduler is
+    /// frozen, or freeze() sees that the thread does not rest, and waits for it. A check between
+    /// two tasks of a loop may be relaxed, because the next check sees the flag.
     bool on(std::memory_order order = seq_cst) const { return frozen_.load(order); }
-    /// Returns true if the calling thread has frozen the scheduler. That thread runs on. relaxed:
-    /// the thread reads the number that it wrote itself, or a number that is not its own.
+    /// Returns true if the calling thread has frozen the scheduler. That thread does not rest.
+    /// relaxed: the thread reads either the number that it wrote itself, or another thread's
+    /// number.
     bool is_by_this_thread() const {
         return by_thread_.load(relaxed) == platform::current_thread_number();
     }
     /// Returns the key under which threads sleep while the scheduler is frozen.
     std::uint64_t key() const { return own_key(&frozen_); }
 
-    /// Freezes the scheduler. Returns true if the calling thread has frozen it, now or before, and
-    /// false if another thread has.
+    /// Freezes the scheduler for the calling thread. Returns false if another thread has frozen it.
+    /// A thread that has frozen it already may call this again.
     bool take() {
         const locked lock(mutex_);
         const std::uint32_t here = platform::current_thread_number();
@@ -38,8 +40,8 @@ public:
         frozen_.store(true, seq_cst);  // pairs with on()
         return true;
     }
-    /// Undoes one take(). Returns true if this was the last resume(). The caller must then wake
-    /// the threads that rest.
+    /// Undoes one take(). Returns true if it was the last one, so that the scheduler is no longer
+    /// frozen. The caller must then wake the threads that rest.
     bool release() {
         const locked lock(mutex_);
         if (times_ == 0) return false;
@@ -53,8 +55,8 @@ public:
         const locked lock(mutex_);
         while (times_ != 0) over_.wait(mutex_);
     }
-    /// Waits until the last resume(), or until `enough()` returns true. It calls `enough()` now and
-    /// then.
+    /// Waits until the scheduler is no longer frozen, or until `enough()` returns true. It calls
+    /// `enough()` now and then.
     template <class Enough>
     void wait_until_over_or(Enough&& enough) {
         constexpr std::int64_t look_again_ns = 2'000'000;
@@ -62,14 +64,15 @@ public:
         while (times_ != 0 && !enough()) over_.wait_for(mutex_, look_again_ns);
     }
 
-    // ---- questions: threads are asked one after the other to look at their own stacks
+    // ---- questions: the freezing thread asks the others, one by one, to search their own stacks
     struct question {
         void (*look)(void* user, unsigned seat) = nullptr;
         void* user = nullptr;
     };
-    /// Asks the thread of a seat; `open` is that seat's flag (seats_seat::asked). Called by the
-    /// thread that has frozen the scheduler. The question stays until withdraw(), which the asking
-    /// thread calls whether or not the question was answered.
+    /// Asks the thread of a seat to call `q.look`. `open` is that seat's flag (seats_seat::asked),
+    /// and stays true until the thread has answered. Called by the thread that has frozen the
+    /// scheduler, which then wakes the seat's thread. The asking thread must call withdraw() later,
+    /// whether or not the question was answered.
     void ask(atomic<bool>& open, question q) {
         const locked lock(asking_);
         question_ = q;

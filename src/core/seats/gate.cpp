@@ -41,8 +41,8 @@ bool gate::block(unsigned seat, const rest& how) {
         timed_out_[seat] = false;
         rest_[seat] = how;
         state_[seat] = state::blocked;
-        // A thread in a blocking region is outside the gate when it calls this, and inside the gate
-        // when this returns.
+        // A thread in a blocking region may be outside the gate when it gets here, and then the
+        // gate may be open for no seat. It is inside the gate when the function returns.
         if (running_ == seat || running_ == capacity) pass_on();
     }
     await_gate(seat);
@@ -113,10 +113,11 @@ void gate::pass_on() {
     grant(seat);
 }
 
-/// Picks a seat whose deadline passes, or one that comes back to look. The earliest deadline
-/// passes, never a later one before it. A seat comes back to look only when no seat can go on, and
-/// only once before time passes, because it might look for ever. Returns `capacity` if there is no
-/// such seat.
+/// Called when the virtual clock may move on. Picks a seat whose deadline is the earliest, or a
+/// seat that is to look for work (rest::looks). No deadline passes before an earlier one. A seat
+/// looks for work only when no seat can go on, and only once before the next deadline passes,
+/// because it might look for ever. If there is no deadline, all such seats may look again. Returns
+/// `capacity` if there is no such seat.
 unsigned gate::let_time_pass() {
     const std::int64_t earliest = earliest_deadline();
     seats lookers, runs_out;

@@ -1,7 +1,7 @@
 #pragma once
-// The serial gate lets one thread run at a time. It exists only with a chooser. A participating
-// thread runs only while the gate is open for it, and passes the gate on where it would sleep or
-// where the chooser says so.
+// The serial gate lets one thread run at a time. It exists only with a chooser. Each thread that
+// takes part runs only while the gate is open for its seat. Where the thread would sleep, or where
+// the chooser says so, the gate opens for another seat.
 
 #include "base/parker.hpp"
 #include "braid/base/handlers.hpp"
@@ -22,8 +22,8 @@ public:
     gate(chooser& c, const log_handler& log, const char* name, accounted_memory& memory)
         : chooser_(c), log_(log), name_(name), ready_(memory) {}
 
-    /// Lets the seat take part from now on, so that the gate can open for it (its thread may still
-    /// be on its way). Any thread may call it.
+    /// Lets the seat take part from now on, so that the gate can open for it, even before the
+    /// seat's thread has called await_gate(). Any thread may call this.
     void add(unsigned seat);
     /// Waits until the gate opens for the seat. Called by the seat's thread.
     void await_gate(unsigned seat);
@@ -32,21 +32,23 @@ public:
         add(seat);
         await_gate(seat);
     }
-    /// Ends the seat's part. Another thread goes on. Called by the seat's thread, or by the thread
-    /// that could not start the seat's thread.
+    /// Ends the seat's part in the gate. If the gate was open for the seat, it opens for another
+    /// one. Called by the seat's thread, or by the thread that could not start the seat's thread.
     void leave(unsigned seat);
 
     struct rest {
         std::int64_t deadline = INT64_MAX;  // on the virtual clock; INT64_MAX means none
-        bool looks = false;  // the thread comes back to help once no other thread can go on
+        bool looks = false;  // the thread wakes to look for work once no other can go on
         bool waits = false;  // the thread sleeps within a wait, not for want of work
     };
-    /// Sleeps; stands in place of parker::park(). Returns false if the time ran out, or if the seat
-    /// was chosen to look.
+    /// Sleeps as parker::park() does, and opens the gate for another seat. Returns false if the
+    /// time ran out, or if the thread was woken because of `rest::looks`.
     bool block(unsigned seat, const rest& how);
-    /// Wakes the seat's thread; stands in place of parker::notify(). Any thread may call it.
+    /// Wakes the seat's thread as parker::notify() does; the thread runs when the gate opens for
+    /// its seat. Any thread may call this.
     void unblock(unsigned seat);
-    /// Lets another thread go on, if the chooser wants that. Called by the running thread.
+    /// Lets the chooser decide whether another thread goes on instead of this one. Called by the
+    /// running thread.
     void preempt(unsigned seat);
 
     /// Returns the virtual clock, in ns. The clock stands still until a choice lets a deadline
@@ -61,11 +63,12 @@ public:
     std::size_t choose(decision_kind kind, const alternative* list, std::size_t count) {
         return count < 2 ? 0 : chooser_.choose(kind, list, count);
     }
-    /// Notes that a thread came at a moment that no chooser decides. Any thread may call it, also
-    /// in a signal handler.
+    /// Counts a thread that came to the scheduler at a moment that no chooser decides. Any thread
+    /// may call this, also in a signal handler.
     void note_unchosen() { unchosen_.fetch_add(1, relaxed); }  // relaxed: a count
     std::uint64_t unchosen() const { return unchosen_.load(relaxed); }
-    /// Returns the tasks to choose from. Only the thread for which the gate is open may use them.
+    /// Returns the list of ready tasks from which the chooser chooses. Only the thread for which
+    /// the gate is open may use it.
     ready_choices& ready() { return ready_; }
 
 private:
@@ -93,9 +96,10 @@ private:
     state state_[capacity] BRAID_GUARDED_BY(mutex_){};
     bool notified_[capacity] BRAID_GUARDED_BY(mutex_){};
     bool timed_out_[capacity] BRAID_GUARDED_BY(mutex_){};
-    // The seats that have looked since another thread last went on.
+    // The seats that were woken because of `rest::looks` since another thread last went on.
     seats has_looked_ BRAID_GUARDED_BY(mutex_);
-    // How each seat sleeps that sleeps, or that was woken and has not gone on yet.
+    // How a seat sleeps. An entry is valid while the seat sleeps, and until the gate opens for it
+    // again.
     rest rest_[capacity] BRAID_GUARDED_BY(mutex_){};
     std::int64_t now_ BRAID_GUARDED_BY(mutex_) = 0;
     basic_parker<active_policy> parkers_[capacity];

@@ -5,8 +5,9 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Enters the serial gate for one operation of a thread that is in a blocking region. With a
-/// chooser, such a thread takes no part in the gate otherwise.
+/// Enters the serial gate for one operation, if the calling thread is outside it, and leaves the
+/// gate at the end. With a chooser, a thread in a blocking region is outside the gate. It has to be
+/// inside while it uses the scheduler.
 class gate_pass {
 public:
     gate_pass(const seats_room& rt, seats_seat& w) {

@@ -1,4 +1,5 @@
-// A foreign thread leases a seat for the duration of a call.
+// Leases a seat to a foreign thread (a thread that has no seat of its own) for the duration of a
+// call.
 #include "core/seats/threads_room.hpp"
 
 #include <algorithm>
@@ -60,8 +61,8 @@ seats_seat* threads_room::lease_guest() {
     seats_seat* w = nullptr;
     {
         const locked lock(without_seat().lock);
-        // The thread on the spare seat does not wait, or makes another seat the spare one first.
-        // So a seat comes back.
+        // This wait ends. The thread on the spare seat does not wait itself, or makes another seat
+        // the spare one first. So it returns the seat.
         while (is_shut_out() || (w = take_guest(lease::call)) == nullptr) {
             without_seat().returned.wait(without_seat().lock);
         }
@@ -92,8 +93,8 @@ void threads_room::sit_down_as_guest(seats_seat& w) {
 
 void threads_room::return_guest(seats_seat& w) {
     if (!w.for_good) stand_up(w);
-    // Notifies under the lock, because a thread that ends the scheduler waits, with this lock,
-    // until the seat is returned.
+    // Notifies before it releases the lock. A thread that ends the scheduler checks under this lock
+    // that the seat was returned, and then frees the scheduler's memory.
     const locked lock(without_seat().lock);
     w.leased = w.for_good = false;
     w.at_rest.store(true, relaxed);
@@ -107,10 +108,10 @@ void threads_room::note_guest_waits(seats_seat& w, bool waits) {
 }
 
 seats_seat* threads_room::enter_post_seat() {
-    // acquire: pairs with leave_post_seat(). Each thread finds the seat as the thread before left
-    // it.
-    // seq_cst: pairs with a safepoint, which first shuts foreign threads out and then checks
-    // whether one of them is in a call.
+    // acquire: pairs with leave_post_seat(), so that each thread sees what the previous thread
+    // wrote to the seat.
+    // seq_cst: pairs with a safepoint, which first sets `shut_out` and then checks whether a
+    // foreign thread is in a call.
     if (post_seat_ == nullptr || post_taken_.exchange(true, seq_cst)) return nullptr;
     if (!without_seat().shut_out.load(seq_cst)) return post_seat_;
     leave_post_seat();

@@ -1,20 +1,20 @@
 #pragma once
-// Records which thread or task waits for what. Threads sleep under a key (the id of a task, the
-// address of an event or scope) until somebody wakes that key. The awaited object stores only one
-// bit, so waiters leave no trace when they time out, and the object may die as soon as it has woken
-// them. (The idea of a parking lot is WebKit's, 2016.)
+// Records which thread or task waits for what. A waiter sleeps under a key (the id of a task, or
+// the address of an event or scope) until another thread wakes that key. The awaited object stores
+// only one bit. So a waiter that times out leaves no trace in the object, and the object may be
+// destroyed as soon as it has woken its waiters. (The idea of a parking lot is WebKit's, 2016.)
 //
-// A record lies in the stack frame of the wait, so that no wait can lack the memory for one. L1 to
-// L3 make that safe:
+// A record is in the stack frame of the wait, so a wait can never lack memory for it. L1 to L3 make
+// that safe:
 //
-// L1  A record is in at most one bucket, under its key. The bucket's lock guards all links.
-// L2  That lock also decides whether a record was woken: wake() takes it out and marks it, or
-//     leave() takes it out unmarked, never both. So a waiter that no longer has a use for a wake
-//     still sees the wake, and passes it on.
-// L3  `done` is the waker's last access to a thread's record. The record is out of the list by
-//     then, and the waker has read its link to the next record. A task's record belongs to the
-//     waker once it is done, until the waker resumes the task.
-// L4  A wake looks at each record of its bucket once, and leave() looks at none.
+// L1  A record is in at most one bucket, that of its key. The bucket's lock guards all links.
+// L2  That lock also decides whether a waiter was woken. Either wake() removes the record and marks
+//     it as done, or leave() removes it unmarked, never both. So a waiter that no longer needs a
+//     wake still sees the wake, and can pass it on.
+// L3  Setting `done` is the waker's last access to a thread's record. Before that, the waker has
+//     removed the record and read its link to the next one. A task's record belongs to the waker
+//     once it is done, until the waker resumes the task.
+// L4  A wake checks each record of its bucket once, and leave() checks none.
 
 #include "braid/base/mutex.hpp"
 
@@ -36,42 +36,46 @@ struct basic_wait_record {
     typename Policy::template atomic<bool> done{false};
     bool is_task : 1 = false;  // a task waits, not a thread; this is a task_wait_record
     bool named : 1 = false;    // this is a named_wait_record
-    bool limited = false;      // the wait may run out of time
-    // Set once it is known that the wait does not need what lies on its own stack. Before that, the
-    // wait may still be refused. relaxed: the flag says only this, to searches for deadlocks.
+    bool limited = false;      // the wait has a deadline
+    // Set once it is known that the wait does not need a task on its own thread's stack. Before
+    // that, the wait may still be refused. relaxed: the flag only informs searches for deadlocks,
+    // and orders no other data.
     typename Policy::template atomic<bool> stays{false};
     std::uint16_t seat = UINT16_MAX;
-    // How many tasks lay on the thread's stack when the wait began; the last of them waits. 0 means
-    // that no task waits, or that nobody knows.
+    // The number of tasks on the thread's stack when the wait began. The topmost of these tasks
+    // waits. 0 if no task waits, or if the number is not known.
     std::uint16_t depth = 0;
 };
 
-/// The record of a task that waits. The waker resumes the task by this completion. Threads have no
-/// completion: their record lies on the stack of each wait.
+/// The record of a task that waits. The waker resumes the task through its completion. A thread has
+/// no completion, because it sleeps in its wait, with the record on its stack.
 template <class Policy>
 struct basic_task_wait_record : basic_wait_record<Policy> {
     runtime* of = nullptr;  // the task's scheduler; the lot may belong to another scheduler
     std::uint64_t completion = 0;
 };
 
-/// The record of a thread that waits within a part of the library, for `what` of `name`, for
-/// example for "room in the queue" of "io".
+/// The record of a thread that waits inside the library. `what` and `name` describe the wait to
+/// users, for example as "room in the queue" of "io".
 template <class Policy>
 struct basic_named_wait_record : basic_wait_record<Policy> {
     const char* what = "";
-    const char* name = "";  // lives as long as the record lies in the lot
+    const char* name = "";  // must stay valid while the record is in the lot
 };
 
-/// Returns a key that no id can be, because its generation would be among the last 2^16. Each
-/// `kind` of object at one address has another key, since an event may lie where a scope was.
+/// Returns a key that is never the id of a task, because the id's generation would be among the
+/// last 2^16. Each `kind` of object at one address has another key, since an event may be where a
+/// scope was.
 inline std::uint64_t address_key(const void* object, std::uint64_t kind = 0) {
     return ~(reinterpret_cast<std::uint64_t>(object) | kind);
 }
 inline std::uint64_t scope_key(const void* scope) { return address_key(scope, 1); }
 inline std::uint64_t branch_key(const void* branch) { return address_key(branch, 2); }
-/// Returns the key under which a thread sleeps that waits for the library itself.
+/// Returns the key for a wait for something inside the library, for example a phase of the
+/// scheduler.
 inline std::uint64_t own_key(const void* object) { return address_key(object, 3); }
-/// Returns the object of that kind whose key this is, or null if `key` belongs to something else.
+/// Returns the object of that `kind` to which `key` belongs, or null if `key` belongs to something
+/// else.
 inline const void* object_of_key(std::uint64_t key, std::uint64_t kind) {
     constexpr std::uint64_t last_of_ids = ~std::uint64_t{0} << 48, kinds = 3;
     if (key < last_of_ids || (~key & kinds) != kind) return nullptr;
@@ -85,9 +89,10 @@ class basic_parking_lot {
 public:
     using record = basic_wait_record<Policy>;
 
-    /// Enters `r` under `key` if `still_open()` returns true. `still_open()` is called under the
-    /// bucket's lock and sets the bit that makes the other side call wake(). Returns false if it
-    /// was too late, because `still_open()` returned false. The lot is then unchanged.
+    /// Adds `r` under `key` if `still_open()` returns true. `still_open()` is called under the
+    /// bucket's lock. It returns true if what is awaited has not come about yet, and then sets the
+    /// bit that makes the other side call wake(). Returns false if `still_open()` returned false.
+    /// The lot is then unchanged.
     template <class StillOpen>
     bool enter(record& r, std::uint64_t key, std::uint16_t seat, StillOpen&& still_open) {
         r.key = key;
@@ -104,8 +109,9 @@ public:
         return true;
     }
 
-    /// Takes the waiter's record out. Returns true if the waiter had been woken. `r.result` is then
-    /// what it was given, even at the last moment, and the caller owns that result from here on.
+    /// Called by the waiter at the end of its wait. Removes its record. Returns true if the waiter
+    /// had been woken, even at the last moment. `r.result` is then what the waker gave it, and
+    /// belongs to the caller.
     bool leave(record& r) {
         // acquire: pairs with the release in wake().
         if (r.done.load(acquire)) return true;
@@ -116,8 +122,8 @@ public:
         return false;
     }
 
-    /// Calls `f()` with the bucket's lock held if the waiter has not been woken, and returns true
-    /// if it did. `f()` may change the record's seat, and what the record says about the wait.
+    /// Calls `f()` with the bucket's lock held if the waiter has not been woken. Returns true if it
+    /// called `f()`. `f()` may change the record's seat, and what the record says about the wait.
     template <class F>
     bool change(record& r, F&& f) {
         bucket& b = bucket_of(r.key);
@@ -127,10 +133,10 @@ public:
         return true;
     }
 
-    /// Wakes records under `key`, at most `limit`, and returns how many. A record is woken if
-    /// `each(record)` returns true. `each` is called before the record reads as done, and
-    /// `notify(seat)` after that. While `each` runs the waiter cannot return, so what it waits for
-    /// is alive.
+    /// Wakes the waiters under `key` for which `each(record)` returns true, at most `limit`, and
+    /// returns how many. For each of them it calls `each`, then marks the record as done, then
+    /// calls `notify(seat)`. While `each` runs, the waiter cannot return, so what it waits for is
+    /// alive.
     template <class Each, class Notify>
     unsigned wake(std::uint64_t key, unsigned limit, Each&& each, Notify&& notify) {
         bucket& b = bucket_of(key);
@@ -142,7 +148,7 @@ public:
             if (r->key != key || !each(*r)) continue;
             unlink(b, *r);
             const std::uint16_t seat = r->seat;
-            // release: pairs with leave() and with the waiter's own look at `done`. This is the
+            // release: pairs with leave() and with the waiter's own check of `done`. This is the
             // last access (L3).
             r->done.store(true, release);
             notify(seat);
@@ -151,8 +157,9 @@ public:
         return woken;
     }
 
-    /// Like wake() without `each`, but for keys under which tasks wait as well as threads. Returns
-    /// the records of tasks, linked by `next`. The caller resumes each task without the lock.
+    /// Does what wake() does without `each`, for keys under which tasks may wait as well as
+    /// threads. Wakes the threads, and removes and returns the records of the tasks, linked by
+    /// `next`. The caller resumes each of these tasks without the lock.
     template <class Notify>
     record* wake_threads_and_take_tasks(std::uint64_t key, unsigned limit, Notify&& notify) {
         record* first = nullptr;
@@ -180,8 +187,8 @@ public:
     }
 
     /// Calls `f(record)` for the records under `key`, with the bucket's lock held, until a call
-    /// returns true. Returns true if one did. None of these waiters can return meanwhile, so the
-    /// stack of each waiter stays as it is up to its wait.
+    /// returns true. Returns true if one did. None of these waiters can return meanwhile, so each
+    /// waiter's stack does not change below its wait.
     template <class F>
     bool look_at(std::uint64_t key, F&& f) {
         bucket& b = bucket_of(key);
@@ -191,7 +198,7 @@ public:
         }
         return false;
     }
-    /// Like look_at(), but for all records, bucket by bucket.
+    /// Does what look_at() does for all records of the lot, bucket by bucket.
     template <class F>
     bool look_at_all(F&& f) {
         for (bucket& b : buckets_) {

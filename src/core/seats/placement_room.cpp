@@ -7,8 +7,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// Returns the number of cores. The cgroup quota takes 20 us to read. It is not read if the program
-/// says how many workers it wants.
+/// Returns the number of cores that the program may use. If the program sets the number of workers,
+/// this does not read the cgroup quota, which takes 20 us.
 unsigned cores_for(const scheduler_options& o) {
     return o.workers >= 0 ? platform::mask_cores() : platform::usable_cores(o.system_root);
 }

@@ -1,8 +1,9 @@
 #pragma once
-// This list is used only with a chooser. It holds the ready tasks that any thread may run, in the
-// order in which they became ready, and the tasks that are offered at one decision. The chooser's
-// answer is an index among all of them. So they lie in one list and not in the queues of threads.
-// Only the thread for which the gate is open touches the list.
+// Holds the ready tasks from which a chooser chooses. It is used only with a chooser. It has the
+// ready tasks that any thread may run, in the order in which they became ready, and the tasks that
+// the current decision offers. The chooser answers with an index among all of them, so they are in
+// one list and not in the threads' queues. Only the thread for which the gate is open uses the
+// list.
 
 #include "base/accounted_memory.hpp"
 #include "braid/core/decision.hpp"
@@ -15,8 +16,8 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// An array that grows and never shrinks. There is always room for the first few values, even if no
-/// memory can be had.
+/// An array that grows and never shrinks. The first few values are stored in the object itself, so
+/// there is always room for them, even without memory.
 template <class T>
 class growing_row {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -27,7 +28,8 @@ public:
     growing_row(const growing_row&) = delete;
     growing_row& operator=(const growing_row&) = delete;
 
-    /// Returns false if there is no memory. The out-of-memory handler was then called.
+    /// Appends a value. Returns false if there is no memory for it; the out-of-memory handler was
+    /// then called.
     bool add(const T& value) {
         if (size_ == room_ && !grow()) return false;
         at_[size_++] = value;
@@ -78,8 +80,8 @@ public:
     static constexpr task nothing{};
 
     bool any() const { return tasks_.size() != 0; }
-    /// Returns false if there is no memory. The task then stays where it is, and is offered when
-    /// there is room.
+    /// Appends a task. Returns false if there is no memory for it. The task must then be in another
+    /// queue, and is offered at a later decision.
     bool add(const task& t) { return tasks_.add(t); }
 
     // ---- one decision
@@ -87,7 +89,7 @@ public:
         names_.clear();
         offered_.clear();
     }
-    /// Offers a task that lies in another list.
+    /// Offers a task that is in another list than this one.
     void offer_other(std::uint64_t id, std::uint64_t name) { offer(id, name, SIZE_MAX); }
     void offer_wanted(id_test wanted) {
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -97,8 +99,8 @@ public:
     const alternative* names() const { return names_.data(); }
     std::size_t offered() const { return names_.size(); }
     std::uint64_t id_at(std::size_t n) const { return offered_[n].id; }
-    /// Takes the task that was offered at index `n`. Returns `nothing` if the task lies in another
-    /// list.
+    /// Removes and returns the task that was offered at index `n`. Returns `nothing` if the task is
+    /// in another list.
     task take(std::size_t n) {
         const std::size_t i = offered_[n].position;
         if (i == SIZE_MAX) return nothing;
@@ -106,7 +108,8 @@ public:
         tasks_.erase(i);
         return taken;
     }
-    /// Takes a task without a decision. Returns `nothing` if the task is not in this list.
+    /// Removes and returns the task with that id, without a decision. Returns `nothing` if the task
+    /// is not in this list.
     task take_task(std::uint64_t id) {
         for (std::size_t i = 0; i < tasks_.size(); ++i) {
             if (tasks_[i].id != id) continue;

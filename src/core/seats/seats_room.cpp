@@ -18,7 +18,8 @@ bool seats_room::is_present(thread_ref thread) const {
 scheduler_statistics seats_room::totals() const {
     scheduler_statistics sum;
     const unsigned count = seat_count();
-    // Adds up ends first and starts afterwards; see seat_counters.
+    // Adds up the counts of ended tasks first, and the counts of started ones afterwards. See
+    // seat_counters.
     for (unsigned i = 0; i < count; ++i) {
         const seat_counters& c = seat_at(i).counters;
         sum.executed += c.executed.load(acquire);
@@ -45,7 +46,7 @@ scheduler_statistics seats_room::totals() const {
 }
 void seats_room::advance_phase(life to) {
     life seen = phase_.load(acquire);
-    // seq_cst: pairs with park().
+    // seq_cst: pairs with rest(), which park() calls.
     while (seen < to && !phase_.compare_exchange_weak(seen, to, seq_cst, acquire)) {
     }
 }
@@ -54,7 +55,9 @@ void seats_room::advance_phase(life to) {
 
 namespace {
 
-/// Returns true if the seat's thread sleeps again before everything stands still.
+/// Returns true for workers and reserve threads. Such a thread always sleeps again in this
+/// scheduler before everything stands still. So it can be relied on to search for deadlocks. A
+/// thread of the program may leave for ever.
 bool watches_always(const seats_seat& w) {
     return w.kind == seat_kind::worker || w.kind == seat_kind::reserve;
 }
@@ -64,14 +67,14 @@ bool watches_always(const seats_seat& w) {
 bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
     sentry& s = watches_always(w) ? own_sentry_ : sentry_of_program_;
     if (serial() != nullptr) {
-        // Time passes only when the chooser says so, and only one thread runs at a time. So the
-        // thread looks at once.
+        // With a chooser, time passes only when the chooser says so, and only one thread runs at a
+        // time. So the thread searches for deadlocks at once and not after a while.
         if (s.is_wanted() && look_(w) == looked::woke) return true;
         return rest(w, deadline, waits);
     }
     w.at_rest.store(true, seq_cst);  // seq_cst: see pass_sentry_on()
-    // A background thread does not look: it would hold locks for long while other threads take all
-    // processor time.
+    // A background thread does not search for deadlocks. If other threads take all processor time,
+    // its search would hold locks for long.
     const bool may_look = w.kind != seat_kind::background;
     std::int64_t look_at = may_look ? s.take(w.index, deadline) : INT64_MAX;
     while (true) {
@@ -104,12 +107,13 @@ void seats_room::pass_sentry_on(seats_seat& from) {
     for (unsigned i = 0; i < count; ++i) {
         const seats_seat& s = seat_at(i);
         if (watches_always(s)) {
-            // A thread of the scheduler that is awake sleeps again, and one that holds the sentry
-            // looks. A thread whose look found nothing open does neither.
+            // No thread of the program has to search if a worker or reserve thread is awake,
+            // because it sleeps again and then searches, or if one holds the sentry. Neither is
+            // true if they all sleep and the last search found no open task.
             if (!s.at_rest.load(seq_cst) || own_sentry_.is_held()) return;
             continue;
         }
-        // seq_cst: pairs with park(), which sets `at_rest` before it tries to be the sentry.
+        // seq_cst: pairs with park(), which sets `at_rest` before it tries to take the sentry.
         const bool sleeps = s.at_rest.load(seq_cst) && s.inside.load(relaxed);
         if (i != from.index && sleeps) sleeper = i;
     }
@@ -117,12 +121,12 @@ void seats_room::pass_sentry_on(seats_seat& from) {
 }
 
 bool seats_room::rest(seats_seat& w, std::int64_t deadline, bool waits) {
-    // seq_cst, both: pairs with freeze(), which sets `frozen` and then looks at `at_rest`.
+    // seq_cst, both: pairs with freeze(), which sets `frozen` and then reads `at_rest`.
     w.at_rest.store(true, seq_cst);
     if (phase(seq_cst) != life::running) {
         notify_all_at(phase_key());
-        // The thread that ends the scheduler sees that this one rests, and closes the scheduler in
-        // a moment.
+        // The thread that ends the scheduler now sees that this thread rests, and closes the
+        // scheduler in a moment. Spinning for that moment saves the sleep.
         for (unsigned n = 0; serial() == nullptr && n < 256 && phase(relaxed) != life::closed;
              ++n) {
             active_policy::relax();
@@ -178,8 +182,8 @@ bool seats_room::wake_one(bool waiters_too, bool asks) {
     while (true) {
         const unsigned seat = choose_sleeper(waiters_too, asks);
         if (seat == sleepers::capacity) return false;
-        // The thread may have woken by itself, and then perhaps for something else. The loop tries
-        // the next one.
+        // take() fails if the thread has woken by itself, perhaps for something else. The loop then
+        // tries the next sleeper.
         if (!asleep_.take(seat)) continue;
         wakes_.fetch_add(1, relaxed);
         if constexpr (policies::keep_apart) keep_apart(seat_at(seat));
@@ -189,8 +193,8 @@ bool seats_room::wake_one(bool waiters_too, bool asks) {
 }
 
 void seats_room::wake_seat(unsigned seat) {
-    // A thread that is awake looks at its inbox before it sleeps. A thread that waits with its
-    // permit released is not in the mask, so the seat is notified in any case.
+    // If the thread is awake, it checks its inbox before it sleeps. A thread that waits with its
+    // permit released has set no bit for take(), so it is notified in any case.
     asleep_.take(seat);
     notify(seat);
 }

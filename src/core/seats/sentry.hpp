@@ -1,16 +1,16 @@
 #pragma once
-// Decides which thread looks for deadlocks, and when. A thread that goes to sleep closes a
-// deadlock, so sleeping threads look for deadlocks. No thread exists for that alone. The thread
-// that has to look is the holder of the sentry.
+// Decides which thread searches for deadlocks, and when. A deadlock is complete when the last of
+// its threads goes to sleep. So sleeping threads do the search, and no thread exists for that
+// alone. The thread that has to search is the holder of the sentry.
 //
-//   free ──► held     a thread goes to sleep; it wakes for the look, and all others sleep on
-//   held ──► far      the holder has looked in vain, and looks again after 2, 4, … 64 times as long
-//   far  ──► held     another thread goes to sleep, so something has gone on meanwhile
-//   any  ──► free     the holder was woken, or nothing is open
+//   free ──► held     a thread goes to sleep; it alone will wake up to search
+//   held ──► far      the holder found nothing; it searches again after 2, 4, … 64 times as long
+//   far  ──► held     another thread goes to sleep, so something has run meanwhile
+//   any  ──► free     the holder was woken, or no task is open
 //
 // The scheduler's own threads have one sentry, and the threads of the program have another one. A
-// thread of the program may leave for ever when it is woken. A thread of the scheduler sleeps again
-// before everything stands still.
+// thread of the program may leave for ever when it is woken. A thread of the scheduler always
+// sleeps again before everything stands still.
 
 #include "braid/base/policy.hpp"
 #include "braid/base/time.hpp"
@@ -22,15 +22,16 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 enum class looked : std::uint8_t {
-    nothing_open,  // no task is open; a look is needed when one is made
+    nothing_open,  // no task is open; the next search is needed after one is made
     in_vain,
-    in_part,  // the look stopped early, and the next one goes on there
-    woke,     // the look reported a deadlock, or ended the last share of a task: its thread goes on
+    in_part,  // the search stopped early or could not begin; the next one comes soon
+    woke,  // a deadlock was reported, or the last share of a task ended: the thread must not sleep
 };
 
 class sentry {
 public:
-    /// `after` is how long a thread sleeps before it looks. With `no_limit` no thread ever looks.
+    /// `after` is how long a thread sleeps before it searches for deadlocks. With `no_limit` no
+    /// thread ever does.
     explicit sentry(nanoseconds after)
         : after_(after == no_limit ? 0 : std::max<std::int64_t>(after.value, 1)) {}
 
@@ -38,24 +39,24 @@ public:
 
     /// Called when the thread of that seat goes to sleep until `deadline` at most. Makes that
     /// thread the holder if the sentry is free or far and the sleep is long enough. Returns when
-    /// the thread has to look, or INT64_MAX if it does not have to.
+    /// the thread has to search, or INT64_MAX if it does not have to.
     std::int64_t take(unsigned seat, std::int64_t deadline = INT64_MAX) {
         // seq_cst: pairs with give_back(); see seats_room::pass_sentry_on(). relaxed: all other
-        // operations only say which thread looks, and a look reads by itself what it needs.
+        // operations only decide which thread searches, and a search reads by itself what it needs.
         std::uint32_t seen = holder_.load(seq_cst);
         if (after_ == 0 || (seen != 0 && (seen & far_bit) == 0)) return INT64_MAX;
-        // The holder itself goes to sleep: its look may run a destructor of the program, which may
-        // wait.
+        // The holder goes to sleep during its own search, which may run a destructor of user code
+        // that waits.
         if ((seen & ~far_bit) == seat + 1) return INT64_MAX;
         const std::int64_t now = active_policy::now();
         const std::int64_t latest = now + after_;
-        // `due_` outlives short sleeps. So a look also comes if threads sleep only in short pieces:
-        // in the first piece that is not too short for it.
+        // `due_` stays set after a sleep that was too short. So a search also happens if threads
+        // only sleep for short times, namely in the first sleep that is long enough for it.
         std::int64_t due = due_.load(relaxed);
         if (due == never || due > latest) due = latest;
         due_.store(due, relaxed);
         const std::int64_t look_at = std::max(due, now + std::min(after_, shortest));
-        // This sleep is too short. A thread that sleeps longer looks.
+        // This sleep ends too early. Another thread that sleeps longer will search.
         if (deadline < look_at) return INT64_MAX;
         if (!holder_.compare_exchange_strong(seen, seat + 1, relaxed, relaxed)) return INT64_MAX;
         distance_.store(after_, relaxed);
@@ -63,14 +64,15 @@ public:
     }
     bool is_held() const { return holder_.load(seq_cst) != 0; }
     bool is_held_by(unsigned seat) const { return (holder_.load(relaxed) & ~far_bit) == seat + 1; }
-    /// Frees the sentry. Called by the holder, or by a thread that was the holder.
+    /// Frees the sentry if that seat still holds it. Called by the holder, or by a thread that was
+    /// the holder.
     void give_back(unsigned seat) {
         std::uint32_t seen = holder_.load(relaxed);
         if ((seen & ~far_bit) != seat + 1) return;
         holder_.compare_exchange_strong(seen, 0, seq_cst, relaxed);
     }
-    /// Called by the holder after a look. Returns when the holder has to look again, or INT64_MAX
-    /// if it is no longer the holder.
+    /// Called by the holder after a search, with its result. Returns when the holder has to search
+    /// again, or INT64_MAX if it is no longer the holder.
     std::int64_t note(unsigned seat, looked what) {
         if (what == looked::nothing_open || what == looked::woke) {
             due_.store(never, relaxed);
@@ -94,10 +96,11 @@ public:
 private:
     static constexpr std::uint32_t far_bit = 1U << 31;
     static constexpr std::int64_t never = 0, most_times = 64;
-    // A look comes only after a sleep of at least so many ns.
+    // A thread searches only after it has slept for at least this time in ns, or for `after_` if
+    // that is less.
     static constexpr std::int64_t shortest = 1'000'000;
 
-    const std::int64_t after_;                     // ns; 0 if no thread looks
+    const std::int64_t after_;                     // ns; 0 if no thread searches
     alignas(64) atomic<std::uint32_t> holder_{0};  // the holder's seat + 1, and far_bit; 0 if free
     atomic<std::int64_t> distance_{0}, due_{never};
 };

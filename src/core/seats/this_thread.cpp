@@ -29,8 +29,9 @@ namespace {
 atomic<std::uint64_t> next_thread_serial{1};
 }
 
-/// Enters the seat into the calling thread's own table. An entry may belong to a scheduler that
-/// another thread has ended. So the seat of an entry is used only in calls of that scheduler.
+/// Adds the seat to the calling thread's own table, and drops the oldest entry if the table is
+/// full. Another thread may have ended the scheduler of an entry. So the seat of an entry is used
+/// only in calls of that scheduler.
 void threads_room::bind_near(seats_seat& w) const {
     thread_state& here = this_thread_state;
     for (seat_binding& b : here.bindings) {
@@ -40,11 +41,11 @@ void threads_room::bind_near(seats_seat& w) const {
     }
     std::copy(here.bindings + 1, here.bindings + thread_state::near, here.bindings);
     here.bindings[thread_state::near - 1] = {this, serial_number_, &w};
-    here.has_more_bindings = true;  // find_far() finds the oldest seat from now on
+    here.has_more_bindings = true;  // from now on, find_far() finds the dropped seat
 }
 
-/// Returns a seat that the calling thread has but that is no longer in its table, and enters it
-/// there again. Returns null if there is none.
+/// Finds the calling thread's seat in this scheduler among all seats, and adds it to the thread's
+/// table again. Called when the seat is not in that table. Returns null if the thread has no seat.
 seats_seat* threads_room::find_far() const {
     for (unsigned i = 0; i < seat_count(); ++i) {
         seats_seat& w = seat_at(i);

@@ -28,7 +28,8 @@ void threads_room::stand_up(seats_seat& w) {
 // ---- seats -------------------------------------------------------------------------------------
 
 seats_seat* threads_room::add_seat(seat_kind kind, unsigned number, const char* name) {
-    // The number of a worker says which bit of a mask stands for it, so the number must be equal.
+    // The number of a worker decides which bit in a task's mask of workers is its own. So a vacant
+    // worker's seat fits only if it has this number.
     const auto fits = [&](const seats_seat& w) {
         return kind != seat_kind::worker || w.number == number;
     };
@@ -62,8 +63,8 @@ bool threads_room::start(seats_seat& w) {
                  .argument = &w.whole};
     if (background) w.request.entry = plan_.run_background;
     if (w.kind == seat_kind::source) w.request.entry = plan_.run_source;
-    // With a chooser all other threads wait for the thread that has passed the gate. So none of
-    // them is of the idle class.
+    // With a chooser, all other threads wait for the thread that has passed the gate. A background
+    // thread of the idle class would make them wait long.
     if (background && serial() == nullptr) w.request.scheduling = platform::thread_class::idle;
     if (serial() != nullptr) serial()->add(w.index);
     w.thread = platform::start_thread(w.request);
@@ -99,8 +100,9 @@ void threads_room::take_permit_back(seats_seat& w) {
     released_permits_.fetch_sub(1, seq_cst);
 }
 
-/// Returns an idle reserve and sets `idle`, or starts a new reserve and returns it. Returns null if
-/// none can be had.
+/// Returns the seat of an idle reserve thread and sets `idle`; the caller must then notify that
+/// thread. If none is idle, starts a new reserve thread and returns its seat. Returns null if none
+/// can be had.
 seats_seat* threads_room::call_reserve(bool& idle) {
     if (idle_reserve_count_ != 0) {
         idle = true;
@@ -127,8 +129,8 @@ stand_in threads_room::start_reserve() {
     const seats_seat* called = nullptr;
     {
         const locked lock(reserves_mutex_);
-        // seq_cst: pairs with give_permit_away(). Of two threads that release their permits, one
-        // sees both releases.
+        // seq_cst: pairs with give_permit_away(). If two threads release their permits at the same
+        // time, at least one of them sees both releases.
         if (reserves_.load(relaxed) >= released_permits_.load(seq_cst)) return stand_in::enough;
         called = call_reserve(idle);
     }
@@ -149,7 +151,7 @@ stand_in threads_room::start_reserve() {
 bool threads_room::retire_reserve(seats_seat& w) {
     const locked lock(reserves_mutex_);
     seats_seat** const end = idle_reserves_ + idle_reserve_count_;
-    // The reserve was woken for nothing while it was retired.
+    // The reserve thread is idle already, and woke although no thread called it.
     if (std::find(idle_reserves_, end, &w) != end) return true;
     // seq_cst: pairs with give_permit_away().
     if (reserves_.load(relaxed) <= released_permits_.load(seq_cst)) return false;

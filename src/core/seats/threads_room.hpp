@@ -1,6 +1,6 @@
 #pragma once
-// Threads that come and go: how a thread gets a seat, for good or for one call, and which thread
-// stands in for a thread that waits.
+// Manages threads that come and go: how a thread gets a seat, for good or for one call, and which
+// reserve thread runs tasks while another thread waits.
 
 #include "core/seats/seats_room.hpp"
 #include "core/seats/this_thread.hpp"
@@ -10,27 +10,28 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The functions that this room is constructed with: they make a seat with the parts of all rooms,
-/// and are what the seat's thread runs.
+/// The functions that this room gets at its construction, because it cannot define them itself.
+/// `make` makes a seat with the parts of all rooms, and the others are what the seats' threads run.
 struct seat_plan {
-    /// Makes a seat and copies the name. Called under the lock of seats. Returns null if there is
-    /// no memory.
+    /// Makes a seat and copies the name into it. Called under the lock of seats. Returns null if
+    /// there is no memory.
     seats_seat* (*make)(threads_room& in, seat_kind kind, unsigned number, const char* name);
     void (*run)(void* worker);             // entry of workers and reserve threads
     void (*run_background)(void* worker);  // entry of background threads
     void (*run_source)(void* worker);      // entry of the thread that serves events from outside
-    looked (*look)(seats_seat& w);         // looks for deadlocks; called by a sleeping thread
+    looked (*look)(seats_seat& w);         // searches for deadlocks; called by a sleeper
 };
 
-/// Says whether a reserve thread stands in for a thread that releases its permit. `started` means
-/// that a reserve was started or woken. `enough` means that enough reserves are at work already (or
-/// in waits of their own). `refused` means that no reserve can be had.
+/// Says whether a reserve thread replaces a thread that releases its permit. `started` means that a
+/// reserve thread was started or woken for it. `enough` means that enough reserve threads are at
+/// work already (or in waits of their own). `refused` means that no reserve thread can be had.
 enum class stand_in : std::uint8_t { started, enough, refused };
 
-/// Says what a guest seat is wanted for. A `call` does not wait, and a `wait` may. `bodies` are
-/// code of the program, which may wait for anything, also for a thread that `guests` would keep
-/// out. `good` is used with a chooser, for a thread of a module for as long as the thread lives.
-/// That thread passes the gate like a worker.
+/// Says why a thread needs a guest seat. `call` is for a call that does not wait, and `wait` is for
+/// one that may wait. `bodies` is for a call that runs user code on the calling thread. The limit
+/// `guests` does not apply to it, because that code may wait for a thread that the limit keeps out.
+/// `good` is used only with a chooser, for a module's thread. The thread has the seat for as long
+/// as it lives, and passes the gate like a worker.
 enum class lease : std::uint8_t { call, wait, bodies, good };
 
 class threads_room : public seats_room {
@@ -42,67 +43,72 @@ public:
     seats_seat* bound() const;
     void bind(seats_seat& w) const;
     static void unbind(seats_seat& w);
-    /// Gives the seat to the calling thread, which takes part in the scheduler from now on.
+    /// Gives the seat to the calling thread, which takes part in the scheduler from now on. With a
+    /// chooser, waits until the gate opens for the seat.
     void sit_down(seats_seat& w);
     void stand_up(seats_seat& w);
 
     // ---- seats for good (threads_room.cpp)
-    /// Returns a seat of that kind whose thread left or was refused, or a new seat. Returns null if
-    /// all seats are taken or there is no memory.
+    /// Returns a seat of that kind for a thread that will be started: a vacant seat, or a new one.
+    /// A worker gets only a seat of its number, and a main thread always a new seat. Returns null
+    /// if all seats are taken or there is no memory.
     seats_seat* add_seat(seat_kind kind, unsigned number, const char* name);
     /// Returns a vacant seat of that kind for which `fits(seats_seat&)` returns true, or null if
     /// there is none.
     template <class Fits>
     seats_seat* take_vacant(seat_kind kind, Fits&& fits);
     void vacate(seats_seat& w);
-    /// Starts the seat's thread. Returns false if the operating system refused the thread. The seat
-    /// is then for the next thread of its kind.
+    /// Starts the seat's thread. If the operating system refuses the thread, returns false and
+    /// leaves the seat to the next thread of its kind.
     bool start_or_vacate(seats_seat& w);
 
     // ---- permits (threads_room.cpp): as many threads run as there are workers
-    /// Releases the permit of a thread that is about to sleep with work on its stack, so that a
-    /// reserve thread stands in for it. If the result is `refused`, the thread still has its
-    /// permit.
+    /// Releases the permit of a thread that is about to sleep while a task lies on its stack, and
+    /// wakes or starts a reserve thread to run tasks instead. If the result is `refused`, the
+    /// thread still has its permit.
     stand_in give_permit_away(seats_seat& w);
     void take_permit_back(seats_seat& w);
     std::uint32_t released_permits() const { return released_permits_.load(relaxed); }
     /// Returns true if more reserves are at work than permits are released. relaxed: a check
     /// between two tasks of a loop.
     bool too_many_reserves() const { return reserves_.load(relaxed) > released_permits(); }
-    /// Retires the reserve if there is one too many. Returns true if so; the reserve must then
-    /// sleep until it is called.
+    /// Called by a reserve thread. If more reserve threads are at work than permits are released,
+    /// this one becomes idle. Returns true if it is idle, and must sleep until it is called.
     bool retire_reserve(seats_seat& w);
     void count_reserves(scheduler_statistics& sum) const;
 
     // ---- seats for a call (guests.cpp)
-    /// Sets two special seats. The spare seat is for calls that do not wait, when no other seat is
-    /// free. The seat `post` is never leased; it is for try_post() of foreign threads.
+    /// Sets the two special guest seats. The spare seat is for calls that do not wait, when no
+    /// other seat is free. The seat `post` is never leased. try_post() uses it for foreign threads.
     void set_guests(seats_seat* spare, seats_seat* post);
     /// Leases a seat for a call that does not wait. Sleeps until a seat is free.
     seats_seat* lease_guest();
-    /// Leases a seat for a call that may wait. Returns null if all seats are taken and no new one
-    /// can be had.
+    /// Leases a seat for the purpose `how`. Unlike lease_guest(), does not wait for a seat; only a
+    /// lease for bodies sleeps, while foreign threads are shut out. Returns null if no seat can be
+    /// had, or if scheduler_options::guests threads are inside (`bodies` and `good` ignore that).
     seats_seat* try_lease_guest(lease how);
-    /// Takes a guest seat. Called under the lock of without_seat(), and followed by
-    /// sit_down_as_guest(). Returns null if no seat is free.
+    /// Marks a guest seat as leased and returns it. Called under the lock of without_seat(). The
+    /// seat's thread then calls sit_down_as_guest() without that lock, or sit_down() if the lease
+    /// is `good`. Makes a seat if none is free. Returns null as try_lease_guest() does.
     seats_seat* take_guest(lease how) BRAID_REQUIRES(without_seat().lock);
     void sit_down_as_guest(seats_seat& w);
-    /// Returns a leased seat. A seat that was taken for good is returned by the thread that has
-    /// joined the seat's thread.
+    /// Gives back the leased seat of the calling thread, so that other threads can lease it. A seat
+    /// that was leased with `good` is given back by the thread that has joined the seat's thread.
     void return_guest(seats_seat& w);
     void note_guest_waits(seats_seat& w, bool waits);
-    /// Takes the seat for try_post() of foreign threads, without waiting. Returns null if another
-    /// thread has the seat, or if foreign threads are shut out.
+    /// Takes the seat for a try_post() of a foreign thread, without waiting. Returns null if
+    /// another thread uses the seat, or if foreign threads are shut out.
     seats_seat* enter_post_seat();
     void leave_post_seat();
-    /// Returns true if a thread of the program is in a call that runs tasks or waits. Without
-    /// `waits_too`, returns true if a thread without a seat of its own may make a task now.
+    /// Returns true if a thread of the program is in a call that runs tasks or waits, or has leased
+    /// a seat. Without `waits_too`, returns true only if a thread without a seat of its own may
+    /// make a task now: it is in try_post(), or in a call that neither runs tasks nor waits.
     bool anybody_inside(bool waits_too);
 
 protected:
-    /// Makes another seat the spare one, because the destructor of a value is about to wait on this
-    /// spare seat. If no other seat can be had, calls of foreign threads wait until the destructor
-    /// has ended.
+    /// Called when the thread on the spare seat is about to wait, because user code such as a
+    /// destructor of a value does so. Makes another seat the spare one. If no other seat can be
+    /// had, calls of foreign threads wait until that destructor has ended.
     void replace_spare(seats_seat& w);
     std::uint64_t serial_number() const { return serial_number_; }
     std::uint32_t number_in_refs() const { return static_cast<std::uint32_t>(serial_number_); }
@@ -111,15 +117,17 @@ protected:
     }
 
 private:
-    /// The result of a walk over the guest seats, except the spare seat and the seat of try_post().
+    /// The result of a scan of the guest seats, except the spare seat and the seat of try_post().
     struct guests_look {
         seats_seat* free = nullptr;  // the first seat that is not leased, or null
         unsigned count = 0;
-        // Seats whose threads do more than wait. Threads that only wait keep no others out.
+        // Seats that count against the limit `guests`. Threads that only wait, and threads of
+        // modules, do not count.
         unsigned inside = 0;
     };
     guests_look look_at_guests() BRAID_REQUIRES(without_seat().lock);
-    /// Returns the free seat that was seen, or a new seat. Returns null if no new seat can be had.
+    /// Returns the free seat that the scan found, or a new seat. Returns null if no new seat can be
+    /// had.
     seats_seat* free_guest(const guests_look& seen) BRAID_REQUIRES(without_seat().lock);
     bool is_shut_out() BRAID_REQUIRES(without_seat().lock);
     void bind_near(seats_seat& w) const;
@@ -132,7 +140,8 @@ private:
     const std::uint64_t serial_number_;  // distinguishes schedulers at one address
     mutex seats_mutex_;                  // guards adding a seat, and seats_seat::vacant
 
-    // The number of waiters that released their permits, and of reserves that stand in for them.
+    // The number of threads that have released their permits, and the number of reserve threads
+    // that are at work instead of them.
     alignas(64) atomic<std::uint32_t> released_permits_{0};
     atomic<std::uint32_t> reserves_{0};
     mutex reserves_mutex_;

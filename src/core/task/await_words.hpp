@@ -1,21 +1,21 @@
 #pragma once
-// The edges that a running task made in order to wait (see life/suspensions_room.hpp). Such a wait
-// may end early: a cancellation takes the edges off, or another predecessor does so if the first
-// one is enough.
+// The states of the edges by which a suspended task waits (see life/suspensions_room.hpp). Such a
+// wait may end early: because of a cancellation, or because the first complete predecessor is
+// enough. The remaining edges are then torn, so the task no longer waits for those predecessors.
 //
-//   edge   awaited ──► notified   by the predecessor, when that is complete
-//                 └──► torn       by the thread that takes the edge off
-//   came   arming ──► armed ──► the id of the first predecessor
-//                 └───────────► the same, if that predecessor comes before the task has armed
+//   edge   awaited ──► notified   by the predecessor, when it is complete
+//                 └──► torn       by the thread that ends the wait early
+//   came   arming ──► armed ──► the id of the first complete predecessor
+//                 └───────────► the same, if that predecessor completes before the task has armed
 //
-// A1  One CAS decides whether an edge is notified or torn. The winner has the edge's share of the
-//     successor's `waits_for`, so the successor stays as it is until the winner drops that share.
-// A2  The memory of a notified edge is the successor's. The memory of a torn edge is the
-//     predecessor's, which finds the edge in its list when it completes.
+// A1  One CAS decides whether an edge is notified or torn. The winner gets the edge's share of the
+//     successor's `waits_for`, so the successor cannot resume until the winner drops that share.
+// A2  A notified edge belongs to the successor's side, which frees it. A torn edge belongs to the
+//     predecessor, which finds it in its list when it completes, and then frees it.
 // A3  While a task arms its wait, only the task changes its list of edges. The first predecessor
-//     that finds the task armed takes the other edges off. A predecessor that came before that
-//     leaves this to the task.
-// These are free functions over the words, so that a model checker compiles exactly these.
+//     that completes after that tears the other edges. If a predecessor completes before that, it
+//     leaves the other edges to the task, which tears them as soon as it has armed.
+// These are free functions over the words, so that a model checker compiles the same code.
 
 #include "braid/base/policy.hpp"
 
@@ -24,25 +24,26 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The state of an edge. A fixed edge is of a builder, or of a wait that cannot end early: nobody
-/// takes it off.
+/// The state of an edge. A fixed edge is never torn: it was made by a builder, or for a wait that
+/// cannot end early.
 enum await_state : std::uint8_t { edge_fixed, edge_awaited, edge_notified, edge_torn };
 
-/// Called by the predecessor to notify the successor. Returns false if the edge was taken off; its
-/// memory is then the caller's.
+/// Called by the predecessor when it is complete. Returns true if the edge is now notified. Returns
+/// false if the edge was torn before; the caller must then free the edge.
 template <class State>
 bool notify_edge(State& state) {
     std::uint8_t seen = edge_awaited;
-    // acquire: pairs with tear_edge(), whose winner has read the edge.
+    // acquire: pairs with tear_edge(). The thread that tore the edge no longer reads it.
     return state.compare_exchange_strong(seen, edge_notified, acq_rel, acquire);
 }
 
-/// Takes the edge off. Returns true if it is off; its memory is then the predecessor's. Returns
-/// false if the edge was notified; its memory is then the caller's.
+/// Called by a thread that ends the wait early. Returns true if the edge is now torn; the
+/// predecessor will free it. Returns false if the edge was notified before; the caller must then
+/// free the edge.
 template <class State>
 bool tear_edge(State& state) {
     std::uint8_t seen = edge_awaited;
-    // release: pairs with notify_edge(). acquire: the predecessor has read the edge.
+    // release: pairs with notify_edge(). acquire: the predecessor no longer reads the edge.
     return state.compare_exchange_strong(seen, edge_torn, acq_rel, acquire);
 }
 
@@ -50,9 +51,9 @@ inline constexpr std::uint64_t came_arming = 0, came_armed = 1;  // smaller than
 
 enum class arrived : std::uint8_t { later, first, first_of_armed };
 
-/// Records the predecessor `id` if no other one came before. Called by a predecessor that has
-/// notified its edge, or by the task for a predecessor that was complete already. Returns
-/// first_of_armed if the caller has to take the other edges off.
+/// Records `id` as the first complete predecessor, if there was none before. Called by a
+/// predecessor that has notified its edge, or by the task for a predecessor that was complete
+/// already. Returns first_of_armed if the caller must tear the other edges.
 template <class Word>
 arrived first_came(Word& came, std::uint64_t id) {
     std::uint64_t seen = came.load(relaxed);
@@ -63,8 +64,8 @@ arrived first_came(Word& came, std::uint64_t id) {
     return seen == came_armed ? arrived::first_of_armed : arrived::first;
 }
 
-/// Called by the task when all edges are linked. Returns false if a predecessor came before; the
-/// caller then takes the other edges off.
+/// Called by the task when all of its edges are linked. Returns false if a predecessor has
+/// completed before; the caller must then tear the other edges.
 template <class Word>
 bool arm_first(Word& came) {
     std::uint64_t seen = came_arming;
@@ -72,7 +73,8 @@ bool arm_first(Word& came) {
     return came.compare_exchange_strong(seen, came_armed, release, relaxed);
 }
 
-/// Drops `shares` of `waits_for`. Returns true if nothing holds the successor back any more.
+/// Drops `shares` of `waits_for`. Returns true if they were the last ones; the caller must then
+/// make the successor ready.
 template <class Count>
 bool drop_waits(Count& waits_for, std::uint32_t shares) {
     // acq_rel: as in drop_wait().

@@ -1,6 +1,6 @@
 #pragma once
-// The word of an event says whether the event is set, and whether a waiter may exist. These are
-// free functions over the word, so that a model checker compiles exactly these.
+// One word of an event says whether the event is set, and whether a waiter may exist. These are
+// free functions over the word, so that a model checker compiles the same code.
 
 #include "braid/base/policy.hpp"
 
@@ -20,21 +20,21 @@ bool set_event(Word& word) {
     return (word.fetch_or(event_set, acq_rel) & event_awaited) != 0;
 }
 
-/// Takes the event. Returns true if it was set. The event is then no longer set, unless `everybody`
-/// may pass.
+/// Returns true if the event is set. Also resets the event then, unless `everybody` is true: then
+/// the event stays set and lets all waiters pass.
 template <class Word>
 bool take_event(Word& word, bool everybody) {
     std::uint32_t seen = word.load(acquire);
     if (everybody) return (seen & event_set) != 0;
     while ((seen & event_set) != 0) {
-        // acquire: pairs with set_event(). What the setter wrote before is visible.
+        // acquire: pairs with set_event(). What the setter wrote before is visible now.
         if (word.compare_exchange_weak(seen, seen & ~event_set, acquire, acquire)) return true;
     }
     return false;
 }
 
-/// Takes the event like take_event(). If the event is not set, marks in the word that a waiter may
-/// exist, and returns false.
+/// Like take_event(), but if the event is not set, also marks in the word that a waiter may exist.
+/// Returns false then.
 template <class Word>
 bool take_or_mark_event(Word& word, bool everybody) {
     std::uint32_t seen = word.load(acquire);

@@ -1,8 +1,7 @@
 #pragma once
-// Slots of tasks that failed or were cancelled, in the order in which the tasks ended. A slot can
-// say how its last task ended until the next task has the slot. Therefore these slots wait here
-// before they are used again: a caller that asks for such a task a little late gets the same answer
-// as a caller that asked in time.
+// A queue of slots whose tasks failed or were cancelled, in the order in which the tasks ended. A
+// slot can say how its last task ended, until another task uses the slot. So these slots wait here
+// before they are used again: a caller that asks a little late still learns how the task ended.
 
 #include "braid/base/mutex.hpp"
 #include "core/task/index_pool.hpp"
@@ -15,8 +14,8 @@ class failed_slots {
 public:
     static constexpr std::uint32_t most = 4096;
 
-    /// Adds a slot whose task is complete. Returns the slot that may be used again now, or no_index
-    /// if there is none.
+    /// Adds a slot whose task is complete. If there are more than `most` slots now, removes the
+    /// oldest one and returns it, so that it is used again. Otherwise returns no_index.
     std::uint32_t add(const index_pool<slot>& slots, std::uint32_t index) {
         const locked lock(mutex_);
         slots[index].next.store(no_index, relaxed);
@@ -32,8 +31,8 @@ public:
         return before == most ? take(slots) : no_index;
     }
 
-    /// Takes the slot that was added first. Returns no_index if there is none, or if `may_block` is
-    /// false and another thread holds the lock.
+    /// Removes the oldest slot and returns it. Returns no_index if there is none, or if `may_block`
+    /// is false and another thread holds the lock.
     std::uint32_t take_oldest(const index_pool<slot>& slots, bool may_block) {
         if (empty()) return no_index;
         if (may_block) {

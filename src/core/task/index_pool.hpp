@@ -1,14 +1,14 @@
 #pragma once
-// A pool of objects that are addressed by a 32-bit index. Objects are never moved, and their memory
-// is not released before the pool ends, so a reader with a stale index reads an object of the same
-// type (the reader checks a generation). Each thread takes objects from its own cache; caches trade
-// batches with the pool under a lock. Free indices lie in arrays, not in a list through the
-// objects: an object that comes from another core is fetched when it is used, not earlier to find
-// the next.
+// A pool of objects that are addressed by a 32-bit index. Objects never move, and the pool frees no
+// memory before its own end. So a thread with a stale index reads an object of the same type, and
+// finds out by a generation that it is not the expected one. Each thread takes objects from a cache
+// of its own. Caches exchange batches with the pool under a lock. Free indices are stored in
+// arrays: a list through the objects would fetch an object from another core's cache only to find
+// the next one.
 //
 // Segment k holds 256 << k objects, so 24 pointers cover 2^32 objects and growing copies nothing.
-// No thread waits until a large segment is made: in the last quarter of a segment, each batch that
-// was never used before makes a part of the next segment.
+// No thread waits until a whole large segment is made. Instead, when the last quarter of a segment
+// is in use, each batch that is taken for the first time also makes a part of the next segment.
 
 #include "base/accounted_memory.hpp"
 #include "braid/base/mutex.hpp"
@@ -24,8 +24,8 @@ namespace detail {
 
 inline constexpr std::uint32_t no_index = UINT32_MAX;
 
-/// Holds one thread's free objects. The last one in is the first one out. Only that thread touches
-/// the cache.
+/// One thread's free objects. The last one in is the first one out. Only that thread uses the
+/// cache.
 struct pool_cache {
     static constexpr std::uint32_t capacity = 64;
     std::uint32_t count = 0;
@@ -47,15 +47,15 @@ public:
     }
 
     Object& operator[](std::uint32_t index) const {
-        // acquire: pairs with the release in make(). An index from a cell or an id arrives with its
-        // own ordering, but an index that a caller has made up does not.
-        // `| 1` does not change the number of zeros, and shows the compiler that one bit is set.
+        // acquire: pairs with the release in make(). An index that was read from a cell or an id is
+        // ordered by that read already, but an index that the caller computed is not.
+        // `| 1` does not change the number of leading zeros, and shows the compiler that one bit is
+        // set.
         const std::uintptr_t origin = origin_[std::countl_zero((index + first) | 1)].load(acquire);
         return *reinterpret_cast<Object*>(origin + std::uintptr_t{index} * sizeof(Object));
     }
 
-    /// Returns true if `index` was ever given out to a cache, so that operator[] may be used with
-    /// it.
+    /// Returns true if `index` was ever given to a cache. operator[] may then be called with it.
     bool contains(std::uint32_t index) const { return index < end_.load(acquire); }
 
     /// Takes an object. Returns no_index if there is no memory, after the out-of-memory handler was
@@ -80,10 +80,10 @@ public:
         return true;
     }
 
-    /// Returns how many objects were ever given out to caches. This is an upper bound for a caller
-    /// that walks the pool.
-    /// seq_cst: a walk that follows a change of the scheduler's phase sees each object that was
-    /// taken before its user read the phase.
+    /// Returns how many objects were ever given to caches. A caller that walks the pool needs to
+    /// visit only the indices below it.
+    /// seq_cst: if a thread changes the scheduler's phase and then walks the pool, it sees each
+    /// object that was taken before its user read the old phase.
     std::uint32_t size() const { return end_.load(seq_cst); }
 
 private:
@@ -92,7 +92,7 @@ private:
     static_assert(first % batch == 0);
     static constexpr unsigned first_bits = 9;  // bit_width(first)
     static constexpr unsigned segments = 24;
-    static constexpr unsigned first_large = 3;  // smaller segments are made at once
+    static constexpr unsigned first_large = 3;  // smaller segments are made in one step
     static_assert(std::countl_zero(first) + 1 == int{segments}, "origin_ has a place a segment");
     static unsigned segment_of(std::uint32_t index) {
         return static_cast<unsigned>(std::bit_width(index + first)) - first_bits;
@@ -120,7 +120,7 @@ private:
             free_count_ -= batch;
             std::copy_n(free_batch(free_count_), batch, cache.free);
         } else {
-            // These objects were never used before. The lowest index is given out first.
+            // These objects are used for the first time. The lowest index is taken first.
             const std::uint32_t end = end_.load(relaxed) + batch;
             if (end > UINT32_MAX - first || !grow(end - 1, may_allocate)) return no_index;
             for (std::uint32_t i = 0; i < batch; ++i) cache.free[i] = end - 1 - i;
@@ -135,7 +135,8 @@ private:
         cache.count -= batch;
         {
             const locked lock(mutex_);
-            // The oldest ones go back, since they have left this core's cache first.
+            // The oldest objects go back, because they are the first to have left this core's
+            // cache.
             std::copy_n(cache.free, batch, free_batch(free_count_));
             free_count_ += batch;
         }
@@ -154,8 +155,9 @@ private:
         return true;
     }
 
-    /// Makes segment k + 1 before segment k is used up. A lack of memory for it is no failure yet.
-    /// If memory has a budget, no memory is taken early, because it may never be needed.
+    /// Makes a part of segment k + 1 during the last quarter of segment k. If there is no memory
+    /// for it, that is no failure yet. If memory has a budget, no memory is taken early, because it
+    /// may never be needed.
     void make_next(std::uint32_t end) BRAID_REQUIRES(mutex_) {
         const unsigned k = segment_of(end - 1);
         if (k + 1 < first_large || k + 1 >= segments) return;
@@ -163,12 +165,13 @@ private:
         if (is_time && segment_[k + 1].load(relaxed) == nullptr && !memory_.has_budget()) {
             next_ = static_cast<Object*>(memory_.try_allocate(bytes(k + 1), alignof(Object), tag_));
         }
-        // A quarter of segment k is left, and segment k + 1 is twice as long as segment k.
+        // One quarter of segment k is left, and segment k + 1 is twice as long as segment k. So
+        // each batch that is taken makes eight batches.
         if (next_ != nullptr) make(k + 1, 8 * batch);
     }
 
-    /// Makes `count` more objects of the next segment, which is segment k. The segment is published
-    /// when its last object is made.
+    /// Constructs up to `count` more objects in `next_`, which becomes segment k. Publishes the
+    /// segment when its last object is constructed.
     void make(unsigned k, std::uint32_t count) BRAID_REQUIRES(mutex_) {
         auto* const indices = reinterpret_cast<std::uint32_t*>(next_ + length(k));
         for (; count != 0 && made_ != length(k); --count, ++made_) {
@@ -189,9 +192,10 @@ private:
         memory_.release(objects, bytes(k), alignof(Object), tag_);
     }
 
-    /// Returns the batch at `position` of the stack of free indices, which the lock guards. The
-    /// stack's segments lie behind the segments of the objects, so the stack has room for every
-    /// object. It changes by whole batches, and a segment holds a whole number of batches.
+    /// Returns the batch at `position` of the stack of free indices. The lock guards the stack. The
+    /// memory of each segment has room for as many free indices as objects, behind the objects, so
+    /// the stack has room for every object. The stack changes by whole batches, and a segment holds
+    /// a whole number of batches.
     std::uint32_t* free_batch(std::uint32_t position) const {
         const unsigned k = segment_of(position);
         Object* const objects = segment_[k].load(relaxed);
@@ -202,13 +206,14 @@ private:
     memory_tag tag_;
     mutex mutex_;
     std::uint32_t free_count_ = 0;
-    Object* next_ = nullptr;  // the segment that is being made, the first that is not published
-    std::uint32_t made_ = 0;  // number of its objects that are made
+    Object* next_ = nullptr;  // the segment that is being made and is not published yet
+    std::uint32_t made_ = 0;  // number of objects in next_ that are constructed
     atomic<std::uint32_t> end_{0};
     atomic<Object*> segment_[segments]{};
-    // Holds, for each segment, the address at which index 0 would lie if the segment reached down
-    // to it. Each step of a task's life finds an address, and this table makes that a shift and an
-    // addition. The table's index is the number of leading zeros of `index + first`.
+    // The address that index 0 would have, for each segment, if the segment reached down to it.
+    // With this table an object is found by one shift and one addition, and each step of a task's
+    // life has to find one. The position in the table is the number of leading zeros of `index +
+    // first`.
     atomic<std::uintptr_t> origin_[segments]{};
 };
 

@@ -20,9 +20,9 @@ namespace detail {
 
 namespace {
 
-/// Writes the exception's text in quotes, as ": '…'", or "" if it has none. A text that is too long
-/// is cut. Line ends and quotes in the text are replaced, so that all of it stands in quotes on one
-/// line: messages that differ only in what stands in quotes are of one kind (see standard_error).
+/// Writes the exception's text as ": '…'", or "" if it has none. Cuts a text that is too long.
+/// Replaces line ends and quotes in the text, so that all of it is between the quotes on one line:
+/// messages that differ only between their quotes are of one kind (see standard_error).
 void words_of([[maybe_unused]] const std::exception_ptr& error, char* to,
               [[maybe_unused]] std::size_t room) {
     to[0] = '\0';
@@ -135,8 +135,8 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
 
 void outcome_room::mark_unrecorded(slot& s, std::uint16_t flags) {
     s.mark(flags);
-    // When the body of a plain task ends, its thread checks no flags, for speed, but it checks
-    // whether somebody waits for the task.
+    // For speed, the thread that ends the body of a plain task does not check the flags. It does
+    // check whether somebody waits for the task.
     (void)mark_waited(s.successors, s.generation());
 }
 
@@ -155,8 +155,8 @@ outcome* outcome_room::end_outcome(task_seat& w, slot& s) {
     if (block != no_index) {
         const locked lock(mutex_);
         result = std::exchange(detail_of(s)->result, nullptr);
-        // The block is taken off under the lock, so a thread that looks for the outcome finds no
-        // block that another task has by then.
+        // The block is removed from the slot under the lock. So a thread that reads an outcome
+        // never finds a block that another task has by then.
         s.detail.store(no_index, relaxed);
     }
     free_block(w, block);
@@ -170,8 +170,8 @@ void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predec
     {
         const locked lock(mutex_);
         const detail_block* const d = detail_of(slot_at(predecessor));
-        // failure_of() comes after the block was read: if the slot is still the predecessor's now,
-        // so is the block.
+        // failure_of() is called after the block was read: if the slot still belongs to the
+        // predecessor then, the block does, too.
         if (d != nullptr && failure_of(predecessor) != 0) result = d->result;
         if (result != nullptr) ++result->references;
     }
@@ -180,11 +180,11 @@ void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predec
         const bool threw = failure == 0 || (failure & flag_error) != 0;
         result = new_outcome(threw ? std::make_exception_ptr(task_failed{}) : nullptr, s.name);
         if (result == nullptr) return;  // the task ends as one that was cancelled
-        // The receivers of the exception itself have reported it.
+        // The original exception was delivered before, and its receivers have reported it.
         result->observed = result->stands_in = true;
     }
-    // This ordinal is the highest, so the outcome displaces no error that the task has received
-    // itself.
+    // UINT32_MAX is the highest ordinal, so the outcome replaces no error that the task has
+    // received itself.
     adopt(w, index, result, UINT32_MAX);
 }
 

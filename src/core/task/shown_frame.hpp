@@ -1,6 +1,6 @@
 #pragma once
-// A frame is what a thread shows to other threads about one task on its stack: which task it is,
-// and what the task waits for.
+// A frame shows other threads one task on the stack of its thread: which task it is, and what the
+// task waits for.
 
 #include "braid/base/policy.hpp"
 
@@ -9,38 +9,38 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// One thread writes the frame, and other threads read it at any time; see look_at_stack(). A
-/// thread that reads a task sees that the waits before that task have ended. A thread that reads
-/// what is awaited sees that this wait has begun.
+/// One thread writes the frame, and other threads may read it at any time; see look_at_stack(). A
+/// reader that sees a task also sees that the waits of the frame's earlier tasks have ended. A
+/// reader that sees an awaited task also sees that the wait for it has begun.
 template <class Policy>
 class basic_shown_frame {
 public:
     // ---- by the frame's thread
     void show(std::uint64_t task) {
-        // release: pairs with task(). The waits of the previous task have ended.
+        // release: pairs with task(). The waits of the previous task have ended by now.
         task_.store(task, release);
     }
-    /// Notes that another task lies on top of this one from now on.
+    /// Called when another task begins on top of this one on the same stack.
     void cover() {
         // release: as in begin_wait().
         wait_.store(wait_.load(relaxed) + one_cover, release);
     }
-    /// `limited` says that the wait may run out of time. `several` says that `awaited` is one of
-    /// several tasks.
+    /// `limited` says that the wait has a time limit. `several` says that the wait is for several
+    /// tasks, of which `awaited` is one.
     void begin_wait(std::uint64_t awaited, bool limited, bool several) {
         const std::uint64_t next = (wait_.load(relaxed) & ~facts) + one;
-        // release, both: pair with wait() and awaited(). A thread that sees the wait sees the task,
-        // and a thread that sees what is awaited sees the wait.
+        // release, both: pair with wait() and awaited(). A reader that sees the wait also sees the
+        // task, and a reader that sees the awaited task also sees the wait.
         wait_.store(next | (limited ? limited_bit : 0) | (several ? several_bit : 0), release);
         awaited_.store(awaited, release);
     }
     void end_wait() { awaited_.store(0, relaxed); }
 
     // ---- by any thread; each load is acquire, see above
-    /// Returns another number after each begin_wait() and cover().
+    /// Returns a number that changes with each begin_wait() and each cover().
     std::uint64_t wait() const { return wait_.load(acquire); }
-    /// Returns true if both numbers are of one begin_wait(), also if other tasks have begun on top
-    /// of this one since.
+    /// Returns true if both numbers come from the same begin_wait(). Other tasks may have begun on
+    /// top of this one in between.
     static bool is_same(std::uint64_t a, std::uint64_t b) {
         return static_cast<std::uint32_t>(a) == static_cast<std::uint32_t>(b);
     }
@@ -51,25 +51,28 @@ public:
     std::uint64_t awaited() const { return awaited_.load(acquire); }
 
 private:
-    // Two bits say what the wait is like, 30 bits count waits, and the upper 32 bits count covers.
-    // A carry out of the lower 32 bits only ends a look that could have gone on.
+    // In wait_, two bits describe the wait, 30 bits count waits, and the upper 32 bits count
+    // covers. A carry out of the lower 32 bits only makes a scan end too early.
     static constexpr std::uint64_t limited_bit = 1, several_bit = 2, facts = 3, one = 4,
                                    one_cover = std::uint64_t{1} << 32;
 
     typename Policy::template atomic<std::uint64_t> task_{0}, awaited_{0}, wait_{0};
 };
 
-/// Looks for tasks on a thread's stack for which `is_member(task)` returns true, and calls
-/// `found(depth, wait, awaited)` for what the outermost of them, and each task on top of it, waits
-/// for. `depth` counts from 1, and `wait` is what wait() returned. If `all` is true, each task of
-/// the stack counts.
+/// Scans a thread's stack from the outermost task inward. The first task for which
+/// `is_member(task)` returns true is the member. Calls `found(depth, wait, awaited)` for the member
+/// and for each task on top of it, if that task waits for something. `depth` counts from 1, and
+/// `wait` is what wait() returned. If `all` is true, the scan covers each task of the stack
+/// instead.
 ///
-/// The thread may go on with other tasks meanwhile, so the look might see one task together with
-/// what another task waits for. A frame's task waits for what the frame shows if no wait of that
-/// frame has begun since before the task was read. A task above the member's frame lies on top of
-/// the member if, besides, no other task has begun directly on top of the member. Otherwise the
-/// look ends there. A wait that the look misses has begun meanwhile, and its thread looks itself
-/// before it sleeps. A wait that stands still is found.
+/// The thread may run other tasks during the scan, so the scan could mistake another task's wait
+/// for the wait of the task that it has read. It therefore checks what it reads:
+/// An awaited task belongs to the frame's task if no new wait of that frame has begun since before
+/// the task was read.
+/// A task in a later frame is still on top of the member if, besides, no other task has begun
+/// directly on top of the member.
+/// If a check fails, the scan ends. The wait that it misses has only just begun, and the waiting
+/// thread does a scan of its own before it sleeps. A wait that does not change is always found.
 template <class Frame, class IsMember, class Found>
 void look_at_stack(const Frame* frames, unsigned count, bool all, IsMember&& is_member,
                    Found&& found) {

@@ -1,6 +1,6 @@
 #pragma once
-// One task in two cache lines. docs/design/slot.md has its states, and says which thread may touch
-// which word when.
+// A slot holds one task in two cache lines. docs/design/slot.md lists the states of a task, and
+// says which thread may read or write which word in each state.
 
 #include "braid/base/policy.hpp"
 #include "braid/core/closure.hpp"
@@ -22,7 +22,7 @@ constexpr std::uint32_t generation_of(std::uint64_t id) {
 constexpr std::uint64_t join_word(std::uint32_t generation, std::uint32_t low) {
     return std::uint64_t{generation} << 32 | low;
 }
-/// A slot that has used this generation is retired and never wraps (I3).
+/// The highest generation. A slot that has used it is retired, so that generations never wrap (I3).
 inline constexpr std::uint32_t last_generation = UINT32_MAX;
 
 // ---- successors word: {generation, waited bit, index of the first edge} ----------------------
@@ -36,48 +36,50 @@ constexpr std::uint32_t first_edge(std::uint64_t head) {
 constexpr bool is_closed(std::uint64_t head) { return first_edge(head) == list_closed; }
 
 enum slot_flag : std::uint16_t {
-    flag_posted = 1 << 0,    // nobody was given the id
-    flag_detailed = 1 << 1,  // its detail_block says where it runs, what it uses, or its owner
-    flag_empty = 1 << 2,     // no work of its own
+    flag_posted = 1 << 0,    // no caller was given the id of the task
+    flag_detailed = 1 << 1,  // its detail_block names its threads, resources or owners
+    flag_empty = 1 << 2,     // the task has no body
     flag_never_waits = 1 << 3,
     flag_quiet = 1 << 4,  // no long-task warning
     flag_background = 1 << 5,
-    flag_cancel = 1 << 6,     // a predecessor failed, or the builder gave up: do not run
-    flag_failed = 1 << 7,     // it failed or was cancelled; its outcome, if it has one, is set
-    flag_finally = 1 << 8,    // runs in a discarding shutdown, too: has only after_any edges,
+    flag_cancel = 1 << 6,     // do not run: a predecessor failed, or the builder gave up
+    flag_failed = 1 << 7,     // the task failed or was cancelled; its outcome, if any, is set
+    flag_finally = 1 << 8,    // also runs in a discarding shutdown: has only after_any edges,
                               // or runs_always() was called
-    flag_category = 1 << 9,   // level is a category, looked up in the table
-    flag_shared = 1 << 10,    // the closure stays for the children, until completion
+    flag_category = 1 << 9,   // `level` is a category, whose level is in a table
+    flag_shared = 1 << 10,    // the closure stays until completion, for the children
     flag_own_kind = 1 << 11,  // see task_kind
-    flag_error = 1 << 12,     // the outcome has an exception, or else it is a mere cancellation
-    flag_built = 1 << 13,     // a builder may cancel it while it runs
-    // A task with flag_own_kind serves no children by its closure, so the bit of flag_shared has
-    // another meaning there: the task completes without having run.
+    flag_error = 1 << 12,     // the failure is an exception, not a mere cancellation
+    flag_built = 1 << 13,     // made by a builder, which may cancel it while it runs
+    // A task with flag_own_kind never shares its closure with children, so it uses the bit of
+    // flag_shared for something else: the task completes without having run.
     flag_left_out = flag_shared
 };
-/// A slot remembers these flags of a task that did not succeed, until a later task uses the slot.
+/// The flags that say how a task failed. They stay in the slot after the task is complete, until
+/// another task uses the slot.
 inline constexpr std::uint16_t failure_flags = flag_cancel | flag_failed | flag_error;
 /// Sets some of the failure_flags. Returns all flags that were set before.
 template <class Flags>
 std::uint16_t mark_failure(Flags& flags, std::uint16_t with) {
     // release: pairs with failure_in(). A thread that asks about an earlier task of this slot and
-    // sees the flag sees this generation, too.
+    // reads this flag also reads the new generation.
     return flags.fetch_or(with, release);
 }
 
-/// A task with flag_own_kind has a task_kind in place of `invoke`. Examples are a ticket of a batch
-/// and a node of a graph.
+/// The functions that run a task with flag_own_kind. Such a task has a task_kind in place of
+/// `invoke`. Examples are a ticket of a batch and a node of a graph.
 struct task_kind {
-    /// Runs the task. If `more` is true, it may also run other tasks of its kind that it knows of.
+    /// Runs the task. If `more` is true, the function may also run other tasks of the same kind
+    /// that it knows of.
     void (*run)(runtime& rt, whole_seat& w, std::uint32_t index, bool more);
     /// Called when the task and its children have ended. If it is null, the task completes as other
     /// tasks do.
     void (*ended)(runtime& rt, whole_seat& w, std::uint32_t index);
 };
 
-/// A free slot has the values below, except in the words that every task sets (storage, invoke,
-/// name, open, successors, environment, next, flags, level and module) and in `ordinal`. Few tasks
-/// change the other words, and clean() puts their values back.
+/// One task. In a free slot, every word has its initial value below, except `ordinal` and the words
+/// that every task sets (storage, invoke, name, open, successors, environment, next, flags, level
+/// and module). Few tasks change the other words, and clean() resets those.
 struct alignas(64) slot {
     // The runner's cache line is written while the task is built and read by the thread that runs
     // it.
@@ -88,22 +90,23 @@ struct alignas(64) slot {
     };
     const char* name = nullptr;
 
-    // The others' cache line. All but `module` are atomic, because a searcher with a stale id may
-    // read any of them at any time. The searcher trusts what it read only after it has claimed the
-    // task by an id with the task's generation.
-    alignas(64) atomic<std::uint64_t> open{0};  // {generation, open work}
+    // The others' cache line is for all other threads. All of its words but `module` are atomic,
+    // because a thread with a stale id may read them at any time. Such a thread may rely on what it
+    // read only after it has claimed the task by an id of this generation.
+    alignas(64) atomic<std::uint64_t> open{0};  // {generation, shares of open work}
     atomic<std::uint64_t> successors{join_word(0, list_closed)};
     atomic<const task_environment*> environment{nullptr};
     atomic<std::uint32_t> waits_for{0};
     atomic<std::uint32_t> parent{UINT32_MAX};
     atomic<std::uint32_t> predecessors{no_edge};  // edges into this task
     atomic<std::uint32_t> next{0};                // link of the list that the slot is in
-    atomic<std::uint32_t> jump{UINT32_MAX};       // an ancestor; makes climbing O(log depth)
-    atomic<std::uint32_t> ordinal{0};             // creation order below the parent
+    atomic<std::uint32_t> jump{UINT32_MAX};       // an ancestor, for a climb in O(log depth)
+    atomic<std::uint32_t> ordinal{0};             // place among the parent's children, oldest first
     atomic<std::uint32_t> births{0};              // children made so far
     atomic<std::uint32_t> detail{UINT32_MAX};     // a detail_block, which only few tasks have
     atomic<std::uint16_t> depth{0};
-    atomic<std::uint16_t> runner{UINT16_MAX};  // the seat that runs or has run it
+    atomic<std::uint16_t> runner{
+        UINT16_MAX};  // the seat that runs or ran it; UINT16_MAX if suspended or not yet run
     atomic<std::uint16_t> flags{0};
     atomic<std::uint8_t> level{0};
     std::uint8_t module = 0;
@@ -116,25 +119,28 @@ struct alignas(64) slot {
     bool has(std::uint16_t flag) const { return (flags.load(relaxed) & flag) != 0; }
     std::uint16_t mark(std::uint16_t with) { return mark_failure(flags, with); }
 
-    // ---- words with another meaning in one phase, under the name that they have in that phase
+    // ---- words that mean something else in one phase, by the name that they have in that phase
 
-    /// Between open and publish the task is in no list, so its link holds its own index.
+    /// Returns the index of this slot. Valid only between open and publish: the task is in no list
+    /// in this phase, so `next` holds the index.
     std::uint32_t own_index() const { return next.load(relaxed); }
     void set_own_index(std::uint32_t index) { next.store(index, relaxed); }
-    /// Returns true if observers were notified that the task is ready. Called between open and
-    /// publish. The builder's count is 1 in this phase, and 0 says that observers were notified.
+    /// Returns true if observers were already notified that the task is ready. Valid only between
+    /// open and publish. In this phase the builder has a share of `waits_for`, so 0 is free to mean
+    /// that observers were notified.
     bool ready_is_reported() const { return waits_for.load(relaxed) == 0; }
     void set_ready_reported() { waits_for.store(0, release); }  // as in publish()
-    /// Returns the link of the list of tasks that the thread has to complete. Called after the last
-    /// child has ended. `next` is not free for this link, because a graph's node may lie in a list
-    /// by `next` meanwhile, as the ticket of another node (graph/ready_ranks.hpp).
+    /// Returns the link of the list of tasks that the thread has to complete. Valid once the last
+    /// share of the task is gone. `births` holds this link, and not `next`: a node of a graph may
+    /// be in another list by `next` at that time, as the ticket of another node
+    /// (graph/ready_ranks.hpp).
     std::uint32_t next_to_complete() const { return births.load(relaxed); }
     void set_next_to_complete(std::uint32_t index) { births.store(index, relaxed); }
-    /// Prevents the scope from counting the end of this task. Call it before the task's own work is
-    /// done.
+    /// Removes the task's environment, so that the scope does not count the end of this task. Call
+    /// it before the task's own work is done.
     void leave_uncounted() { environment.store(nullptr, relaxed); }
-    /// Destroys the object in the storage. This is the callable, if it has not run or its run has
-    /// left it there, or the value that a future reads.
+    /// Destroys the object in the storage. The object is a callable that has not run, a callable
+    /// that its run has left there, or the value of a future.
     void destroy_stored() { invoke(storage, nullptr); }
 
     void clean() {
@@ -148,31 +154,34 @@ struct alignas(64) slot {
         runner.store(UINT16_MAX, relaxed);
     }
 };
-/// Returns the slot for which the draft stands between open and publish.
+/// Returns the slot that the draft has reserved. Valid between open and publish.
 inline slot& slot_of(const draft& d) { return *static_cast<slot*>(d.storage); }
 inline std::uint32_t index_of(const draft& d) { return slot_of(d).own_index(); }
 
 static_assert(sizeof(slot) == 128, "a task is two cache lines");
 static_assert(offsetof(slot, open) == 64, "the runner's line and the others' line are apart");
 
-/// Makes the successor wait for the predecessor. An edge is in two lists: the predecessor's
-/// successors (closed and walked once) and the successor's predecessors (for helping, inheritance
-/// and explanations). The thread that makes the successor ready frees the edge, unless it was torn.
+/// A dependency, which makes the successor wait for the predecessor. An edge is in two lists. The
+/// list of the predecessor's successors is closed and walked once, at the predecessor's completion.
+/// The list of the successor's predecessors serves helping, priority inheritance and explanations.
+/// The thread that makes the successor ready frees the edge, unless the edge was torn (see
+/// await_words.hpp).
 struct edge {
     atomic<std::uint32_t> next{0};  // link in the predecessor's list of successors
     atomic<std::uint32_t> next_predecessor{no_edge};
     atomic<std::uint64_t> from{0}, to{0};
     bool any_outcome = false;                // made by after_any
-    atomic<std::uint8_t> await{edge_fixed};  // an await_state; edge_fixed while the edge is free
+    atomic<std::uint8_t> await{edge_fixed};  // an await_state; edge_fixed if not in use
 };
 
-/// The outcome of a task that failed or was cancelled by a failure. References are counted. When
-/// the last one is dropped, an error that nobody has seen goes to the handler.
+/// The failure of a task that failed, or the failure by which a task was cancelled. References are
+/// counted. If nobody has received the error when the last reference is dropped, the handler for
+/// unobserved exceptions gets it.
 struct outcome {
     std::uint32_t references = 1;  // outcome_room's mutex guards all members
     bool observed = false;
-    bool stands_in = false;    // for an exception that was delivered before; see cancel_with()
-    std::exception_ptr error;  // null if it was cancelled without an error
+    bool stands_in = false;    // `error` replaces one that was delivered; see cancel_with()
+    std::exception_ptr error;  // null for a cancellation without an error
     const char* task = nullptr;
 };
 
@@ -183,45 +192,46 @@ struct resource_list {
     resource* of[most] = {};
 };
 
-/// Holds the data that only few tasks need: affinity, an owner, a failure, an identity for the
-/// chooser, a suspension. Each task that suspends has a block. Fewer tasks have a list of
-/// resources, so that list lies elsewhere.
+/// The data that only few tasks need: the threads that may run the task, owning handles, a failure,
+/// a stable id, a suspension. Each task that suspends has a block. Fewer tasks use resources, so
+/// their list is a separate object.
 struct detail_block {
-    // One holder is for completion, and one for each owning handle. The last holder recycles the
-    // slot.
+    // Completion is one holder, and each owning handle is another. The last holder to release the
+    // task recycles the slot.
     atomic<std::uint32_t> holders{0};
-    atomic<std::uint16_t> seat{UINT16_MAX};  // searchers with a stale id read it, too
+    atomic<std::uint16_t> seat{UINT16_MAX};  // may be read with a stale id, too
     std::uint16_t visit = 0;
-    atomic<bool> direct{false};     // goes to an inbox, by `on` or `workers`; read like `seat`
-    atomic<bool> has_value{false};  // it lies in the slot's storage; `invoke` destroys it
+    atomic<bool> direct{false};  // goes to the inbox of a thread that may run it; read like `seat`
+    atomic<bool> has_value{false};  // the slot's storage holds a value, which `invoke` destroys
     std::uint8_t resource_count = 0, resources_held = 0;
-    std::uint32_t resources = UINT32_MAX;  // a resource_list, if resource_count is not 0
+    std::uint32_t resources = UINT32_MAX;  // index of a resource_list, if resource_count is not 0
     std::uint64_t workers = 0;
     detail::outcome* result = nullptr;  // guarded by outcome_room's mutex
-    std::uint64_t stable_id = 0;        // 0 if nobody asks for it
-    // Counts what the task has created. Only the running thread uses the count. If several threads
-    // create for one task, each of these threads is a creator of its own.
+    std::uint64_t stable_id = 0;        // 0 if there is none
+    // Counts the tasks that the task has created; their stable ids depend on the count. Only the
+    // thread that runs the task uses the count. If several threads create tasks for one task, each
+    // of these threads has a `creator` of its own.
     std::uint64_t creations = 0;
     std::uint32_t result_ordinal = 0;
 
     // ---- for a task that suspends; see life/suspensions_room.hpp
-    bool resumable = false;  // its storage begins with a resumable_body, or holds its value
-    // Once this is set, the body is called even if the task is cancelled. relaxed, like
-    // `first_is_enough`: other threads check whether what they read belongs to the wait that they
-    // mean.
+    bool resumable = false;  // the slot's storage begins with a resumable_body, or holds the value
+    // True from the first suspension on. The body is then called again even if the task is
+    // cancelled. relaxed, like `first_is_enough`: another thread checks that what it has read
+    // belongs to the wait that it means.
     atomic<bool> was_suspended{false};
-    // The body knows that the task is cancelled, and cleans up. The body's awaits end as if the
-    // task were not cancelled.
+    // Set by the body when it knows that the task is cancelled, and cleans up. From then on, its
+    // awaits end as if the task were not cancelled.
     atomic<bool> shielded{false};
-    atomic<bool> first_is_enough{false};  // the first awaited task ends the wait
-    atomic<bool> may_end_early{false};    // a cancellation may end the wait; relaxed, too
-    bool goes_last = false;               // goes on behind the tasks that are ready
-    bool listed = false;                  // is in suspension_lists; guarded by a share of waits_for
-    atomic<std::uint32_t> waits{0};       // counts waits, so that searchers notice another wait
-    atomic<std::uint64_t> came{0};        // see await_words.hpp
-    // Links in suspension_lists, guarded by the lock of the list. Once a cancellation has taken the
-    // task out, they belong to that cancellation, and `before` says how many shares of waits_for it
-    // has to drop.
+    atomic<bool> first_is_enough{false};  // the first complete task ends the wait
+    atomic<bool> may_end_early{false};    // a cancelled scope ends the wait; relaxed, too
+    bool goes_last = false;               // the task resumes behind the tasks that are ready
+    bool listed = false;  // the task is in suspension_lists; guarded by a share of waits_for
+    atomic<std::uint32_t> waits{0};  // counts waits, so that a search notices a new one
+    atomic<std::uint64_t> came{0};   // the first predecessor; see await_words.hpp
+    // Links of the list in suspension_lists, guarded by the lock of the list. Once a cancellation
+    // has removed the task from the list, the links belong to the cancelling thread, and `before`
+    // is the number of shares of waits_for that it has to drop.
     std::uint32_t next = UINT32_MAX, before = UINT32_MAX;
 };
 

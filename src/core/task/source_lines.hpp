@@ -1,6 +1,6 @@
 #pragma once
-// The place in the program's source where each task was made. The places lie beside the slots, and
-// are noted only with deadlock_options::lines.
+// Records the source line at which each task was made. The lines are stored apart from the slots,
+// and only with deadlock_options::lines.
 
 #include "base/accounted_memory.hpp"
 #include "braid/base/mutex.hpp"
@@ -32,8 +32,8 @@ public:
         }
     }
 
-    /// Notes where the task was made. Called by the thread that makes the task, when the task has
-    /// just taken the slot.
+    /// Records where the task was made. Called by the thread that makes the task, right after it
+    /// has taken the slot.
     void note(std::uint32_t index, std::uint32_t generation, const std::source_location& where) {
         noted* const n = where.line() != 0 ? find(index, true) : nullptr;
         if (n == nullptr) return;

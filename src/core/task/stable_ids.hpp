@@ -1,7 +1,7 @@
 #pragma once
-// Stable ids name the same task in every run of a program. An id depends on the creator of the task
-// and on how many tasks that creator had created before, never on a slot, a seat or the time. See
-// decision.hpp and docs/design/seams.md.
+// A stable id names the same task in every run of a program. It depends only on the creator of the
+// task and on how many tasks that creator had created before, never on a slot, a seat or the time.
+// See decision.hpp and docs/design/seams.md.
 
 #include "braid/base/mutex.hpp"
 
@@ -12,10 +12,11 @@ namespace detail {
 
 class stable_ids {
 public:
-    /// Returns the id of a task that a thread of this name creates outside tasks.
+    /// Returns the id of the next task that a thread of this name creates outside tasks.
     std::uint64_t next_root(const char* thread) { return next_root(of_name(thread)); }
 
-    /// Applies the mixing step of splitmix64 (Steele, Lea, Flood 2014). Never returns 0.
+    /// Mixes `creator` and `n` into an id, by the step of splitmix64 (Steele, Lea, Flood 2014).
+    /// Never returns 0.
     static constexpr std::uint64_t join(std::uint64_t creator, std::uint64_t n) {
         std::uint64_t z = creator + (n + 1) * 0x9e37'79b9'7f4a'7c15U;
         z = (z ^ z >> 30) * 0xbf58'476d'1ce4'e5b9U;
@@ -31,8 +32,8 @@ public:
     }
 
 private:
-    /// Threads of one name share a count, so that no two of their tasks have the same id. Threads
-    /// whose names have no room in the table share one count, too.
+    /// Threads with the same name share a count, so that no two of their tasks have the same id.
+    /// Threads whose names have no room in the table share one count, too.
     static constexpr unsigned names = 64;
     struct creations_by_name {
         std::uint64_t name = 0, count = 0;

@@ -40,8 +40,9 @@ slot_room::~slot_room() {
     memory().release(lines_, sizeof(source_lines), alignof(source_lines), memory_tag::runtime);
 }
 
-/// Called if no slot lies in this thread's cache. Slots forget how their tasks failed before a task
-/// is refused, and, if memory has a budget, before more memory is taken.
+/// Called if this thread's cache has no slot. Before a task is refused, and, if memory has a
+/// budget, before more memory is taken, a slot from failed_ is used again. That slot no longer says
+/// how its last task failed.
 [[gnu::noinline]] std::uint32_t slot_room::take_slot_slowly(task_seat& w, bool may_block) {
     std::uint32_t index = no_index;
     if (memory().has_budget() && !failed_.empty()) {
@@ -53,7 +54,7 @@ slot_room::~slot_room() {
 }
 
 [[gnu::noinline]] void slot_room::give_failed_slot(task_seat& w, std::uint32_t index) {
-    // A slot in its last generation is used no more, so it needs no place in the list.
+    // A slot in its last generation is retired, so it needs no place in the list.
     if (slots_[index].generation() == last_generation) return;
     if (!slots_[index].has(flag_posted)) index = failed_.add(slots_, index);
     if (index != no_index) give_slot(w, index, slots_[index].generation());
@@ -67,20 +68,20 @@ task_state slot_room::state_of(task_id id) const {
 }
 
 std::uint8_t slot_room::level_of(const slot& s) const {
-    // acquire: pairs with inherit_priority(). If the flag was removed, the load below reads the
-    // level that came with its removal.
+    // acquire: pairs with inherit_priority(), which stores the level before it clears the flag. So
+    // if the flag is cleared, the load below reads that level.
     const bool category = (s.flags.load(acquire) & flag_category) != 0;
     const std::uint8_t level = s.level.load(relaxed);
-    // A level that was inherited too late may have removed the flag of a later task in this slot.
-    // `level` is then a category, and is therefore limited to the highest level.
+    // inherit_priority() may have come too late, and have cleared the flag of a later task in this
+    // slot. `level` is then a category, so the value is limited to the highest level.
     return category ? level_by_category_[level].load(relaxed)
                     : std::min(level, static_cast<std::uint8_t>(priority_level::high));
 }
 
 // ---- ancestors ---------------------------------------------------------------------------------
 
-/// Makes the skew-binary jump pointer of Myers (1983), which takes O(1) to make and O(log depth) to
-/// climb.
+/// Links the child to its parent, with the skew-binary jump pointer of Myers (1983). The pointer
+/// takes O(1) to make, and a climb along such pointers takes O(log depth).
 void task_room::link_parent(slot& child, std::uint32_t parent_index) const {
     const slot& parent = slot_at(parent_index);
     const std::uint32_t jump = parent.jump.load(relaxed);
@@ -164,7 +165,7 @@ void task_room::link_first_edge(task_seat& w, std::uint32_t successor, task_id p
 void task_room::free_predecessors(task_seat& w, slot& s) {
     std::uint32_t e = s.predecessors.load(relaxed);
     if (e == no_edge) return;
-    // A cancellation that ends the wait early may take the list at this moment. acq_rel: as in
+    // At this moment a cancellation may end the wait early and take the list. acq_rel: as in
     // tear_edges().
     if (may_be_torn(s)) e = s.predecessors.exchange(no_edge, acq_rel);
     while (e != no_edge) {
@@ -260,7 +261,7 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
         return identities_->next_root("try_post");  // only try_post() tasks have no detail_block
     }
     if (w.kind != seat_kind::guest) return identities_->next_root(w.name);
-    // Any thread may get this seat, so the name of the thread itself is used.
+    // Different threads use this seat one after another, so the name of the thread itself is used.
     char name[32] = {};
     platform::thread_name(name, sizeof name);
     return identities_->next_root(name);

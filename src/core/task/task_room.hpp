@@ -1,6 +1,7 @@
 #pragma once
-// The data of tasks and the protocols of one task: slots, ids, edges, ancestry, and the data that
-// only few tasks have. This room has no queue and no thread.
+// The task room stores what the scheduler knows about each task: its slot, its id, its edges, its
+// ancestors, and the data that only few tasks have. It has the operations on one task, but no queue
+// and no thread.
 
 #include "braid/core/fork_stack.hpp"
 #include "braid/core/task_context.hpp"
@@ -23,7 +24,8 @@ class stable_ids;
 
 struct task_seat;
 
-/// A task on the stack of the thread that runs it.
+/// A task that a thread runs, as an entry on the stack of that thread. `below` is the task beneath
+/// it on the same stack.
 struct running_task {
     std::uint32_t slot;
     running_task* below;
@@ -31,13 +33,13 @@ struct running_task {
     task_context context;
     const fork_slot* joins_from = nullptr;  // top of the thread's joins when the task began
     const task_seat* seat = nullptr;        // the seat whose thread runs the task
-    bool suspended = false;                 // the body returns, and is called again later
+    bool suspended = false;  // the body returns, and is called again when the task resumes
 };
 
 using shown_frame = basic_shown_frame<active_policy>;
 
-/// The seat's part of this room: the seat's caches, and the tasks on its thread's stack. run_room
-/// puts the tasks there.
+/// The part of a seat that the task room uses: caches of free objects, and the tasks on the stack
+/// of the seat's thread. run_room adds and removes those tasks.
 struct task_seat : report_seat {
     using report_seat::report_seat;
 
@@ -46,32 +48,35 @@ struct task_seat : report_seat {
     // ---- for the seat's thread only ----
     pool_cache slots, edges, details, resource_lists;
     running_task* top = nullptr;
-    creator* creating_as = nullptr;  // in place of `top`, if it is within that task
+    creator* creating_as = nullptr;  // creates in place of `top`, if its `within` is `top`
     unsigned depth = 0;
-    // The depth of the innermost loop that runs tasks, which is the thread's loop or a wait's loop.
-    // Between two tasks of the loop `depth` equals it, and in a task's body `depth` is greater.
+    // The value of `depth` in the innermost loop that runs tasks, which is the thread's own loop or
+    // the loop of a wait. Between two tasks of the loop `depth` equals it, and in a task's body
+    // `depth` is greater.
     unsigned loop_depth = UINT32_MAX;
 
-    // ---- read by any thread: the tasks from the outermost to the innermost, and what each task
-    // waits for. Deeper frames than these are not shown (their work goes to a reserve thread).
+    // ---- read by any thread: which tasks are on the stack, from the outermost to the innermost,
+    // and what each of them waits for. Deeper tasks than these are not shown (their work goes to a
+    // reserve thread).
     alignas(64) atomic<std::uint32_t> shown{0};
-    shown_frame frames[shown_depth + 1];  // the last one takes the tasks that are not shown
+    shown_frame frames[shown_depth + 1];  // tasks that are not shown use the last frame
 };
 
 /// Describes a new task to an observer.
 struct creation {
     task_id id, parent;
     const std::source_location& where;
-    bool same_moment = false;  // the task before it was reported just now
+    bool same_moment = false;  // no time has passed since the thread's previous event
     bool ready_now = false;
 };
 
-/// The result of linking a task behind a predecessor. `not_needed` means that the predecessor is
-/// complete and does not cancel the task. `failed` means that it is complete, and that it failed or
-/// was cancelled.
+/// The result of link_edge(). `not_needed` means that the predecessor is already complete and does
+/// not cancel the successor. `failed` means that the predecessor is already complete, and that it
+/// failed or was cancelled.
 enum class link : std::uint8_t { made, not_needed, failed, no_memory };
 
-/// The slots that tasks use one after the other, the ids that distinguish tasks, and their levels.
+/// Stores the slots, which one task after another uses, and the levels of tasks. Makes and checks
+/// the ids that distinguish the tasks of one slot.
 class slot_room : public report_room {
 public:
     slot_room(const scheduler_options& o, bool identified);
@@ -83,22 +88,23 @@ public:
     slot& slot_at(std::uint32_t index) const { return slots_[index]; }
     slot& slot_at(task_id id) const { return slots_[index_of(id.value)]; }
     bool has_slot(std::uint32_t index) const { return slots_.contains(index); }
-    /// Returns a number above every index that was ever used. Each index below it has a slot.
+    /// Returns an upper bound of all indices that were ever used. Each index below it has a slot.
     std::uint32_t slot_count() const { return slots_.size(); }
-    /// Returns no_index if there is no memory, after the out-of-memory handler was called. If
-    /// `may_block` is false, also if a slot cannot be had without allocating or waiting for a lock.
+    /// Takes a free slot and returns its index. Returns no_index if there is no memory, after the
+    /// out-of-memory handler was called. If `may_block` is false, the function neither allocates
+    /// nor waits for a lock, and returns no_index where it would have to.
     std::uint32_t take_slot(task_seat& w, bool may_block = true) {
         if (w.slots.count == 0) [[unlikely]]
             return take_slot_slowly(w, may_block);
         return slots_.take(w.slots);
     }
-    /// Gives a slot back in which only the words that every task sets have changed; see slot.
+    /// Frees a slot in which only the words that every task sets have changed; see slot.
     void give_slot(task_seat& w, std::uint32_t index, std::uint32_t generation) {
         // A slot in its last generation is retired instead (I3).
         if (generation != last_generation) slots_.give(w.slots, index);
     }
-    /// Cleans a slot and gives it back. A slot that has to remember how its task ended is used
-    /// again later than others.
+    /// Resets a slot and frees it. If its task failed or was cancelled, the slot first stays in
+    /// failed_ for a while, so that it can still say how the task ended.
     void clean_and_give_slot(task_seat& w, std::uint32_t index) {
         slot& s = slots_[index];
         s.clean();
@@ -112,8 +118,8 @@ public:
     }
     task_state state_of(task_id id) const;
     bool is_open(task_id id) const { return state_of(id) == task_state::open; }
-    /// Returns the failure_flags of a complete task. 0 means that it succeeded, that it is open, or
-    /// that a later task has its slot.
+    /// Returns the failure_flags of a complete task. Returns 0 if the task succeeded, if it is
+    /// still open, or if a later task uses its slot.
     std::uint16_t failure_of(task_id id) const {
         const slot& s = slot_at(id);
         return failure_in(s.successors, s.flags, generation_of(id.value));
@@ -130,7 +136,7 @@ public:
     }
 
     // ---- source lines, with deadlock_options::lines
-    /// Notes where a task or a completion was made that this thread has just made.
+    /// Records the source line at which this thread has just made a task or a completion.
     void note_line(const slot& s, std::uint32_t index, const std::source_location& where) const {
         if (lines_ != nullptr) lines_->note(index, s.generation(), where);
     }
@@ -162,39 +168,40 @@ public:
         const std::uint32_t index = index_of(parent.value);
         return s.parent.load(relaxed) == index && id_of(index) == parent;
     }
-    /// Returns true if the task is `ancestor`, a child of it, a child of one of those, and so on.
+    /// Returns true if the task is `ancestor` or a descendant of it.
     bool descends(std::uint32_t index, task_id ancestor) const;
 
     // ---- edges
     edge& edge_at(std::uint32_t index) const { return edges_[index]; }
     bool has_edge(std::uint32_t index) const { return edges_.contains(index); }
-    /// Links `successor` behind `predecessor`, unless the predecessor is complete already. If this
-    /// returns link::failed, the caller cancels the successor. link::failed is never returned
-    /// with `any_outcome`.
-    /// `until` is edge_awaited if the edge may be taken off, and otherwise edge_fixed.
+    /// Makes `successor` wait for `predecessor`, unless the predecessor is complete already. If
+    /// this returns link::failed, the caller must cancel the successor. With `any_outcome`,
+    /// link::failed is never returned.
+    /// `until` is edge_awaited if the edge may be torn, and otherwise edge_fixed.
     link link_edge(task_seat& w, std::uint32_t successor, task_id predecessor, bool any_outcome,
                    await_state until = edge_fixed);
-    /// Frees the edges into a task that becomes ready: nobody follows them any more.
+    /// Frees the edges that lead into a task. Called when the task becomes ready, because nobody
+    /// follows these edges any more.
     void free_predecessors(task_seat& w, slot& s);
-    /// Takes off all edges into a waiting task that may still be taken off. Returns how many shares
-    /// of `waits_for` are the caller's now.
+    /// Tears the edges into a suspended task, except those that were notified already. Returns how
+    /// many it has torn: the caller now has that many shares of `waits_for` and must drop them.
     std::uint32_t tear_edges(task_seat& w, slot& s);
     void give_edge(task_seat& w, std::uint32_t index) {
         edges_[index].await.store(edge_fixed, relaxed);  // only the caller has the edge
         edges_.give(w.edges, index);
     }
-    /// Returns true if the next link_edge() of this thread has memory.
+    /// Returns true if the next link_edge() of this thread has memory for its edge.
     bool has_room_for_edge(task_seat& w) {
         const std::uint32_t index = edges_.take(w.edges);
         if (index != no_index) edges_.give(w.edges, index);
         return index != no_index;
     }
-    /// Calls f(task_id) for each known predecessor of an open task, until f returns true, and then
-    /// returns true. A predecessor may be complete by the time of the call.
+    /// Calls f(task_id) for each known predecessor of an open task until f returns true. Returns
+    /// true if f did. A predecessor may be complete by the time of the call.
     template <class F>
     bool any_predecessor(task_id id, F&& f) const;
-    /// Returns true if `id` waits for `wanted`, also through other tasks. It looks at 64 tasks at
-    /// most: it helps a program that made a cycle by mistake, but is no promise.
+    /// Returns true if `id` waits for `wanted`, directly or through other tasks. It checks 64 tasks
+    /// at most: this finds cycles that a program made by mistake, but may miss one.
     bool waits_for_transitively(task_id id, task_id wanted) const;
 
     // ---- data that only few tasks have
@@ -205,8 +212,8 @@ public:
     }
     /// Returns the detail_block of a task that has one.
     detail_block& its_detail(const slot& s) const { return details_[s.detail.load(acquire)]; }
-    /// Returns true if only certain threads may run the task. Any thread may call it, also with a
-    /// stale slot.
+    /// Returns true if only certain threads may run the task. Any thread may call it, even if the
+    /// task in the slot may have changed.
     bool is_direct(const slot& s) const {
         const detail_block* d = s.has(flag_detailed) ? detail_of(s) : nullptr;
         return d != nullptr && d->direct.load(relaxed);
@@ -214,22 +221,22 @@ public:
     bool uses_resources(const slot& s) const {
         return s.has(flag_detailed) && detail_of(s)->resource_count != 0;
     }
-    /// Returns true if the body has released its thread. The body is then called again even if the
-    /// task is cancelled.
+    /// Returns true if the task has been suspended before. Its body is then called again even if
+    /// the task is cancelled.
     bool was_suspended(const slot& s) const {
         return s.has(flag_detailed) && detail_of(s)->was_suspended.load(relaxed);
     }
-    /// Returns the task's detail_block, which is made if there is none yet. Returns null if there
-    /// is no memory.
+    /// Returns the task's detail_block. Makes one if there is none yet. Returns null if there is no
+    /// memory.
     detail_block* make_detail(task_seat& w, slot& s);
     void free_detail(task_seat& w, const slot& s) { free_block(w, s.detail.load(relaxed)); }
 
-    // ---- identity, if a chooser is installed or an observer asks for it
+    // ---- stable ids, which exist only if a chooser is installed or an observer asks for them
     bool identified() const { return identities_ != nullptr; }
     /// Returns the stable id of the task that the seat's thread is about to create.
     std::uint64_t next_identity(const task_seat& w) const;
-    /// Makes a part of the thread's running task the creator of what that task creates until
-    /// leave(). `id` is the part's stable id.
+    /// Makes `as` the creator of the tasks that this thread creates until leave(). `as` is a part
+    /// of the task that the thread runs, and `id` is the stable id of this part.
     static void enter(task_seat& w, creator& as, std::uint64_t id);
     static void leave(task_seat& w, const creator& as);
     /// Returns the task's stable id, or 0 if it has none.
@@ -242,10 +249,10 @@ public:
                         const creation& made) const;
 
 protected:
-    /// Frees a detail_block with its list of resources. Does nothing if `block` is no_index.
+    /// Frees a detail_block and its list of resources. Does nothing if `block` is no_index.
     void free_block(task_seat& w, std::uint32_t block);
-    /// Links `successor` behind a task that nobody else knows yet. The thread must have room for an
-    /// edge (has_room_for_edge()).
+    /// Makes `successor` wait for a task that no other thread knows yet. The caller must have
+    /// checked has_room_for_edge().
     void link_first_edge(task_seat& w, std::uint32_t successor, task_id predecessor);
     // ---- for the rooms above, which know resources
     std::span<resource* const> resources_in(const detail_block& d) const {
@@ -256,8 +263,8 @@ protected:
     resource_list* make_resource_list(task_seat& w, detail_block& d);
 
 private:
-    /// Returns true if the wait that the task is in, or was in last, may end before its
-    /// predecessors do.
+    /// Returns true if the task's current wait, or its last one, may end before all awaited tasks
+    /// are complete.
     bool may_be_torn(const slot& s) const {
         if (!was_suspended(s)) return false;
         const detail_block& d = its_detail(s);
@@ -278,13 +285,14 @@ bool task_room::any_predecessor(task_id id, F&& f) const {
     const detail_block* const d = s.has(flag_detailed) ? detail_of(s) : nullptr;
     const std::uint32_t wait = d != nullptr ? d->waits.load(acquire) : 0;
     for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge;) {
-        // acquire: pairs with link_edge(). An edge that was still in the list when it was read says
-        // the truth. If it is in other use already, the last count of `waits_for` went before that.
+        // acquire: pairs with link_edge(). The values are valid if the edge was still in the list
+        // when they were read. An edge is used again only after the last share of `waits_for` was
+        // dropped, which the check below notices.
         const task_id from{edges_[e].from.load(acquire)};
         const std::uint32_t next = edges_[e].next_predecessor.load(acquire);
         if (s.waits_for.load(acquire) == 0 || !is_open(id)) return false;
-        // acquire, relaxed: a later wait counts `waits` up before it begins, and a wait that ends
-        // early does so before it gives an edge away.
+        // acquire, relaxed: a later wait increments `waits` before it begins, and a wait that ends
+        // early does so before it frees an edge.
         if (d != nullptr && d->waits.load(relaxed) != wait) return false;
         if (f(from)) return true;
         e = next;
@@ -292,8 +300,8 @@ bool task_room::any_predecessor(task_id id, F&& f) const {
     return false;
 }
 
-/// Returns true if the task has been suspended. Unlike was_suspended(), this answers also for a
-/// task that may be complete by now.
+/// Returns true if the task has been suspended before. Unlike was_suspended(), it may be called for
+/// a task that may be complete by now.
 inline bool may_be_suspended(const task_room& tasks, const slot& s) {
     const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
     return d != nullptr && d->was_suspended.load(relaxed);

@@ -8,8 +8,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 bool wait_room::begin_blocking(wait_seat& w) {
-    // If this thread was completing tasks, it goes on with that after the region, or in a wait
-    // within it.
+    // Completes the tasks that are pending. If this thread was completing tasks, `completing` stays
+    // set: tasks that end in the region are completed after it, or in a wait within it.
     w.completing = complete_meanwhile(w);
     flush_scope_ends(w);
     share_run_next(w);
@@ -27,8 +27,8 @@ bool wait_room::begin_blocking(wait_seat& w) {
 
 void wait_room::end_blocking(wait_seat& w, bool stood_in) {
     if (!stood_in) {
-        // If the permit is still released, an outer region or wait released it, and ends that state
-        // itself.
+        // If the permit is released, an outer region or wait has released it, and this region has
+        // changed nothing. An outer region resets `blocks` itself.
         if (!w.permit_released) w.blocks.store(false, relaxed);
         return;
     }

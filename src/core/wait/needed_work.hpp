@@ -1,6 +1,6 @@
 #pragma once
-// Finds the tasks that an awaited task needs. See "How needed work is found" in
-// docs/design/wait.md.
+// Finds the tasks that must end before an awaited task can end. The waiter may run these tasks on
+// top of its wait. See "How needed work is found" in docs/design/wait.md.
 
 #include "core/task/words.hpp"
 #include "core/wait/wait_list.hpp"
@@ -13,14 +13,14 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// The tasks that an awaited task is known to need are the members: the task itself, its open
-/// predecessors, and what running members wait for. A ready task is needed if it is a member, if it
-/// lies below a member, or if it must end before one of those can start. After the members the list
-/// holds tasks that may be needed; see follow().
+/// The tasks that one wait needs. The list starts with the members, which the awaited task surely
+/// needs: the task itself, its open predecessors, and what running members wait for. A ready task
+/// is needed if it is a member, if it descends from a member, or if it must end before one of those
+/// can start. After the members, the list holds tasks that are perhaps needed; see follow().
 ///
-/// The list lies in the seat, and the next search of the same wait uses it again. Ids carry
-/// generations, so a member that is complete by then matches nothing. The tasks of a wait for
-/// several tasks are members, too, but they take no room in the list.
+/// The list is in the waiter's seat, and the next search of the same wait uses it again. Ids carry
+/// generations, so a member that has completed by then matches no ready task. In a wait for several
+/// tasks, all of them are members, but they take no room in the list.
 class needed_work {
 public:
     needed_work(wait_room& rt, wait_seat& w, const wait_target& target)
@@ -32,7 +32,7 @@ public:
           known_(w.known_needed),
           perhaps_(w.perhaps_needed) {}
 
-    /// Fills the list step by step. Each step leaves room for the next one.
+    /// Fills the list in steps, the surest tasks first. Each step leaves room for the next one.
     void find() {
         count_ = 0;
         room_ = limit / 2;
@@ -55,16 +55,17 @@ public:
         if (any_is_direct()) follow(for_threads);
     }
 
-    /// Says how sure a search must be that a task is needed. Each value also admits what the values
-    /// before it admit.
+    /// Says how sure it must be that a task is needed. Each value includes what the values before
+    /// it include.
     enum certainty : std::uint8_t {
         sure,
-        /// Admits what a wait with a time limit waits for. Such a wait may run out of time and go
-        /// on without it.
+        /// Includes what other threads wait for with a time limit. Such a wait may run out of time,
+        /// and its task then goes on without what it waited for.
         limited,
-        /// Admits a guess: if a member may run on another thread alone, what that thread waits for
-        /// in its bodies may be needed first. But that thread may also run the member on top of
-        /// these bodies. What this thread has run in the meantime may then wait for this waiter.
+        /// Includes a guess. If only one other thread may run a member, that thread may first have
+        /// to end the bodies on its stack. So what these bodies wait for may be needed. But that
+        /// thread may also run the member on top of these bodies. In that case, what this thread
+        /// has run because of the guess may wait for this waiter.
         for_threads,
     };
     bool contains(std::uint64_t entry, certainty how) const {
@@ -80,7 +81,8 @@ private:
         }
         if (target_.list != nullptr && is_below_listed(entry)) return true;
         if (reach == 0) return false;
-        // Searches upwards: does a needed task wait for this entry?
+        // The entry is no member, and no descendant of one. Checks whether a needed task waits for
+        // the entry: goes up to its successors and to its parent, `reach` levels at most.
         const slot& s = rt_.slot_at(index_of(entry));
         std::uint32_t e = first_edge(s.successors.load(acquire));
         for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
@@ -94,7 +96,7 @@ private:
                contains(rt_.id_of(parent).value, count, reach - 1);
     }
 
-    /// Returns true if the entry is one of the tasks that this wait is for, or lies below one.
+    /// Returns true if the entry is one of the tasks that this wait is for, or a descendant of one.
     bool is_below_listed(std::uint64_t entry) const {
         constexpr unsigned deep = 64;
         if (rt_.slot_at(index_of(entry)).depth.load(relaxed) > deep) {
@@ -110,8 +112,8 @@ private:
         return false;
     }
 
-    /// Adds what running members wait for. Repeats this, since a new member may bring in further
-    /// ones.
+    /// Adds what running members wait for. Repeats this until nothing is added, because a new
+    /// member may wait for further tasks.
     void follow(certainty how) {
         for (unsigned before = limit + 1; before != count_ && count_ != room_;) {
             before = count_;
@@ -136,7 +138,8 @@ private:
         });
     }
 
-    /// Describes a wait for several tasks on a thread's stack. Its frame shows only one of them.
+    /// A wait for several tasks that a scan has found on a thread's stack. Its frame shows only one
+    /// of these tasks; add_listed() finds the others.
     struct several {
         std::uint16_t seat, depth;
         bool perhaps;
@@ -151,7 +154,8 @@ private:
         const unsigned seats = rt_.seat_count();
         for (unsigned i = 0; i < seats; ++i) add_awaited_on(rt_.seat_at(i), how, waits);
         if (waits.count == 0) return;
-        // Tasks that only certain threads may begin come first, in case there is not room for all.
+        // The first pass adds only tasks that certain threads must run, in case there is not room
+        // for all.
         add_listed({waits.found, waits.count}, how, true);
         add_listed({waits.found, waits.count}, how, false);
     }
@@ -159,7 +163,8 @@ private:
     void add_awaited_on(const wait_seat& w, certainty how, several_waits& waits) {
         const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
         const bool all = how == for_threads && &w != &waiter_ && shown != 0 && awaits_seat(w.index);
-        // Whatever lies on top of a member must end before the member goes on.
+        // A task on top of a member's body must end before the member can go on. So what such a
+        // task waits for is needed, too.
         const auto is_member = [&](std::uint64_t task) { return contains(task, count_, 0); };
         const auto found = [&](unsigned depth, std::uint64_t wait, std::uint64_t awaited) {
             if (shown_frame::is_limited(wait) && how == sure) {
@@ -173,9 +178,10 @@ private:
         look_at_stack(w.frames, shown, all, is_member, found);
     }
 
-    /// Adds the tasks of these waits, which the waits' records name. While the lock of a record's
-    /// bucket is held, the record's waiter cannot return, so the stack below its wait stays as it
-    /// is.
+    /// Adds the tasks of these waits, which it finds by the waits' records in the parking lot.
+    /// While the lock of a record's bucket is held, the record's waiter cannot return. So the
+    /// frames below that wait do not change. `direct_only` selects the tasks that only certain
+    /// threads may run.
     void add_listed(std::span<const several> waits, certainty how, bool direct_only) {
         if (count_ == room_) return;
         rt_.lot().look_at_all([&](const wait_record& r) {
@@ -198,8 +204,8 @@ private:
         });
     }
 
-    /// Returns true if only certain threads may run one of the members. Otherwise there is nothing
-    /// to guess.
+    /// Returns true if only certain threads may run one of the members. Without such a member there
+    /// is nothing to guess.
     bool any_is_direct() const {
         return any_member([&](task_id id) { return rt_.is_direct(rt_.slot_at(id)); });
     }
@@ -225,9 +231,9 @@ private:
     const wait_target& target_;
     task_id* list_;
     unsigned& count_;
-    unsigned& known_;    // number of entries that are known to be needed
-    unsigned& perhaps_;  // known_, and entries that limited waits need; the rest is guessed
-    unsigned room_ = 0;  // number of entries that this step may fill
+    unsigned& known_;    // number of entries that are surely needed (`sure`)
+    unsigned& perhaps_;  // number of entries for `limited`; guesses follow them
+    unsigned room_ = 0;  // the current step stops at this number of entries
     bool any_is_limited_ = false;
 };
 

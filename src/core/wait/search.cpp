@@ -7,8 +7,8 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 namespace {
 
-/// The number of entries of a ring that a search looks at. A thread that stands in runs what lies
-/// deeper.
+/// A search checks at most this many entries of each queue. A reserve thread runs what is further
+/// back in the queue.
 constexpr std::size_t first_entries = 64;
 
 }  // namespace
@@ -26,7 +26,7 @@ task_id work_search::find() {
     if (target_.branch != nullptr) return {};               // see steal_needed_branch()
     if (!target_.task) return claim_needed(first_entries);  // scopes and events have no list
     if (!rt_.serial() && w_.kind != seat_kind::background) {
-        // Most often the awaited task itself is the newest task that this thread has made.
+        // Most often the awaited task is the newest task in this thread's own ring.
         if (rt_.take_own_newest(w_, target_.task)) return target_.task;
     }
     if (needs_are_known()) {
@@ -40,8 +40,8 @@ bool work_search::is_needed(std::uint64_t entry) const {
     if (target_.run_everything) return true;
     if (target_.task) {
         const slot& s = rt_.slot_at(index_of(entry));
-        // A task that only may be needed is left to others, unless only certain threads may begin
-        // it.
+        // A task that is only perhaps needed is left to other threads. This thread runs it only if
+        // certain threads must begin it, or if no reserve thread could stand in.
         const bool is_for_few = rt_.is_direct(s) && s.runner.load(relaxed) == UINT16_MAX;
         const auto how = is_for_few       ? needed_work::for_threads
                          : others_cannot_ ? needed_work::limited
@@ -50,9 +50,9 @@ bool work_search::is_needed(std::uint64_t entry) const {
                (needs_are_known() && needed_work(rt_, w_, target_).contains(entry, how));
     }
     if (target_.all_of == nullptr) return false;
-    // The address is compared but not followed, because the scope of a task that is complete by now
-    // may be gone. A thread that stands in runs the tasks that came to the scope by an environment
-    // of the user's.
+    // Only compares the address: if the task is complete by now, its scope may be gone. Tasks that
+    // came to the scope by an environment of the user do not match here; a reserve thread runs
+    // them.
     return rt_.slot_at(index_of(entry)).environment.load(relaxed) == &target_.all_of->environment;
 }
 
@@ -69,7 +69,7 @@ bool work_search::serves(std::uint64_t entry) const {
 
 task_id work_search::claim_needed(std::size_t look_at) {
     const auto wanted = [&](std::uint64_t entry) { return serves(entry); };
-    // A thread that waits for an event serves all tasks that were given to this thread.
+    // A wait for an event also runs all tasks that only this thread, or certain threads, may run.
     const auto served = [&](std::uint64_t entry) {
         return serves(entry) ||
                (target_.signal != nullptr && rt_.is_direct(rt_.slot_at(index_of(entry))));
@@ -81,7 +81,8 @@ task_id work_search::claim_needed(std::size_t look_at) {
     return rt_.take_if(w_, wanted, look_at, look_first::own_newest);
 }
 
-/// Looks for the needs again if another wait on this thread has replaced the list meanwhile.
+/// Searches for the needs again if another wait on this thread has replaced the seat's list
+/// meanwhile.
 void work_search::find_needs() {
     if (target_.task && !needs_are_known()) look_for_needs();
 }

@@ -1,6 +1,6 @@
-// Finds a wait that can never end, because what it waits for needs this very thread to go on. A
+// Detects a wait that can never end, because what it waits for needs this very thread to go on. A
 // wait checks this once, when its thread is about to sleep. A wait for several tasks also checks
-// before anything runs.
+// this before it runs any task.
 #include "braid/core/scope.hpp"
 #include "core/wait/search.hpp"
 
@@ -16,7 +16,7 @@ const scope_state* scope_at(const wait_room& rt, const running_task& t) {
 }
 
 /// Returns the topmost task on the stack for which `is_needed(task)` is true, or null if there is
-/// none. Looks at `most` tasks at most.
+/// none. Checks `most` tasks at most.
 template <class Test>
 const running_task* topmost(const wait_seat& w, Test&& is_needed, unsigned most = UINT_MAX) {
     const running_task* t = w.top;
@@ -24,8 +24,8 @@ const running_task* topmost(const wait_seat& w, Test&& is_needed, unsigned most 
     return most != 0 ? t : nullptr;
 }
 
-/// Returns true if `is_needed(task)` is true for one of the topmost tasks. A look at a task covers
-/// its ancestors, so most often the first task answers for all below it.
+/// Returns true if `is_needed(task)` is true for one of the topmost tasks. `is_needed` considers
+/// the ancestors of the task, too. So most often the first check answers for all tasks below it.
 template <class Test>
 bool any_near(const wait_seat& w, Test&& is_needed) {
     constexpr unsigned near = 64;
@@ -34,8 +34,8 @@ bool any_near(const wait_seat& w, Test&& is_needed) {
 
 }  // namespace
 
-/// The awaited task itself is on this stack only if this seat has begun it. In this case the whole
-/// stack is walked.
+/// The awaited task itself can be on this stack only if this seat has begun it. Only in that case
+/// does this function check the whole stack.
 bool needs_stack(const wait_room& rt, const wait_seat& w, task_id id, unsigned* steps) {
     const std::uint32_t index = index_of(id.value);
     const slot& s = rt.slot_at(index);
@@ -60,9 +60,9 @@ bool needs_stack(const wait_room& rt, const wait_seat& w, const scope_state& all
 
 namespace {
 
-/// Returns the first of `id` and the tasks that it waits for, directly or not, for which
-/// `test(task)` is true. Looks at 64 tasks at most: this is a help to a program that made a cycle
-/// by mistake, not a promise.
+/// Returns the first task for which `test(task)` is true among `id` and what it directly or
+/// indirectly waits for, or an empty id. Checks 64 tasks at most: this helps to find a cycle that a
+/// program made by mistake, but may miss one.
 template <class Test>
 task_id first_needed(const wait_room& rt, task_id id, bool over_awaits, Test&& test) {
     constexpr unsigned limit = 64;
@@ -75,8 +75,8 @@ task_id first_needed(const wait_room& rt, task_id id, bool over_awaits, Test&& t
     };
     for (unsigned at = 0; at < count; ++at) {
         if (test(list[at])) return list[at];
-        // A suspended task may go on as soon as one of several is complete, or a cancellation ends
-        // its await.
+        // A suspended task may need only one of several tasks that it awaits, or none if a
+        // cancellation ends its await.
         if (!over_awaits && may_be_suspended(rt, rt.slot_at(list[at]))) continue;
         rt.any_predecessor(list[at], is_full_with);
     }
@@ -91,10 +91,11 @@ const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_i
     return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, needed); });
 }
 
-/// Returns the task whose captures the waiting code is destroying, if the wait needs that task, or
-/// null. A destructor further down the stack may be no concern of this wait: its own wait may have
-/// run this body because no thread could stand in, or its task may have ended in one of the
-/// thread's waits.
+/// Returns the task whose captures the waiting code is destroying, or null if there is none or the
+/// wait does not need the end of that task. Only the innermost destructor counts, and only if no
+/// body runs on top of it. A destructor further down the stack is not always the program's mistake.
+/// Its own wait may have run this body because no reserve thread could stand in, or its task may
+/// have ended in one of the thread's waits.
 const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wait_target& target) {
     const ending_task* const e = w.ends;
     if (e == nullptr || e->depth != w.depth) return nullptr;
@@ -135,7 +136,7 @@ bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& targ
     unsigned depth = 0;
     for (const running_task* t = frame; t != nullptr; t = t->below) ++depth;
     if (depth <= w.unneeded_from.load(relaxed)) {
-        // This is not the program's mistake. The wait goes on, because a return would say that the
+        // This is not the program's mistake. The wait goes on, because a return would mean that the
         // task is complete.
         rt.log(
             log_level::error,

@@ -1,5 +1,6 @@
-// Lets threads wait without making a deadlock that the program does not have (I6). Only needed work
-// runs on top of a wait; a thread that stands in runs everything else. See docs/design/wait.md.
+// Lets threads wait. The scheduler adds no deadlock that the program itself does not contain (I6),
+// because only needed work runs on top of a wait. A reserve thread runs everything else. See
+// docs/design/wait.md.
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
 #include "core/seats/gate_pass.hpp"
@@ -29,7 +30,8 @@ bool wait_target::arm(const task_room& tasks) const {
         return mark_waited(s.successors, generation_of(task.value));
     }
     if (branch != nullptr) {
-        // acq_rel: pairs with branch_source::finish(), which sees the bit, or has finished.
+        // acq_rel: pairs with branch_source::finish(). Either finish() sees this bit, or this call
+        // sees that the branch has finished.
         return (branch->state.fetch_or(fork_slot::awaited, acq_rel) & fork_slot::finished) == 0;
     }
     return signal != nullptr ? !take_or_mark(*signal) : scopes_room::mark_waited(*all_of);
@@ -67,8 +69,8 @@ void wait_loop::show_what_for() {
 
 void wait_loop::begin() {
     if (!is_own(w_)) {
-        // seq_cst, both: pair with freeze(). That function says that the scheduler is frozen, and
-        // then looks at these. This thread stores these, and then looks in wait_out() whether the
+        // seq_cst, both: pair with freeze(). That function sets the frozen flag and then reads
+        // these two. This thread stores these two, and then checks in wait_out() whether the
         // scheduler is frozen.
         was_inside_ = w_.inside.exchange(true, seq_cst);
         if (auto* const module = this_thread_state.module_wait) {
@@ -87,7 +89,7 @@ void wait_loop::begin() {
     if (w_.kind == seat_kind::background && rt_.count_background_waiter(+1)) {
         rt_.start_background(w_);
     }
-    // The permit is released already inside blocking(), and on top of a wait that released it.
+    // The permit is already released in blocking(), and on top of a wait that has released it.
     had_released_ = w_.permit_released;
     outer_loop_ = std::exchange(w_.loop_depth, w_.depth);
     outer_wait_ = w_.wait_over;
@@ -96,7 +98,7 @@ void wait_loop::begin() {
 }
 
 void wait_loop::begin_list() {
-    // The needs on record may be those of another list, which lay at the same place on the stack.
+    // The seat's list of needs may belong to an earlier wait_list at the same address.
     w_.needed_for = {};
     if (w_.top == nullptr) return;
     const std::uint8_t level = rt_.level_of(rt_.slot_at(w_.top->slot));
@@ -106,8 +108,9 @@ void wait_loop::begin_list() {
     });
 }
 
-/// Called before anything runs, because one of several tasks may wait for what the waiting task
-/// does next. Returns false if the wait could never end.
+/// Called before the wait runs any task. One of several tasks may wait for what the waiting task
+/// does next; if it ran on top of this wait, neither could go on. Returns false if the wait could
+/// never end.
 bool wait_loop::may_begin_list() {
     if (target_.list == nullptr || (w_.depth == 0 && w_.ends == nullptr)) return true;
     return !is_for_itself(false);
@@ -123,12 +126,14 @@ void wait_loop::end(std::int64_t now) {
     if (asked_ && w_.kind == seat_kind::guest) rt_.note_guest_waits(w_, false);
     if (w_.kind == seat_kind::background) rt_.count_background_waiter(-1);
     rt_.leave_search(w_);
-    // Publishers left work to this thread, and woke no other thread. So another one is woken now.
+    // Publishers relied on this thread while it polled, and woke no other thread. So this thread
+    // wakes another one now.
     if (was_alone_ && rt_.work_visible()) rt_.wake_one();
     rt_.flush_scope_ends(w_);
     if (is_own(w_)) return;
     if (w_.was_sentry && outer_wait_ == nullptr) rt_.pass_sentry_on(w_);
-    // release: pair with freeze(), which counts the thread as outside from then on.
+    // release: these pair with freeze(), which from here on counts this thread as outside the
+    // scheduler.
     if (this_thread_state.module_wait != nullptr) {
         this_thread_state.module_wait->store(outer_module_wait_, release);
     }
@@ -151,19 +156,19 @@ bool wait_loop::has_it_at_hand() const {
 
 bool wait_loop::run_at_hand(outcome** received) {
     begin();
-    // A thief may have been quicker. seq_cst, of begin(): either freeze() waits for this thread, or
-    // this thread sees here that the scheduler is frozen.
+    // A thief may have taken the task. By the seq_cst in begin(), either freeze() waits for this
+    // thread, or this thread sees here that the scheduler is frozen.
     if (!rt_.frozen().on() && rt_.take_own_newest(w_, target_.task)) {
         record_.key = target_.task.value;
         unentered_wait self{record_, w_.unentered};
         w_.unentered = &self;
         run_on_top(target_.task);
         w_.unentered = self.below;
-        entered_ = self.entered;  // if not entered, the task is complete
+        entered_ = self.entered;  // if the wait did not enter the lot, the task is complete
     } else {
         entered_ = enter();
     }
-    if (!entered_) return leave(true, w_.stamp, received);  // `stamp` is when its body ended
+    if (!entered_) return leave(true, w_.stamp, received);  // the task's body ended at `stamp`
     const bool over = wait_out();
     return leave(over, rt_.task_clock(), received);
 }
@@ -174,8 +179,8 @@ bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
         target_.list->leave(rt_);
         over = over || !target_.list->advance();
     } else if (entered_ && rt_.lot().leave(record_) && !over) {
-        // The wait was woken as its time ran out. It takes what woke it, because otherwise another
-        // waiter would sleep on.
+        // The wait was woken just as its time ran out. It takes the event that woke it. Otherwise
+        // that set() would be lost, and another waiter would sleep on.
         over = target_.take();
     }
     if (received != nullptr) *received = std::exchange(record_.result, nullptr);
@@ -193,22 +198,23 @@ bool wait_loop::wait_out() {
         rt_.complete_what_a_look_ended(w_);
         wait_room::settle(w_);
         if (is_done() && taken_or_over()) return true;
-        // A wait gives up only after one look at everything and one piece of work, even if it was
-        // given no time at all.
+        // A wait gives up only after it has searched once and has run one task if it found one.
+        // This holds even if the wait was given no time at all.
         if (looked && out_of_time()) {
             if (!starves()) return false;
             starved_ = true;
             run_anything();
             continue;
         }
-        // With a deadline, the wait looks at the clock after each body of a batch.
+        // With a deadline, a batch comes back here after each body, so that the wait checks the
+        // clock.
         w_.wait_over = deadline_ == INT64_MAX ? &done() : &always;
         if (run_needed() || steal_branch()) continue;
         if (w_.scope_ended_in != nullptr) {
             rt_.flush_scope_ends(w_);  // perhaps the very scope that this wait is for
             continue;
         }
-        // A wait that is out of time does not sleep, even if it does not watch.
+        // If the time is up, the wait does not sleep, even if watch() does not poll.
         if (watch() || (!looked && out_of_time())) continue;
         if (!asked_ && !may_sleep()) return false;
         rest();
@@ -225,7 +231,7 @@ bool wait_loop::is_done() {
     return target_.list == nullptr || !continue_with_next();
 }
 
-/// Returns false if no task of the list is left.
+/// Continues with the next task of the list. Returns false if no task is left.
 bool wait_loop::continue_with_next() {
     if (!target_.list->advance()) return false;
     show_what_for();
@@ -240,8 +246,8 @@ bool wait_loop::is_for_itself(bool over_awaits) {
         [&](task_id id) { return waits_for_itself(rt_, w_, {.task = id}, over_awaits); });
 }
 
-/// Called after a wake. Returns true if the wait has what it waited for. Returns false if another
-/// waiter was quicker; this wait then waits for the next set().
+/// Called after a wake. Returns true if the wait can end. If another waiter has taken an automatic
+/// event first, enters the lot again for the next set() and returns false.
 bool wait_loop::taken_or_over() {
     if (target_.take()) return true;
     entered_ = enter();
@@ -271,9 +277,9 @@ void wait_loop::run_on_top(task_id id) {
                    id);
     }
     floats_.use(w_, rt_.float_control());
-    // `more` says whether run() may go on with similar tasks. A wait for a scope needs all tasks of
-    // that scope. A wait for a task with children of its own kind, like the run of a graph with its
-    // nodes, needs all of these children.
+    // `more` returns true if run() may go on with tasks like this one. A wait for a scope needs all
+    // tasks of that scope. A wait for a task whose children have a kind of its own needs all of
+    // these children; an example is a graph's run with its nodes.
     const auto more = [&](std::uint64_t entry) {
         return target_.all_of != nullptr || target_.run_everything || wants_its_kind({entry});
     };
@@ -323,8 +329,8 @@ void wait_loop::rest() {
     if (alone_) return poll();
     if (w_.permit_released || w_.kind == seat_kind::background) return sleep(deadline_);
     if (w_.search == searcher::waiter) {
-        // A publisher may have left work to this thread's search that this thread does not run. A
-        // thread that can run that work must learn of it.
+        // A publisher may have relied on this thread's search and woken nobody. If this thread does
+        // not run that work, it must wake a thread that can.
         w_.search = searcher::none;
         if (rt_.asleep().end_search(searcher::waiter) && rt_.work_visible() &&
             !rt_.wake_one(false)) {
@@ -336,11 +342,11 @@ void wait_loop::rest() {
         }
     }
     const auto look = [&] {
-        // An idle thread that searches deals with all other work.
+        // If an idle thread is searching, it finds all other work.
         if (!target_.run_everything && rt_.asleep().idle_one_searching()) return false;
         return rt_.work_visible();
     };
-    // Work that is given to this thread comes with a notification; see direct_room.cpp.
+    // Tasks that only this thread may run come with a notification; see direct_room.cpp.
     rt_.before_sleep(w_);
     const searcher now = std::exchange(w_.search, searcher::none);
     const searcher kind = target_.run_everything ? searcher::idle : searcher::waiter;

@@ -1,4 +1,5 @@
-// The owner of a join comes back to a branch that is public.
+// The end of a join whose branch is public: the owner takes the branch back, or waits for its
+// thief.
 #include "core/wait/search.hpp"
 
 BRAID_NAMESPACE_BEGIN
@@ -7,8 +8,8 @@ namespace detail {
 bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
     const bool stolen = !take_back_join(w, slot);
     if (stolen) {
-        w.top->context.internals().id_taken = true;  // perhaps the thief has taken it
-        w.joins->top = slot + 1;                     // so the slot stays in use for the result
+        w.top->context.internals().id_taken = true;  // the thief may know the id
+        w.joins->top = slot + 1;                     // keeps the slot in use for the result
         wait_for_branch(w, *slot);
     }
     end_join(w, slot, stolen);
@@ -42,8 +43,8 @@ void wait_room::wait_for_branch(wait_seat& w, fork_slot& branch) {
 
 bool wait_room::steal_needed_branch(wait_seat& w, const wait_target& target, id_test wanted) {
     if (target.branch != nullptr) {
-        // Takes only what the thief has made of this branch. Everything else that the thief has
-        // lies below `from`.
+        // Takes only branches that the thief has made while it ran this one. All other branches of
+        // the thief are below the height `from`.
         const std::uint32_t seen = target.branch->state.load(relaxed);
         if ((seen & fork_slot::taken) == 0 || (seen & fork_slot::finished) != 0) return false;
         const ready_seat& thief = seat_at(seen >> fork_slot::seat_shift & fork_slot::seat_mask);

@@ -51,8 +51,8 @@ bool wait_list::enter(wait_room& rt, std::uint16_t seat, std::uint16_t depth, bo
     return advance();
 }
 
-/// Changes the record in place. If the record left the lot and entered it again, a failure in
-/// between would have no receiver.
+/// Changes a record that is in the lot. If the record left the lot and entered it again, nobody
+/// would receive a failure that comes in between.
 void wait_list::move_to(wait_room& rt, wait_record& r, std::uint16_t seat, std::uint16_t depth) {
     (void)rt.lot().change(r, [&] {
         r.seat = seat;

@@ -1,5 +1,5 @@
 #pragma once
-// The tasks of one wait for several tasks, and how far that wait has come.
+// A wait for several tasks: which tasks these are, and which of them are done.
 
 #include "core/wait/wait_room.hpp"
 
@@ -9,10 +9,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Each task has a record, so that a failure has a receiver, whichever task the thread waits for at
-/// that moment. The records lie in stack frames of the waiter, one part in each frame, so that no
-/// wait needs memory. `done` of a record says that the wait was woken for that task, or had nothing
-/// to wait for.
+/// Has a record in the parking lot for each task. So each failure has a receiver, whichever task
+/// the thread waits for at that moment. The records are in stack frames of the waiter, one part in
+/// each frame, so that no wait has to allocate memory. A record's `done` is true if its task has
+/// woken the waiter, or was already complete.
 class wait_list {
 public:
     static constexpr std::size_t records_a_part = 8;
@@ -24,9 +24,8 @@ public:
 
     explicit wait_list(part* last);
 
-    /// Returns the one task that the wait is for now, which is not done. The order is from the last
-    /// id to the first, because the task that a thread made last lies where the thread takes it
-    /// first.
+    /// Returns the task that the wait is for now, which is not done. The wait goes through the ids
+    /// from the last to the first, because a thread first takes the task that it made last.
     const wait_target& target() const { return target_; }
     const atomic<bool>& target_done() const { return at_->records[next_ - 1].done; }
     /// Continues with the next task that is not done. Returns false if all are done.
@@ -35,15 +34,15 @@ public:
     /// Returns true if `id` is one of the tasks, whether or not that task is done.
     bool has(task_id id) const;
 
-    /// Registers with each task that is not done. If the wait is registered already, changes only
-    /// the seat and the depth in its records. Returns false if all tasks are done.
+    /// Puts a record into the parking lot for each task that is not done. If the records are in the
+    /// lot already, changes only their seat and depth. Returns false if all tasks are done.
     bool enter(wait_room& rt, std::uint16_t seat, std::uint16_t depth, bool limited);
-    /// Takes those records out of the lot that were not woken.
+    /// Removes the records that were not woken from the lot.
     void leave(wait_room& rt);
-    /// Records that the wait needs nothing that lies on its own stack; see wait_record::stays.
+    /// Marks all records, because the wait needs no task on its own stack; see wait_record::stays.
     void stay();
 
-    /// Calls `f(id)` for each task that is not done until `f` returns true. Returns whether `f`
+    /// Calls `f(id)` for each task that is not done until `f` returns true. Returns true if `f`
     /// did.
     template <class F>
     bool any_open(F&& f) const {
@@ -56,7 +55,7 @@ public:
         return false;
     }
     /// Called after the wait. Calls `f(result)` for each task that failed during the wait, from the
-    /// last id to the first. `f` owns the result.
+    /// last id to the first. `f` becomes the owner of the result.
     template <class F>
     void take_results(F&& f) {
         for (part* p = last_; p != nullptr; p = p->before) {
@@ -82,10 +81,10 @@ private:
 
     part* const last_;
     part* at_;
-    std::size_t next_;  // one more than the task's index in that part
+    std::size_t next_;  // one more than the current task's index in `at_`
     wait_target target_;
     bool entered_ = false;
-    std::uint64_t filter_[16] = {};  // has a bit for the hash of each task
+    std::uint64_t filter_[16] = {};  // a set bit for each hash of a task; see has()
 };
 
 }  // namespace detail

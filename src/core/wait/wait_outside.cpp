@@ -1,6 +1,6 @@
-// The wait of a thread that has no seat. The thread leases a seat for the time of the wait. If it
-// can get no seat (all are taken, or there is no memory), it sleeps until what it waits for has
-// come about, or until a seat is free.
+// The wait of a thread that has no seat. The thread leases a guest's seat while it waits. If it
+// gets none, because all are taken or there is no memory, it sleeps until its wait can end or a
+// seat is free.
 #include "core/wait/wait_list.hpp"
 
 #include <algorithm>
@@ -24,9 +24,10 @@ struct guest_lease {
 
 }  // namespace
 
-/// Called under without_seat().lock. A thread that ends a wait without a seat notifies under this
-/// lock, and so does a thread that returns a seat. Memory that comes back notifies nobody, so this
-/// thread looks for a seat again now and then. Returns false if the time is up.
+/// Called with without_seat().lock held. A thread that ends a wait without a seat notifies under
+/// this lock, and so does a thread that returns a seat. But nobody notifies when memory is free
+/// again. So the sleep is short, and the caller then tries again to get a seat. Returns false if
+/// the deadline has passed.
 bool wait_room::sleep_outside(std::int64_t deadline) {
     constexpr std::int64_t look_again_ns = 2'000'000;
     const std::int64_t now = active_policy::now();
@@ -37,7 +38,7 @@ bool wait_room::sleep_outside(std::int64_t deadline) {
 
 namespace {
 
-/// Does what sleep_without_seat() does, but for a wait for several tasks.
+/// Does what sleep_without_seat() does, for a wait for several tasks.
 outside sleep_for_list(wait_room& rt, wait_list& list, std::int64_t deadline, wait_seat*& seat) {
     if (!list.enter(rt, no_seat, 0, deadline != INT64_MAX)) return outside::over;
     bool in_time = true;
@@ -48,15 +49,15 @@ outside sleep_for_list(wait_room& rt, wait_list& list, std::int64_t deadline, wa
             if (seat == nullptr) in_time = rt.sleep_outside(deadline);
         }
     }
-    if (seat != nullptr && list.advance()) return outside::seated;  // the records stay in the lot
+    if (seat != nullptr && list.advance()) return outside::seated;  // its records stay in the lot
     list.leave(rt);
     if (!list.advance()) return outside::over;
     return in_time ? outside::again : outside::out_of_time;
 }
 
-/// Sleeps until what is awaited has come about, a seat is free, or the time is up. `record` stays
-/// in the lot if the thread gets a seat and waits for a task. Otherwise a failure before the wait
-/// on that seat begins would have no receiver.
+/// Sleeps until the wait can end, a seat is free, or the time is up. If the thread gets a seat and
+/// waits for a task, `record` stays in the lot. Otherwise nobody would receive a failure that comes
+/// before the wait on that seat begins.
 outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_t deadline,
                            wait_seat*& seat, wait_record& record) {
     if (target.list != nullptr) return sleep_for_list(rt, *target.list, deadline, seat);
@@ -79,8 +80,8 @@ outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_
 
 }  // namespace
 
-/// Takes the second record of a wait out of the lot. Passes its result to `received`, unless the
-/// other record has given one already.
+/// Removes the record of the sleep without a seat from the lot. Passes the record's result to
+/// `received`, unless the wait on the seat has received a result already.
 void wait_room::receive_by(wait_record& record, outcome** received) {
     lot().leave(record);
     if (received != nullptr && *received == nullptr)
@@ -96,8 +97,8 @@ bool wait_room::wait_here(const wait_target& target, nanoseconds timeout, help p
     return wait_as_guest(target, timeout, policy, received);
 }
 
-/// Stands apart from wait_here(), because the frame of wait_here() lies below each task that a wait
-/// runs.
+/// This is not part of wait_here(), because the frame of wait_here() is below each task that a wait
+/// runs, and must stay small.
 [[gnu::noinline]] bool wait_room::wait_as_guest(const wait_target& target, nanoseconds timeout,
                                                 help policy, outcome** received) {
     guest_lease guest{*this, static_cast<wait_seat*>(try_lease_guest(lease::wait))};

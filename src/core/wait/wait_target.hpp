@@ -15,10 +15,10 @@ class task_room;
 class wait_list;
 struct scope_state;
 
-/// Says what a wait is for. Exactly one of `task`, `signal`, `all_of` and `branch` is set.
+/// Describes what a wait is for. Exactly one of `task`, `signal`, `all_of` and `branch` is set.
 struct wait_target {
     task_id task = {};
-    wait_list* list = nullptr;  // set if `task` is one of several tasks
+    wait_list* list = nullptr;  // all tasks of the wait, if `task` is one of several
     event* signal = nullptr;
     scope_state* all_of = nullptr;
     fork_slot* branch = nullptr;  // a stolen branch of the calling thread's fork stack
@@ -30,11 +30,12 @@ struct wait_target {
         if (branch != nullptr) return branch_key(branch);
         return signal != nullptr ? address_key(signal) : scope_key(all_of);
     }
-    /// Called under the lock of the key's bucket. Records that somebody waits. Returns false if
-    /// what is awaited has come about already. An automatic event is then taken.
+    /// Called with the lock of the key's bucket held. Marks the target, so that the thread that
+    /// ends the wait wakes the key. Returns false if the target is complete or set already, so
+    /// there is nothing to wait for. In that case an automatic event has been taken.
     bool arm(const task_room& tasks) const;
-    /// Called after a wake. Returns true if the wake is for this wait, and false if another waiter
-    /// was quicker. An automatic event lets only one waiter through.
+    /// Called after a wake. Returns true if this waiter may return. Returns false if another waiter
+    /// has taken an automatic event first, because such an event lets only one waiter through.
     bool take() const;
 };
 

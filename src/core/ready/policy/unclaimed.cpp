@@ -1,7 +1,8 @@
-// This policy makes a thread for which steals do not pay take a task anyway if the owner of the
-// task does not come to it. Such a thread takes the next task at once if no other thread is at
-// work. The benchmarks upkeep.post.5us and wait.gap.10 asked for it. There a thread posts tasks and
-// runs none, so a task waited for the end of the thief's pause. See docs/design/policies.md.
+// This policy adds an exception to steals_pay.cpp. A thread for which steals do not pay takes a
+// task anyway if the task's owner does not run it. If no other thread is at work, it takes the next
+// task at once. The benchmarks upkeep.post.5us and wait.gap.10 asked for this. In them a thread
+// posts tasks and runs none, so each task waited for the end of the thief's pause. See
+// docs/design/policies.md.
 #include "core/ready/ready_room.hpp"
 
 #include <utility>
@@ -9,10 +10,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Returns true if another thread has a few tasks, and the oldest of them was the oldest 2 µs ago,
-/// too. Also returns true if no other thread had a task or finished one between two looks. A steal
-/// then slows nobody down, so this pause ends. The length of the pause is remembered, because the
-/// next tasks may be small tasks of a busy owner.
+/// Returns true if another thread has only a few tasks, and its oldest task has not changed for 2
+/// µs. Also returns true if no other thread had a task or finished one between two calls. A steal
+/// then slows no thread down, so the current pause ends. The length of the pause is remembered,
+/// because the next tasks may be small tasks of a busy owner.
 bool ready_room::sees_unclaimed(ready_seat& w, std::int64_t now) const {
     constexpr std::int64_t between_ns = 2'000;
     constexpr unsigned few = 4;
@@ -43,12 +44,12 @@ bool ready_room::sees_unclaimed(ready_seat& w, std::int64_t now) const {
     return oldest != 0 && oldest == std::exchange(w.unclaimed, oldest);
 }
 
-/// Returns how many tasks the other threads have executed. The counters lie on cache lines that
-/// their owners write with each task, so this is called seldom.
+/// Returns how many tasks the other threads have executed. The threads write these counters with
+/// each task, so reading them costs cache misses, and this is called seldom.
 std::uint64_t ready_room::executed_by_others(const ready_seat& w) const {
     std::uint64_t sum = 0;
     for (unsigned i = 0, count = seat_count(); i < count; ++i) {
-        // relaxed: the sum is only compared with an earlier sum; no other data is read because of
+        // relaxed: the sum is only compared with an earlier sum. No other data is read because of
         // it.
         if (i != w.index) sum += seat_at(i).counters.executed.load(relaxed);
     }

@@ -1,16 +1,16 @@
 #pragma once
-// This policy reads the clock after every eighth task as long as tasks take no time. The benchmark
-// tasks.post.t1 asked for it: its tasks are empty, and a look at the clock costs as much as a good
-// part of the rest. The warning about a long task then names up to eight tasks of its kind. See
-// docs/design/policies.md.
+// With this policy a thread reads the clock only after every eighth task, as long as the clock does
+// not move. It was made for the benchmark tasks.post.t1: its tasks are empty, and reading the clock
+// is a large part of their cost. A warning about a long task then covers up to eight tasks in a
+// row. See docs/design/policies.md.
 
 #include "braid/base/version.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Returns after how many tasks the clock is read the next time: after each task as soon as the
-/// clock moves. `before` is what this function returned at the look before.
+/// Returns how many tasks run before the clock is read again. The number doubles up to 8 while the
+/// clock does not move, and is 1 after it has moved. `before` is the number that was returned last.
 constexpr unsigned tasks_a_look(unsigned before, bool moved) {
     constexpr unsigned most = 8;
     if (moved) return 1;

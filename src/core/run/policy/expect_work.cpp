@@ -1,7 +1,7 @@
-// A policy: workers are awake when the work comes that the program has announced. The benchmark row
-// fanout.64x2.cold asked for it: there a worker sleeps between two frames and needs 20 to 90 µs to
-// wake. The row `braid announced` shows the effect. Without this policy scheduler::expect_work()
-// does nothing. See docs/design/policies.md.
+// A policy: when work comes that the program has announced, workers are already awake. The
+// benchmark row fanout.64x2.cold asked for it: there a worker sleeps between two frames and needs
+// 20 to 90 µs to wake. The row `braid announced` shows the effect. Without this policy
+// scheduler::expect_work() does nothing. See docs/design/policies.md.
 #include "core/run/run_room.hpp"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ constexpr std::int64_t look_after_ns = 200'000;
 void run_room::expect_work(nanoseconds in) {
     std::int64_t at = deadline_after(active_policy::now(), in);
     if (at == INT64_MAX) at = 0;         // 0 means that no work is announced
-    at = std::max<std::int64_t>(at, 0);  // the time may lie before the clock's start
-    // seq_cst: this store comes before the look at the sleepers. A thread that announces its sleep
-    // after that look sees the new time.
+    at = std::max<std::int64_t>(at, 0);  // the time may be before the clock's start
+    // seq_cst: this store comes before the check for sleepers. A thread that announces its sleep
+    // after that check sees the new time.
     expected_at_.store(at, seq_cst);
     notify_of_expected_work(at);
 }

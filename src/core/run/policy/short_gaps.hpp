@@ -1,7 +1,7 @@
 #pragma once
-// A policy: a thread that finds no work looks for longer while its last gaps without work were
-// short. The benchmark row wait.gap.100 asked for it: there a thread falls asleep after 25 µs and
-// needs 15 to 40 µs to wake. See docs/design/policies.md.
+// A policy: a thread that finds no work polls for longer if its last gaps without work were short.
+// The benchmark row wait.gap.100 asked for it: there a thread falls asleep after 25 µs and needs 15
+// to 40 µs to wake. See docs/design/policies.md.
 
 #include "braid/base/version.hpp"
 
@@ -18,14 +18,15 @@ public:
     /// The thread sleeps through longer gaps, because so long a search costs more than a wake.
     static constexpr std::int64_t longest = 200'000;
 
-    /// Notes that the thread had found no work for `gap` when it was wanted again.
+    /// Records that the thread has work again after a gap of this length.
     void note(std::int64_t gap) {
         // After gaps of 100 µs, one long gap ends the longer search, and three short ones start it
         // again.
         const std::int64_t counted = std::clamp<std::int64_t>(gap, 0, 5 * longest);
         estimate_ += (counted - estimate_) / 4;
     }
-    /// Returns how long the thread has to look. Without the policy it would look for `least`.
+    /// Returns how long the thread polls before it sleeps. Without this policy it would poll for
+    /// `least`.
     std::int64_t search_time(std::int64_t least) const {
         return estimate_ <= longest ? std::max(least, 2 * estimate_) : least;
     }

@@ -1,6 +1,6 @@
-// A policy: a thread wakes on another core than the thread that wakes it. The benchmark row
-// fanout.64x2.cold asked for it. This row is a loop after 2 ms of sleep, whose two threads shared a
-// core. See docs/design/policies.md.
+// This policy lets a thread wake on another core than that of the thread that wakes it. The
+// benchmark row fanout.64x2.cold asked for it. This row runs a loop after 2 ms of sleep, and the
+// loop's two threads shared a core. See docs/design/policies.md.
 #include "core/seats/placement_room.hpp"
 
 #include <utility>
@@ -9,11 +9,11 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 /// Keeps a sleeper off the core of the calling thread, which is about to wake it. Linux wakes a
-/// thread on the core where it slept or on the core of its waker. If cores share no cache (virtual
-/// machines), or if all other cores run threads of the idle class, Linux looks no further, and the
-/// two threads share one core for milliseconds. The sleeper stays off the waker's core until it has
-/// run for a while. A thread that sleeps again before that is still kept off that core at its next
-/// wake, at no cost.
+/// thread on the core where it slept, or on the core of its waker. If the cores share no cache
+/// (virtual machines), or if all other cores run threads of the idle class, Linux considers no
+/// other core. The two threads then share one core for milliseconds. The sleeper stays off the
+/// waker's core until it has run for a while; see settle(). If it sleeps again before that, the
+/// next wake from the same core costs no system call.
 void placement_room::keep_apart(seats_seat& sleeper) const {
     if (!may_be_moved(sleeper)) return;
     const std::uint32_t here = platform::current_core();
@@ -25,14 +25,15 @@ void placement_room::keep_apart(seats_seat& sleeper) const {
     }
 }
 
-/// Notes the cores on which the thread may run. A thread that is kept off no core reads them before
-/// each sleep, because the program may change them.
+/// Records on which cores the thread may run. This is done before each sleep, because the program
+/// may change the cores. It is not done while the thread is kept off a core, because its set of
+/// cores is then the scheduler's own.
 void placement_room::note_cores(seats_seat& w) const {
     if (!may_be_moved(w)) return go_anywhere(w);
     const locked lock(w.cores_mutex);
     if (w.kept_off == UINT32_MAX) w.cores = platform::own_cores();
-    // The thread counts as woken already: a waker may take it for a sleeper and keep it off a core,
-    // although the thread sees work and does not sleep.
+    // Sets the time of the wake already now. A waker may keep this thread off a core although the
+    // thread then sees work and does not sleep. settle() must undo that, too.
     w.woke = active_policy::coarse_now();
 }
 

@@ -1,13 +1,14 @@
-// A policy: before a wait sleeps, it watches for a while what runs elsewhere. The benchmark
-// fanout.2x20.cold asks for this. Its caller waits for one body of 20 µs on another core, and to be
-// woken takes longer than most tasks. See docs/design/policies.md.
+// This policy makes a wait poll for a while before it sleeps, because what it waits for may end
+// soon on another core. The benchmark fanout.2x20.cold asked for it. Its caller waits for one body
+// of 20 µs on another core, and waking a thread takes longer than most tasks. See
+// docs/design/policies.md.
 #include "core/wait/wait_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Returns the end of the watch, or -1 for none. A watch is longer while a core is free, because
-/// what is awaited may run there.
+/// Returns the time until which the wait polls, or -1 if it does not poll. The wait polls longer
+/// while a core is free, because the awaited task may run there.
 std::int64_t wait_room::end_of_watch() const {
     constexpr std::int64_t watch_ns = 50'000, short_watch_ns = 12'000;
     if (serial() != nullptr || options().idle == parking::power) return -1;
