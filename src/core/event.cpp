@@ -86,8 +86,8 @@ bool event_wait::begin(task_context& context) {
         return (e.word.fetch_or(event_awaited, acq_rel) & event_set) == 0;
     });
     stage was = stage::entering;
-    // If leave() was called before this CAS, it has left the record to this thread, which removes
-    // it here if it is in the lot. release: pairs with leave().
+    // If leave() came before this CAS, leave() did not remove the record. This thread then removes
+    // the record, if it is in the lot. release: pairs with leave().
     const bool stays =
         entered && (asked_.compare_exchange_strong(was, stage::entered, acq_rel, acquire) ||
                     e.rt.lot().leave(r));

@@ -327,8 +327,8 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
 
 /// Ends a task whose own work and children are complete, after the caller has reported this. Passes
 /// the task's failure to its parent, notifies the task's dependents and waiters, and counts the
-/// task in its scope. `closed` is true if own_task::close_unknown() has closed the task. The module
-/// itself ends the parent's shares.
+/// task in its scope. `closed` is true if own_task::close_unknown() has closed the task. Does not
+/// drop the task's share of its parent: the module does that.
 [[gnu::always_inline]] inline void end_own_task(runtime& rt, seat& w, own_task task, task_id id,
                                                 bool closed) {
     slot& s = task.words();

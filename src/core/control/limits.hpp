@@ -12,7 +12,7 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
-/// Clamps the numbers of one options struct, which `options` names in the warnings.
+/// Clamps the numbers of one options struct. `options` is the struct's name in the warnings.
 class limiter {
 public:
     /// `scheduler` contains the log handler and must outlive this object.

@@ -81,7 +81,7 @@ bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) co
 }
 
 /// Called under the lock of the record's bucket. Sets `found` to the body that waits. Returns false
-/// if a time limit may end the wait, or if no shown body waits.
+/// if a time limit may end the wait, or if no body waits whose frame other threads can read.
 bool needs::body_in_wait(const wait_record& r, dependent& found) const {
     if (r.is_task || r.limited || r.seat == no_seat) return false;
     if (r.depth == 0 || r.depth > wait_seat::shown_depth) return false;

@@ -3,8 +3,8 @@
 // Facts are read while other threads run, from a task to the tasks that need it.
 //
 // F1  A fact "A needs B" stays true until B is complete, or has returned from its body. The reader
-//     makes sure that B has not: it checks afterwards that B is still open, or it reads the fact
-//     under the lock of the bucket that has the wait of B's thread.
+//     makes sure that neither has happened: it checks afterwards that B is still open, or it reads
+//     the fact while it holds the lock of the bucket in which B's thread waits.
 // F2  So if the facts of a cycle are read one after the other, all of them are true when the last
 //     one is read: none of the cycle's tasks can have been complete before.
 // F3  Suspended tasks are an exception: a cancellation may end their need early, and they may go on

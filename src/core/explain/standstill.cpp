@@ -99,9 +99,9 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
     return times_ == 1 ? seen::perhaps : seen::goes_on;
 }
 
-/// Checks a state that something outside may end. A thread may run for long between two waits and
-/// end no task meanwhile. When it sleeps again, the number of parks changes, and the time starts
-/// anew.
+/// Checks a state that something outside may end. A thread may run for a long time between two
+/// waits without ending a task. When it sleeps again, the number of parks changes, and the time
+/// starts anew.
 standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t progress,
                                           std::uint64_t parks) {
     const nanoseconds limit = rt.options().deadlock.outside;

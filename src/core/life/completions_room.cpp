@@ -249,9 +249,9 @@ bool completions_room::holds_something(const completion_facts& facts) const {
     return facts.extra != no_index && extra_at(facts.extra).held;
 }
 
-/// Asks the completion, and claims it if it may end. Without a hint, it may end if it keeps no
-/// object. Returns true if this call has claimed it. The caller then drops two shares: the one of
-/// the question and the one of the party that settles.
+/// Asks the completion, and claims it if it may end. A completion that has no hint may end unless
+/// it keeps an object alive. Returns true if this call has claimed it. The caller then drops two
+/// shares: the one of the question and the one of the party that settles.
 bool completions_room::end_if_possible(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const task_id id = id_of(index);

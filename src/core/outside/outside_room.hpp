@@ -63,7 +63,7 @@ public:
     void detach_arrived(outside_source& s);
     struct timing {
         std::int64_t deadline = 0, slack = 0;
-        std::int64_t period = 0;  // above 0: comes again at deadline + n * period
+        std::int64_t period = 0;  // if above 0, the source comes again at deadline + n * period
     };
     /// Arms the source. Disarms it first if it is armed. Returns false where arm_timer() returns an
     /// empty id, if the source is not attached, or if a shutdown has closed it (has_ended_for()).

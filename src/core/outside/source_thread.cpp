@@ -56,10 +56,10 @@ outside_room::next_step outside_room::plan_step(const due_batch& b, std::int64_t
     return next_step::sleep;
 }
 
-/// Returns when the next sleep ends. This is later than `until` if short sleeps follow each other.
-/// A sleep costs some 10 us of the processor, and ends about 10 us too late. If timers come at
-/// shorter intervals than that, it is cheaper to serve several of them together. So the first short
-/// sleep is exact, and further short sleeps in a row last 50 us.
+/// Returns the time at which the next sleep is to end. This is later than `until` if short sleeps
+/// follow each other. A sleep costs some 10 us of the processor, and ends about 10 us too late. If
+/// timers come at shorter intervals than that, it is cheaper to serve several of them together. So
+/// the first short sleep is exact, and further short sleeps in a row last 50 us.
 std::int64_t outside_room::stretched(std::int64_t now, std::int64_t until) {
     constexpr std::int64_t briefly = 50'000;
     const bool brief = until - now < briefly;

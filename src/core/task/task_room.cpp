@@ -134,7 +134,8 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
     edge& e = edges_[index];
     e.any_outcome = any_outcome;
     if (until != edge_fixed) e.await.store(until, relaxed);
-    // release, both: pair with any_predecessor() and with needs::next_successor().
+    // release: the two stores pair with the loads in any_predecessor() and in
+    // needs::next_successor().
     e.from.store(predecessor.value, release);
     e.to.store(id_of(successor).value, release);
     if (!push_edge(from.successors, generation, to.waits_for, index, e.next)) {
@@ -152,7 +153,8 @@ void task_room::link_first_edge(task_seat& w, std::uint32_t successor, task_id p
     const std::uint32_t index = edges_.take(w.edges);
     edge& e = edges_[index];
     e.any_outcome = false;
-    // release, both: pair with any_predecessor() and with needs::next_successor().
+    // release: the two stores pair with the loads in any_predecessor() and in
+    // needs::next_successor().
     e.from.store(predecessor.value, release);
     e.to.store(id_of(successor).value, release);
     push_first_edge(slot_at(predecessor).successors, generation_of(predecessor.value), to.waits_for,

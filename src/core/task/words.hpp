@@ -12,8 +12,8 @@
 //     the list. A thread that finds the list closed, or finds a later generation, sees what the
 //     task wrote (I2).
 // P3  An edge is either in the list before the list is closed, or it never gets into the list. In
-//     the first case the closing thread drops the successor's count. In the second case the builder
-//     learns that the predecessor is complete. Never both.
+//     the first case the thread that closes the list drops the edge's share of `waits_for`. In the
+//     second case the builder learns that the predecessor is complete. Never both.
 // These are free functions over the words, so that a model checker compiles the same code.
 
 #include "core/task/slot.hpp"

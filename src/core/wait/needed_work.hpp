@@ -81,8 +81,9 @@ private:
         }
         if (target_.list != nullptr && is_below_listed(entry)) return true;
         if (reach == 0) return false;
-        // The entry is no member, and no descendant of one. Checks whether a needed task waits for
-        // the entry: goes up to its successors and to its parent, `reach` levels at most.
+        // The entry is not in the list, and descends from no task in it. Checks whether a needed
+        // task waits for the entry: goes up to its successors and to its parent, `reach` levels at
+        // most.
         const slot& s = rt_.slot_at(index_of(entry));
         std::uint32_t e = first_edge(s.successors.load(acquire));
         for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
@@ -180,8 +181,8 @@ private:
 
     /// Adds the tasks of these waits, which it finds by the waits' records in the parking lot.
     /// While the lock of a record's bucket is held, the record's waiter cannot return. So the
-    /// frames below that wait do not change. `direct_only` selects the tasks that only certain
-    /// threads may run.
+    /// waiter's stack frames below its wait cannot change. `direct_only` selects the tasks that
+    /// only certain threads may run.
     void add_listed(std::span<const several> waits, certainty how, bool direct_only) {
         if (count_ == room_) return;
         rt_.lot().look_at_all([&](const wait_record& r) {

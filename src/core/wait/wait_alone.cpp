@@ -81,8 +81,9 @@ void wait_loop::let_others_begin() {
 }
 
 /// Returns true if all other threads rest. If this stack has tasks, the others must have rested at
-/// several checks in a row. Otherwise a thread may have run something since the last check and
-/// sleep again. With no tasks on this stack one check is enough, because no task can be buried.
+/// several checks in a row. A single check is not enough: a thread may have run something since
+/// the check before and be asleep again. With no tasks on this stack one check is enough, because
+/// no task can be buried.
 bool wait_loop::all_others_stand_still() {
     const seat_counters& own = w_.counters;
     const std::uint64_t ended = rt_.totals().ended() - own.executed.load(relaxed) -
